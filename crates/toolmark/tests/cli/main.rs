@@ -13,6 +13,7 @@ mod check;
 mod diagnostics;
 mod docs;
 mod errors;
+mod feed;
 mod formats;
 mod gold;
 mod grade;

@@ -131,7 +131,9 @@ impl Which {
         }
         let user = || std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok();
         let by = self.by.clone().or_else(user).filter(|name| !name.is_empty());
-        let at = now().unwrap_or_else(Timestamp::now);
+        // Two decisions of one second keep their order.
+        let is_fixed = std::env::var_os("SOURCE_DATE_EPOCH").is_some();
+        let at = now().filter(|_| is_fixed).unwrap_or_else(Timestamp::now);
         let mut lines = String::new();
         for id in &self.ids {
             let decision = Decision { at, id: *id, event: event.clone(), by: by.clone() };

@@ -1,0 +1,93 @@
+//! Ids and issues do not depend on order, on parts, or on what else is read.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use toolmark_check::{Checker, notation};
+use toolmark_feed::{Batch, Collector, Decisions, Feed, Kind};
+
+/// One failed call per session, of several kinds.
+fn traces() -> Vec<String> {
+    let errors = [
+        ("Read", "{\"file_path\":\"/w/FILE.rs\"}", "File does not exist."),
+        ("Bash", "{\"command\":\"gh pr diff --FILE\"}", "Exit code 1\\nunknown flag: --FILE"),
+        ("Bash", "{\"command\":\"FILE x\"}", "Exit code 127\\nbash: FILE: command not found"),
+        ("Bash", "{\"command\":\"git push\"}", "Exit code 1\\nfatal: no upstream branch FILE7"),
+    ];
+    let one = |n: usize| {
+        let (tool, args, error) = errors[n % errors.len()];
+        format!("{tool} {args} !> \"{error}\"").replace("FILE", &format!("name{n}"))
+    };
+    (0..24).map(one).collect()
+}
+
+fn batch(n: usize, trace: &str) -> Batch {
+    let mut run = notation::parse(trace).unwrap();
+    run.id = Some(format!("session-{n}").as_str().into());
+    run.file = format!("file-{n}").into();
+    let mut batch = Batch::default();
+    Collector::new(Checker::default(), Some(Kind::Failure)).collect(&run, &mut batch);
+    batch
+}
+
+fn feed(order: &[usize]) -> Feed {
+    let traces = traces();
+    let mut feed = Feed::default();
+    order.iter().for_each(|n| feed.add(batch(*n, &traces[*n])));
+    feed
+}
+
+fn shown(feed: &Feed) -> String {
+    let now = "2026-03-01T00:00:00Z".parse().unwrap();
+    serde_json::to_string(
+        &feed
+            .issues(&Decisions::default(), now)
+            .into_iter()
+            .map(|issue| issue.redact(toolmark_outcome::Redactor::new(true)))
+            .collect::<Vec<_>>(),
+    )
+    .unwrap()
+}
+
+/// The issue of each session.
+fn ids(feed: &Feed) -> BTreeMap<String, String> {
+    let listed = feed.occurrences(&Decisions::default());
+    listed.iter().map(|one| (one.session.raw().to_owned(), one.issue.to_string())).collect()
+}
+
+#[test]
+fn four_kinds_are_four_issues() {
+    let all: Vec<usize> = (0..24).collect();
+    let groups = ids(&feed(&all)).into_values().collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(groups.len(), 4);
+}
+
+#[test]
+fn the_same_call_in_two_files_is_one_occurrence() {
+    let traces = traces();
+    let mut feed = Feed::default();
+    feed.add(batch(1, &traces[1]));
+    feed.add(batch(1, &traces[1]));
+    assert_eq!((feed.len(), feed.repeated), (1, 1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn order_changes_nothing(order in Just((0..24).collect::<Vec<usize>>()).prop_shuffle()) {
+        let all: Vec<usize> = (0..24).collect();
+        prop_assert_eq!(shown(&feed(&order)), shown(&feed(&all)));
+    }
+
+    #[test]
+    fn parts_have_the_ids_of_the_whole(of in 2_usize..6) {
+        let all: Vec<usize> = (0..24).collect();
+        let whole = ids(&feed(&all));
+        for index in 0..of {
+            let part: Vec<usize> = all.iter().copied().filter(|n| n % of == index).collect();
+            for (session, issue) in ids(&feed(&part)) {
+                prop_assert_eq!(&whole[&session], &issue);
+            }
+        }
+    }
+}
