@@ -45,7 +45,8 @@ pub fn left_by(input: &ToolInput<'_>, analysis: &Analysis) -> Left {
     match input.role() {
         ToolRole::RunsShell => {
             let args = input.args.json();
-            let is_set = |key: &str| args.and_then(|args| args.get(key)) == Some(&Value::Bool(true));
+            let is_set =
+                |key: &str| args.and_then(|args| args.get(key)) == Some(&Value::Bool(true));
             if is_set("run_in_background") || is_set("is_background") {
                 analysis.commands.iter().for_each(|command| left.start(command));
             }

@@ -58,8 +58,8 @@ impl Disk {
     fn near(&self, path: &str) -> Option<PathBuf> {
         let has_pattern = path.contains(['*', '?', '[', '$']);
         let home = crate::files::system_home();
-        let is_near = path.starts_with("/tmp/")
-            || home.is_some_and(|home| Path::new(path).starts_with(home));
+        let is_near =
+            path.starts_with("/tmp/") || home.is_some_and(|home| Path::new(path).starts_with(home));
         (is_near && !has_pattern && !self.is_late()).then(|| PathBuf::from(path))
     }
 
@@ -82,9 +82,7 @@ impl Facts for Disk {
         let directory = Path::new(directory);
         match self.tree().filter(|tree| directory.starts_with(tree.root())) {
             // A repository inside the repository has files of its own.
-            Some(tree) if !is_nested(directory, tree.root()) => {
-                tree.is_clean(paths, staged, until)
-            }
+            Some(tree) if !is_nested(directory, tree.root()) => tree.is_clean(paths, staged, until),
             _ => Tree::around(directory)?.is_clean(paths, staged, until),
         }
     }

@@ -30,8 +30,11 @@ impl Tree {
         let index = fs::read(index).ok()?;
         // From version 4 on, paths are written in parts.
         let version = index.get(4..8)?;
-        (index.starts_with(b"DIRC") && matches!(version, [0, 0, 0, 2 | 3]))
-            .then_some(Self { root, index, written })
+        (index.starts_with(b"DIRC") && matches!(version, [0, 0, 0, 2 | 3])).then_some(Self {
+            root,
+            index,
+            written,
+        })
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -266,7 +269,12 @@ pub(crate) mod tests {
         for name in ["a.rs", "src/b.rs"] {
             fs::write(root.join(name), "one\n").unwrap();
             let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-            fs::File::options().append(true).open(root.join(name)).unwrap().set_modified(old).unwrap();
+            fs::File::options()
+                .append(true)
+                .open(root.join(name))
+                .unwrap()
+                .set_modified(old)
+                .unwrap();
         }
         assert!(git(&["add", "."]) && git(&["commit", "-q", "-m", "a"]));
         let clean = |paths: &[&str], staged| {

@@ -49,9 +49,9 @@ impl<'a> Live<'a> {
         let changed = there.into_iter().chain(changed);
         let changed = changed.filter(|path| self.has_no_other_changes(path)).collect();
         if head.is_none() {
-            let heads = commits.iter().filter_map(|at| {
-                self.disk.head(Some(at.as_str()).filter(|at| !at.is_empty()))
-            });
+            let heads = commits
+                .iter()
+                .filter_map(|at| self.disk.head(Some(at.as_str()).filter(|at| !at.is_empty())));
             branches.extend(heads.filter(|name| !is_shared_branch(name)));
         }
         branches.dedup();
@@ -60,7 +60,8 @@ impl<'a> Live<'a> {
 
     fn has_no_other_changes(&self, path: &str) -> bool {
         let directory = Path::new(path).parent().and_then(Path::to_str);
-        let is_clean = || directory.and_then(|at| self.disk.is_clean(at, &[path.to_owned()], false));
+        let is_clean =
+            || directory.and_then(|at| self.disk.is_clean(at, &[path.to_owned()], false));
         self.disk.tracked(path) == Some(true)
             && (is_clean() == Some(true) || self.past().changed(path))
     }

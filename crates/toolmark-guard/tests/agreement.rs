@@ -7,8 +7,8 @@
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use toolmark_check::past::Past;
 use toolmark_check::effects::Arguments;
+use toolmark_check::past::Past;
 use toolmark_check::session::SessionCall;
 use toolmark_check::{Checker, Session};
 use toolmark_guard::{Guard, Verdict};

@@ -3,12 +3,13 @@
 
 use crate::context::{Analysis, Command, Context, HARMLESS};
 use crate::decision::{Decision, decide, decide_effect};
+use crate::dos;
 use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};
 use crate::fallback;
 use crate::ir::{
-    CompoundKind, Node, Operator, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple, Word,
-    scripts_of,
+    CompoundKind, Node, Operator, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple,
+    Word, scripts_of,
 };
 use crate::left::Left;
 use crate::made::Made;
@@ -27,6 +28,10 @@ pub fn analyze(command: &str, context: &Context<'_>) -> Analysis {
     let mut analyzer = Analyzer::new(context);
     analyzer.note(script.partial);
     analyzer.script(&script, &Call::default());
+    if let Some(text) = dos::as_shell(command) {
+        let call = Call { span: (0, command.len()), ..Call::default() };
+        analyzer.text(&text, &call);
+    }
     analyzer.run_traps();
     if script.partial == Some(Partial::TooDeep) {
         // The part that was not read may contain anything: look for words.

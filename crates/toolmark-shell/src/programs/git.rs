@@ -179,8 +179,7 @@ fn remember_trees(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
 /// because they are as version control has them?
 fn can_take_back(run: &Run<'_, '_>, paths: &[&str], staged: bool) -> bool {
     let Some(facts) = run.analyzer.context.facts else { return false };
-    let places: Vec<String> =
-        paths.iter().map(|path| run.analyzer.place(path).path).collect();
+    let places: Vec<String> = paths.iter().map(|path| run.analyzer.place(path).path).collect();
     let is_own = |(path, place): (&&str, &String)| {
         let path = *path;
         let is_one = !path.contains(['*', '?', '[']) && !matches!(path, "." | "./" | ":/");

@@ -11,7 +11,8 @@ fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().skip(1).take(7).collect();
     let Some(asked) = hook::Asked::parse(&args) else {
         // The code that hosts take for a block.
-        let usage = b"usage: toolmark-hook [--host HOST] [--policy FILE] [--log FILE] < payload.json\n";
+        let usage =
+            b"usage: toolmark-hook [--host HOST] [--policy FILE] [--log FILE] < payload.json\n";
         let _ = io::stderr().write_all(usage);
         return ExitCode::from(2);
     };

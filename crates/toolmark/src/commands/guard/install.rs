@@ -403,7 +403,9 @@ impl Status {
             let rows = serde_json::Value::from(rows);
             printer.json(&printer.redactor.json(rows.into()))?;
         }
-        let ignored = files::named_by_environment().into_iter().chain(opened.ignored(files::log_to_be_fixed().as_deref()));
+        let ignored = files::named_by_environment()
+            .into_iter()
+            .chain(opened.ignored(files::log_to_be_fixed().as_deref()));
         for words in ignored {
             let line = Line::of(style::WARN, "without effect: ");
             printer.notice(&line.with(style::PLAIN, printer.redact(words)))?;
