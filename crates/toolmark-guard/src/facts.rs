@@ -4,14 +4,16 @@
 //! is not known.
 
 use crate::git_index::{Tree, git_directory};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use toolmark_shell::Facts;
 
-/// All look-ups together may take so long.
-const BUDGET: Duration = Duration::from_millis(2);
+/// There are no more look-ups than this: a call that names more is not looked up in full.
+const MAX_LOOK_UPS: u32 = 128;
+/// From so long after its begin on, nothing is looked up: a disk hangs.
+const BUDGET: Duration = Duration::from_millis(50);
 /// To find out whether a work tree has changes may take so long: few calls ask for it.
 const LONG_BUDGET: Duration = Duration::from_millis(20);
 /// So many directories upwards may hold the root of the work tree.
@@ -22,6 +24,7 @@ const UPWARDS: usize = 64;
 pub struct Disk {
     cwd: PathBuf,
     until: Instant,
+    look_ups: Cell<u32>,
     tree: OnceCell<Option<Tree>>,
 }
 
@@ -32,11 +35,17 @@ impl Disk {
     pub fn at(cwd: &str) -> Option<Self> {
         let cwd = PathBuf::from(cwd);
         let is_here = cwd.is_absolute() && cwd.is_dir();
-        is_here.then(|| Self { cwd, until: Instant::now() + BUDGET, tree: OnceCell::new() })
+        is_here.then(|| Self {
+            cwd,
+            until: Instant::now() + BUDGET,
+            look_ups: Cell::new(0),
+            tree: OnceCell::new(),
+        })
     }
 
     fn is_late(&self) -> bool {
-        Instant::now() >= self.until
+        self.look_ups.set(self.look_ups.get() + 1);
+        self.look_ups.get() > MAX_LOOK_UPS || Instant::now() >= self.until
     }
 
     fn tree(&self) -> Option<&Tree> {
@@ -53,13 +62,17 @@ impl Disk {
 }
 
 impl Disk {
-    /// The path, where it lies in the home directory or among temporary files: another
+    /// The path, where it lies beside the work tree, in the home directory or among temporary files: another
     /// machine's disk may hang.
     fn near(&self, path: &str) -> Option<PathBuf> {
         let has_pattern = path.contains(['*', '?', '[', '$']);
         let home = crate::files::system_home();
-        let is_near =
-            path.starts_with("/tmp/") || home.is_some_and(|home| Path::new(path).starts_with(home));
+        let root = self.root();
+        let beside = root.as_deref().and_then(|root| Path::new(root).parent());
+        let beside = beside.filter(|parent| parent.components().count() > 2);
+        let is_near = beside.is_some_and(|parent| Path::new(path).starts_with(parent))
+            || path.starts_with("/tmp/")
+            || home.is_some_and(|home| Path::new(path).starts_with(home));
         (is_near && !has_pattern && !self.is_late()).then(|| PathBuf::from(path))
     }
 

@@ -6,7 +6,7 @@ use toolmark_check::effects::ToolInput;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::toolset::{Tool, Toolsets};
 use toolmark_hosts::{Event, Moment};
-use toolmark_shell::{Decision, Facts};
+use toolmark_shell::{Decision, Facts, Protection};
 use toolmark_trace::ToolName;
 
 /// Decides about calls.
@@ -21,6 +21,12 @@ impl Guard {
     #[must_use]
     pub fn new(policy: Policy, toolsets: Toolsets) -> Self {
         Self { policy, toolsets }
+    }
+
+    /// With further files of the guard's own that nobody may change.
+    #[must_use]
+    pub(crate) fn protecting(self, paths: Vec<String>) -> Self {
+        Self { policy: self.policy.protecting(paths, Protection::Policy), ..self }
     }
 
     /// The policy.

@@ -3,6 +3,7 @@
 
 use crate::context::{Analysis, Command, Context, HARMLESS};
 use crate::decision::{Decision, decide, decide_effect};
+use crate::dos;
 use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};
 use crate::fallback;
@@ -31,6 +32,10 @@ pub fn analyze_parsed(command: &str, script: &Script, context: &Context<'_>) -> 
     let mut analyzer = Analyzer::new(context);
     analyzer.note(script.partial);
     analyzer.script(script, &Call::default());
+    if let Some(text) = dos::as_shell(command) {
+        let call = Call { span: (0, command.len()), ..Call::default() };
+        analyzer.text(&text, &call);
+    }
     analyzer.run_traps();
     if script.partial == Some(Partial::TooDeep) {
         // The part that was not read may contain anything: look for words.

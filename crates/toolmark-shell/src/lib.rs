@@ -20,6 +20,7 @@ mod analyze;
 mod attach;
 mod context;
 pub mod decision;
+mod dos;
 mod effects;
 mod expand;
 mod fallback;

@@ -26,7 +26,7 @@ struct Agent {
     run: fn(&Stage, &mut Command),
 }
 
-const AGENTS: [Agent; 4] = [
+static AGENTS: [Agent; 4] = [
     Agent {
         host: "claude-code",
         package: "@anthropic-ai/claude-code",
@@ -147,6 +147,66 @@ fn cannot_disarm(host: &str, bypass: fn(&mut Command)) {
     let status: Value = serde_json::from_str(&status).unwrap();
     assert_eq!(status[0]["state"], "installed", "{status}");
     assert_eq!(status[0]["last"]["decision"], "deny", "{status}");
+}
+
+/// A person sits at the terminal: what is denied is denied in every mode, and what is
+/// asked is asked, or denied where the mode asks nobody.
+#[test]
+fn claude_code_at_a_terminal() {
+    let Some((agent, program)) = agent("claude-code") else { return };
+    for (mode, is_asked) in [("default", true), ("bypassPermissions", false)] {
+        let stage = Stage::at_terminal(agent);
+        let state = json!({
+            "hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
+            "customApiKeyResponses": {"approved": ["stand-in"], "rejected": []},
+            "projects": {stage.real_project(): {"hasTrustDialogAccepted": true}},
+        });
+        fs::write(stage.home().join(".claude.json"), state.to_string()).unwrap();
+        let told = stage.play_at_terminal(
+            |command| {
+                claude_environment(&stage, command);
+                command.env("IS_SANDBOX", "1").arg(&program).arg("take the steps");
+                command.args(["--permission-mode", mode, "--allowedTools", "Bash"]);
+            },
+            // The person says no.
+            &json!([["Do you want to proceed", "\u{1b}"], ["Yes, I accept", "2\r"]]),
+            if is_asked { 2 } else { 3 },
+        );
+        stage.check_terminal(&told, mode);
+        let screen = fs::read_to_string(stage.path("screen.txt")).unwrap().replace(' ', "");
+        let log = fs::read_to_string(stage.log()).unwrap();
+        match is_asked {
+            true => {
+                let asked = screen.contains("Doyouwanttoproceed");
+                assert!(asked && log.contains("\"decision\":\"ask\""), "{screen}\n{log}");
+            }
+            false => assert!(told[2].contains("toolmark guard"), "{told:?}"),
+        }
+    }
+}
+
+#[test]
+fn codex_at_a_terminal() {
+    let Some((agent, program)) = agent("codex") else { return };
+    let stage = Stage::at_terminal(agent);
+    let told = stage.play_at_terminal(
+        |command| {
+            codex_settings(&stage);
+            command.arg(&program).arg("--dangerously-bypass-approvals-and-sandbox");
+            // What a person does once in /hooks.
+            command.args(["--dangerously-bypass-hook-trust", "take the steps"]);
+        },
+        &json!([["trust", "\r"]]),
+        3,
+    );
+    stage.check_terminal(&told, "codex");
+    assert!(told[2].contains("toolmark guard"), "{told:?}");
+}
+
+/// An agent and its program, where it can be installed.
+fn agent(host: &str) -> Option<(&'static Agent, PathBuf)> {
+    let agent = AGENTS.iter().find(|agent| agent.host == host).unwrap();
+    Some((agent, peers::or_skip(program(agent))?))
 }
 
 #[test]
@@ -300,31 +360,97 @@ impl Stage {
         rows.map(|row| row["text"].as_str().map_or(row.to_string(), str::to_owned)).collect()
     }
 
+    /// With the guard, and with a step that a person is asked about.
+    fn at_terminal(agent: &Agent) -> Self {
+        let stage = Self::new(agent);
+        let script = json!([
+            {"run": "find ~/precious -delete"},
+            {"run": "echo done > allowed.txt"},
+            {"run": "echo 'alias ls=rm' >> ~/.profile"},
+        ]);
+        fs::write(stage.path("script.json"), script.to_string()).unwrap();
+        stage.toolmark(&["guard", "install", agent.host]);
+        stage
+    }
+
+    /// Runs an agent in a terminal; what it told the model about each step.
+    fn play_at_terminal(
+        &self,
+        prepare: impl FnOnce(&mut Command),
+        answers: &Value,
+        rows: usize,
+    ) -> Vec<String> {
+        let mut model = Command::new("python3");
+        model.arg(server_script("model.py"));
+        model.args(["script.json", "record.jsonl", "port"].map(|name| self.path(name)));
+        let _model = Running(model.spawn().unwrap());
+        wait_for(|| self.path("port").exists(), "the stand-in to listen");
+        let mut command = self.command(Path::new("python3"));
+        command.arg(server_script("terminal.py")).arg(self.path("screen.txt"));
+        command.arg(self.path("record.jsonl")).arg(rows.to_string());
+        command.arg(answers.to_string()).arg("--");
+        prepare(&mut command);
+        let mut running = Running(command.spawn().unwrap());
+        wait_for(|| running.0.try_wait().unwrap().is_some(), "the terminal");
+        let read = |name| fs::read_to_string(self.path(name)).unwrap_or_default();
+        let record = read("record.jsonl");
+        assert!(record.lines().count() >= rows, "{record}{}", read("screen.txt"));
+        let rows = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        rows.map(|row| row["text"].as_str().map_or(row.to_string(), str::to_owned)).collect()
+    }
+
+    /// What holds in every mode.
+    fn check_terminal(&self, told: &[String], mode: &str) {
+        assert!(told[0].contains("toolmark guard"), "{mode}: {told:?}");
+        assert!(self.precious().exists(), "{mode}: {told:?}");
+        assert!(self.allowed().exists(), "{mode}: {told:?}");
+        assert!(!self.home().join(".profile").exists(), "{mode}: {told:?}");
+    }
+
+    fn log(&self) -> PathBuf {
+        self.home().join(".local/state/toolmark/guard.jsonl")
+    }
+
+    /// The project as programs see it that ask for their directory.
+    fn real_project(&self) -> String {
+        self.project().canonicalize().unwrap().to_str().unwrap().to_owned()
+    }
+
     fn url(&self) -> String {
         format!("http://127.0.0.1:{}", fs::read_to_string(self.path("port")).unwrap())
     }
 }
 
-fn claude(stage: &Stage, command: &mut Command) {
+fn claude_environment(stage: &Stage, command: &mut Command) {
     command.env("ANTHROPIC_BASE_URL", stage.url()).env("ANTHROPIC_API_KEY", "stand-in");
     command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
+}
+
+fn claude(stage: &Stage, command: &mut Command) {
+    claude_environment(stage, command);
     // The tools of servers are named to the model from the start.
     command.env("ENABLE_TOOL_SEARCH", "false").env("MCP_CONNECTION_NONBLOCKING", "false");
     command.args(["-p", "take the steps", "--strict-mcp-config", "--mcp-config"]);
     command.arg(stage.path("mcp.json")).args(["--allowedTools", "Bash", "mcp__records__wipe"]);
 }
 
-fn codex(stage: &Stage, command: &mut Command) {
+fn codex_settings(stage: &Stage) {
     let config = format!(
         "model = 'stand-in'\nmodel_provider = 'stand_in'\n\
          [model_providers.stand_in]\nname = 'stand-in'\nbase_url = '{}/v1'\nwire_api = 'responses'\n\
-         [mcp_servers.records]\ncommand = 'python3'\nargs = ['{}', '{}']\n",
+         [mcp_servers.records]\ncommand = 'python3'\nargs = ['{}', '{}']\n\
+         [projects.'{}']\ntrust_level = 'trusted'\n",
         stage.url(),
         server_script("mcp_server.py").display(),
         stage.path("reached.txt").display(),
+        stage.real_project(),
     );
     fs::create_dir_all(stage.home().join(".codex")).unwrap();
     fs::write(stage.home().join(".codex/config.toml"), config).unwrap();
+}
+
+fn codex(stage: &Stage, command: &mut Command) {
+    codex_settings(stage);
     command.args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]);
     // What a person does once in /hooks.
     command.args(["--dangerously-bypass-hook-trust", "take the steps"]);

@@ -80,7 +80,7 @@ pub(super) fn says(name: &str) -> Says {
                 said.deletes = true;
             }
             "run" | "exec" | "execute" | "shell" | "bash" | "terminal" | "powershell"
-            | "command" | "stdin" | "eval" => said.runs = true,
+            | "command" | "stdin" | "eval" | "python" | "ipython" | "repl" => said.runs = true,
             "write" | "edit" | "create" | "update" | "insert" | "replace" | "append" | "save"
             | "move" | "rename" | "patch" | "remove" | "copy" | "upload" | "put" => {
                 said.writes = true;
@@ -141,6 +141,51 @@ pub(super) fn command(args: &Value) -> Option<Cow<'_, str>> {
     words().or(text)
 }
 
+/// The command line that would run what a tool is given: its command, or an interpreter with
+/// its code.
+fn as_command<'v>(name: &str, args: &'v Value) -> Option<Cow<'v, str>> {
+    let given = command(args);
+    let code = texts(args, &["code", "script", "source_code", "python", "javascript"]);
+    let Some(code) = code.first().filter(|code| given.as_deref().is_none_or(|it| it == **code))
+    else {
+        return given;
+    };
+    let language = ["language", "lang", "runtime", "kernel", "interpreter"];
+    let stated = texts(args, &language).into_iter().next().map(str::to_lowercase);
+    let words = words(name);
+    let says = |all: &[&str]| {
+        let is_stated =
+            stated.as_deref().is_some_and(|it| all.iter().any(|one| it.starts_with(one)));
+        is_stated || words.iter().any(|word| all.contains(&word.as_str()))
+    };
+    let has = |all: &[&str]| all.iter().any(|one| code.contains(one));
+    let quoted = super::quoted(code);
+    let line = if says(&["bash", "sh", "shell", "zsh", "terminal"]) {
+        code.to_string()
+    } else if says(&["python", "py", "ipython", "jupyter"]) {
+        format!("python3 -c {quoted}")
+    } else if says(&["node", "javascript", "js", "typescript", "ts", "deno", "bun"]) {
+        format!("node -e {quoted}")
+    } else if says(&["ruby", "rb"]) {
+        format!("ruby -e {quoted}")
+    } else if says(&["php"]) {
+        format!("php -r {quoted}")
+    } else if says(&["perl"]) {
+        format!("perl -e {quoted}")
+    } else if says(&["sql", "postgres", "mysql", "sqlite"]) {
+        format!("psql -c {quoted}")
+    } else if says(&["powershell", "pwsh"]) {
+        format!("pwsh -c {quoted}")
+    } else if has(&["require(", "const ", "await ", "=>", "process."]) {
+        format!("node -e {quoted}")
+    } else if has(&["import ", "def ", "print(", "os.", "shutil."]) {
+        format!("python3 -c {quoted}")
+    } else {
+        code.to_string()
+    };
+    Some(Cow::Owned(line))
+}
+
 /// Text under a name that says it is a command: `cli_command`.
 fn command_by_key(args: &Value) -> Option<&str> {
     let mut fields = args.as_object()?.iter();
@@ -177,7 +222,7 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
         return Some(only(name, "says that it discards changes"));
     }
     match says {
-        Says::Runs => run(&command(args)?),
+        Says::Runs => run(&as_command(name, args)?),
         Says::Deletes => {
             let paths = paths(args);
             if paths.is_empty() {
@@ -256,6 +301,23 @@ mod tests {
             ("mcp__db__query", json!({"sql": "select 1"}), Some(Decision::Allow)),
             ("mcp__gh__delete_branch", json!({"branch": "x"}), Some(Decision::Ask)),
             ("mcp__fs__delete_file", json!({"path": "/srv/x"}), Some(Decision::Ask)),
+            (
+                "mcp__py__execute_code",
+                json!({"code": "import shutil\nshutil.rmtree('/srv/data')"}),
+                Some(Decision::Ask),
+            ),
+            (
+                "mcp__box__run",
+                json!({"language": "javascript", "code": "require('fs').rmSync('/srv',{recursive:true})"}),
+                Some(Decision::Ask),
+            ),
+            ("mcp__py__run_python", json!({"code": "print('rm -rf /')"}), Some(Decision::Allow)),
+            ("mcp__sh__run_script", json!({"script": "rm -rf /srv"}), Some(Decision::Ask)),
+            (
+                "mcp__x__run",
+                json!({"language": "sql", "code": "DROP TABLE t"}),
+                Some(Decision::Ask),
+            ),
             ("mcp__search__query", json!({"query": "how to delete a file"}), None),
             ("mcp__gh__get_issue", json!({"number": 1}), None),
         ] {

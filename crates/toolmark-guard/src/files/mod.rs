@@ -138,6 +138,17 @@ impl Opened {
         }
     }
 
+    /// With the log where it was fixed, which nobody may change.
+    #[must_use]
+    pub fn with_log(mut self, fixed: Option<&Path>) -> Self {
+        let path = fixed.filter(|path| *path != "off").and_then(|path| path.to_str());
+        if let Some(path) = path {
+            let guard = std::mem::take(&mut self.guard);
+            self.guard = guard.protecting(vec![format!("{path}*")]);
+        }
+        self
+    }
+
     /// What the environment says about the log without effect.
     fn ignored_log(&self, fixed: Option<&Path>) -> Option<String> {
         let place = self.log_place(fixed).ok()?;

@@ -148,7 +148,7 @@ impl Hook<'_> {
     }
 
     fn open(&self, cwd: Option<&str>) -> Opened {
-        files::open(cwd, Trust::Fixed(self.asked.policy), self.readers)
+        files::open(cwd, Trust::Fixed(self.asked.policy), self.readers).with_log(self.asked.log)
     }
 
     /// The answer where no decision could be worked out.

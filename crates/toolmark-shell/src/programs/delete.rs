@@ -19,7 +19,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         return;
     }
     let call = run.call;
-    match run.name {
+    // `rmdir /s` of Windows takes what is in the directory too.
+    let has_slash = run.args.iter().any(|arg| arg.text.eq_ignore_ascii_case("/s"));
+    let name = if run.name == "rmdir" && has_slash { "rd" } else { run.name };
+    match name {
         "trash-empty" => run.effect(
             Kind::Delete,
             "the trash",
@@ -81,6 +84,19 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 run.analyzer.delete(arg, recursive, name, call);
             }
         }
+    }
+}
+
+/// `robocopy /mir` of Windows deletes what is not in the source.
+pub(super) fn robocopy(run: &mut Run<'_, '_>) {
+    let has = |word: &str| run.args.iter().any(|arg| arg.text.eq_ignore_ascii_case(word));
+    if !(has("/mir") || has("/purge")) || has("/l") {
+        return;
+    }
+    let call = run.call;
+    let mut operands = run.args.iter().filter(|arg| !arg.text.starts_with('/'));
+    if let Some(target) = operands.nth(1).cloned() {
+        run.analyzer.delete(&target, true, run.name, call);
     }
 }
 

@@ -55,6 +55,7 @@ fn rule(name: &str) -> Option<Rule> {
         "iex" | "invoke-expression" | "irm" | "iwr" | "invoke-webrequest" | "invoke-restmethod" => {
             powershell::run
         }
+        "robocopy" => delete::robocopy,
         "hg" | "svn" => other_vcs::run,
         "mv" | "gmv" | "cp" | "gcp" | "install" | "ln" | "rsync" | "scp" | "sftp" => copies::run,
         "truncate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir" | "patch" | "split"

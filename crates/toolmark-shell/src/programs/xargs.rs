@@ -74,6 +74,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         command.extend(values);
     }
     flag_delete(run, &command);
+    protect_named(run, &command);
     run.inner(command, Flow::Unknown);
 }
 
@@ -91,6 +92,33 @@ fn flag_delete(run: &mut Run<'_, '_>, command: &[Arg]) {
             Certainty::Unresolved,
             "deletes the paths in its input",
         );
+    }
+}
+
+/// Protected files that the command before the pipe names are what it prints: `ls FILE |
+/// xargs rm`.
+fn protect_named(run: &mut Run<'_, '_>, command: &[Arg]) {
+    let Some((first, rest)) = command.split_first() else { return };
+    let name = crate::run::program_name(&first.text);
+    let deletes = matches!(name.as_str(), "rm" | "grm" | "unlink" | "shred" | "tee" | "truncate");
+    let changes = deletes || crate::protect::changes_operands(&name, rest);
+    if !changes || !rest.iter().any(|arg| arg.dynamic) {
+        return;
+    }
+    let call = run.call;
+    let named: Vec<Arg> = run
+        .analyzer
+        .commands
+        .iter()
+        .rev()
+        .take(4)
+        .filter(|before| before.span == call.span || call.indirect)
+        .flat_map(|before| &before.args)
+        .filter(|arg| !arg.text.starts_with('-') && arg.text.len() > 2)
+        .cloned()
+        .collect();
+    for arg in named {
+        run.analyzer.disturb(&arg, false, &name, call);
     }
 }
 

@@ -15,8 +15,13 @@ fn guard(dir: &TempDir, args: &[&str]) -> Command {
     fs::create_dir_all(dir.path().join("project/.git")).unwrap();
     let mut command = toolmark(&[&["guard"], args].concat());
     command.current_dir(project).env("HOME", dir.path().join("home")).env("PATH", "");
-    for variable in ["COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "TOOLMARK_GUARD_POLICY"]
-    {
+    for variable in [
+        "COPILOT_HOME",
+        "GEMINI_CLI_HOME",
+        "XDG_CONFIG_HOME",
+        "TOOLMARK_GUARD_POLICY",
+        "TOOLMARK_GUARD_LOG",
+    ] {
         command.env_remove(variable);
     }
     command

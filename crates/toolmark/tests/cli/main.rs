@@ -22,6 +22,7 @@ mod guard_holds;
 mod guard_install;
 mod guard_log;
 mod guard_policy;
+mod guard_session;
 mod jobs;
 mod judge;
 mod repro;

@@ -144,7 +144,7 @@ impl Mcp {
 
     fn proxy(&self, pins: &Path, printer: &mut Printer) -> Result<Proxy, Stop> {
         // A project's settings start it, in an environment that they set.
-        let opened = guarding::fixed(self.policy.as_deref());
+        let opened = guarding::fixed(self.policy.as_deref()).with_log(self.log.as_deref());
         let opened = guarding::without_faults(opened, printer)?;
         let policy = opened.guard.policy().mcp();
         let settings = Settings {

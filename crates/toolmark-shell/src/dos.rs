@@ -1,0 +1,199 @@
+//! Command lines of `cmd.exe` and variables of PowerShell, written as a shell would have them:
+//! carets and `%VAR%` resolved, backslashes as slashes.
+
+use std::borrow::Cow;
+
+/// A longer text is not rewritten.
+const LONGEST: usize = 64 << 10;
+
+/// Commands that only `cmd.exe` has, or that take options with a slash there.
+const COMMANDS: &[&str] = &[
+    "cmd",
+    "%comspec%",
+    "del",
+    "erase",
+    "rd",
+    "rmdir",
+    "format",
+    "deltree",
+    "copy",
+    "move",
+    "ren",
+    "attrib",
+    "robocopy",
+    "xcopy",
+    "forfiles",
+    "start",
+    "reg",
+    "takeown",
+    "cipher",
+    "vssadmin",
+    "wbadmin",
+    "bcdedit",
+    "for",
+    "if",
+    "call",
+    "type",
+    "powershell",
+    "pwsh",
+    "remove-item",
+    "ri",
+];
+
+/// The text as a shell would have it; `None` where it is no command line of Windows.
+pub(crate) fn as_shell(text: &str) -> Option<String> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let plain = without_carets(text);
+    let is_one = plain.split(['&', '|', '\n', ';', '(']).any(is_command);
+    let has_variable = plain.to_ascii_lowercase().contains("$env:");
+    if !is_one && !has_variable {
+        return None;
+    }
+    let resolved = with_variables(&plain).replace('\\', "/");
+    (resolved != text).then_some(resolved)
+}
+
+/// Does a part of a line begin with such a command, and look like one of Windows?
+fn is_command(part: &str) -> bool {
+    let mut words = part.split_whitespace();
+    let first = words.next().unwrap_or("").trim_start_matches('@').to_ascii_lowercase();
+    let first = first.rsplit(['\\', '/']).next().unwrap_or("").trim_matches('"');
+    let first = first.strip_suffix(".exe").unwrap_or(first);
+    let is_option = |word: &str| {
+        let rest = word.strip_prefix('/').unwrap_or("");
+        !rest.is_empty()
+            && rest.len() < 6
+            && rest.chars().all(|c| c.is_ascii_alphabetic() || c == ':')
+    };
+    let is_windows =
+        |word: &str| is_option(word) || word.contains('\\') || word.matches('%').count() > 1;
+    COMMANDS.contains(&first) && (first == "%comspec%" || words.any(is_windows))
+}
+
+/// `d^el` is `del`; a caret before a line end joins lines.
+fn without_carets(text: &str) -> Cow<'_, str> {
+    if !text.contains('^') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '^' => out.extend(chars.next().filter(|next| *next != '\n')),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// `%USERPROFILE%` and `$env:TEMP` as paths where their place is known, as variables of the
+/// shell otherwise.
+fn with_variables(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['%', '$']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '(' | ')');
+        if let Some(inner) = from.strip_prefix('%') {
+            // `%VAR:~0,1%` is a part of the value.
+            let end = inner.find('%').filter(|end| {
+                let name = inner.get(..*end).unwrap_or("");
+                let name = name.split(':').next().unwrap_or("");
+                !name.is_empty() && name.chars().all(is_name)
+            });
+            if let Some(end) = end {
+                let name = inner.get(..end).unwrap_or("");
+                out.push_str(&value(name));
+                rest = inner.get(end + 1..).unwrap_or("");
+                continue;
+            }
+        } else if from.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("$env:")) {
+            let name = from.get(5..).unwrap_or("");
+            let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            let (name, after) = name.split_at(end.unwrap_or(name.len()));
+            out.push_str(&value(name));
+            rest = after;
+            continue;
+        }
+        out.push_str(from.get(..1).unwrap_or(""));
+        rest = from.get(1..).unwrap_or("");
+    }
+    out.push_str(rest);
+    out
+}
+
+fn value(name: &str) -> Cow<'static, str> {
+    Cow::Borrowed(match name.to_ascii_uppercase().as_str() {
+        "USERPROFILE" | "HOMEPATH" | "HOME" => "~",
+        "HOMEDRIVE" => "",
+        "SYSTEMDRIVE" => "C:",
+        "TEMP" | "TMP" => "/tmp",
+        "SYSTEMROOT" | "WINDIR" => "C:/Windows",
+        "PROGRAMFILES" | "PROGRAMDATA" => "C:/ProgramData",
+        "APPDATA" => "~/AppData/Roaming",
+        "LOCALAPPDATA" => "~/AppData/Local",
+        "COMSPEC" => "cmd",
+        "CD" => ".",
+        name => {
+            let plain: String =
+                name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            return Cow::Owned(format!("${{{plain}}}"));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::check;
+
+    #[test]
+    fn as_a_shell_would_have_it() {
+        for (text, want) in [
+            (r"del /s C:\data", Some("del /s C:/data")),
+            (r"d^el /s %USERPROFILE%\docs", Some("del /s ~/docs")),
+            ("rd /s /q %X%", Some("rd /s /q ${X}")),
+            ("%COMSPEC% /c dir", Some("cmd /c dir")),
+            ("ri -r $env:USERPROFILE/x", Some("ri -r ~/x")),
+            ("rm -rf /tmp/x", None),
+            (r"grep 'a\.b' f", None),
+            ("echo 100% of $HOME", None),
+            ("date +%Y%m", None),
+        ] {
+            assert_eq!(as_shell(text).as_deref(), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn decisions() {
+        check(
+            &[
+                r"del /s /q C:\Users\me\docs",
+                r"rd /s /q C:\Users\me\docs",
+                r"rmdir /S /Q %USERPROFILE%\docs",
+                r"cmd /c rd /s /q C:\Users\me\docs",
+                r#"cmd.exe /c "del /f /s /q C:\Users\me\*""#,
+                r"d^e^l /s /q C:\Users\me\docs",
+                r"%COMSPEC% /c rd /s /q %USERPROFILE%",
+                "format D: /q /y",
+                "vssadmin delete shadows /all /quiet",
+                r"robocopy C:\empty C:\Users\me\docs /MIR",
+                "Remove-Item -Recurse -Force $env:USERPROFILE\\docs",
+            ],
+            &["Remove-Item -Recurse $env:X"],
+            &[
+                r"dir C:\Users\me",
+                r"del build\app.log",
+                r"rd /s /q node_modules",
+                r"type C:\Users\me\app\README.md",
+                r"cmd /c dir",
+                r"copy a.txt b.txt",
+                r"robocopy src dst /E",
+                "rmdir /tmp/x",
+            ],
+        );
+    }
+}
