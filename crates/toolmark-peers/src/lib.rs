@@ -28,11 +28,27 @@
 
 #![forbid(unsafe_code)]
 
+mod adk;
+mod agentevals;
 pub mod agentv;
 mod aigo;
+mod azure;
+mod bfcl;
+mod deepeval;
+mod explain;
 mod futureagi;
+mod mastra;
+mod mlflow;
+mod openevals;
+mod promptfoo;
+mod pydantic_evals;
+mod ragas;
+mod reading;
+mod scores;
+mod strands;
 #[cfg(test)]
 mod testing;
+mod uipath;
 pub mod vally;
 
 pub use agentv::dialect::AgentV;
@@ -127,6 +143,20 @@ pub static GRADERS: &[&GraderInfo] = &[
     &futureagi::graders::parameter_validation::INFO,
     &futureagi::graders::function_call_accuracy::INFO,
     &futureagi::graders::function_call_exact_match::INFO,
+    &scores::trajectory_match::INFO,
+    &scores::call_arguments::INFO,
+    &scores::call_counts::INFO,
+    &scores::tool_call_f1::INFO,
+    &scores::tool_permission::INFO,
+    &scores::tool_retries::INFO,
+    &scores::loop_detection::INFO,
+    &scores::suite::task_completion::INFO,
+    &scores::suite::step_efficiency::INFO,
+    &scores::suite::tool_selection::INFO,
+    &scores::suite::trajectory_score::INFO,
+    &scores::suite::goal_progress::INFO,
+    &scores::suite::action_safety::INFO,
+    &scores::suite::reasoning_quality::INFO,
 ];
 
 /// The same, to look them up.

@@ -8,5 +8,5 @@ mod finding;
 mod judge;
 
 pub use expect::EXPECT;
-pub use finding::FINDING;
+pub use finding::{Axis, FINDING};
 pub use judge::JUDGE;
