@@ -1,5 +1,6 @@
 //! The systems toolmark grades for, one folder each: the dialect of its specs, its
-//! graders as that system reads them, and the report it writes.
+//! graders as that system reads them, and the report it writes. Questions that many systems
+//! answer with a score have one grader (`scores`); what a system does differently is in its folder.
 //!
 //! A system becomes known by the lines of its graders in [`GRADERS`]; its dialect
 //! and its report are listed by the crates of specs and of reports.

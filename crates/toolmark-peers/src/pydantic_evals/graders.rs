@@ -28,10 +28,12 @@ pub(crate) fn counts(made: &Made<'_>, include_failed: bool) -> bool {
     include_failed || !made.failed
 }
 
+type Pairs = Result<Vec<Option<usize>>, Stop>;
+
 /// The pairs, among the calls that count, and how many do.
 fn pairs(
     asked: &Asked<'_>,
-    pair: fn(&Asked<'_>, Fits<'_>) -> Result<Vec<Option<usize>>, Stop>,
+    pair: fn(&Asked<'_>, Fits<'_>) -> Pairs,
 ) -> Result<(Vec<Option<usize>>, usize), Stop> {
     let failed = asked.options.include_failed;
     let counted = asked.made.iter().filter(|made| counts(made, failed)).count();

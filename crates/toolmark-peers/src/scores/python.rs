@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn rounds_to_even_digits() {
-        // What lies exactly between goes to the even neighbour, 0.00005 is a
-        // little above the half in binary, 1.00005 a little below.
+        // What lies exactly between goes to the even neighbour; the others that look so
+        // lie a little above the half in binary.
         for (value, want) in [
             (2.0 / 3.0, 0.6667),
             (0.03125, 0.0312),

@@ -5,7 +5,7 @@ use super::question::{build, check_share};
 use crate::reading::{Question, count};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use toolmark_config::Spanned;
 use toolmark_grade::{GraderInfo, Mention, Taxonomy, schema_of};
 use toolmark_outcome::{Outcome, Profile, Role, Subject, Verdict};
@@ -134,7 +134,7 @@ impl Question for ToolPermission {
             let sequences: Vec<&[String]> = sequences.iter().map(|(words, _)| *words).collect();
             outcome = outcome
                 .with_metric("violatedTools", json!(tools))
-                .with_metric("violatedSequences", Value::from(json!(sequences)));
+                .with_metric("violatedSequences", json!(sequences));
         }
         for at in wrong.iter().take(MAX_SHOWN) {
             let text = format!("{} is not permitted", made[*at].name);

@@ -140,8 +140,11 @@ pub(super) fn ours(settings: &Settings, view: &View<'_>) -> Outcome {
         })
     };
     let wasted: Vec<usize> = (0..made.len()).filter(is_wasted).collect();
-    let mut parts =
-        vec![if made.is_empty() { 1.0 } else { 1.0 - wasted.len() as f64 / made.len() as f64 }];
+    let useful = match made.len() {
+        0 => 1.0,
+        all => (all - wasted.len()) as f64 / all as f64,
+    };
+    let mut parts = vec![useful];
     let spent = spent(view);
     let budgets = &settings.budgets;
     for (what, max, had) in [
