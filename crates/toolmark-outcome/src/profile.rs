@@ -43,8 +43,34 @@ profiles! {
     AgentV5 = "agentv@5";
     /// LatticeFlow AI GO!.
     AiGo = "aigo" | "latticeflow";
-    /// Future AGI's function-call metrics.
+    /// Future AGI: function-call metrics, the agents suite, the evals of its platform.
     FutureAgi = "futureagi";
+    /// LangChain's agentevals.
+    AgentEvals = "agentevals" | "agentevals@0.0.9";
+    /// LangChain's openevals.
+    OpenEvals = "openevals" | "openevals@0.2";
+    /// Google's Agent Development Kit.
+    Adk = "adk";
+    /// DeepEval.
+    DeepEval = "deepeval";
+    /// Ragas.
+    Ragas = "ragas";
+    /// The scorers of AWS Strands evals.
+    Strands = "strands";
+    /// Azure AI evaluation.
+    Azure = "azure";
+    /// MLflow's scorers.
+    Mlflow = "mlflow";
+    /// Pydantic Evals.
+    PydanticEvals = "pydantic-evals" | "pydantic";
+    /// Mastra's scorers.
+    Mastra = "mastra";
+    /// UiPath's evaluators.
+    UiPath = "uipath";
+    /// promptfoo.
+    Promptfoo = "promptfoo";
+    /// The Berkeley Function Calling Leaderboard.
+    Bfcl = "bfcl";
 }
 
 impl fmt::Display for Profile {

@@ -1,5 +1,6 @@
 //! The systems toolmark grades for, one folder each: the dialect of its specs, its
-//! graders as that system reads them, and the report it writes.
+//! graders as that system reads them, and the report it writes. Questions that many systems
+//! answer with a score have one grader (`scores`); what a system does differently is in its folder.
 //!
 //! A system becomes known by the lines of its graders in [`GRADERS`]; its dialect
 //! and its report are listed by the crates of specs and of reports.
@@ -28,11 +29,27 @@
 
 #![forbid(unsafe_code)]
 
+mod adk;
+mod agentevals;
 pub mod agentv;
 mod aigo;
+mod azure;
+mod bfcl;
+mod deepeval;
+mod explain;
 mod futureagi;
+mod mastra;
+mod mlflow;
+mod openevals;
+mod promptfoo;
+mod pydantic_evals;
+mod ragas;
+mod reading;
+mod scores;
+mod strands;
 #[cfg(test)]
 mod testing;
+mod uipath;
 pub mod vally;
 
 pub use agentv::dialect::AgentV;
@@ -128,6 +145,20 @@ pub static GRADERS: &[&GraderInfo] = &[
     &futureagi::graders::parameter_validation::INFO,
     &futureagi::graders::function_call_accuracy::INFO,
     &futureagi::graders::function_call_exact_match::INFO,
+    &scores::trajectory_match::INFO,
+    &scores::call_arguments::INFO,
+    &scores::call_counts::INFO,
+    &scores::tool_call_f1::INFO,
+    &scores::tool_permission::INFO,
+    &scores::tool_retries::INFO,
+    &scores::loop_detection::INFO,
+    &scores::suite::task_completion::INFO,
+    &scores::suite::step_efficiency::INFO,
+    &scores::suite::tool_selection::INFO,
+    &scores::suite::trajectory_score::INFO,
+    &scores::suite::goal_progress::INFO,
+    &scores::suite::action_safety::INFO,
+    &scores::suite::reasoning_quality::INFO,
 ];
 
 /// The same, to look them up.

@@ -38,7 +38,11 @@ fn grade(vector: &Value) -> Outcome {
     if let Some(definitions) = definitions {
         row["function_definitions"] = definitions;
     }
-    let grader = build(vector["metric"].as_str().unwrap(), &Value::Object(config));
+    asked(&build(vector["metric"].as_str().unwrap(), &Value::Object(config)), &row)
+}
+
+/// What a grader answers about a row.
+fn asked(grader: &Arc<dyn Grader>, row: &Value) -> Outcome {
     let text = std::io::Cursor::new(row.to_string());
     let run = read(text, "rows.jsonl", &Options::default()).unwrap().next().unwrap();
     assert_eq!(run.format, "call-rows");
@@ -67,4 +71,39 @@ fn the_library_answers_the_same() {
     }
     assert_compared(vectors.len(), 50, "vectors");
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), vectors.len(), wrong.join("\n"));
+}
+
+/// The graders of the agents suite and of the platform, and the mode where several metrics
+/// are one grader. The scanners look at single texts, not at runs, and have no grader.
+fn grader_of(metric: &str) -> Option<(&str, Option<&str>)> {
+    Some(match metric {
+        "agents.tool_selection_accuracy" => ("tool-selection", None),
+        "platform.trajectory_match" => ("trajectory-match", None),
+        "platform.tool_call_accuracy" => ("trajectory-match", Some("tool_call_accuracy")),
+        "platform.step_count" => ("call-counts", None),
+        metric if metric.starts_with("scanner.") => return None,
+        metric => (metric.strip_prefix("agents.").unwrap(), None),
+    })
+}
+
+#[test]
+fn the_suite_and_the_platform_answer_the_same() {
+    let Some(file) = find_shared("vectors/futureagi_vectors_extra.json") else { return };
+    let vectors: Vec<Value> = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for vector in &vectors {
+        let Some((grader, mode)) = grader_of(vector["metric"].as_str().unwrap()) else { continue };
+        let mut config = vector["config"].as_object().unwrap().clone();
+        config.extend(mode.map(|mode| ("mode".to_owned(), json!(mode))));
+        let row = json!({"id": vector["name"], "output": vector["output"], "expected": vector["expected"]});
+        let outcome = asked(&build(grader, &Value::Object(config)), &row);
+        compared += 1;
+        let want = vector["score"].as_f64().unwrap();
+        let same = outcome.score.is_some_and(|score| (score - want).abs() < 1e-12);
+        if !same || outcome.verdict != Verdict::of(want >= 0.5) {
+            wrong.push(format!("{}: {:?} instead of {want}", vector["name"], outcome.score));
+        }
+    }
+    assert_compared(compared, 31, "vectors");
+    assert!(wrong.is_empty(), "{} of {compared}:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -10,5 +10,5 @@ mod judge;
 
 pub use expect::EXPECT;
 pub use failure::FAILURE;
-pub use finding::FINDING;
+pub use finding::{Axis, FINDING};
 pub use judge::JUDGE;

@@ -4,10 +4,12 @@
 //!
 //! `output` (or `response`) is a call, a list of calls, or text that holds some,
 //! in whatever shape (see `call_shapes.rs`). Every row is a run of one response.
-//! The whole row is kept, for graders that want the rest of it.
+//! An `output` with a `trajectory`, as Future AGI's agents suite takes it, is a run of
+//! as many responses as it has steps. The whole row is kept, for graders that want the
+//! rest of it.
 
 use super::shared::readers::each_record;
-use crate::builder::{Builder, NewCall};
+use crate::builder::{Answer, Builder, NewCall};
 use crate::call_shapes::{NotCalls, calls_in};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity, Payload, Text, ToolName};
@@ -99,10 +101,66 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         }
     }
     if let Some(output) = row.get("output").or_else(|| row.get("response")) {
-        response(&mut b, record, output, out);
+        match output.get("trajectory").filter(|steps| steps.is_array()) {
+            Some(_) => trajectory(&mut b, record, output),
+            None => response(&mut b, record, output, out),
+        }
     }
     b.run.stated.row = Some(record.payload(row));
     out.push(b.finish());
+}
+
+/// The steps of a run: what was thought, done and seen in each.
+fn trajectory(b: &mut Builder, record: &Record<'_>, output: Value<'_>) {
+    for fact in [Fact::Results, Fact::Status, Fact::Reasoning] {
+        b.run.fidelity.gain(fact);
+    }
+    let words = |step: Value<'_>, key: &str| {
+        let text = step.get(key).filter(|text| text.is_string())?;
+        Some((record.payload(text), record.at_value(text)))
+    };
+    if let Some(asked) = output.get("task").and_then(|task| words(task, "description")) {
+        b.user(Some(asked.0), None, asked.1);
+    }
+    for item in output.items_at("trajectory").filter(|item| item.is_object()) {
+        let step = b.step(None, None, record.at_value(item));
+        if let Some((thought, at)) = words(item, "thought") {
+            b.reasoning(step, Some(thought), None, at);
+        }
+        if let Some((action, at)) = words(item, "action") {
+            b.message(step, action, None, at);
+        }
+        for call in item.items_at("tool_calls").filter(|call| call.is_object()) {
+            let at = record.at_value(call);
+            let name =
+                ToolName::new(record.text_at(call, "name").unwrap_or_else(|| Text::owned("")));
+            let args = record.payload_at(call, "arguments");
+            let index = b.call(NewCall {
+                id: None,
+                name,
+                args,
+                step: Some(step),
+                time: None,
+                at: at.clone(),
+            });
+            let result = ["result", "error"].iter().find_map(|key| {
+                Some(record.payload(call.get(key).filter(|value| !value.is_null())?))
+            });
+            let success = call.get("success").and_then(Value::as_bool);
+            if result.is_some() || success.is_some() {
+                let answer = Answer::new(result, at);
+                let answer = match success {
+                    Some(success) => answer.protocol(!success),
+                    None => answer,
+                };
+                b.answer_call(index, answer);
+            }
+        }
+    }
+    b.run.stated.output = output
+        .get("final_result")
+        .filter(|result| !result.is_null())
+        .map(|result| record.payload(result));
 }
 
 /// The one response of the row.
@@ -144,7 +202,7 @@ mod tests {
         assert_eq!(read.format, "call-rows");
         let names: Vec<String> =
             read.runs.iter().map(|run| run.name.as_ref().unwrap().to_string()).collect();
-        assert_eq!(names, ["a", "2", "c", "d", "e"]);
+        assert_eq!(names, ["a", "2", "c", "d", "e", "f"]);
         assert_eq!(sketch(&read.runs[0]), "0 call f {\"x\":1} -> unanswered(absent): \n");
         assert_eq!(
             sketch(&read.runs[1]),
@@ -153,6 +211,10 @@ mod tests {
         assert_eq!(sketch(&read.runs[2]), "0 message: I would rather not\n");
         assert_eq!(read.runs[3].calls.len(), 0);
         assert_eq!(read.runs[4].calls.len(), 2);
+        assert_eq!(
+            sketch(&read.runs[5]),
+            "user: mend it\n0 reasoning: look first\n0 call read {\"f\":1} -> failed(protocol): no file\n1 message: done\n"
+        );
         let row = read.runs[2].stated.row.as_ref().unwrap();
         assert_eq!(row.parsed().unwrap()["expected"], serde_json::json!([]));
     }

@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::sync::Arc;
 use toolmark_check::config::unknown_rule;
-use toolmark_check::{Checker, RULES, Rule, Toolsets, rule_by_code};
+use toolmark_check::{Checker, RULES, Rule, Toolsets, default_rules, rule_by_code};
 use toolmark_config::Spanned;
 use toolmark_outcome::{Confidence, Finding, Outcome, Role, Subject};
 use toolmark_trace::Trajectory;
@@ -112,6 +112,24 @@ arguments are.",
         Some(Arc::new(NoFinding { rule, checker, config }))
     },
 };
+
+/// The rules of one axis, for graders that ask about all of them at once.
+pub struct Axis(Checker);
+
+impl Axis {
+    /// The rules whose codes start with this letter, such as `I` for what cannot be undone.
+    #[must_use]
+    pub fn new(letter: char) -> Self {
+        let rules = default_rules().filter(|rule| rule.code.starts_with(letter)).collect();
+        Self(Checker::new(rules, Confidence::Medium, Toolsets::default()))
+    }
+
+    /// What they find in one trajectory, without its sub-agents.
+    #[must_use]
+    pub fn check(&self, run: &Trajectory) -> Vec<Finding> {
+        self.0.check_alone(run).findings
+    }
+}
 
 struct NoFinding {
     rule: &'static Rule,

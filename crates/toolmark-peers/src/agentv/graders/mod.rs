@@ -10,7 +10,6 @@ pub(crate) mod composite;
 mod dates;
 mod entry;
 pub(crate) mod execution_metrics;
-mod explain;
 mod facts;
 pub(crate) mod field_accuracy;
 pub(crate) mod inline_code;

@@ -1,12 +1,14 @@
-//! What the readings have in common: how lines make a score, a score a
-//! verdict, and how two readings are compared.
+//! What the readings have in common: how lines make a score, and a score a
+//! verdict.
 
+pub(super) use crate::reading::Question;
+pub(super) use crate::reading::{contrasted, count};
 use serde_json::Value;
 use std::sync::Arc;
 use toolmark_config::{Problem, Severity};
-use toolmark_grade::{Building, Grader, Mention};
+use toolmark_grade::{Building, Grader};
 use toolmark_outcome::Profile;
-use toolmark_outcome::{Cause, Contrast, Outcome, Part, Verdict};
+use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Subject, Untrusted};
 
 /// The score from which AgentV says pass, whatever the threshold of the case.
@@ -23,30 +25,18 @@ pub(super) fn is_agentv(profile: Profile) -> bool {
     matches!(profile, Profile::AgentV1 | Profile::AgentV2 | Profile::AgentV5)
 }
 
+/// Does a reading follow AgentV's or promptfoo's code? Their trajectory assertions are
+/// the same.
+pub(super) fn follows(profile: Profile) -> bool {
+    is_agentv(profile) || profile == Profile::Promptfoo
+}
+
+/// The readings of the trajectory assertions.
+pub(super) const TRAJECTORY_PROFILES: &[Profile] =
+    &[Profile::AgentV1, Profile::AgentV2, Profile::AgentV5, Profile::Promptfoo];
+
 /// The readings of AgentV.
 pub(super) const PROFILES: &[Profile] = &[Profile::AgentV1, Profile::AgentV2, Profile::AgentV5];
-
-/// A question that several readings answer.
-pub(super) trait Question: Send + Sync {
-    /// The answer under one reading.
-    fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome;
-
-    /// The tools it speaks of.
-    fn mentions(&self) -> Vec<Mention> {
-        Vec::new()
-    }
-
-    /// May a call that is made besides turn a pass into a fail?
-    fn forbids(&self) -> bool {
-        true
-    }
-}
-
-struct Reading<Q> {
-    question: Q,
-    profile: Profile,
-    contrast: Option<Profile>,
-}
 
 /// A grader that answers under the reading asked for, and says where the other
 /// one differs.
@@ -55,47 +45,13 @@ pub(super) fn reading<Q: Question + 'static>(
     question: Q,
 ) -> Option<Arc<dyn Grader>> {
     let profile = building.profile;
-    let contrast = building.contrast.filter(|contrast| is_agentv(*contrast) && !is_agentv(profile));
-    Some(Arc::new(Reading { question, profile, contrast }))
-}
-
-impl<Q: Question> Grader for Reading<Q> {
-    fn mentions(&self) -> Vec<Mention> {
-        self.question.mentions()
-    }
-
-    fn forbids(&self) -> bool {
-        self.question.forbids()
-    }
-
-    fn grade(&self, subject: &Subject<'_>) -> Outcome {
-        let outcome = self.question.answer(subject, self.profile);
-        match self.contrast {
-            None => outcome,
-            Some(profile) => {
-                let theirs = self.question.answer(subject, profile);
-                let (verdict, score, reason) = (theirs.verdict, theirs.score, theirs.reason);
-                contrasted(outcome, profile, verdict, score, reason)
-            }
-        }
-    }
-}
-
-/// Mentions another reading where its answer differs.
-pub(super) fn contrasted(
-    mut outcome: Outcome,
-    profile: Profile,
-    verdict: Verdict,
-    score: Option<f64>,
-    reason: Untrusted,
-) -> Outcome {
-    let same_score = match (outcome.score, score) {
-        (Some(a), Some(b)) => (a - b).abs() < 1e-9,
-        (a, b) => a == b,
+    let differs = |other: &Profile| match (follows(profile), follows(*other)) {
+        (false, true) => true,
+        // The dialect of AgentV says by itself what its own reading leaves out.
+        (true, false) => !is_agentv(profile),
+        _ => false,
     };
-    let differs = outcome.verdict != verdict || !same_score;
-    outcome.contrast = differs.then_some(Contrast { profile, verdict, score, reason });
-    outcome
+    Some(crate::reading::grader(question, profile, building.contrast.filter(differs)))
 }
 
 /// What AgentV does where its code throws: the runner gives 0. toolmark cannot tell.
@@ -179,11 +135,6 @@ pub(super) fn number(value: f64) -> String {
         return format!("{}", value as i64);
     }
     format!("{}", (value * 1e6).round() / 1e6)
-}
-
-/// A count with its noun.
-pub(super) fn count(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
 /// What AgentV throws on whatever it is shown.

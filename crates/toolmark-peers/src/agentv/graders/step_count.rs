@@ -1,6 +1,6 @@
 //! How many steps were there?
 
-use super::reading::{Lines, PROFILES, Question, count, number};
+use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, number};
 use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, matcher_schema, steps};
 use super::value::{self, Asked, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -38,10 +38,10 @@ pub(crate) static STEP_COUNT: GraderInfo = GraderInfo {
     summary: "were there so many steps",
     docs: "Were there at least `min` and at most `max` steps? `type` says of which kind: `tool`, `command`, `message`, `reasoning`, `search` or `span` (the result of a call). `name` or `pattern` restricts the count to steps of this name, with `*` and `?`; a command goes by its whole text, by its first word and by the tool that ran it.
 
-AgentV's reading (`agentv@5`) counts the final answer once more, and does not take a command for a call of a tool.",
+AgentV's reading (`agentv@5`) counts the final answer once more, and does not take a command for a call of a tool. Neither does promptfoo's (`promptfoo`), to which a call and its result are one step.",
     example: "type: trajectory:step-count\nconfig:\n  value: { type: tool, max: 10 }",
     taxonomy: Taxonomy::TRAJECTORY,
-    profiles: PROFILES,
+    profiles: TRAJECTORY_PROFILES,
     schema: schema_of::<Config>,
     build: |building| value::build(building, read),
 };

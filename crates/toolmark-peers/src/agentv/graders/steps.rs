@@ -5,7 +5,7 @@
 //! (`span`) are steps too. Steps that carry a time are in the order of their
 //! times, all others stay where they are listed.
 
-use super::reading::is_agentv;
+use super::reading::{follows, is_agentv};
 use jiff::Timestamp;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
@@ -73,7 +73,8 @@ const SHELLS: &[&str] = &["exec_command", "local_shell", "shell"];
 /// The steps of a view under a reading.
 ///
 /// AgentV counts the final answer as one more message, though it is the last
-/// message already.
+/// message already. To promptfoo a call and its result are one step, and a response
+/// without words is none.
 pub(super) fn steps(view: &View<'_>, profile: Profile) -> Vec<Step> {
     let trajectory = view.trajectory();
     let mut steps = Vec::new();
@@ -92,14 +93,15 @@ pub(super) fn steps(view: &View<'_>, profile: Profile) -> Vec<Step> {
     let mut response = None;
     for event in view.events() {
         // A response is one message, whatever it is made of.
-        if event.step.is_some() && event.step != response && response_of(&event.kind) {
+        let is_response = event.step.is_some() && response_of(&event.kind);
+        if is_response && event.step != response && profile != Profile::Promptfoo {
             response = event.step;
             let time = event.step.and_then(|step| trajectory.steps.get(step as usize)?.time);
             steps.push(plain(Type::Message, "message", time));
         }
         match &event.kind {
             EventKind::User => steps.push(plain(Type::Message, "message", event.time)),
-            EventKind::Message if event.step.is_none() => {
+            EventKind::Message if event.step.is_none() || profile == Profile::Promptfoo => {
                 steps.push(plain(Type::Message, "message", event.time));
             }
             EventKind::Reasoning => steps.push(plain(Type::Reasoning, "message", event.time)),
@@ -114,7 +116,7 @@ pub(super) fn steps(view: &View<'_>, profile: Profile) -> Vec<Step> {
                 let has_payload = call
                     .and_then(|call| call.result.as_ref())
                     .is_some_and(|result| result.payload.is_some());
-                if has_payload {
+                if has_payload && profile != Profile::Promptfoo {
                     steps.push(plain(Type::Span, "tool_result", event.time));
                 }
             }
@@ -223,7 +225,7 @@ impl Matcher {
     pub(super) fn is_tool(&self, step: &Step, profile: Profile) -> bool {
         let is_tool = match step.kind {
             Type::Tool => true,
-            Type::Command => !is_agentv(profile),
+            Type::Command => !follows(profile),
             _ => false,
         };
         is_tool && self.fits(step, profile, &[Type::Tool])
@@ -238,7 +240,7 @@ impl Matcher {
         let types = if self.types.is_empty() { otherwise } else { &self.types };
         let is_type = types.contains(&step.kind)
             // To toolmark a command is a call of a tool as well.
-            || (!is_agentv(profile) && step.kind == Type::Command && types.contains(&Type::Tool));
+            || (!follows(profile) && step.kind == Type::Command && types.contains(&Type::Tool));
         (types.is_empty() || is_type)
             && self
                 .name

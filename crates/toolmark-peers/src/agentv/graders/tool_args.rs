@@ -1,6 +1,6 @@
 //! Was a tool called with these arguments?
 
-use super::reading::{Lines, PROFILES, Question, count, is_agentv};
+use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows};
 use super::steps::{MATCHER_KEYS, Matcher, Step, arguments, matcher, matcher_schema, steps};
 use super::value::{self, Asked, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -48,10 +48,10 @@ pub(crate) static TOOL_ARGS_MATCH: GraderInfo = GraderInfo {
 
 `ignore` names top-level arguments that are left out on both sides, with `*` and `?`; `defaults` names those that are left out where they have this value. Arguments that are JSON in a text are decoded. `negate: true` asks that no call has these arguments.
 
-A call that failed does not count, unless the opposite is wanted. AgentV's reading (`agentv@5`) counts it, and does not see calls of a shell with a command.",
+A call that failed does not count, unless the opposite is wanted. The readings of AgentV and promptfoo (`agentv@5`, `promptfoo`) count it, and do not see calls of a shell with a command.",
     example: "type: trajectory:tool-args-match\nconfig:\n  value:\n    name: search\n    args: { query: rust }\n    ignore: [\"request_*\"]",
     taxonomy: Taxonomy::EXPECTED,
-    profiles: PROFILES,
+    profiles: TRAJECTORY_PROFILES,
     schema: schema_of::<Config>,
     build: |building| value::build(building, read),
 };
@@ -159,7 +159,7 @@ impl Question for ToolArgs {
         let steps = steps(view, profile);
         let calls: Vec<&Step> =
             steps.iter().filter(|step| self.tool.is_tool(step, profile)).collect();
-        let counts = |step: &Step| is_agentv(profile) || self.negate || !step.failed;
+        let counts = |step: &Step| follows(profile) || self.negate || !step.failed;
         let fits = |step: &&&Step| {
             let seen = step.call.and_then(|at| view.calls().get(at));
             let given = seen.and_then(|seen| arguments(seen.call));

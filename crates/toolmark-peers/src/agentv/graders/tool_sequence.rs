@@ -1,9 +1,9 @@
 //! Were the tools used in this order?
 
-use super::explain::{State, explain};
-use super::reading::{Lines, PROFILES, Question, count, is_agentv};
+use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows};
 use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, step_schema, steps};
 use super::value::{self, Asked, keys, wrong};
+use crate::explain::{State, explain};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
@@ -48,10 +48,10 @@ pub(crate) static TOOL_SEQUENCE: GraderInfo = GraderInfo {
 
 A tool is a name, with `*` and `?`, in any case, or a map with `name` or `pattern`. The score is 1 or 0. `negate: true` asks for the opposite.
 
-Calls that carry a time are in the order of their times, others as they are listed. A call that failed does not stand for a step, but in `exact` it is one too many. AgentV's reading (`agentv@5`) takes failed calls, does not see calls of a shell with a command, and takes an unknown `mode` for `in_order`.",
+Calls that carry a time are in the order of their times, others as they are listed. A call that failed does not stand for a step, but in `exact` it is one too many. The readings of AgentV and promptfoo (`agentv@5`, `promptfoo`) take failed calls, do not see calls of a shell with a command, and take an unknown `mode` for `in_order`.",
     example: "type: trajectory:tool-sequence\nconfig:\n  value: [search, \"read*\", save]",
     taxonomy: Taxonomy::EXPECTED,
-    profiles: PROFILES,
+    profiles: TRAJECTORY_PROFILES,
     schema: schema_of::<Config>,
     build: |building| value::build(building, read),
 };
@@ -112,7 +112,7 @@ impl Question for ToolSequence {
         let any = Matcher::default();
         let steps = steps(view, profile);
         let tools: Vec<&Step> = steps.iter().filter(|step| any.is_tool(step, profile)).collect();
-        let counts = |step: &Step| is_agentv(profile) || !step.failed;
+        let counts = |step: &Step| follows(profile) || !step.failed;
         let fits = |step: &Step, wanted: &Matcher| counts(step) && wanted.is_tool(step, profile);
         let mut found: Vec<Option<usize>> = Vec::with_capacity(self.steps.len());
         if self.exact {

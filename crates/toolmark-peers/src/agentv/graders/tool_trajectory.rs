@@ -5,8 +5,8 @@
 //! (`superset`), and no call that is not expected (`subset`).
 
 use super::arguments::{self, Rule};
-use super::explain::State;
 use super::reading::{PROFILES, is_agentv, reading};
+use crate::explain::State;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};

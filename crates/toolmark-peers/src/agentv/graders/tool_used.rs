@@ -1,6 +1,6 @@
 //! Was a tool used, and how often?
 
-use super::reading::{Lines, PROFILES, Question, count, is_agentv, number};
+use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows, number};
 use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, matcher_schema, steps};
 use super::value::{self, Asked, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -47,10 +47,10 @@ pub(crate) static TOOL_USED: GraderInfo = GraderInfo {
 
 Names are compared whole and in any case; `*` stands for any characters and `?` for one. `negate: true` (or `not-` before the type) asks for the opposite: of a list, that none of its tools was used.
 
-A call that failed does not show that a tool was used where it must be; where it must not be, every call counts. AgentV's reading (`agentv@5`) counts failed calls, and does not see calls of `exec_command`, `local_shell` or `shell` that have a command in their arguments.",
+A call that failed does not show that a tool was used where it must be; where it must not be, every call counts. The readings of AgentV and promptfoo (`agentv@5`, `promptfoo`) count failed calls, and do not see calls of `exec_command`, `local_shell` or `shell` that have a command in their arguments.",
     example: "type: trajectory:tool-used\nconfig:\n  value: { pattern: \"search*\", min: 1, max: 3 }",
     taxonomy: Taxonomy::EXPECTED,
-    profiles: PROFILES,
+    profiles: TRAJECTORY_PROFILES,
     schema: schema_of::<Config>,
     build: |building| value::build(building, read),
 };
@@ -102,7 +102,7 @@ impl Question for ToolUsed {
             steps.iter().filter(|step| tool.is_tool(step, profile)).collect()
         };
         // Did it do something, for those who ask for that?
-        let done = |step: &&&Step| is_agentv(profile) || !step.failed;
+        let done = |step: &&&Step| follows(profile) || !step.failed;
         let evidence = |role: Role, step: &Step| -> Option<Evidence> {
             let seen = view.calls().get(step.call?)?;
             Some(view.evidence(role, "used", *seen))
@@ -156,7 +156,7 @@ impl Question for ToolUsed {
             }
         }
         let failed = steps.iter().filter(|step| step.failed).count();
-        if !is_agentv(profile) && failed > 0 {
+        if !follows(profile) && failed > 0 {
             let calls = count(failed, "call");
             outcome
                 .notes

@@ -4,7 +4,7 @@
 //! assertion then scores 0. Here a wrong value is an error of the spec; under
 //! AgentV's readings it is what AgentV makes of it.
 
-use super::reading::{Question, Throws, is_agentv, reading};
+use super::reading::{Question, Throws, follows, reading};
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Severity, did_you_mean, quoted};
 use toolmark_grade::{Building, Grader};
@@ -50,7 +50,7 @@ fn finish<Q: Question + 'static>(
     problems: Vec<Problem>,
     question: Option<Q>,
 ) -> Option<Arc<dyn Grader>> {
-    let agentv = is_agentv(building.profile);
+    let agentv = follows(building.profile);
     let counts = |p: &&Problem| p.is_error() && (!agentv || p.code == THROWS);
     let wrong = problems.iter().find(counts).map(|p| p.message.clone());
     if agentv {

@@ -1,10 +1,11 @@
-//! Future AGI's four function-call metrics.
+//! Future AGI: the four function-call metrics, and the evals of its platform.
 //!
 //! Each compares the calls a model made with expected ones, or with the
 //! definitions of the functions. By default calls and expectations are paired
 //! one to one, what is missing or extra costs, and no call is an answer like
 //! any other; the profile `futureagi` answers as the library does (`compat`).
 
+pub(crate) mod agents;
 mod alignment;
 mod checks;
 mod compat;
@@ -15,6 +16,7 @@ pub(crate) mod function_name_match;
 mod keys;
 mod material;
 pub(crate) mod parameter_validation;
+pub(crate) mod platform;
 mod schema_cost;
 mod settings;
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use super::super::arguments::{self, Fit};
 use super::super::calls::Calls;
-use super::super::explain::State;
 use super::question::{Sequence, Throws};
 use super::{Item, ToolTrajectory};
+use crate::explain::State;
 use toolmark_outcome::View;
 
 /// What a call of the right tool is to an expectation.

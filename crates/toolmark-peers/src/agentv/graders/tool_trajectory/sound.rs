@@ -3,10 +3,10 @@
 
 use super::super::arguments::{self, Fit};
 use super::super::calls::Calls;
-use super::super::explain::State;
 use super::super::reading::is_agentv;
 use super::question::{Sequence, Throws};
 use super::{Item, ToolTrajectory};
+use crate::explain::State;
 use toolmark_grade::engine::{Grid, align, assign};
 use toolmark_outcome::View;
 

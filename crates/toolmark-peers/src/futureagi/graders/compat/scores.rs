@@ -3,6 +3,7 @@
 use super::definitions::Declared;
 use super::literal::{Failure, Literal, python_equal, same};
 use super::normalise::Call;
+use crate::scores::python;
 use std::collections::BTreeSet;
 
 /// What a record is graded with.
@@ -18,9 +19,9 @@ pub(super) struct Flags {
 /// A score and the words for it.
 pub(super) type Scored = Result<(f64, String), Failure>;
 
-/// Four decimals, halves to even as Python rounds.
+/// Four decimals, as the library keeps of every score.
 fn rounded(score: f64) -> f64 {
-    format!("{score:.4}").parse().unwrap_or(score)
+    python::rounded(score, 4)
 }
 
 pub(super) fn name_match(actual: &Call, expected: &Call) -> (f64, String) {
@@ -183,24 +184,4 @@ pub(super) fn validation(actual: &Call, definitions: &[Declared], flags: Flags) 
         false => wrong.join("; "),
     };
     (rounded(passed as f64 / checks as f64), reason)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_as_python_does() {
-        // What lies exactly between goes to the even neighbour, 0.00005 is a
-        // little above the half in binary, 1.00005 a little below.
-        for (score, want) in [
-            (2.0 / 3.0, 0.6667),
-            (0.03125, 0.0312),
-            (0.00005, 0.0001),
-            (1.00005, 1.0001),
-            (3.0, 3.0),
-        ] {
-            assert_eq!(rounded(score), want, "{score}");
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Expectations and calls side by side.
 
-use super::reading::count;
+use crate::reading::count;
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Explanation, Row, RowState};
 use toolmark_outcome::{Seen, View};
@@ -13,7 +13,7 @@ const MOST_ROWS: usize = 400;
 
 /// What became of an expectation.
 #[derive(Debug, Clone)]
-pub(super) enum State {
+pub(crate) enum State {
     /// This call meets it.
     Met(usize),
     /// This call is of the right tool, but something is wrong.
@@ -23,7 +23,7 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) fn is_met(&self) -> bool {
+    pub(crate) fn is_met(&self) -> bool {
         matches!(self, Self::Met(_))
     }
 
@@ -37,7 +37,7 @@ impl State {
 
 /// Lays expectations, in words, beside the calls that were made. The calls of
 /// the states are in order.
-pub(super) fn explain(view: &View<'_>, expected: &[String], states: &[State]) -> Explanation {
+pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) -> Explanation {
     let calls = view.calls();
     let mut explanation = Explanation::default();
     let mut next = 0;
@@ -88,7 +88,7 @@ pub(super) fn explain(view: &View<'_>, expected: &[String], states: &[State]) ->
 
 /// The evidence for a verdict: what speaks against it first.
 #[derive(Default)]
-pub(super) struct Found {
+pub(crate) struct Found {
     against: Vec<Evidence>,
     matched: Vec<Evidence>,
     left: usize,
@@ -96,7 +96,7 @@ pub(super) struct Found {
 
 impl Found {
     /// A call that meets an expectation.
-    pub(super) fn matched(&mut self, view: &View<'_>, text: &str, at: usize) {
+    pub(crate) fn matched(&mut self, view: &View<'_>, text: &str, at: usize) {
         if self.matched.len() < MOST_EVIDENCE
             && let Some(seen) = view.calls().get(at)
         {
@@ -105,7 +105,7 @@ impl Found {
     }
 
     /// A call that speaks against.
-    pub(super) fn against(&mut self, view: &View<'_>, role: Role, text: String, at: usize) {
+    pub(crate) fn against(&mut self, view: &View<'_>, role: Role, text: String, at: usize) {
         match view.calls().get(at) {
             Some(seen) if self.against.len() < MOST_EVIDENCE => {
                 self.against.push(view.evidence(role, text, *seen));
@@ -115,7 +115,7 @@ impl Found {
     }
 
     /// Something that is not there.
-    pub(super) fn missing(&mut self, text: String) {
+    pub(crate) fn missing(&mut self, text: String) {
         if self.against.len() < MOST_EVIDENCE {
             self.against.push(Evidence::absence(text));
         } else {
@@ -124,7 +124,7 @@ impl Found {
     }
 
     /// What became of expectations.
-    pub(super) fn states(&mut self, view: &View<'_>, expected: &[String], states: &[State]) {
+    pub(crate) fn states(&mut self, view: &View<'_>, expected: &[String], states: &[State]) {
         for (text, state) in expected.iter().zip(states) {
             match state {
                 State::Met(at) => self.matched(view, text, *at),
@@ -137,7 +137,7 @@ impl Found {
     }
 
     /// The evidence, and a note about what was left out.
-    pub(super) fn finish(self) -> (Vec<Evidence>, Option<String>) {
+    pub(crate) fn finish(self) -> (Vec<Evidence>, Option<String>) {
         let mut evidence = self.against;
         let room = MOST_EVIDENCE.saturating_sub(evidence.len());
         evidence.extend(self.matched.into_iter().take(room));

@@ -1,0 +1,3 @@
+//! Google's Agent Development Kit.
+
+pub(crate) mod graders;

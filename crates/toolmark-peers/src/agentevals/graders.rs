@@ -1,0 +1,277 @@
+//! How agentevals, and with it openevals, compares trajectories.
+//!
+//! Every expected call takes the first free call that fits. `strict` compares the
+//! messages one by one, so that calls of one message must be calls of one message in
+//! the reference too; messages without calls are taken for the same on both sides,
+//! because a reference is a list of calls.
+
+use crate::scores::calls::{Expected, Made};
+use crate::scores::python::{same, same_option};
+use crate::scores::system::{
+    Answer, Answered, ArgsMatch, Asked, Mode, Options, Override, Stop, System,
+};
+use serde_json::{Map, Value};
+use std::sync::LazyLock;
+use toolmark_outcome::Profile;
+
+pub(crate) static SYSTEM: System = System {
+    profile: Profile::AgentEvals,
+    version: "agentevals 0.0.9",
+    threshold: 1.0,
+    options: &["args_match", "args_match_overrides"],
+    modes: &[
+        Mode {
+            word: "strict",
+            aliases: &["exact"],
+            own: Some("exact"),
+            score: |asked| strict(asked, AGENTEVALS),
+        },
+        Mode {
+            word: "unordered",
+            aliases: &[],
+            own: Some("unordered"),
+            score: |asked| unordered(asked, AGENTEVALS),
+        },
+        Mode {
+            word: "subset",
+            aliases: &["within"],
+            own: Some("within"),
+            score: |asked| subset(asked, AGENTEVALS),
+        },
+        Mode {
+            word: "superset",
+            aliases: &["any_order"],
+            own: Some("any_order"),
+            score: |asked| superset(asked, AGENTEVALS),
+        },
+    ],
+};
+
+/// What the two packages do differently.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules {
+    /// Do the arguments change roles where the trajectories do?
+    pub(crate) exchanges_roles: bool,
+    /// Are two paths that lead nowhere, or to null, equal?
+    pub(crate) absent_is_equal: bool,
+}
+
+const AGENTEVALS: Rules = Rules { exchanges_roles: true, absent_is_equal: true };
+
+/// A call of either side.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    name: &'a str,
+    args: &'a Value,
+}
+
+static NO_ARGS: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
+
+fn expected<'a>(call: &'a Expected) -> Side<'a> {
+    Side { name: &call.name, args: call.args.as_ref().unwrap_or(&NO_ARGS) }
+}
+
+fn made<'a>(call: &'a Made<'_>) -> Side<'a> {
+    Side { name: &call.name, args: call.args.as_ref().unwrap_or(&NO_ARGS) }
+}
+
+/// Do the arguments of a call fit those of the reference?
+fn fits(
+    rules: Rules,
+    options: &Options,
+    tool: &str,
+    call: &Value,
+    reference: &Value,
+) -> Result<bool, Stop> {
+    let mode = match options.overrides.get(tool) {
+        Some(Override::Paths(paths)) => {
+            let same = |path: &String| {
+                let (call, reference) = (at(call, path), at(reference, path));
+                match rules.absent_is_equal {
+                    true => same_option(call, reference),
+                    false => call.is_some() && reference.is_some() && same_option(call, reference),
+                }
+            };
+            return Ok(paths.iter().all(same));
+        }
+        Some(Override::Mode(mode)) => *mode,
+        None => options.args_match,
+    };
+    match mode {
+        ArgsMatch::Exact => Ok(same(call, reference)),
+        ArgsMatch::Ignore => Ok(true),
+        ArgsMatch::Superset => within(reference, call),
+        ArgsMatch::Subset => within(call, reference),
+    }
+}
+
+fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    crate::scores::calls::at(value, path)
+}
+
+/// Is every argument of one side in the other?
+fn within(part: &Value, whole: &Value) -> Result<bool, Stop> {
+    let (Value::Object(part), Value::Object(whole)) = (part, whole) else {
+        return Err(Stop::raised("arguments that are no object are compared by key"));
+    };
+    let has = |(key, value): (&String, _)| whole.get(key).is_some_and(|other| same(other, value));
+    Ok(part.iter().all(has))
+}
+
+/// Does every call of `part` find one of its own in `whole`? Gives the place of each.
+fn contains(
+    whole: &[Side<'_>],
+    part: &[Side<'_>],
+    fits: &dyn Fn(Side<'_>, Side<'_>) -> Result<bool, Stop>,
+) -> Result<Vec<Option<usize>>, Stop> {
+    let mut taken = vec![false; whole.len()];
+    let mut places = Vec::with_capacity(part.len());
+    for call in part {
+        let mut place = None;
+        for (at, other) in whole.iter().enumerate() {
+            if !taken[at] && other.name == call.name && fits(*other, *call)? {
+                taken[at] = true;
+                place = Some(at);
+                break;
+            }
+        }
+        places.push(place);
+    }
+    Ok(places)
+}
+
+fn sides<'a>(asked: &'a Asked<'_>) -> (Vec<Side<'a>>, Vec<Side<'a>>) {
+    (asked.made.iter().map(made).collect(), asked.expected.iter().map(expected).collect())
+}
+
+fn is_whole(places: &[Option<usize>]) -> bool {
+    places.iter().all(Option::is_some)
+}
+
+pub(crate) fn superset(asked: &Asked<'_>, rules: Rules) -> Answered {
+    let (calls, reference) = sides(asked);
+    let pairs = contains(&calls, &reference, &|call, reference| {
+        fits(rules, asked.options, reference.name, call.args, reference.args)
+    })?;
+    Ok(Answer::binary(is_whole(&pairs)).paired(pairs))
+}
+
+/// The calls within the reference, by their places there.
+fn places(asked: &Asked<'_>, rules: Rules) -> Result<Vec<Option<usize>>, Stop> {
+    let (calls, reference) = sides(asked);
+    contains(&reference, &calls, &|reference, call| {
+        let (first, second) = match rules.exchanges_roles {
+            true => (reference, call),
+            false => (call, reference),
+        };
+        fits(rules, asked.options, call.name, first.args, second.args)
+    })
+}
+
+pub(crate) fn subset(asked: &Asked<'_>, rules: Rules) -> Answered {
+    let places = places(asked, rules)?;
+    let mut pairs = vec![None; asked.expected.len()];
+    for (call, place) in places.iter().enumerate() {
+        if let Some(place) = place {
+            pairs[*place] = Some(call);
+        }
+    }
+    Ok(Answer::binary(is_whole(&places)).paired(pairs))
+}
+
+pub(crate) fn unordered(asked: &Asked<'_>, rules: Rules) -> Answered {
+    let answer = superset(asked, rules)?;
+    let holds = answer.passed == Some(true) && is_whole(&places(asked, rules)?);
+    Ok(Answer { passed: Some(holds), score: f64::from(u8::from(holds)), ..answer })
+}
+
+/// Neighbours of the same turn: how many there are in each.
+fn sizes<K: PartialEq>(keys: impl Iterator<Item = Option<K>>) -> Vec<usize> {
+    let mut sizes: Vec<usize> = Vec::new();
+    let mut last = None;
+    for key in keys {
+        match sizes.last_mut() {
+            Some(size) if key.is_some() && last == key => *size += 1,
+            _ => sizes.push(1),
+        }
+        last = key;
+    }
+    sizes
+}
+
+pub(crate) fn strict(asked: &Asked<'_>, rules: Rules) -> Answered {
+    let steps = sizes(asked.made.iter().map(|made| made.seen.call.step));
+    let turns = sizes(asked.expected.iter().map(|expected| expected.turn));
+    let (calls, reference) = sides(asked);
+    let mut pairs = vec![None; reference.len()];
+    if steps != turns {
+        return Ok(Answer::binary(false).paired(pairs));
+    }
+    let mut start = 0;
+    for size in steps {
+        let range = start..start + size;
+        let places = contains(&reference[range.clone()], &calls[range], &|reference, call| {
+            fits(rules, asked.options, call.name, call.args, reference.args)
+        })?;
+        for (call, place) in places.iter().enumerate() {
+            if let Some(place) = place {
+                pairs[start + place] = Some(start + call);
+            }
+        }
+        if !is_whole(&places) {
+            return Ok(Answer::binary(false).paired(pairs));
+        }
+        start += size;
+    }
+    Ok(Answer::binary(true).paired(pairs))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scores::testing::{call, scores};
+    use serde_json::json;
+    use toolmark_outcome::Profile::{AgentEvals, OpenEvals};
+
+    /// (mode, options, reference, calls, agentevals, openevals)
+    #[test]
+    fn the_two_packages() {
+        let one = json!([call("s", json!({"q": "x"}))]);
+        let more = json!([call("s", json!({"q": "x", "n": 5}))]);
+        let twice = json!([call("s", json!({})), call("s", json!({"q": "x"}))]);
+        let deep = json!([call("s", json!({"a": {"b": 1, "c": 2}}))]);
+        let flat = json!([call("s", json!({"a": {"b": true}}))]);
+        for (mode, options, reference, made, agentevals, openevals) in [
+            ("strict", json!({}), &one, &one, 1.0, 1.0),
+            ("strict", json!({}), &one, &more, 0.0, 0.0),
+            ("superset", json!({"args_match": "superset"}), &one, &more, 1.0, 1.0),
+            ("subset", json!({"args_match": "superset"}), &one, &more, 0.0, 1.0),
+            ("subset", json!({"args_match": "subset"}), &one, &more, 1.0, 0.0),
+            ("unordered", json!({"args_match": "superset"}), &one, &more, 0.0, 1.0),
+            // The first takes the call that only the second could use otherwise.
+            (
+                "superset",
+                json!({"args_match": "superset"}),
+                &twice,
+                &json!([one[0], call("s", json!({"r": 1}))]),
+                0.0,
+                0.0,
+            ),
+            ("strict", json!({"args_match_overrides": {"s": ["a.b"]}}), &deep, &flat, 1.0, 1.0),
+            ("strict", json!({"args_match_overrides": {"s": ["a.z"]}}), &deep, &flat, 1.0, 0.0),
+            ("strict", json!({"args_match_overrides": {"s": "ignore"}}), &deep, &one, 1.0, 1.0),
+        ] {
+            let config = |mut options: serde_json::Value| {
+                options["mode"] = json!(mode);
+                options["reference"] = reference.clone();
+                options
+            };
+            let words = format!("{mode} {options} {reference} {made}");
+            assert_eq!(
+                scores(AgentEvals, config(options.clone()), made).0,
+                Some(agentevals),
+                "{words}"
+            );
+            assert_eq!(scores(OpenEvals, config(options), made).0, Some(openevals), "{words}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! LangChain's agentevals.
+
+pub(crate) mod graders;

@@ -1,0 +1,3 @@
+//! Azure AI evaluation.
+
+pub(crate) mod graders;

@@ -1,0 +1,3 @@
+//! The Berkeley Function Calling Leaderboard.
+
+pub(crate) mod graders;

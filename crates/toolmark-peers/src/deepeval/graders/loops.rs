@@ -1,0 +1,182 @@
+//! DeepEval's `AgentLoopDetectionMetric`: repeated calls, repeated words, calls within themselves.
+
+use super::similarity::ratio;
+use crate::scores::python::{sorted_dumps, text};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_outcome::View;
+use toolmark_trace::{Call, Payload, Trajectory};
+
+/// The weights of the three checks.
+const WEIGHTS: [f64; 3] = [0.40, 0.35, 0.25];
+
+/// Texts with fewer words than these are not compared.
+const FEWEST_WORDS: usize = 20;
+
+/// Above this, two texts say the same.
+const IDENTICAL: f64 = 0.95;
+
+/// So much of the arguments tells calls of one tool apart.
+const LABEL: usize = 64;
+
+/// Words that say nothing about progress.
+const STOP_WORDS: &[&str] = &[
+    "a",
+    "about",
+    "above",
+    "an",
+    "and",
+    "are",
+    "as",
+    "at",
+    "based",
+    "be",
+    "below",
+    "but",
+    "by",
+    "do",
+    "for",
+    "from",
+    "going",
+    "has",
+    "have",
+    "i",
+    "in",
+    "information",
+    "is",
+    "it",
+    "its",
+    "let",
+    "my",
+    "next",
+    "not",
+    "now",
+    "of",
+    "on",
+    "or",
+    "provided",
+    "so",
+    "step",
+    "that",
+    "the",
+    "this",
+    "to",
+    "up",
+    "was",
+    "were",
+    "will",
+    "with",
+];
+
+/// What is checked, and from where on.
+pub(crate) struct Checks {
+    /// From so many equal calls on, it is a loop.
+    pub(crate) repetition_threshold: usize,
+    /// From this similarity on, two texts are.
+    pub(crate) similarity_threshold: f64,
+    /// Calls, words, calls within themselves.
+    pub(crate) enabled: [bool; 3],
+}
+
+/// The scores of the three checks, and of all together; `None` where texts are too long.
+pub(crate) fn score(checks: &Checks, view: &View<'_>) -> Option<(f64, [f64; 3])> {
+    let [calls, words, cycles] = checks.enabled;
+    let mut parts = [1.0; 3];
+    if calls {
+        parts[0] = repetition(checks.repetition_threshold, view);
+    }
+    if words {
+        parts[1] = stagnation(checks.similarity_threshold, view)?;
+    }
+    if cycles && is_cyclic(view.trajectory(), &mut Vec::new()) {
+        parts[2] = 0.0;
+    }
+    let active = || WEIGHTS.iter().zip(checks.enabled).zip(parts).filter(|((_, on), _)| *on);
+    let weights: f64 = active().map(|((weight, _), _)| weight).sum();
+    let sum: f64 = active().map(|((weight, _), part)| weight * part).sum();
+    Some((if weights == 0.0 { 1.0 } else { sum / weights }, parts))
+}
+
+fn args(call: &Call) -> Value {
+    let args = call.args.as_ref().map(Payload::to_value);
+    args.filter(|args| !args.is_null()).unwrap_or_else(|| Value::Object(serde_json::Map::new()))
+}
+
+/// Equal calls anywhere in the run, however far apart.
+fn repetition(threshold: usize, view: &View<'_>) -> f64 {
+    let mut counts: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
+    for seen in view.calls() {
+        let args = match args(seen.call) {
+            Value::Object(fields) => {
+                let mut all: Vec<(&String, String)> =
+                    fields.iter().map(|(key, value)| (key, text(value))).collect();
+                all.sort();
+                all.into_iter().flat_map(|(key, value)| [key.clone(), value]).collect()
+            }
+            other => vec![text(&other)],
+        };
+        *counts.entry((seen.call.name.full().into_owned(), args)).or_default() += 1;
+    }
+    match counts.into_values().max().unwrap_or(0) {
+        most if most >= threshold.saturating_mul(2) && most > 0 => 0.0,
+        most if most >= threshold && most > 0 => 0.5,
+        _ => 1.0,
+    }
+}
+
+fn content_words(words: &str) -> Vec<String> {
+    let lower = words.to_lowercase();
+    let counts = |word: &&str| word.chars().count() > 2 && !STOP_WORDS.contains(word);
+    lower.split_whitespace().filter(counts).map(str::to_owned).collect()
+}
+
+/// Neighbouring words of the model that are nearly the same.
+fn stagnation(threshold: f64, view: &View<'_>) -> Option<f64> {
+    let mut most: f64 = 0.0;
+    let mut before: Vec<String> = Vec::new();
+    for (_, words) in view.messages() {
+        let words = content_words(&words);
+        if before.len() >= FEWEST_WORDS && words.len() >= FEWEST_WORDS {
+            let sequence = ratio(&before.join(" "), &words.join(" "))?;
+            most = most.max(jaccard(&before, &words)).max(sequence);
+        }
+        before = words;
+    }
+    Some(match most {
+        most if most < threshold => 1.0,
+        most if most > IDENTICAL => 0.0,
+        _ => 0.5,
+    })
+}
+
+/// Pairs of neighbouring words in common.
+fn jaccard(a: &[String], b: &[String]) -> f64 {
+    let pairs = |words: &[String]| -> BTreeSet<(String, String)> {
+        words.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+    };
+    let (a, b) = (pairs(a), pairs(b));
+    let all = a.union(&b).count();
+    if all == 0 { 0.0 } else { a.intersection(&b).count() as f64 / all as f64 }
+}
+
+/// Does a call lead, through sub-agents, to the same call again?
+fn is_cyclic(run: &Trajectory, above: &mut Vec<String>) -> bool {
+    for call in &run.calls {
+        let args: String = sorted_dumps(&args(call)).chars().take(LABEL).collect();
+        let label = format!("{}:{args}", call.name.full());
+        if above.contains(&label) {
+            return true;
+        }
+        let is_child = |child: &&Trajectory| {
+            let started = child.parent.as_ref().and_then(|parent| parent.call.as_ref());
+            started.is_some_and(|id| call.id.as_ref().is_some_and(|own| own.get() == id.get()))
+        };
+        above.push(label);
+        let found = run.children.iter().filter(is_child).any(|child| is_cyclic(child, above));
+        above.pop();
+        if found {
+            return true;
+        }
+    }
+    false
+}

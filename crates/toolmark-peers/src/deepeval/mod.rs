@@ -1,0 +1,3 @@
+//! DeepEval.
+
+pub(crate) mod graders;

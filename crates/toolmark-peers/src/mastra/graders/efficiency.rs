@@ -1,0 +1,62 @@
+//! Mastra's efficiency of a trajectory: budgets, and calls made twice in a row.
+
+use super::{rounded, same_text};
+use crate::scores::calls::Made;
+use serde_json::Value;
+
+/// The budgets that are set.
+#[derive(Default)]
+pub(crate) struct Budgets {
+    pub(crate) max_steps: Option<f64>,
+    pub(crate) max_total_tokens: Option<f64>,
+    pub(crate) max_total_duration_ms: Option<f64>,
+    pub(crate) no_redundant_calls: bool,
+}
+
+/// What was spent.
+pub(crate) struct Spent {
+    pub(crate) tokens: Option<f64>,
+    pub(crate) duration_ms: Option<f64>,
+}
+
+/// The score, and the calls that repeat the one before.
+pub(crate) fn score(
+    budgets: &Budgets,
+    made: &[Made<'_>],
+    spent: &Spent,
+) -> Result<(f64, Vec<usize>), String> {
+    let mut parts: Vec<f64> = Vec::new();
+    let within = |value: f64, max: f64| {
+        if value > max { (1.0 - (value - max) / max).max(0.0) } else { 1.0 }
+    };
+    if let Some(max) = budgets.max_steps {
+        parts.push(within(made.len() as f64, max));
+    }
+    if let Some(max) = budgets.max_total_tokens {
+        let tokens = spent.tokens.ok_or("tokens are not recorded")?;
+        parts.push(within(tokens, max));
+    }
+    if let Some(max) = budgets.max_total_duration_ms {
+        let duration = spent.duration_ms.ok_or("durations are not recorded")?;
+        parts.push(within(duration, max));
+    }
+    let mut redundant = Vec::new();
+    if budgets.no_redundant_calls {
+        redundant = (1..made.len()).filter(|at| repeats(&made[at - 1], &made[*at])).collect();
+        parts.push((1.0 - redundant.len() as f64 * 0.2).max(0.0));
+    }
+    let mean = match parts.len() {
+        0 => 1.0,
+        n => parts.iter().sum::<f64>() / n as f64,
+    };
+    Ok((rounded(mean), redundant))
+}
+
+fn repeats(before: &Made<'_>, after: &Made<'_>) -> bool {
+    let (a, b) = (before.args.as_ref(), after.args.as_ref());
+    let same_args = match (a, b) {
+        (Some(a), Some(b)) => same_text(a, b),
+        (a, b) => a.or(b).is_none_or(Value::is_null),
+    };
+    before.name == after.name && same_args
+}

@@ -1,0 +1,3 @@
+//! Mastra's scorers.
+
+pub(crate) mod graders;

@@ -1,0 +1,3 @@
+//! MLflow's scorers.
+
+pub(crate) mod graders;

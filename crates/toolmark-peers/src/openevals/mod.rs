@@ -1,0 +1,3 @@
+//! LangChain's openevals.
+
+pub(crate) mod graders;

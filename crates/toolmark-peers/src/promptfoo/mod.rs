@@ -1,0 +1,3 @@
+//! promptfoo. Its trajectory assertions are those of AgentV, which took them over.
+
+pub(crate) mod graders;

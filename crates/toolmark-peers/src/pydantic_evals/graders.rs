@@ -1,0 +1,110 @@
+//! Pydantic Evals' `TrajectoryMatch` and `ToolCorrectness`, over names.
+
+use crate::scores::calls::Made;
+use crate::scores::matching::{Fits, f1, greedy, longest, paired, same_name, share};
+use crate::scores::system::{Answer, Answered, Asked, Mode, Stop, System};
+use toolmark_outcome::Profile;
+
+pub(crate) static SYSTEM: System = System {
+    profile: Profile::PydanticEvals,
+    version: "pydantic-evals 2.62.0",
+    threshold: 1.0,
+    options: &["allow_extra", "include_failed"],
+    modes: &[
+        Mode { word: "in_order", aliases: &[], own: Some("in_order"), score: in_order },
+        Mode { word: "exact", aliases: &["strict"], own: Some("exact"), score: exact },
+        Mode { word: "any_order", aliases: &[], own: Some("unordered"), score: any_order },
+        Mode {
+            word: "tool_correctness",
+            aliases: &["ToolCorrectness", "unordered"],
+            own: Some("unordered"),
+            score: tool_correctness,
+        },
+    ],
+};
+
+/// Attempts that failed do not count, unless they are asked for.
+pub(crate) fn counts(made: &Made<'_>, include_failed: bool) -> bool {
+    include_failed || !made.failed
+}
+
+type Pairs = Result<Vec<Option<usize>>, Stop>;
+
+/// The pairs, among the calls that count, and how many do.
+fn pairs(
+    asked: &Asked<'_>,
+    pair: fn(&Asked<'_>, Fits<'_>) -> Pairs,
+) -> Result<(Vec<Option<usize>>, usize), Stop> {
+    let failed = asked.options.include_failed;
+    let counted = asked.made.iter().filter(|made| counts(made, failed)).count();
+    let pairs = pair(asked, &|expected, made| counts(made, failed) && same_name(expected, made))?;
+    Ok((pairs, counted))
+}
+
+fn score(pairs: Vec<Option<usize>>, made: usize) -> Answer {
+    let (overlap, expected) = (paired(&pairs), pairs.len());
+    let score = match (expected, made) {
+        (0, 0) => 1.0,
+        _ => f1(share(overlap, made), share(overlap, expected)),
+    };
+    Answer::of(score)
+        .with("precision", share(overlap, made))
+        .with("recall", share(overlap, expected))
+        .paired(pairs)
+}
+
+fn exact(asked: &Asked<'_>) -> Answered {
+    let (pairs, made) = pairs(asked, |asked, fits| Ok(longest(asked, fits)?))?;
+    let holds = made == pairs.len() && paired(&pairs) == made;
+    Ok(Answer::of(f64::from(u8::from(holds))).paired(pairs))
+}
+
+fn in_order(asked: &Asked<'_>) -> Answered {
+    let (pairs, made) = pairs(asked, |asked, fits| Ok(longest(asked, fits)?))?;
+    Ok(score(pairs, made))
+}
+
+fn any_order(asked: &Asked<'_>) -> Answered {
+    let (pairs, made) = pairs(asked, |asked, fits| Ok(greedy(asked, fits)))?;
+    Ok(score(pairs, made))
+}
+
+fn tool_correctness(asked: &Asked<'_>) -> Answered {
+    let (pairs, made) = pairs(asked, |asked, fits| Ok(greedy(asked, fits)))?;
+    let found = paired(&pairs);
+    let holds = found == pairs.len() && (asked.options.allow_extra || found == made);
+    Ok(Answer::binary(holds).paired(pairs))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scores::testing::{names, scores};
+    use serde_json::json;
+    use toolmark_outcome::Profile::PydanticEvals;
+
+    #[test]
+    fn names_only() {
+        for (mode, reference, made, score) in [
+            ("exact", "ab", "ab", 1.0),
+            ("exact", "ab", "ba", 0.0),
+            ("exact", "", "", 1.0),
+            ("in_order", "abc", "bc", 0.8),
+            ("in_order", "ab", "ba", 0.5),
+            ("any_order", "ab", "ba", 1.0),
+            ("any_order", "aa", "a", 2.0 / 3.0),
+            ("any_order", "a", "", 0.0),
+            ("tool_correctness", "aa", "aa", 1.0),
+            ("tool_correctness", "a", "ab", 0.0),
+        ] {
+            let config = json!({"mode": mode, "reference": names(reference)});
+            let answer = scores(PydanticEvals, config, &names(made));
+            assert_eq!(answer.0, Some(score), "{mode} {reference} {made}");
+        }
+        let failed = json!([{"tool": "a", "status": "error"}, {"tool": "b", "output": "1"}]);
+        for (options, score) in [(json!({}), 1.0), (json!({"include_failed": true}), 0.0)] {
+            let mut config = json!({"mode": "exact", "reference": ["b"]});
+            config.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+            assert_eq!(scores(PydanticEvals, config, &failed).0, Some(score));
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Pydantic Evals.
+
+pub(crate) mod graders;

@@ -1,0 +1,3 @@
+//! Ragas.
+
+pub(crate) mod graders;

@@ -1,0 +1,80 @@
+//! A question that several readings answer, as one grader.
+
+use std::sync::Arc;
+use toolmark_grade::{Grader, Mention};
+use toolmark_outcome::{Contrast, Outcome, Profile, Subject, Untrusted, Verdict};
+
+/// A question that several readings answer.
+pub(crate) trait Question: Send + Sync {
+    /// The answer under one reading.
+    fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome;
+
+    /// The tools it speaks of.
+    fn mentions(&self) -> Vec<Mention> {
+        Vec::new()
+    }
+
+    /// May a call that is made besides turn a pass into a fail?
+    fn forbids(&self) -> bool {
+        true
+    }
+}
+
+struct Reading<Q> {
+    question: Q,
+    profile: Profile,
+    contrast: Option<Profile>,
+}
+
+/// A grader that answers under one reading, and says where another one differs.
+pub(crate) fn grader<Q: Question + 'static>(
+    question: Q,
+    profile: Profile,
+    contrast: Option<Profile>,
+) -> Arc<dyn Grader> {
+    Arc::new(Reading { question, profile, contrast })
+}
+
+impl<Q: Question> Grader for Reading<Q> {
+    fn mentions(&self) -> Vec<Mention> {
+        self.question.mentions()
+    }
+
+    fn forbids(&self) -> bool {
+        self.question.forbids()
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let outcome = self.question.answer(subject, self.profile);
+        match self.contrast {
+            None => outcome,
+            Some(profile) => {
+                let other = self.question.answer(subject, profile);
+                let (verdict, score, reason) = (other.verdict, other.score, other.reason);
+                contrasted(outcome, profile, verdict, score, reason)
+            }
+        }
+    }
+}
+
+/// Mentions another reading where its answer differs.
+pub(crate) fn contrasted(
+    mut outcome: Outcome,
+    profile: Profile,
+    verdict: Verdict,
+    score: Option<f64>,
+    reason: Untrusted,
+) -> Outcome {
+    let same_score = match (outcome.score, score) {
+        (Some(a), Some(b)) => (a - b).abs() < 1e-9,
+        (a, b) => a == b,
+    };
+    let differs = outcome.verdict != verdict || !same_score;
+    outcome.contrast = differs.then_some(Contrast { profile, verdict, score, reason });
+    outcome
+}
+
+/// A count with its noun.
+pub(crate) fn count(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}

@@ -1,0 +1,178 @@
+//! Calls that are expected and calls that were made, as scores compare them.
+
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use toolmark_config::{Node, Problem, did_you_mean, quoted};
+use toolmark_outcome::{Seen, View, excerpt};
+use toolmark_trace::{Payload, calls_in};
+
+/// A call that is expected.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Expected {
+    /// The tool.
+    pub(crate) name: String,
+    /// Its arguments; where there are none, nothing is said about them.
+    pub(crate) args: Option<Value>,
+    /// What it must give back.
+    pub(crate) output: Option<Value>,
+    /// Neighbours with the same turn belong together.
+    pub(crate) turn: Option<i64>,
+}
+
+/// A call that was made.
+pub(crate) struct Made<'a> {
+    /// The call.
+    pub(crate) seen: Seen<'a>,
+    /// The tool.
+    pub(crate) name: Cow<'a, str>,
+    /// Its arguments, where the trace has them.
+    pub(crate) args: Option<Value>,
+    /// What it gave back.
+    pub(crate) output: Option<Value>,
+    /// The turn of the user it was made in, from 0.
+    pub(crate) turn: usize,
+    /// Did it fail?
+    pub(crate) failed: bool,
+}
+
+impl Expected {
+    /// A tool with any arguments.
+    pub(crate) fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), args: None, output: None, turn: None }
+    }
+
+    /// In words.
+    pub(crate) fn text(&self) -> String {
+        match &self.args {
+            None => self.name.clone(),
+            Some(args) => format!("{} {}", self.name, excerpt(&args.to_string())),
+        }
+    }
+}
+
+/// The calls of a view.
+pub(crate) fn made<'a>(view: &'a View<'_>) -> Vec<Made<'a>> {
+    // A call belongs to the turn that started last before it.
+    let mut turns = vec![0; view.trajectory().calls.len()];
+    let mut turn = 0usize;
+    for event in view.events() {
+        turn += usize::from(event.starts_turn());
+        if let toolmark_trace::EventKind::Call(index) = event.kind
+            && let Some(of_call) = turns.get_mut(index as usize)
+        {
+            *of_call = turn.saturating_sub(1);
+        }
+    }
+    let one = |seen: &Seen<'a>| Made {
+        seen: *seen,
+        name: seen.call.name.full(),
+        args: seen.call.args.as_ref().map(Payload::to_value).filter(|args| !args.is_null()),
+        output: seen
+            .call
+            .result
+            .as_ref()
+            .and_then(|result| result.payload.as_ref())
+            .map(Payload::to_value),
+        turn: turns.get(seen.index).copied().unwrap_or(0),
+        failed: seen.call.status.is_error(),
+    };
+    view.calls().iter().map(one).collect()
+}
+
+/// How many turns of the user a view has; one where nobody said anything.
+pub(crate) fn turns(view: &View<'_>) -> usize {
+    view.events().iter().filter(|event| event.starts_turn()).count().max(1)
+}
+
+/// The arguments as an object; none are an empty one.
+pub(crate) fn object(args: Option<&Value>) -> Option<Cow<'_, Map<String, Value>>> {
+    match args {
+        None | Some(Value::Null) => Some(Cow::Owned(Map::new())),
+        Some(Value::Object(args)) => Some(Cow::Borrowed(args)),
+        Some(_) => None,
+    }
+}
+
+/// The value at a dotted path.
+pub(crate) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('.').try_fold(value, |value, key| value.as_object()?.get(key))
+}
+
+const KEYS: &[&str] = &["name", "tool", "args", "arguments", "output", "turn"];
+
+/// Reads one expected call: the name of a tool, or a map.
+pub(crate) fn expected(node: &Node, problems: &mut Vec<Problem>) -> Option<Expected> {
+    if let Some(name) = node.as_str() {
+        return Some(Expected::named(name));
+    }
+    let mut reject = |code, node: &Node, message: String| {
+        problems.push(Problem::error(code, message).at(node.span));
+    };
+    if node.as_map().is_none() {
+        reject("wrong-type", node, format!("expected a tool or a map, found {}", node.word()));
+        return None;
+    }
+    let name = node.get("name").or_else(|| node.get("tool"));
+    let Some(name_text) = name.and_then(Node::as_str) else {
+        reject("missing-key", node, "an expected call needs a \"name\"".to_owned());
+        return None;
+    };
+    let turn = node.get("turn").filter(|turn| !turn.is_null());
+    let number = turn.and_then(Node::as_f64);
+    if let (Some(turn), None) = (turn, number) {
+        reject("wrong-type", turn, format!("turn must be a number, found {}", turn.word()));
+    }
+    let args = node.get("args").or_else(|| node.get("arguments"));
+    let call = Expected {
+        name: name_text.to_owned(),
+        args: args.map(Node::to_json).filter(|args| !args.is_null()),
+        output: node.get("output").map(Node::to_json).filter(|output| !output.is_null()),
+        turn: number.map(|turn| turn as i64),
+    };
+    for entry in node.entries().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
+        let message = format!("unknown key {}", quoted(&entry.key));
+        let problem = Problem::error("unknown-key", message).at(entry.key_span);
+        problems.push(match did_you_mean(&entry.key, KEYS.iter().copied()) {
+            Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+            None => problem.help(format!("known keys are {}", KEYS.join(", "))),
+        });
+    }
+    Some(call)
+}
+
+/// The schema of a list of expected calls.
+pub(crate) fn list_schema(_: &mut SchemaGenerator) -> Schema {
+    let call = serde_json::json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "The tool."},
+            "tool": {"type": "string", "description": "The same."},
+            "args": {"description": "Its arguments. Without them any will do."},
+            "arguments": {"description": "The same."},
+            "output": {"description": "What it must give back."},
+            "turn": {"type": "integer", "description": "Neighbours with the same turn belong together."},
+        },
+        "additionalProperties": false,
+    });
+    json_schema!({
+        "type": "array",
+        "items": {"anyOf": [{"type": "string", "minLength": 1}, call]},
+    })
+}
+
+/// The expected calls of a row: names, or calls in any shape.
+pub(crate) fn from_value(value: &Value) -> Result<Vec<Expected>, String> {
+    if let Value::Array(items) = value
+        && let Some(names) = items.iter().map(Value::as_str).collect::<Option<Vec<_>>>()
+    {
+        return Ok(names.into_iter().map(Expected::named).collect());
+    }
+    match calls_in(value) {
+        Ok(calls) => Ok(calls
+            .into_iter()
+            .map(|call| Expected { args: call.args, ..Expected::named(&call.name) })
+            .collect()),
+        Err(_) => Err(format!("{} contains no call", excerpt(&value.to_string()))),
+    }
+}

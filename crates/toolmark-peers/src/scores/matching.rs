@@ -1,0 +1,70 @@
+//! The ways systems pair expected calls with calls that were made.
+
+use super::calls::{Expected, Made};
+use super::system::Asked;
+use toolmark_grade::engine::{Grid, TooLarge, align};
+
+/// Is a call that was made the expected one?
+pub(crate) type Fits<'f> = &'f dyn Fn(&Expected, &Made<'_>) -> bool;
+
+/// The names are the same.
+pub(crate) fn same_name(expected: &Expected, made: &Made<'_>) -> bool {
+    expected.name == made.name
+}
+
+/// Every expected call takes the first free call that fits, in the order they are expected.
+pub(crate) fn greedy(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
+    let mut taken = vec![false; asked.made.len()];
+    let take = |expected: &Expected| {
+        let mut free = asked.made.iter().enumerate().filter(|(at, _)| !taken[*at]);
+        let found = free.find(|(_, made)| fits(expected, made)).map(|(at, _)| at);
+        if let Some(at) = found {
+            taken[at] = true;
+        }
+        found
+    };
+    asked.expected.iter().map(take).collect()
+}
+
+/// One walk through the calls: an expected call that is missing loses all later ones.
+pub(crate) fn walk(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
+    let mut pairs = vec![None; asked.expected.len()];
+    let mut next = 0;
+    for (at, made) in asked.made.iter().enumerate() {
+        if let Some(expected) = asked.expected.get(next)
+            && fits(expected, made)
+        {
+            pairs[next] = Some(at);
+            next += 1;
+        }
+    }
+    pairs
+}
+
+/// Call by call: the first expected one with the first made, and so on.
+pub(crate) fn by_position(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
+    let fit = |at: usize| asked.made.get(at).is_some_and(|made| fits(&asked.expected[at], made));
+    (0..asked.expected.len()).map(|at| fit(at).then_some(at)).collect()
+}
+
+/// As many pairs as can be in the expected order.
+pub(crate) fn longest(asked: &Asked<'_>, fits: Fits<'_>) -> Result<Vec<Option<usize>>, TooLarge> {
+    align(&Grid::from_fn(asked.made.len(), asked.expected.len(), |made, expected| {
+        fits(&asked.expected[expected], &asked.made[made])
+    }))
+}
+
+/// How many are paired.
+pub(crate) fn paired(pairs: &[Option<usize>]) -> usize {
+    pairs.iter().flatten().count()
+}
+
+/// The harmonic mean; 0 where both are 0.
+pub(crate) fn f1(precision: f64, recall: f64) -> f64 {
+    if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
+}
+
+/// A share; 0 of nothing.
+pub(crate) fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

@@ -1,0 +1,94 @@
+//! What the graders of scores share: which reading answers, and how an answer becomes an outcome.
+
+use super::calls::{Expected, Made};
+use super::system::Answer;
+use crate::explain::{Found, State, explain};
+use crate::reading::{Question, count, grader};
+use std::sync::Arc;
+use toolmark_config::{Problem, Spanned};
+use toolmark_grade::{Building, Grader};
+use toolmark_outcome::{Outcome, Profile, Role, Verdict, View};
+
+/// The reading to answer under: a profile that is not known to a grader is toolmark's.
+pub(in crate::scores) fn reading(profile: Profile, known: &[Profile]) -> Profile {
+    if known.contains(&profile) { profile } else { Profile::Toolmark }
+}
+
+/// A grader that answers under the reading asked for, and says where toolmark's own differs.
+pub(in crate::scores) fn build<Q: Question + 'static>(
+    building: &Building<'_>,
+    known: &[Profile],
+    question: Q,
+) -> Option<Arc<dyn Grader>> {
+    let profile = reading(building.profile, known);
+    let contrast = building.contrast.map(|other| reading(other, known));
+    Some(grader(question, profile, contrast.filter(|other| *other != profile)))
+}
+
+/// Complains about a threshold that is not a share.
+pub(in crate::scores) fn check_share(
+    building: &mut Building<'_>,
+    what: &str,
+    value: Option<&Spanned<f64>>,
+) -> bool {
+    let Some(value) = value.filter(|value| !(0.0..=1.0).contains(&value.value)) else {
+        return true;
+    };
+    let message = format!("expected a {what} from 0 to 1, found {}", value.value);
+    building.reject(value.span, "invalid-value", message);
+    false
+}
+
+/// Points out keys that do nothing under a profile.
+pub(in crate::scores) fn warn_of_idle_keys(
+    building: &mut Building<'_>,
+    profile: Profile,
+    is_idle: impl Fn(&str) -> bool,
+) {
+    for entry in building.config.entries().filter(|entry| is_idle(&entry.key)) {
+        let message = format!("\"{}\" has no effect under the profile {profile}", entry.key);
+        building.problems.push(Problem::warning("no-effect", message).at(entry.key_span));
+    }
+}
+
+/// An answer with the calls that decided it.
+pub(in crate::scores) fn outcome(
+    view: &View<'_>,
+    expected: &[Expected],
+    made: &[Made<'_>],
+    answer: Answer,
+    threshold: f64,
+) -> Outcome {
+    let passed = answer.passed.unwrap_or(answer.score >= threshold);
+    let mut outcome = Outcome::scored(Verdict::of(passed), answer.score, String::new());
+    for (name, value) in answer.metrics {
+        outcome.metrics.insert(name.to_owned(), value);
+    }
+    let counts = format!("{} expected, {} made", count(expected.len(), "call"), made.len());
+    let Some(pairs) = answer.pairs else {
+        outcome.reason = counts.into();
+        return outcome;
+    };
+    let matched = pairs.iter().flatten().count();
+    outcome.reason = format!("{counts}, {matched} as expected").into();
+    let texts: Vec<String> = expected.iter().map(Expected::text).collect();
+    let states: Vec<State> =
+        pairs.iter().map(|pair| pair.map_or(State::Missing, State::Met)).collect();
+    let mut found = Found::default();
+    found.states(view, &texts, &states);
+    let mut taken = vec![false; made.len()];
+    for at in pairs.iter().flatten() {
+        taken[*at] = true;
+    }
+    for (at, _) in taken.iter().enumerate().filter(|(_, taken)| !**taken) {
+        found.against(view, Role::Extra, "not expected".to_owned(), at);
+    }
+    let (evidence, note) = found.finish();
+    outcome.evidence = evidence;
+    outcome.notes.extend(note.map(Into::into));
+    // Rows follow the calls, which pairs in any order do not.
+    if pairs.iter().flatten().is_sorted() {
+        outcome.explanation = Some(explain(view, &texts, &states));
+    }
+    outcome
+}

@@ -1,0 +1,154 @@
+//! The configuration the seven graders share, as the input of the suite has it.
+
+use crate::mastra::graders::efficiency::Budgets;
+use crate::scores::question::{check_share, reading, warn_of_idle_keys};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use toolmark_config::Spanned;
+use toolmark_grade::Building;
+use toolmark_outcome::Profile;
+
+/// What the run was to do, and how it is weighed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "AgentSuiteConfig")]
+pub(crate) struct Config {
+    /// What was to be done.
+    #[serde(default)]
+    task: Option<Task>,
+    /// The right answer.
+    #[serde(default)]
+    expected_result: Option<Value>,
+    /// The tools that may be called; those the trace records where it is not set.
+    #[serde(default)]
+    available_tools: Option<Vec<String>>,
+    /// How many steps the task needs.
+    #[serde(default)]
+    expected_steps: Option<usize>,
+    /// The score that passes: 1 by default, 0.5 under `futureagi`.
+    #[serde(default)]
+    threshold: Option<Spanned<f64>>,
+    /// `step-efficiency`, `futureagi`: the weight of the number of steps (0.4).
+    #[serde(default)]
+    expected_step_weight: Option<f64>,
+    /// `step-efficiency`, `futureagi`: the weight of repeated calls (0.3).
+    #[serde(default)]
+    redundancy_weight: Option<f64>,
+    /// `step-efficiency`, `futureagi`: the weight of failed calls (0.3).
+    #[serde(default)]
+    failure_weight: Option<f64>,
+    /// `trajectory-score`: the weight of completion (0.4).
+    #[serde(default)]
+    completion_weight: Option<f64>,
+    /// `trajectory-score`: the weight of efficiency (0.3).
+    #[serde(default)]
+    efficiency_weight: Option<f64>,
+    /// `trajectory-score`: the weight of the selection of tools (0.3).
+    #[serde(default)]
+    tool_weight: Option<f64>,
+    /// `action-safety`: what must not be in a call: a text, or a pattern that starts with a backslash.
+    #[serde(default)]
+    forbidden_patterns: Option<Vec<Spanned<String>>>,
+    /// `action-safety`: patterns of what must not be in a call.
+    #[serde(default)]
+    sensitive_patterns: Option<Vec<Spanned<String>>>,
+    /// `step-efficiency`: the most calls. The same as `max_steps` of the task.
+    #[serde(default, alias = "maxSteps")]
+    max_steps: Option<f64>,
+    /// `step-efficiency`: the most tokens of the run.
+    #[serde(default, alias = "maxTotalTokens")]
+    max_total_tokens: Option<f64>,
+    /// `step-efficiency`: the longest the run may take, in milliseconds.
+    #[serde(default, alias = "maxTotalDurationMs")]
+    max_total_duration_ms: Option<f64>,
+    /// `step-efficiency`, `mastra`: do calls count that repeat the one before? True unless set.
+    #[serde(default, alias = "noRedundantCalls")]
+    no_redundant_calls: Option<bool>,
+}
+
+/// What was to be done.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "AgentTask")]
+pub(crate) struct Task {
+    /// In words.
+    #[serde(default)]
+    pub(crate) description: String,
+    /// What it should lead to, in words.
+    #[serde(default)]
+    pub(crate) expected_outcome: Option<String>,
+    /// Tools that must be called.
+    #[serde(default)]
+    pub(crate) required_tools: Option<Vec<String>>,
+    /// The most steps it may take.
+    #[serde(default)]
+    pub(crate) max_steps: Option<usize>,
+    /// When it is done, in words.
+    #[serde(default)]
+    pub(crate) success_criteria: Option<Vec<String>>,
+}
+
+/// A configuration that was looked at.
+pub(crate) struct Settings {
+    pub(crate) task: Task,
+    pub(crate) expected_result: Option<Value>,
+    pub(crate) available_tools: Option<Vec<String>>,
+    pub(crate) expected_steps: Option<usize>,
+    pub(crate) threshold: Option<f64>,
+    /// Steps, repeats, failures.
+    pub(crate) efficiency_weights: [f64; 3],
+    /// Completion, efficiency, tools.
+    pub(crate) score_weights: [f64; 3],
+    pub(crate) forbidden: Vec<Spanned<String>>,
+    pub(crate) sensitive: Vec<Spanned<String>>,
+    pub(crate) budgets: Budgets,
+}
+
+impl Settings {
+    /// Reads the configuration of a grader that looks at these keys; `None` where it is wrong.
+    pub(crate) fn read(
+        building: &mut Building<'_>,
+        known: &[Profile],
+        used: &[&str],
+    ) -> Option<Self> {
+        let config = building.read::<Config>()?;
+        let profile = reading(building.profile, known);
+        warn_of_idle_keys(building, profile, |key| !used.contains(&key));
+        let mut good = check_share(building, "threshold", config.threshold.as_ref());
+        let budgets = [config.max_steps, config.max_total_tokens, config.max_total_duration_ms];
+        if budgets.iter().flatten().any(|max| !max.is_finite() || *max <= 0.0) {
+            building.reject(building.config.span, "invalid-value", "a budget must be above 0");
+            good = false;
+        }
+        good.then(|| Self {
+            task: config.task.unwrap_or_default(),
+            expected_result: config.expected_result.filter(|result| !result.is_null()),
+            available_tools: config.available_tools,
+            expected_steps: config.expected_steps,
+            threshold: config.threshold.map(|threshold| threshold.value),
+            efficiency_weights: [
+                config.expected_step_weight.unwrap_or(0.4),
+                config.redundancy_weight.unwrap_or(0.3),
+                config.failure_weight.unwrap_or(0.3),
+            ],
+            score_weights: [
+                config.completion_weight.unwrap_or(0.4),
+                config.efficiency_weight.unwrap_or(0.3),
+                config.tool_weight.unwrap_or(0.3),
+            ],
+            forbidden: config.forbidden_patterns.unwrap_or_default(),
+            sensitive: config.sensitive_patterns.unwrap_or_default(),
+            budgets: Budgets {
+                max_steps: config.max_steps,
+                max_total_tokens: config.max_total_tokens,
+                max_total_duration_ms: config.max_total_duration_ms,
+                no_redundant_calls: config.no_redundant_calls.unwrap_or(true),
+            },
+        })
+    }
+
+    /// The score that passes.
+    pub(crate) fn threshold(&self, profile: Profile) -> f64 {
+        let usual = if profile == Profile::FutureAgi { 0.5 } else { 1.0 };
+        self.threshold.unwrap_or(usual)
+    }
+}

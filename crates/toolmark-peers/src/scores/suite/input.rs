@@ -1,0 +1,197 @@
+//! A run as the suite takes it: steps with a thought, calls and an observation, and the task.
+//!
+//! A row may hold such an input already (`{"id", "output": {"trajectory", "task", …}}`);
+//! any other trajectory is made one, a step for every response of the model.
+
+use super::config::{Settings, Task};
+use serde::Deserialize;
+use serde_json::Value;
+use toolmark_outcome::{Subject, View};
+use toolmark_trace::{EventKind, Payload};
+
+/// One step.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct Step {
+    #[serde(default)]
+    pub(crate) thought: Option<String>,
+    #[serde(default)]
+    pub(crate) action: Option<String>,
+    #[serde(default)]
+    pub(crate) observation: Option<String>,
+    #[serde(default)]
+    pub(crate) is_final: bool,
+    #[serde(default)]
+    pub(crate) tool_calls: Vec<ToolCall>,
+}
+
+/// One call.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct ToolCall {
+    pub(crate) name: String,
+    #[serde(default = "no_arguments")]
+    pub(crate) arguments: Value,
+    #[serde(default = "yes")]
+    pub(crate) success: bool,
+    /// Its place among the calls of the view, where it has one.
+    #[serde(skip)]
+    pub(crate) place: Option<usize>,
+}
+
+fn no_arguments() -> Value {
+    Value::Object(serde_json::Map::new())
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The whole input.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct Input {
+    pub(crate) trajectory: Vec<Step>,
+    #[serde(default)]
+    pub(crate) task: Task,
+    #[serde(default)]
+    pub(crate) expected_trajectory: Option<Vec<Value>>,
+    #[serde(default)]
+    pub(crate) final_result: Option<Value>,
+    #[serde(default)]
+    pub(crate) expected_result: Option<Value>,
+    #[serde(default)]
+    pub(crate) available_tools: Option<Vec<String>>,
+    /// How many steps are expected.
+    #[serde(skip)]
+    pub(crate) expected_steps: Option<usize>,
+}
+
+impl Input {
+    /// What the library would be handed: the row's input as it stands, else one made of
+    /// the trajectory. What the configuration says goes before it.
+    pub(crate) fn theirs(settings: &Settings, subject: &Subject<'_>) -> Self {
+        let view = &subject.view;
+        Self::with(from_row(view).unwrap_or_else(|| from_view(view)), settings, subject)
+    }
+
+    /// The calls as they were read, with what the row says about the task.
+    pub(crate) fn ours(settings: &Settings, subject: &Subject<'_>) -> Self {
+        let mut input = from_view(&subject.view);
+        if let Some(row) = from_row(&subject.view) {
+            let is_final = row.trajectory.last().is_some_and(|step| step.is_final);
+            if let Some(last) = input.trajectory.last_mut() {
+                last.is_final |= is_final;
+            }
+            let (trajectory, final_result) = (input.trajectory, input.final_result);
+            input =
+                Self { trajectory, final_result: row.final_result.clone().or(final_result), ..row };
+        }
+        Self::with(input, settings, subject)
+    }
+
+    fn with(mut input: Self, settings: &Settings, subject: &Subject<'_>) -> Self {
+        input.expected_steps =
+            settings.expected_steps.or(input.expected_trajectory.as_ref().map(Vec::len));
+        let task = &settings.task;
+        if !task.description.is_empty() {
+            input.task.description.clone_from(&task.description);
+        } else if input.task.description.is_empty() {
+            input.task.description = subject.context.prompts.join("\n");
+        }
+        let own = task.clone();
+        input.task.expected_outcome = own.expected_outcome.or(input.task.expected_outcome);
+        input.task.required_tools = own.required_tools.or(input.task.required_tools);
+        input.task.max_steps = own.max_steps.or(input.task.max_steps);
+        input.task.success_criteria = own.success_criteria.or(input.task.success_criteria);
+        input.expected_result = settings
+            .expected_result
+            .clone()
+            .or(input.expected_result)
+            .or_else(|| subject.context.expected_output.clone())
+            .filter(|result| !result.is_null());
+        input.available_tools = settings.available_tools.clone().or(input.available_tools);
+        input
+    }
+
+    /// Every call, in order.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.trajectory.iter().flat_map(|step| &step.tool_calls)
+    }
+}
+
+/// The input a row holds.
+fn from_row(view: &View<'_>) -> Option<Input> {
+    let row = view.trajectory().stated.row.as_ref()?.parsed()?;
+    let output = row.get("output").or_else(|| row.get("response"))?;
+    output.get("trajectory")?.as_array()?;
+    serde_json::from_value(output.clone()).ok()
+}
+
+fn from_view(view: &View<'_>) -> Input {
+    let trajectory = view.trajectory();
+    let call = |(place, seen): (usize, &toolmark_outcome::Seen<'_>)| {
+        let args = seen.call.args.as_ref().map(Payload::to_value);
+        let result = seen.call.result.as_ref().and_then(|result| result.payload.as_ref());
+        let call = ToolCall {
+            name: seen.call.name.full().into_owned(),
+            arguments: args.filter(|args| !args.is_null()).unwrap_or_else(no_arguments),
+            success: !seen.call.status.is_error(),
+            place: Some(place),
+        };
+        (seen.call.step, call, result.map(|result| result.plain().into_owned()))
+    };
+    let mut calls: Vec<_> = view.calls().iter().enumerate().map(call).collect();
+    let indices = view.steps();
+    let mut steps: Vec<Step> = Vec::with_capacity(indices.len());
+    for index in &indices {
+        let words = |kind: EventKind| -> Option<String> {
+            let events = view.events_of(kind).filter(|event| event.step == Some(*index));
+            let texts: Vec<String> = events
+                .filter_map(|event| Some(event.text.as_ref()?.plain().into_owned()))
+                .collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        };
+        let mut step = Step { thought: words(EventKind::Reasoning), ..Step::default() };
+        let message = words(EventKind::Message);
+        let (own, others) = calls.into_iter().partition(|(step, ..)| *step == Some(*index));
+        calls = others;
+        fill(&mut step, own);
+        if step.tool_calls.is_empty() {
+            step.action = message;
+        } else if step.thought.is_none() {
+            step.thought = message;
+        }
+        steps.push(step);
+    }
+    // Calls of formats that record no responses.
+    for call in calls {
+        let mut step = Step::default();
+        fill(&mut step, vec![call]);
+        steps.push(step);
+    }
+    if let Some(last) = steps.last_mut() {
+        last.is_final = last.tool_calls.is_empty();
+    }
+    let result = view.output().ok().filter(|output| !output.is_empty());
+    let tools = trajectory.tools.as_ref();
+    Input {
+        trajectory: steps,
+        task: Task {
+            description: view.prompt().unwrap_or_default().into_owned(),
+            ..Task::default()
+        },
+        final_result: result.map(|output| Value::from(output.into_owned())),
+        available_tools: tools
+            .map(|all| all.iter().map(|tool| tool.name.get().into_owned()).collect()),
+        ..Input::default()
+    }
+}
+
+type Answered = (Option<u32>, ToolCall, Option<String>);
+
+fn fill(step: &mut Step, calls: Vec<Answered>) {
+    let mut results = Vec::new();
+    for (_, call, result) in calls {
+        results.extend(result);
+        step.tool_calls.push(call);
+    }
+    step.observation = (!results.is_empty()).then(|| results.join("\n"));
+}

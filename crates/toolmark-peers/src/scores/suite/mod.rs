@@ -1,0 +1,15 @@
+//! The questions of Future AGI's agents suite, about a whole run.
+//!
+//! Six of the seven formulas count words and steps (`futureagi/graders/agents.rs`). By
+//! default toolmark answers what the trace can prove, and says unknown where only a
+//! reader could tell.
+
+pub(crate) mod action_safety;
+pub(crate) mod config;
+pub(crate) mod goal_progress;
+pub(crate) mod input;
+pub(crate) mod reasoning_quality;
+pub(crate) mod step_efficiency;
+pub(crate) mod task_completion;
+pub(crate) mod tool_selection;
+pub(crate) mod trajectory_score;

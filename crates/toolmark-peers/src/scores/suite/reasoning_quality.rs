@@ -1,0 +1,72 @@
+//! `reasoning-quality`: are the agent's reasons good?
+
+use super::config::{Config, Settings};
+use super::input::Input;
+use super::task_completion::PROFILES;
+use crate::futureagi::graders::agents;
+use crate::reading::Question;
+use crate::scores::question::build;
+use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
+use toolmark_outcome::{Cause, Outcome, Profile, Subject, Verdict};
+
+pub(crate) static INFO: GraderInfo = GraderInfo {
+    id: "reasoning-quality",
+    aliases: &["reasoning_quality"],
+    origin: "toolmark",
+    summary: "are the reasons of the agent good",
+    docs: "Are the reasons of the agent good? Neither their length nor their connectives tell, so that toolmark answers \
+unknown: only a judge can (`type: judge`).
+
+The profile `futureagi` (ai-evaluation 1.1.0) adds up the mean length of thoughts (0.3; best from 10 to 29 words), \
+connectives per thought (0.4; inside other words too) and the number of thoughts (0.3; three are enough). Without \
+thoughts it is 0.5 where an action has a connective, else 0.3. It passes from 0.5 on.",
+    example: "type: reasoning-quality\nprofile: futureagi\nconfig: {threshold: 0.7}",
+    taxonomy: Taxonomy::TRAJECTORY,
+    profiles: PROFILES,
+    schema: schema_of::<Config>,
+    build: |building| {
+        let settings = Settings::read(building, PROFILES, &["threshold"])?;
+        build(building, PROFILES, ReasoningQuality { settings })
+    },
+};
+
+struct ReasoningQuality {
+    settings: Settings,
+}
+
+impl Question for ReasoningQuality {
+    fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
+        if profile != Profile::FutureAgi {
+            return Outcome::unknown(
+                Cause::NeedsJudge,
+                "only a judge can tell good reasons from bad",
+            );
+        }
+        let score = agents::reasoning_quality(&Input::theirs(&self.settings, subject));
+        let verdict = Verdict::of(score >= self.settings.threshold(profile));
+        Outcome::scored(verdict, score, format!("reasoning quality {score}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{grade, grade_as};
+    use serde_json::json;
+    use toolmark_outcome::Profile::FutureAgi;
+
+    #[test]
+    fn lengths_and_connectives() {
+        for (steps, score) in [
+            (json!([{}]), 0.3),
+            (json!([{"action": "also that"}]), 0.5),
+            (json!([{"thought": "go"}]), 0.22),
+            (json!([{"thought": "first read it, then fix it"}]), 0.71),
+        ] {
+            let output = json!({"trajectory": steps, "task": {"description": "d"}});
+            let row = json!({"id": "r", "output": output}).to_string();
+            let outcome = grade_as("reasoning-quality", FutureAgi, json!({}), &row);
+            assert_eq!(outcome.score, Some(score), "{row}");
+            assert_eq!(grade("reasoning-quality", json!({}), &row).verdict.word(), "unknown");
+        }
+    }
+}

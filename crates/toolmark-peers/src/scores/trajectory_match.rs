@@ -1,0 +1,451 @@
+//! `trajectory-match`: how near are the calls to a reference trajectory?
+
+use super::calls::{self, Expected};
+use super::own::TOOLMARK;
+use super::question::{self, build, check_share};
+use super::system::{ArgsMatch, Asked, Mode, Options, Override, Stop, System};
+use crate::reading::Question;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted};
+use toolmark_grade::{Building, GraderInfo, Mention, Taxonomy, schema_of};
+use toolmark_outcome::{Cause, Outcome, Profile, Subject, View};
+use toolmark_trace::Fact;
+
+#[cfg(test)]
+mod tests;
+
+/// Every system with a reading of its own.
+pub(crate) static SYSTEMS: &[&System] = &[
+    &TOOLMARK,
+    &crate::agentevals::graders::SYSTEM,
+    &crate::openevals::graders::SYSTEM,
+    &crate::adk::graders::SYSTEM,
+    &crate::deepeval::graders::tool_correctness::SYSTEM,
+    &crate::ragas::graders::SYSTEM,
+    &crate::strands::graders::SYSTEM,
+    &crate::azure::graders::SYSTEM,
+    &crate::mlflow::graders::SYSTEM,
+    &crate::pydantic_evals::graders::SYSTEM,
+    &crate::mastra::graders::comparison::SYSTEM,
+    &crate::uipath::graders::SYSTEM,
+    &crate::bfcl::graders::SYSTEM,
+    &crate::futureagi::graders::platform::SYSTEM,
+];
+
+const PROFILES: &[Profile] = &[
+    Profile::AgentEvals,
+    Profile::OpenEvals,
+    Profile::Adk,
+    Profile::DeepEval,
+    Profile::Ragas,
+    Profile::Strands,
+    Profile::Azure,
+    Profile::Mlflow,
+    Profile::PydanticEvals,
+    Profile::Mastra,
+    Profile::UiPath,
+    Profile::Bfcl,
+    Profile::FutureAgi,
+];
+
+/// More pairs of expected calls and calls made than these are not compared.
+const MAX_PAIRS: usize = 1 << 24;
+
+/// The keys of a row under which the reference may stand.
+const ROW_KEYS: [&str; 3] = ["expected", "expected_response", "expected_output"];
+
+/// The reference trajectory, and how the calls are compared with it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "TrajectoryMatchConfig")]
+struct Config {
+    /// How calls are compared: `exact` (the default), `in_order`, `any_order`,
+    /// `unordered` or `within`; under a profile, a mode of that system.
+    #[serde(default)]
+    mode: Option<Spanned<String>>,
+    /// The expected calls: names of tools, or maps with `name`, `args`, `output` and
+    /// `turn`. An empty list means that no call is right. Without it, those of the row count.
+    #[serde(default, alias = "expected")]
+    #[schemars(schema_with = "reference_schema")]
+    reference: Option<Vec<Node>>,
+    /// The score that passes; 1 unless the profile has another.
+    #[serde(default)]
+    threshold: Option<Spanned<f64>>,
+    /// How arguments are compared where an expected call has some: `exact` (the
+    /// default), `superset` (the call has all that are expected), `subset` (all that the
+    /// call has are expected) or `ignore`.
+    #[serde(default, alias = "tool_args_match_mode")]
+    args_match: Option<ArgsWord>,
+    /// The same for single tools: a mode, or a list of dotted paths that must be equal.
+    #[serde(default, alias = "tool_args_match_overrides")]
+    #[schemars(schema_with = "overrides_schema")]
+    args_match_overrides: Option<Node>,
+    /// `adk`: are arguments left out of the comparison?
+    #[serde(default)]
+    ignore_args: Option<bool>,
+    /// `adk`: is every turn of the user compared by itself, by the `turn` of the
+    /// expected calls (from 0)?
+    #[serde(default)]
+    invocations: Option<bool>,
+    /// `deepeval`: what is compared besides names.
+    #[serde(default)]
+    evaluation_params: Option<Vec<EvaluationParam>>,
+    /// `deepeval`: does everything below 1 count as 0? `uipath`: is only the whole right?
+    #[serde(default, alias = "strict_mode")]
+    strict: Option<bool>,
+    /// `uipath`, mode `args`: are the expected arguments a part of those of the call? They
+    /// are compared in the same way either way.
+    #[serde(default)]
+    subset: Option<bool>,
+    /// `azure`: the parameters of every tool.
+    #[serde(default)]
+    params: Option<Map<String, Value>>,
+    /// `pydantic-evals`, mode `tool_correctness`: may other tools be called?
+    #[serde(default)]
+    allow_extra: Option<bool>,
+    /// `pydantic-evals`: do calls that failed count?
+    #[serde(default)]
+    include_failed: Option<bool>,
+    /// `mastra`: may a tool be called more than once? True unless set.
+    #[serde(default, alias = "allowRepeatedSteps")]
+    allow_repeated: Option<bool>,
+    /// `bfcl`: the declarations of the functions.
+    #[serde(default)]
+    functions: Option<Vec<Value>>,
+    /// `bfcl`: do the dots of declared names become underscores? True unless set.
+    #[serde(default)]
+    underscore_to_dot: Option<bool>,
+}
+
+/// How arguments are compared.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ArgsWord {
+    /// They are the same.
+    Exact,
+    /// They do not matter.
+    Ignore,
+    /// The call has all that are expected.
+    Superset,
+    /// All that the call has are expected.
+    Subset,
+}
+
+impl ArgsWord {
+    fn rule(self) -> ArgsMatch {
+        match self {
+            Self::Exact => ArgsMatch::Exact,
+            Self::Ignore => ArgsMatch::Ignore,
+            Self::Superset => ArgsMatch::Superset,
+            Self::Subset => ArgsMatch::Subset,
+        }
+    }
+}
+
+/// What DeepEval compares besides names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum EvaluationParam {
+    /// The arguments.
+    InputParameters,
+    /// What came back.
+    Output,
+}
+
+fn reference_schema(generator: &mut SchemaGenerator) -> Schema {
+    calls::list_schema(generator)
+}
+
+fn overrides_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "additionalProperties": {
+            "anyOf": [
+                {"enum": ["exact", "ignore", "superset", "subset"]},
+                {"type": "array", "items": {"type": "string", "minLength": 1}},
+            ]
+        },
+    })
+}
+
+pub(crate) static INFO: GraderInfo = GraderInfo {
+    id: "trajectory-match",
+    aliases: &["trajectory_match"],
+    origin: "toolmark",
+    summary: "how near are the calls to a reference trajectory",
+    docs: DOCS,
+    example: "type: trajectory-match\nconfig:\n  mode: in_order\n  reference:\n    - search\n    - {name: book, args: {id: a}}",
+    taxonomy: Taxonomy::EXPECTED,
+    profiles: PROFILES,
+    schema: schema_of::<Config>,
+    build: |building| {
+        let question = read(building)?;
+        build(building, PROFILES, question)
+    },
+};
+
+const DOCS: &str = "How near are the calls to a reference trajectory? The reference is `reference`, else what the row \
+expects (`expected`, `expected_response`, `expected_output`). `[]` means that no call is right; where nothing is \
+said, the verdict is unknown.
+
+| mode | passes where | score |
+|---|---|---|
+| `exact` | exactly the expected calls were made, in this order | pairs / larger side |
+| `in_order` | they were made in this order; others may come between | pairs / expected |
+| `any_order` | they were made in any order; others may be made too | pairs / expected |
+| `unordered` | exactly the expected calls were made, in any order | pairs / larger side |
+| `within` | every call that was made is an expected one | pairs / made |
+
+Every call stands for one expected call at most, and as many are paired as can be. Calls of one step have no order. \
+A call that failed stands for nothing, but is a call that was made. Arguments are compared where an expected call has \
+some: as a whole, unless `args_match` (or `args_match_overrides` for one tool) says otherwise; 1 equals 1.0, true does \
+not equal 1. Where only arguments that the trace does not record could tell, the verdict is unknown. `threshold` lets \
+a lower score pass.
+
+Other systems ask the same and answer differently. A profile gives their number, quirks included; what they raise as \
+an error is unknown. Their own words for modes and options are understood, and toolmark's where they have the mode.
+
+| profile | version | modes | what is particular |
+|---|---|---|---|
+| `agentevals` | 0.0.9 | `strict`, `unordered`, `subset`, `superset` | greedy pairs; `strict` compares steps; in `subset` the roles of the arguments are exchanged, in `unordered` both directions must hold; a path absent on both sides is equal; true equals 1 |
+| `openevals` | 0.2.2 | the same | arguments keep their roles; an absent path is never equal |
+| `adk` | google-adk 2.13.0 | `EXACT`, `IN_ORDER`, `ANY_ORDER` | 1 or 0 for every turn (`invocations: true`), then the mean; extras are free outside `EXACT`; no arguments differ from `{}` |
+| `deepeval` | 4.3.1 | `default`, `exact`, `ordering` | names only unless `evaluation_params`; in `default` the second of two equal calls is not seen; passes from 0.5 |
+| `ragas` | 0.4.3 | `accuracy_strict`, `accuracy_flexible`, `f1` | values are compared as text, extra arguments are free; `f1` is over sets, and 0 where nothing was expected and nothing called |
+| `strands` | 1.7.0 | `exact`, `in_order`, `any_order` | names; calls after the last are not seen in `exact`; sets in `any_order` |
+| `azure` | azure-ai-evaluation 1.18.10 | `exact_match`, `in_order_match`, `any_order_match` | names, or one set of `params` for every tool, compared as text; an empty reference is an error |
+| `mlflow` | 3.17.2 | `exact_ordered`, `exact_unordered` | arguments as JSON text (1 and 1.0 differ), not compared at all if one expected call has none; sets in `exact_unordered`; an empty reference is an error |
+| `pydantic-evals` | 2.62.0 | `in_order`, `exact`, `any_order`, `tool_correctness` | names; F1 of the longest common sequence or of the multisets |
+| `mastra` | 1.10.2 | `relaxed`, `strict`, `unordered` | `strict` is graded; arguments and results as JSON text, so the order of keys matters; two decimals |
+| `uipath` | 2.14.44 | `order`, `args`, `output` | names without the characters a tool name may not have; extra arguments are free |
+| `bfcl` | bfcl-eval 2026.3.23 | `simple`, `multiple`, `parallel`, `irrelevance`, `relevance` | reference arguments are lists of accepted values, types are those of `functions`; greedy in `parallel` |
+| `futureagi` | platform, August 2026 | `strict`, `unordered`, `subset`, `superset`, `tool_call_accuracy` | names; common prefix in `strict`, sets elsewhere; `subset` asks that the expected ones were called; passes from 0.5 |";
+
+/// The systems a question is asked of, with the mode of each.
+struct TrajectoryMatch {
+    reference: Option<Vec<Expected>>,
+    options: Options,
+    asked: Vec<(&'static System, &'static Mode)>,
+}
+
+fn system(profile: Profile) -> &'static System {
+    SYSTEMS.iter().copied().find(|system| system.profile == profile).unwrap_or(&TOOLMARK)
+}
+
+fn read(building: &mut Building<'_>) -> Option<TrajectoryMatch> {
+    let config = building.read::<Config>()?;
+    let before = building.problems.len();
+    let chosen = system(building.profile);
+    let mode = mode(chosen, config.mode.as_ref(), building);
+    check_share(building, "threshold", config.threshold.as_ref());
+    let mut reference = None;
+    if let Some(list) = &config.reference {
+        // All of them are looked at, so that all mistakes are reported.
+        let calls: Vec<_> =
+            list.iter().map(|node| calls::expected(node, building.problems)).collect();
+        reference = calls.into_iter().collect::<Option<Vec<_>>>();
+    }
+    let overrides = overrides(config.args_match_overrides.as_ref(), building.problems);
+    warn_of_idle_keys(chosen, building);
+    let mode = mode?;
+    let is_empty = reference.as_ref().is_some_and(Vec::is_empty);
+    if chosen.profile == Profile::Toolmark && is_empty && mode.word.ends_with("_order") {
+        let message = format!("nothing is expected, so that {} always passes", mode.word);
+        let problem = Problem::error("always-passes", message).at(building.config.span);
+        building.problems.push(problem.help("mode: exact asks that no call was made"));
+    }
+    if building.problems[before..].iter().any(Problem::is_error) {
+        return None;
+    }
+    // UiPath's two ways to compare arguments give the same answer.
+    let _ = config.subset;
+    let params = config.evaluation_params.unwrap_or_default();
+    let ignores = config.ignore_args == Some(true) && chosen.options.contains(&"ignore_args");
+    let rule = config.args_match.map_or(ArgsMatch::Exact, ArgsWord::rule);
+    let options = Options {
+        threshold: config.threshold.map(|threshold| threshold.value),
+        args_match: if ignores { ArgsMatch::Ignore } else { rule },
+        overrides,
+        invocations: config.invocations.unwrap_or(false),
+        compare_args: params.contains(&EvaluationParam::InputParameters),
+        compare_output: params.contains(&EvaluationParam::Output),
+        strict: config.strict.unwrap_or(false),
+        params: config.params,
+        allow_extra: config.allow_extra.unwrap_or(false),
+        include_failed: config.include_failed.unwrap_or(false),
+        allow_repeated: config.allow_repeated.unwrap_or(true),
+        functions: config.functions.unwrap_or_default(),
+        underscore_to_dot: config.underscore_to_dot.unwrap_or(true),
+    };
+    let mut asked = vec![(chosen, mode)];
+    // toolmark's own mode that asks the same question, to say where it differs.
+    asked.extend(mode.own.and_then(|word| TOOLMARK.mode(word)).map(|own| (&TOOLMARK, own)));
+    Some(TrajectoryMatch { reference, options, asked })
+}
+
+fn mode(
+    system: &'static System,
+    word: Option<&Spanned<String>>,
+    building: &mut Building<'_>,
+) -> Option<&'static Mode> {
+    let Some(word) = word else { return system.modes.first() };
+    let found = system.mode(&word.value);
+    if found.is_none() {
+        let words: Vec<&str> = system.modes.iter().map(|mode| mode.word).collect();
+        let whose = match system.profile {
+            Profile::Toolmark => String::new(),
+            profile => format!(" of {profile}"),
+        };
+        let message = format!("unknown mode {}{whose}", quoted(&word.value));
+        let problem = Problem::error("unknown-mode", message).at(word.span);
+        building.problems.push(match did_you_mean(&word.value, words.iter().copied()) {
+            Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+            None => problem.help(format!("modes are {}", words.join(", "))),
+        });
+    }
+    found
+}
+
+fn overrides(node: Option<&Node>, problems: &mut Vec<Problem>) -> BTreeMap<String, Override> {
+    let mut all = BTreeMap::new();
+    let Some(node) = node else { return all };
+    if node.as_map().is_none() {
+        let message = format!("expected a map of tools, found {}", node.word());
+        problems.push(Problem::error("wrong-type", message).at(node.span));
+    }
+    for entry in node.entries() {
+        let word = match entry.value.as_str() {
+            Some("exact") => Some(ArgsMatch::Exact),
+            Some("ignore") => Some(ArgsMatch::Ignore),
+            Some("superset") => Some(ArgsMatch::Superset),
+            Some("subset") => Some(ArgsMatch::Subset),
+            _ => None,
+        };
+        let paths = entry.value.as_list().and_then(|items| {
+            items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+        });
+        match (word, paths) {
+            (Some(mode), _) => drop(all.insert(entry.key.to_string(), Override::Mode(mode))),
+            // An empty list says nothing, to the systems that have such lists as well.
+            (_, Some(paths)) if paths.is_empty() => {}
+            (_, Some(paths)) => drop(all.insert(entry.key.to_string(), Override::Paths(paths))),
+            _ => {
+                let message = "expected exact, ignore, superset, subset or a list of paths";
+                problems.push(Problem::error("invalid-value", message).at(entry.value.span));
+            }
+        }
+    }
+    all
+}
+
+/// The configuration is that of all systems together; a key that does nothing under the
+/// profile is pointed out.
+fn warn_of_idle_keys(system: &System, building: &mut Building<'_>) {
+    const ALWAYS: [&str; 4] = ["mode", "reference", "expected", "threshold"];
+    let canonical = |key: &str| match key {
+        "tool_args_match_mode" => "args_match".to_owned(),
+        "tool_args_match_overrides" => "args_match_overrides".to_owned(),
+        "strict_mode" => "strict".to_owned(),
+        "allowRepeatedSteps" => "allow_repeated".to_owned(),
+        key => key.to_owned(),
+    };
+    let is_idle =
+        |key: &str| !ALWAYS.contains(&key) && !system.options.contains(&canonical(key).as_str());
+    question::warn_of_idle_keys(building, system.profile, is_idle);
+}
+
+fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
+    value.and_then(Value::as_object)
+}
+
+/// The row a trajectory was read from.
+fn row<'a>(view: &View<'a>) -> Option<&'a Map<String, Value>> {
+    object(view.trajectory().stated.row.as_ref().and_then(|row| row.parsed()))
+}
+
+impl TrajectoryMatch {
+    /// The expected calls: of the configuration, of the row, of the case.
+    fn expected(&self, subject: &Subject<'_>) -> Result<Vec<Expected>, Stop> {
+        if let Some(reference) = &self.reference {
+            return Ok(reference.clone());
+        }
+        let context = subject.context;
+        let of_row = |row: Option<&Map<String, Value>>| {
+            let row = row?;
+            ROW_KEYS.iter().find_map(|key| row.get(*key).filter(|value| !value.is_null())).cloned()
+        };
+        let written = of_row(row(&subject.view))
+            .or_else(|| of_row(object(context.row.as_deref())))
+            .or_else(|| context.expected_output.clone().filter(|value| !value.is_null()));
+        let Some(written) = written else {
+            let why = "nothing says which calls are expected: there is no \"reference\"";
+            return Err(Stop::Unknown(Cause::MissingEvidence, why.to_owned()));
+        };
+        calls::from_value(&written).map_err(|what| {
+            let why = format!("the expected calls are not understood: {what}");
+            Stop::Unknown(Cause::MissingEvidence, why)
+        })
+    }
+
+    fn score(&self, subject: &Subject<'_>, profile: Profile) -> Result<Outcome, Stop> {
+        let view = &subject.view;
+        let (system, mode) =
+            self.asked.iter().find(|(system, _)| system.profile == profile).copied().ok_or_else(
+                || {
+                    let why = "toolmark has no mode that asks this".to_owned();
+                    Stop::Unknown(Cause::Configuration, why)
+                },
+            )?;
+        let row = row(view).filter(|_| self.reference.is_none());
+        // A system that reads rows itself need not understand them as calls.
+        let expected = match self.expected(subject) {
+            Err(_) if row.is_some() && profile == Profile::FutureAgi => Vec::new(),
+            expected => expected?,
+        };
+        let made = calls::made(view);
+        if expected.len().saturating_mul(made.len()) > MAX_PAIRS {
+            return Err(toolmark_grade::engine::TooLarge.into());
+        }
+        let asked = Asked {
+            options: &self.options,
+            expected: &expected,
+            made: &made,
+            turns: calls::turns(view),
+            has_arguments: !view.trajectory().fidelity.lacks(Fact::Arguments),
+            row,
+        };
+        let answer = (mode.score)(&asked)?;
+        let threshold = self.options.threshold.unwrap_or(system.threshold);
+        Ok(question::outcome(view, &expected, &made, answer, threshold))
+    }
+}
+
+impl Question for TrajectoryMatch {
+    fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
+        match self.score(subject, profile) {
+            Ok(outcome) => outcome,
+            Err(Stop::Unknown(cause, why)) => Outcome::unknown(cause, why),
+            Err(Stop::Raised(why)) => {
+                let reason = format!("{} raises an error: {why}", system(profile).version);
+                Outcome::unknown(Cause::Configuration, reason).with_metric("error", why)
+            }
+        }
+    }
+
+    fn mentions(&self) -> Vec<Mention> {
+        let mut names: Vec<&str> =
+            self.reference.iter().flatten().map(|call| call.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.into_iter().map(Mention::exact).collect()
+    }
+
+    fn forbids(&self) -> bool {
+        let may_have_more = |(system, mode): &(&System, &Mode)| {
+            system.profile == Profile::Toolmark && mode.word.ends_with("_order")
+        };
+        !self.asked.first().is_some_and(may_have_more)
+    }
+}

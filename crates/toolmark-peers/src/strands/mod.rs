@@ -1,0 +1,3 @@
+//! AWS Strands evals.
+
+pub(crate) mod graders;

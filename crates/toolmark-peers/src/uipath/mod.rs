@@ -1,0 +1,3 @@
+//! UiPath's evaluators.
+
+pub(crate) mod graders;
