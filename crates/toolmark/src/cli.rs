@@ -1,8 +1,8 @@
 //! The command line: the commands, the options they all have, and their help.
 
 use crate::commands::{
-    check, completions, convert, formats, grade, graders, guard, init, judge, lint, rules, schema,
-    show, stats,
+    check, completions, convert, formats, grade, graders, guard, init, judge, lint, rules, run,
+    runs, schema, show, stats,
 };
 use crate::exit::Exit;
 use crate::pool::Pool;
@@ -31,6 +31,7 @@ Examples:
   toolmark convert run.json --to atif the same run in another tool's format
   toolmark check                      findings in the newest sessions
   toolmark grade spec.yaml runs/      traces against a spec
+  toolmark run spec.yaml              agents on the cases of a spec, graded
   toolmark lint spec.yaml             all errors in a spec
   toolmark formats                    the formats that can be read";
 
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     Convert(convert::Convert),
     Check(Box<check::Check>),
     Grade(Box<grade::Grade>),
+    Run(Box<run::Run>),
+    Runs(runs::Runs),
     Lint(lint::Lint),
     Judge(Box<judge::Judge>),
     Guard(guard::Guard),
