@@ -51,6 +51,7 @@ mod merge;
 mod pairing;
 mod plan;
 mod run;
+pub mod run_plan;
 pub mod schema;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -68,4 +69,5 @@ pub use loading::{Entry, Included, LoadOptions, Loading, unknown_type};
 pub use merge::merge;
 pub use pairing::{Pairing, Unpaired};
 pub use plan::{Aggregate, Case, Gate, Match, Plan, Planned, UsualJudge};
-pub use run::{Grading, Selection};
+pub use run::{Grading, LeftBehind, Selection};
+pub use run_plan::RunPlan;

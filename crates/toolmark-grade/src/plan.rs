@@ -1,13 +1,14 @@
 //! What a spec of any dialect comes down to: cases with graders.
 
 use crate::grader::{Determinism, Grader, GraderInfo};
+use crate::run_plan::{RunPlan, RunSettings};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolmark_outcome::Profile;
-use toolmark_outcome::Scoring;
 use toolmark_outcome::judging::Effort;
 use toolmark_outcome::{Context, SpecPlace};
+use toolmark_outcome::{PassRule, Scoring};
 
 /// A grader with its part in a case.
 #[derive(Clone)]
@@ -72,6 +73,10 @@ pub struct Case {
     pub scoring: Scoring,
     /// How many trials were asked for.
     pub trials: Option<u32>,
+    /// How it is run, where that differs from the other cases.
+    pub run: RunSettings,
+    /// The target it is run on, once that is settled.
+    pub target: Option<String>,
     /// Where the spec has it.
     pub place: SpecPlace,
 }
@@ -101,6 +106,16 @@ pub struct Plan {
     pub aggregates: Vec<Arc<dyn Aggregate>>,
     /// Who judges where a grader names nobody.
     pub judge: UsualJudge,
+    /// How its cases are run.
+    pub run: RunPlan,
+}
+
+impl Plan {
+    /// How many trials of a case must pass.
+    #[must_use]
+    pub fn pass_rule(&self, case: &Case) -> PassRule {
+        case.run.pass.or(self.run.settings.pass).unwrap_or_default()
+    }
 }
 
 /// Who judges where a grader names nobody, as the spec says.

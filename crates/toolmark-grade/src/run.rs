@@ -6,13 +6,14 @@ use crate::plan::{Case, Plan, Planned};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::Arc;
 use toolmark_outcome::excerpt;
-use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k, pass_rate_to_the_k};
+use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k, pass_rate_to_the_k, wilson};
 use toolmark_outcome::{
     CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
 };
-use toolmark_outcome::{Cause, Outcome, Profile, Verdict};
+use toolmark_outcome::{Cause, Outcome, PassRule, Profile, Verdict};
 use toolmark_outcome::{Context, Environment, Subject};
 use toolmark_outcome::{Scored, Untrusted, reaches};
 use toolmark_outcome::{Seen, View, duration_of};
@@ -31,6 +32,17 @@ pub struct Selection {
     pub timelines: bool,
     /// All of them as JSON.
     pub traces: bool,
+}
+
+/// What a trial left behind, as graders of files see it.
+#[derive(Debug, Clone, Default)]
+pub struct LeftBehind {
+    /// Its files.
+    pub workspace: Option<PathBuf>,
+    /// What changed in them, as a unified diff.
+    pub diff: Option<Arc<str>>,
+    /// Its artifacts.
+    pub artifacts: Option<PathBuf>,
 }
 
 /// A plan ready to be applied to trajectories.
@@ -57,11 +69,53 @@ impl<'p> Grading<'p> {
     pub fn grade(&self, trajectory: &Trajectory) -> Result<CaseResult, Unpaired> {
         if let Some(every) = &self.plan.every {
             let id = name_of(trajectory);
-            return Ok(self.grade_case(every, usize::MAX, &id, trajectory));
+            return Ok(self.grade_case(every, usize::MAX, &id, trajectory, &self.environment));
         }
         let index = self.pairing.find(trajectory)?;
         let case = self.plan.cases.get(index).ok_or(Unpaired::None)?;
-        Ok(self.grade_case(case, index, &case.id, trajectory))
+        Ok(self.grade_case(case, index, &case.id, trajectory, &self.environment))
+    }
+
+    /// Grades a trial of a case, by its place in the plan. `left` says what the trial
+    /// left behind; everything else is as it was said for all.
+    #[must_use]
+    pub fn grade_trial(
+        &self,
+        index: usize,
+        trial: u32,
+        trajectory: &Trajectory,
+        left: LeftBehind,
+    ) -> Option<CaseResult> {
+        let case = self.plan.cases.get(index)?;
+        let environment = Environment {
+            workspace: left.workspace.or_else(|| self.environment.workspace.clone()),
+            diff: left.diff.or_else(|| self.environment.diff.clone()),
+            artifacts: left.artifacts.or_else(|| self.environment.artifacts.clone()),
+            ..self.environment.clone()
+        };
+        let mut result = self.grade_case(case, index, &case.id, trajectory, &environment);
+        result.trial = trial;
+        // Whether it was asked the same as the others is known: we asked it.
+        result.asked = None;
+        Some(result)
+    }
+
+    /// Adds the timeline of a trajectory to a result that was made of it before.
+    pub fn add_timeline(&self, result: &mut CaseResult, trajectory: &Trajectory) {
+        result.timeline = Some(timeline(trajectory));
+    }
+
+    /// A trial of a case of which there is nothing to grade, and why.
+    #[must_use]
+    pub fn ungraded_trial(
+        &self,
+        index: usize,
+        trial: u32,
+        cause: Cause,
+        why: &str,
+    ) -> Option<CaseResult> {
+        let case = self.plan.cases.get(index)?;
+        Some(CaseResult { trial, graders: Vec::new(), ..ungraded(case, index, cause, why) })
     }
 
     fn grade_case(
@@ -70,12 +124,13 @@ impl<'p> Grading<'p> {
         index: usize,
         id: &str,
         trajectory: &Trajectory,
+        environment: &Environment,
     ) -> CaseResult {
         let graders: Vec<GraderResult> = case
             .graders
             .iter()
             .map(|planned| {
-                let outcome = planned.ask(&case.context, trajectory, &self.environment);
+                let outcome = planned.ask(&case.context, trajectory, environment);
                 answered(planned, outcome)
             })
             .collect();
@@ -96,6 +151,7 @@ impl<'p> Grading<'p> {
         CaseResult {
             case: id.to_owned().into(),
             case_index: index,
+            target: case.target.clone().map(Into::into),
             trajectory: Some(source(trajectory)),
             asked: asked(trajectory),
             trial: 0,
@@ -121,7 +177,8 @@ impl<'p> Grading<'p> {
         }
         for (index, case) in self.plan.cases.iter().enumerate() {
             if !seen[index] {
-                outcomes.push(not_run(case, index));
+                let why = "no trajectory belongs to this case";
+                outcomes.push(ungraded(case, index, Cause::NoTrajectory, why));
             }
         }
         if self.plan.every.is_some() {
@@ -129,7 +186,10 @@ impl<'p> Grading<'p> {
         }
         // Stable: trials stay in the order of the input.
         outcomes.sort_by_key(|outcome| outcome.case_index);
-        number_trials(&mut outcomes);
+        // The trials of a target have their numbers: some may have been left out.
+        if self.plan.cases.iter().all(|case| case.target.is_none()) {
+            number_trials(&mut outcomes);
+        }
         let cases = self.summaries(&outcomes, &mut notes);
         let mut aggregates = Map::new();
         for aggregate in &self.plan.aggregates {
@@ -162,7 +222,12 @@ impl<'p> Grading<'p> {
             }
             let case = first.and_then(|first| self.plan.cases.get(first.case_index));
             let case = case.or(self.plan.every.as_deref());
-            summary_of(trials, case.map_or(Profile::Toolmark, |case| case.scoring.profile))
+            // How many there were to be is only known of those that we ran.
+            let planned = case.filter(|case| case.target.is_some()).and_then(|case| case.trials);
+            let rule = case.map_or(PassRule::All, |case| self.plan.pass_rule(case));
+            let profile = case.map_or(Profile::Toolmark, |case| case.scoring.profile);
+            let planned = planned.map_or(trials.len() as u64, u64::from);
+            summary_of(trials, profile, rule, planned)
         };
         cases.map(summary).collect()
     }
@@ -180,7 +245,7 @@ pub(crate) fn sum_up(
     };
     let scores: Vec<f64> = cases.iter().filter_map(|case| case.score).collect();
     let score = if scores.len() == cases.len() { mean(&scores) } else { None };
-    let all = outcomes.iter().fold(Verdict::Pass, |sum, o| sum.and(o.verdict));
+    let all = cases.iter().fold(Verdict::Pass, |sum, case| sum.and(case.verdict));
     let gate = match (threshold, score) {
         (None, _) => Verdict::Pass,
         (Some(threshold), Some(score)) => Verdict::of(reaches(score, threshold)),
@@ -232,20 +297,21 @@ fn answered(planned: &Planned, outcome: Outcome) -> GraderResult {
     }
 }
 
-fn not_run(case: &Case, index: usize) -> CaseResult {
-    let why = "no trajectory belongs to this case";
+/// A case without a trajectory.
+fn ungraded(case: &Case, index: usize, cause: Cause, why: &str) -> CaseResult {
     let graders = case
         .graders
         .iter()
-        .map(|planned| answered(planned, Outcome::unknown(Cause::NoTrajectory, why)))
+        .map(|planned| answered(planned, Outcome::unknown(cause, why)))
         .collect();
     CaseResult {
         case: case.id.clone().into(),
         case_index: index,
+        target: case.target.clone().map(Into::into),
         trajectory: None,
         asked: None,
         trial: 0,
-        verdict: Verdict::Unknown(Cause::NoTrajectory),
+        verdict: Verdict::Unknown(cause),
         score: None,
         reason: why.into(),
         graders,
@@ -299,25 +365,45 @@ fn are_trials(outcomes: &[CaseResult]) -> bool {
     asked.all(|one| Some(one) == first)
 }
 
-fn summary_of(trials: &[CaseResult], profile: Profile) -> CaseSummary {
+fn summary_of(
+    trials: &[CaseResult],
+    profile: Profile,
+    rule: PassRule,
+    planned: u64,
+) -> CaseSummary {
     let count = |which: fn(Verdict) -> bool| {
         trials.iter().filter(|trial| which(trial.verdict)).count() as u64
     };
+    let first = trials.first();
     let scores: Vec<f64> = trials.iter().filter_map(|trial| trial.score).collect();
     let passed = count(|v| v == Verdict::Pass);
     let failed = count(|v| v == Verdict::Fail);
     // What could not be told is neither a pass nor a failure: it is not counted.
     let told = passed + failed;
-    let most = if told > 1 && are_trials(trials) { told.min(MOST_K) } else { 0 };
+    // Where trials were left out because the rest did not matter any more, those that
+    // were made are not a sample: they ended with what decided.
+    let is_sample = trials.len() as u64 == planned && are_trials(trials);
+    let most = if told > 1 && is_sample { told.min(MOST_K) } else { 0 };
     let hat = if profile == Profile::Vally { pass_rate_to_the_k } else { pass_hat_k };
     let ks = 1..=most;
+    let open = || {
+        let mut verdicts = trials.iter().map(|trial| trial.verdict);
+        let unknown = verdicts.find(|verdict| matches!(verdict, Verdict::Unknown(_)));
+        unknown.unwrap_or(Verdict::Unknown(Cause::NotRun))
+    };
     CaseSummary {
-        case: trials.first().map(|trial| trial.case.clone()).unwrap_or_default(),
+        case: first.map(|trial| trial.case.clone()).unwrap_or_default(),
+        target: first.and_then(|trial| trial.target.clone()),
+        verdict: rule.decided(planned, passed, failed).unwrap_or_else(open),
         trials: trials.len() as u64,
+        planned: (planned != trials.len() as u64).then_some(planned),
+        rule: (rule != PassRule::All).then(|| rule.to_string()),
         passed,
         failed,
         unknown: count(|v| matches!(v, Verdict::Unknown(_))),
         score: if scores.len() == trials.len() { mean(&scores) } else { None },
+        flaky: passed > 0 && failed > 0,
+        interval: if planned > 1 { wilson(told, passed) } else { None },
         pass_at_k: ks.clone().filter_map(|k| pass_at_k(told, passed, k)).collect(),
         pass_hat_k: ks.filter_map(|k| hat(told, passed, k)).collect(),
     }

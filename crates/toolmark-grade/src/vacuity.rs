@@ -357,6 +357,8 @@ mod tests {
             graders: graders.collect(),
             scoring: Scoring::default(),
             trials: None,
+            run: crate::run_plan::RunSettings::default(),
+            target: None,
             place: SpecPlace::default(),
         }
     }

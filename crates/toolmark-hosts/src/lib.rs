@@ -2,7 +2,8 @@
 //!
 //! A host is one folder here and one line in [`HOSTS`]. Its folder holds what its
 //! tools are (`toolset.yaml`), how its hooks speak (`protocol.rs`), how the guard
-//! gets into its settings (`install.rs`) and where it keeps things (`paths.rs`).
+//! gets into its settings (`install.rs`), where it keeps things (`paths.rs`) and how it
+//! is run (`launch.rs`).
 //! Everything else asks the list: which toolsets there are, which hosts the guard
 //! can be installed for, where sessions lie, what the guard must protect.
 
@@ -16,9 +17,11 @@ mod event;
 mod gemini_cli;
 mod generic;
 pub mod install;
+pub mod launch;
 mod opencode;
 pub mod own;
 mod paths;
+mod pi;
 mod plain;
 mod protect;
 mod protocol;
@@ -32,6 +35,7 @@ pub use protocol::{Answer, Protocol, Shape};
 pub use verdict::{Effects, Verdict};
 
 use install::Installer;
+use launch::Launch;
 use toolset::Toolset;
 
 /// A program that runs agents.
@@ -47,6 +51,8 @@ pub struct Host {
     pub paths: Option<&'static Paths>,
     /// Its tools.
     pub toolset: Option<&'static Toolset>,
+    /// How it is run without anybody at the terminal.
+    pub launch: Option<&'static Launch>,
     pub(crate) installer: Option<&'static Installer>,
 }
 
@@ -58,6 +64,7 @@ pub static HOSTS: &[&Host] = &[
     &gemini_cli::HOST,
     &cursor::HOST,
     &opencode::HOST,
+    &pi::HOST,
     &generic::HOST,
     &plain::HOST,
 ];

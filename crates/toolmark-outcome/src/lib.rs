@@ -31,11 +31,13 @@ pub mod judging;
 mod outcome;
 mod place;
 mod profile;
+mod restore;
 mod result;
 pub mod statistics;
 mod subject;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod trials;
 mod view;
 
 pub use equality::{Numbers, equal};
@@ -52,4 +54,5 @@ pub use result::{
 pub use subject::{Context, Environment, Findings, Subject};
 /// The text results are made of.
 pub use toolmark_redact::{Harmless, Name, Printable, Redactor, Untrusted, printable};
+pub use trials::PassRule;
 pub use view::{Missing, Seen, View, duration_of};

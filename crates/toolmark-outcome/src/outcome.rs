@@ -44,6 +44,30 @@ pub enum Cause {
     Budget,
     /// The judge does not agree with people often enough, or nobody measured it.
     Calibration,
+    /// The agent has no key that its provider takes.
+    Credentials,
+    /// Its provider does not have the model.
+    Model,
+    /// Its provider could not be reached.
+    Network,
+    /// Its provider is out of order.
+    Server,
+    /// Its provider refused more requests for now.
+    RateLimit,
+    /// The agent's time was up before the model had answered once.
+    Timeout,
+    /// The agent could not be started, or gave up before it began.
+    Start,
+    /// Somebody else killed the agent.
+    Signal,
+    /// What prepares the workspace failed.
+    Setup,
+    /// The agent left no trace that could be read.
+    NoTrace,
+    /// The trial was not run: the budget was spent, or somebody stopped the run.
+    NotRun,
+    /// Such an agent cannot be run.
+    Unsupported,
 }
 
 impl Cause {
@@ -62,7 +86,73 @@ impl Cause {
             Self::Unproven => "unproven",
             Self::Budget => "budget",
             Self::Calibration => "calibration",
+            Self::Credentials => "credentials",
+            Self::Model => "model",
+            Self::Network => "network",
+            Self::Server => "server",
+            Self::RateLimit => "rate_limit",
+            Self::Timeout => "timeout",
+            Self::Start => "start",
+            Self::Signal => "signal",
+            Self::Setup => "setup",
+            Self::NoTrace => "no_trace",
+            Self::NotRun => "not_run",
+            Self::Unsupported => "unsupported",
         }
+    }
+
+    /// Every cause.
+    pub const ALL: &[Self] = &[
+        Self::NeedsJudge,
+        Self::NoTrajectory,
+        Self::NoGraders,
+        Self::MissingEvidence,
+        Self::Configuration,
+        Self::Program,
+        Self::Limit,
+        Self::Judge,
+        Self::Unproven,
+        Self::Budget,
+        Self::Calibration,
+        Self::Credentials,
+        Self::Model,
+        Self::Network,
+        Self::Server,
+        Self::RateLimit,
+        Self::Timeout,
+        Self::Start,
+        Self::Signal,
+        Self::Setup,
+        Self::NoTrace,
+        Self::NotRun,
+        Self::Unsupported,
+    ];
+
+    /// The cause with this word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|cause| cause.word() == word)
+    }
+
+    /// Was nothing graded, since no run of the agent could be looked at?
+    #[must_use]
+    pub fn is_ungraded(self) -> bool {
+        matches!(
+            self,
+            Self::NoTrajectory
+                | Self::Credentials
+                | Self::Model
+                | Self::Network
+                | Self::Server
+                | Self::RateLimit
+                | Self::Timeout
+                | Self::Start
+                | Self::Signal
+                | Self::Setup
+                | Self::NoTrace
+                | Self::NotRun
+                | Self::Unsupported
+        )
     }
 }
 

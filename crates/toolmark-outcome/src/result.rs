@@ -6,7 +6,7 @@ use crate::place::SpecPlace;
 use crate::profile::Profile;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use toolmark_redact::{Json, Name, Printable, Redactor, Untrusted};
+use toolmark_redact::{Json, Name, Printable, Redactor, Untrusted, printable};
 
 /// The trajectory a result is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -128,6 +128,8 @@ pub struct CaseResult<T = Untrusted> {
     pub case: T,
     /// Its place in the plan.
     pub case_index: usize,
+    /// The target it was run on, where toolmark ran it.
+    pub target: Option<T>,
     /// The trajectory; `None` where there was none to grade.
     pub trajectory: Option<Source<T>>,
     /// What stands for the words that were asked first, where the trace has them:
@@ -152,10 +154,13 @@ pub struct CaseResult<T = Untrusted> {
 }
 
 impl CaseResult {
-    fn redact(self, redactor: Redactor) -> CaseResult<Printable> {
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> CaseResult<Printable> {
         CaseResult {
             case: redactor.apply(self.case),
             case_index: self.case_index,
+            target: self.target.map(|target| redactor.apply(target)),
             trajectory: self.trajectory.map(|source| source.redact(redactor)),
             asked: self.asked,
             trial: self.trial,
@@ -170,13 +175,32 @@ impl CaseResult {
     }
 }
 
+impl CaseResult<Printable> {
+    /// What people call the case.
+    #[must_use]
+    pub fn label(&self) -> Printable {
+        label(&self.case, self.target.as_ref())
+    }
+}
+
 /// What the trials of one case came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaseSummary<T = Untrusted> {
     /// The case.
     pub case: T,
+    /// The target it was run on, where toolmark ran it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<T>,
+    /// What its trials come to.
+    pub verdict: Verdict,
     /// How many trials were graded.
     pub trials: u64,
+    /// How many were planned, where the rest was not needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned: Option<u64>,
+    /// How many of them must pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
     /// How many passed.
     pub passed: u64,
     /// How many failed.
@@ -185,6 +209,12 @@ pub struct CaseSummary<T = Untrusted> {
     pub unknown: u64,
     /// The mean score of the trials that have one.
     pub score: Option<f64>,
+    /// Did some trials pass and others fail?
+    #[serde(skip_serializing_if = "is_false")]
+    pub flaky: bool,
+    /// The Wilson interval of the pass rate at 95 %, where there are several trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<(f64, f64)>,
     /// pass@k without bias, for k from 1 to the number of trials; empty for one trial.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pass_at_k: Vec<f64>,
@@ -197,15 +227,42 @@ impl CaseSummary {
     fn redact(self, redactor: Redactor) -> CaseSummary<Printable> {
         CaseSummary {
             case: redactor.apply(self.case),
+            target: self.target.map(|target| redactor.apply(target)),
+            verdict: self.verdict,
             trials: self.trials,
+            planned: self.planned,
+            rule: self.rule,
             passed: self.passed,
             failed: self.failed,
             unknown: self.unknown,
             score: self.score,
+            flaky: self.flaky,
+            interval: self.interval,
             pass_at_k: self.pass_at_k,
             pass_hat_k: self.pass_hat_k,
         }
     }
+}
+
+impl CaseSummary<Printable> {
+    /// What people call it.
+    #[must_use]
+    pub fn label(&self) -> Printable {
+        label(&self.case, self.target.as_ref())
+    }
+}
+
+/// A case, and the target it was run on.
+fn label(case: &Printable, target: Option<&Printable>) -> Printable {
+    match target {
+        Some(target) => printable!("{} [{}]", case, target),
+        None => case.clone(),
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// What it all came to.
@@ -334,6 +391,9 @@ impl<T: Serialize> Serialize for CaseResult<T> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", "outcome")?;
         map.serialize_entry("case", &self.case)?;
+        if let Some(target) = &self.target {
+            map.serialize_entry("target", target)?;
+        }
         map.serialize_entry("trajectory", &self.trajectory)?;
         map.serialize_entry("trial", &self.trial)?;
         map.serialize_entry("verdict", &self.verdict)?;

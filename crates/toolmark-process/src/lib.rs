@@ -2,9 +2,11 @@
 //!
 //! A program gets a directory, an environment and possibly an input; its time and
 //! its output are limited. Both of its pipes are read all the time, so that it never
-//! waits for us; output beyond the limit is read and dropped. It runs in a process
-//! group of its own, and whatever is left of that group when it ends or its time is
-//! up is killed: grading leaves nothing running.
+//! waits for us; output beyond the limit is read and dropped. Whatever is left of it
+//! when it ends or its time is up is killed: grading leaves nothing running. With a
+//! supervisor ([`enable_supervisor`]) that holds for programs that start sessions of
+//! their own and for our own death too; without one, for the process group and what
+//! is still below the program.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -20,10 +22,25 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod confine;
+mod spawn;
+#[cfg(target_os = "linux")]
+mod supervisor;
+#[cfg(target_os = "linux")]
+mod tree;
+
+#[cfg(target_os = "linux")]
+pub use confine::can_confine;
+pub use spawn::{Ended, Spawn, Spawned, enable_supervisor};
+#[cfg(target_os = "linux")]
+pub use supervisor::supervise_if_asked;
+
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -97,23 +114,32 @@ impl Program {
         line
     }
 
-    fn command(&self) -> Command {
-        let mut command = if self.shell {
-            shell(&self.line())
+    fn spawn(&self) -> Spawn {
+        let (program, args) = if self.shell {
+            shell(self.line())
         } else {
-            let mut command = Command::new(located(&self.program, &self.cwd));
-            command.args(&self.args);
-            command
+            let args = self.args.iter().map(OsString::from).collect();
+            (located(&self.program, &self.cwd), args)
         };
-        command
-            .current_dir(&self.cwd)
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        own_group(&mut command);
-        command
+        let name = format!("toolmark-{}-{}.ended", std::process::id(), unique());
+        Spawn {
+            program,
+            args,
+            cwd: self.cwd.clone(),
+            env: self.env.clone(),
+            only_env: false,
+            stdin: if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() },
+            grace: Duration::ZERO,
+            report: std::env::temp_dir().join(name),
+            writable: Vec::new(),
+        }
     }
+}
+
+/// A number that this process has not had before.
+pub(crate) fn unique() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A path is taken from `cwd`: whether the system would do so differs.
@@ -126,58 +152,46 @@ fn located(program: &str, cwd: &Path) -> OsString {
 }
 
 #[cfg(unix)]
-fn shell(line: &str) -> Command {
-    let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(line);
-    command
+fn shell(line: String) -> (OsString, Vec<OsString>) {
+    ("/bin/sh".into(), vec!["-c".into(), line.into()])
 }
 
 #[cfg(not(unix))]
-fn shell(line: &str) -> Command {
-    let mut command = Command::new("cmd");
-    command.arg("/C").arg(line);
-    command
+fn shell(line: String) -> (OsString, Vec<OsString>) {
+    ("cmd".into(), vec!["/C".into(), line.into()])
 }
-
-#[cfg(unix)]
-fn own_group(command: &mut Command) {
-    use std::os::unix::process::CommandExt;
-    command.process_group(0);
-}
-
-#[cfg(not(unix))]
-fn own_group(_: &mut Command) {}
 
 /// Runs a program to its end, or until its time is up. What a program did is
 /// in the answer; an error means that there was none.
-pub fn run(mut program: Program) -> Result<Finished, String> {
+pub fn run(program: Program) -> Result<Finished, String> {
     // Looked at first, for words that name the directory and not the program.
     if !program.cwd.is_dir() {
         return Err(format!("there is no directory {}", program.cwd.display()));
     }
     let deadline = Instant::now() + program.timeout;
-    let child = program
-        .command()
-        .spawn()
-        .map_err(|error| format!("failed to start {}: {error}", program.program))?;
-    let mut running = Running { child, ended: false };
-    if let (Some(mut pipe), Some(input)) = (running.child.stdin.take(), program.stdin.take()) {
+    let failed =
+        |error: &dyn std::fmt::Display| format!("failed to start {}: {error}", program.program);
+    let mut running = program.spawn().start().map_err(|error| failed(&error))?;
+    if let (Some(mut pipe), Some(input)) = (running.stdin(), program.stdin.clone()) {
         // A program that does not read its input to the end closes the pipe,
         // which is its right.
         std::thread::spawn(move || drop(pipe.write_all(&input)));
     }
     let (told, closed) = channel();
-    let stdout = Drain::start(running.child.stdout.take(), program.output_limit, told.clone());
-    let stderr = Drain::start(running.child.stderr.take(), program.output_limit, told);
-    let status = running.wait(deadline, &closed)?;
+    let stdout = Drain::start(running.stdout(), program.output_limit, told.clone());
+    let stderr = Drain::start(running.stderr(), program.output_limit, told);
+    let ended = wait(&mut running, deadline, &closed)?;
+    if let Some(error) = ended.as_ref().and_then(|ended| ended.error.as_ref()) {
+        return Err(failed(error));
+    }
     drain_rest(&closed);
     let (stdout, cut_out) = stdout.take();
     let (stderr, cut_err) = stderr.take();
     Ok(Finished {
-        code: status.and_then(|status| status.code()),
+        code: ended.as_ref().and_then(|ended| ended.code),
         stdout,
         stderr,
-        timed_out: status.is_none(),
+        timed_out: ended.is_none(),
         truncated: cut_out || cut_err,
     })
 }
@@ -189,77 +203,30 @@ fn drain_rest(closed: &Receiver<()>) {
     while closed.recv_timeout(deadline.saturating_duration_since(Instant::now())).is_ok() {}
 }
 
-/// A program that runs; dropped, it is gone.
-struct Running {
-    child: Child,
-    ended: bool,
-}
-
-impl Running {
-    /// How it ended, or nothing when its time was up.
-    fn wait(
-        &mut self,
-        deadline: Instant,
-        closed: &Receiver<()>,
-    ) -> Result<Option<ExitStatus>, String> {
-        let mut pause = Duration::from_millis(1);
-        loop {
-            if self.has_ended().map_err(|error| format!("failed to wait: {error}"))? {
-                return self.end().map(Some).map_err(|error| format!("failed to wait: {error}"));
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                self.end().map_err(|error| format!("failed to kill: {error}"))?;
-                return Ok(None);
-            }
-            // Programs close their pipes when they end, which wakes us at once.
-            let pause_now = pause.min(left);
-            if closed.recv_timeout(pause_now)
-                == Err(std::sync::mpsc::RecvTimeoutError::Disconnected)
-            {
-                std::thread::sleep(pause_now);
-            }
-            pause = (pause * 2).min(Duration::from_millis(20));
+/// How it ended, or nothing when its time was up.
+fn wait(
+    running: &mut Spawned,
+    deadline: Instant,
+    closed: &Receiver<()>,
+) -> Result<Option<Ended>, String> {
+    let failed = |error: std::io::Error| format!("failed to wait: {error}");
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if running.has_ended().map_err(failed)? {
+            return running.finish().map(Some).map_err(failed);
         }
-    }
-
-    /// Has it ended? It is left to be waited for, so that its id is not given
-    /// to another process before its group is killed.
-    #[cfg(unix)]
-    fn has_ended(&mut self) -> std::io::Result<bool> {
-        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        match waitid(WaitId::Pid(Pid::from_child(&self.child)), options) {
-            Ok(status) => Ok(status.is_some()),
-            Err(rustix::io::Errno::INTR) => Ok(false),
-            Err(error) => Err(error.into()),
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            running.kill();
+            running.finish().map_err(|error| format!("failed to kill: {error}"))?;
+            return Ok(None);
         }
-    }
-
-    #[cfg(not(unix))]
-    fn has_ended(&mut self) -> std::io::Result<bool> {
-        Ok(self.child.try_wait()?.is_some())
-    }
-
-    /// Kills what is left of it and takes its status.
-    fn end(&mut self) -> std::io::Result<ExitStatus> {
-        self.ended = true;
-        #[cfg(unix)]
-        {
-            use rustix::process::{Pid, Signal, kill_process_group};
-            // Nothing to kill is what we want.
-            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        // Programs close their pipes when they end, which wakes us at once.
+        let pause_now = pause.min(left);
+        if closed.recv_timeout(pause_now) == Err(std::sync::mpsc::RecvTimeoutError::Disconnected) {
+            std::thread::sleep(pause_now);
         }
-        let _ = self.child.kill();
-        self.child.wait()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if !self.ended {
-            let _ = self.end();
-        }
+        pause = (pause * 2).min(Duration::from_millis(20));
     }
 }
 

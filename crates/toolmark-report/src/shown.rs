@@ -25,9 +25,9 @@ impl<'r> Shown<'r> {
                 trials.iter().map(move |result| Self {
                     result,
                     title: if several {
-                        printable!("{} (trial {})", result.case, result.trial.saturating_add(1))
+                        printable!("{} (trial {})", result.label(), result.trial.saturating_add(1))
                     } else {
-                        result.case.clone()
+                        result.label()
                     },
                 })
             })
@@ -36,7 +36,7 @@ impl<'r> Shown<'r> {
 
     /// Was there nothing to grade?
     pub(crate) fn is_not_run(&self) -> bool {
-        self.result.verdict == Verdict::Unknown(Cause::NoTrajectory)
+        matches!(self.result.verdict, Verdict::Unknown(Cause::NoTrajectory | Cause::NotRun))
     }
 
     /// The graders with this kind of answer.
@@ -54,7 +54,7 @@ impl<'r> Shown<'r> {
         let verdict = self.result.verdict;
         let decisive = match verdict {
             Verdict::Pass => None,
-            Verdict::Unknown(Cause::NoTrajectory) => None,
+            Verdict::Unknown(cause) if cause.is_ungraded() => None,
             _ => self.graders(verdict.word()).next(),
         };
         decisive.map_or(&self.result.reason, |grader| &grader.outcome.reason)

@@ -3,7 +3,7 @@
 use crate::model::RunResult as Printed;
 use crate::{Options, format_by_id};
 use serde_json::json;
-use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k};
+use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k, wilson};
 use toolmark_outcome::{
     CallRef, CaseResult, CaseSummary, Cause, Contrast, Evidence, Explanation, GraderResult,
     Metrics, Outcome, Part, Profile, Redactor, Role, Row, RowState, RunResult, Source, SpecPlace,
@@ -91,6 +91,7 @@ fn case(
     CaseResult {
         case: name.into(),
         case_index: index,
+        target: None,
         trajectory: Some(Source {
             id: Some(format!("run-{index}").into()),
             name: None,
@@ -227,6 +228,12 @@ fn finish(mut outcomes: Vec<CaseResult>, threshold: Option<f64>) -> RunResult {
             let scores: Vec<f64> = trials.iter().filter_map(|t| t.score).collect();
             CaseSummary {
                 case: trials[0].case.clone(),
+                target: None,
+                verdict: trials.iter().fold(Verdict::Pass, |sum, one| sum.and(one.verdict)),
+                planned: None,
+                rule: None,
+                flaky: passed > 0 && failed > 0,
+                interval: wilson(told, passed).filter(|_| trials.len() > 1),
                 trials: trials.len() as u64,
                 passed,
                 failed,

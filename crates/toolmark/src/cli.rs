@@ -2,7 +2,7 @@
 
 use crate::commands::{
     check, completions, convert, feed, formats, grade, graders, guard, init, judge, lint, rules,
-    schema, show, stats,
+    run, runs, schema, show, stats,
 };
 use crate::exit::Exit;
 use crate::pool::Pool;
@@ -32,6 +32,7 @@ Examples:
   toolmark check                      findings in the newest sessions
   toolmark feed                       what keeps going wrong, and the fix
   toolmark grade spec.yaml runs/      traces against a spec
+  toolmark run spec.yaml              agents on the cases of a spec, graded
   toolmark lint spec.yaml             all errors in a spec
   toolmark formats                    the formats that can be read";
 
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Check(Box<check::Check>),
     Feed(Box<feed::Feed>),
     Grade(Box<grade::Grade>),
+    Run(Box<run::Run>),
+    Runs(runs::Runs),
     Lint(lint::Lint),
     Judge(Box<judge::Judge>),
     Guard(guard::Guard),

@@ -5,6 +5,7 @@ mod repeats;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use toolmark_run::Store;
 use toolmark_trace::{
     Joined, Options, ReadError, Trajectories, Trajectory, join_sub_agents, read, read_path,
 };
@@ -110,7 +111,11 @@ pub(crate) fn expand(arguments: &[PathBuf]) -> Vec<Input> {
 }
 
 fn expand_path(path: &Path, inputs: &mut Vec<Input>) {
-    if path.is_dir() {
+    if let Some(store) = Store::open(path) {
+        // Of a run, the traces of its trials: what else it keeps is about them.
+        let traces = store.records().into_iter().filter_map(|record| record.trace_path());
+        inputs.extend(traces.map(|trace| Input::named(&trace)));
+    } else if path.is_dir() {
         walk(path, inputs);
     } else {
         inputs.push(Input::named(path));

@@ -21,6 +21,7 @@ mod pool;
 mod printer;
 mod progress;
 mod reading;
+mod running;
 mod sessions;
 mod table;
 mod timeline;
@@ -39,12 +40,17 @@ use toolmark_report::terminal::{human, text};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // A hook runs before every call of an agent: nothing comes before it.
+    #[cfg(target_os = "linux")]
+    if let Some(code) = toolmark_process::supervise_if_asked() {
+        return code;
+    }
+    // A hook runs before every call of an agent: nothing slow comes before it.
     let args: Vec<_> = std::env::args_os().take(5).collect();
     if let Some(code) = commands::guard::at_once(&args) {
         return code;
     }
     let cli = Cli::parse();
+    toolmark_process::enable_supervisor();
     let mut printer = cli.output.printer();
     let exit = match run(cli.command, &mut printer) {
         Ok(exit) => exit,
@@ -72,6 +78,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Feed(feed) => feed.run(printer),
         Command::Rules(rules) => rules.run(printer),
         Command::Grade(grade) => grade.run(printer),
+        Command::Run(run) => run.run(printer),
+        Command::Runs(runs) => runs.run(printer),
         Command::Lint(lint) => lint.run(printer),
         Command::Judge(judge) => judge.run(printer),
         Command::Guard(guard) => guard.run(printer),

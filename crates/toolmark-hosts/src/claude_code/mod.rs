@@ -1,6 +1,7 @@
 //! Claude Code and the Claude Agent SDK.
 
 mod install;
+mod launch;
 mod paths;
 mod protocol;
 mod toolset;
@@ -16,5 +17,6 @@ pub(crate) static HOST: Host = Host {
     protocol: &protocol::ClaudeCode,
     paths: Some(&paths::PATHS),
     toolset: Some(&toolset::TOOLSET),
+    launch: Some(&launch::LAUNCH),
     installer: Some(&install::INSTALLER),
 };

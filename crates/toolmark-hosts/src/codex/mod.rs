@@ -1,6 +1,7 @@
 //! OpenAI Codex.
 
 mod install;
+mod launch;
 mod paths;
 mod protocol;
 mod toolset;
@@ -15,5 +16,6 @@ pub(crate) static HOST: Host = Host {
     protocol: &protocol::Codex,
     paths: Some(&paths::PATHS),
     toolset: Some(&toolset::TOOLSET),
+    launch: Some(&launch::LAUNCH),
     installer: Some(&install::INSTALLER),
 };

@@ -1,6 +1,7 @@
 //! GitHub Copilot CLI, and Copilot in VS Code as far as its tools go.
 
 mod install;
+mod launch;
 mod paths;
 mod protocol;
 mod toolset;
@@ -15,5 +16,6 @@ pub(crate) static HOST: Host = Host {
     protocol: &protocol::CopilotCli,
     paths: Some(&paths::PATHS),
     toolset: Some(&toolset::TOOLSET),
+    launch: Some(&launch::LAUNCH),
     installer: Some(&install::INSTALLER),
 };

@@ -15,5 +15,6 @@ pub(crate) static HOST: Host = Host {
     protocol: &protocol::Cursor,
     paths: Some(&paths::PATHS),
     toolset: Some(&toolset::TOOLSET),
+    launch: None,
     installer: Some(&install::INSTALLER),
 };

@@ -15,5 +15,6 @@ pub(crate) static HOST: Host = Host {
     protocol: &plain::Plain,
     paths: None,
     toolset: Some(&TOOLSET),
+    launch: None,
     installer: None,
 };

@@ -1,5 +1,6 @@
 //! OpenCode: its tools. It has no hooks that the guard could answer.
 
+mod launch;
 mod toolset;
 
 use crate::{Host, plain};
@@ -10,5 +11,6 @@ pub(crate) static HOST: Host = Host {
     protocol: &plain::Plain,
     paths: None,
     toolset: Some(&toolset::TOOLSET),
+    launch: Some(&launch::LAUNCH),
     installer: None,
 };

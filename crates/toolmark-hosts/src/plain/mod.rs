@@ -12,5 +12,6 @@ pub(crate) static HOST: Host = Host {
     protocol: &Plain,
     paths: None,
     toolset: None,
+    launch: None,
     installer: None,
 };

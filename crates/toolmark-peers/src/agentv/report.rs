@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use toolmark_outcome::{
-    CaseResult, Cause, Evidence, GraderResult, Outcome, Printable, RunResult, Verdict,
+    CaseResult, Evidence, GraderResult, Outcome, Printable, RunResult, Verdict,
 };
 use toolmark_trace::{exporter_by_id, rewrite};
 
@@ -38,7 +38,8 @@ fn row(
     }
     row.insert("score".into(), json!(result.score.unwrap_or(0.0)));
     if let Some(source) = &result.trajectory {
-        row.insert("target".into(), json!(source.format));
+        let target = result.target.as_deref().unwrap_or(source.format);
+        row.insert("target".into(), json!(target));
         row.insert("transcript_path".into(), json!(&*source.source));
         if let Some(millis) = source.duration_ms {
             row.insert("duration_ms".into(), json!(millis));
@@ -53,7 +54,7 @@ fn row(
     };
     row.insert("execution_status".into(), json!(status));
     if let Some(cause) = result.verdict.cause() {
-        let stage = if cause == Cause::NoTrajectory { "agent" } else { "evaluator" };
+        let stage = if cause.is_ungraded() { "agent" } else { "evaluator" };
         row.insert("failure_stage".into(), json!(stage));
         row.insert("failure_reason_code".into(), json!(cause.word()));
         row.insert("error".into(), json!(result.reason));

@@ -56,7 +56,7 @@ fn trial(
 /// Whether a trial counts, and why not.
 fn status(result: &CaseResult<Printable>) -> (&'static str, Option<&str>) {
     match result.verdict {
-        Verdict::Unknown(Cause::NoTrajectory) => ("skipped", Some(&result.reason)),
+        Verdict::Unknown(Cause::NoTrajectory | Cause::NotRun) => ("skipped", Some(&result.reason)),
         Verdict::Unknown(_) => ("error", Some(&result.reason)),
         Verdict::Pass | Verdict::Fail => ("success", None),
     }

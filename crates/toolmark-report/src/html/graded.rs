@@ -128,7 +128,7 @@ fn trials(cases: &[CaseSummary]) -> Markup {
                     tbody {
                         @for case in cases.iter().take(MOST_TRIALS) {
                             tr {
-                                th scope="row" { (safe(&case.case)) }
+                                th scope="row" { (safe(&case.label())) }
                                 td { (shown::trials(case)) }
                                 @for k in &ks { td class="num" { (value(&case.pass_at_k, *k)) } }
                                 @for k in &ks { td class="num" { (value(&case.pass_hat_k, *k)) } }

@@ -139,7 +139,7 @@ fn trials(page: &mut String, cases: &[CaseSummary]) {
             let _ = writeln!(page, "| \u{2026} {more} |");
             break;
         }
-        let name = words(&cut(&case.case, WORDS));
+        let name = words(&cut(&case.label(), WORDS));
         let _ = write!(page, "| {name} | {} |", shown::trials(case));
         for values in [&case.pass_at_k, &case.pass_hat_k] {
             for k in &ks {

@@ -269,7 +269,7 @@ impl Page<'_> {
         let all = self.is(Verbosity::Verbose) || cases.len() <= FEW;
         let worth = |case: &&CaseSummary| all || case.passed < case.trials;
         let rows: Vec<&CaseSummary> = cases.iter().filter(worth).collect();
-        let names = rows.iter().map(|case| case.case.width()).max().unwrap_or(0);
+        let names = rows.iter().map(|case| case.label().width()).max().unwrap_or(0);
         let first = names.clamp(8, (self.width / 3).max(8)) + 2;
         let counts = rows.iter().map(|case| shown::trials(case).width()).max().unwrap_or(0);
         let second = first + counts.max(6) + 2;
@@ -290,7 +290,7 @@ impl Page<'_> {
         }
         self.line(head);
         for case in &rows {
-            let mut line = Line::of(style::PLAIN, case.case.cut(first - 2));
+            let mut line = Line::of(style::PLAIN, case.label().cut(first - 2));
             line.pad(first);
             line.push(style::PLAIN, shown::trials(case));
             line.pad(second);

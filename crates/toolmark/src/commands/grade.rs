@@ -3,35 +3,35 @@
 use crate::Stop;
 use crate::args::{InputArgs, ReportArgs, format_of, report_of};
 use crate::exit::{Exit, Failure};
-use crate::grading;
+use crate::grading::options::{GraderArgs, SpecArgs};
 use crate::grading::read::{Homeless, grade};
+use crate::grading::select::CaseArgs;
 use crate::grading::{dump, spec, specs};
 use crate::human;
 use crate::inputs::{Input, expand};
-use crate::judging::{ByRules, JudgeArgs, JudgeRequest, OpenJudge};
+use crate::judging::OpenJudge;
 use crate::pool::{Emit, Pool};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::reading::{Next, Runs};
+use crate::running::assemble::{Wanted, decorate};
+use crate::running::recorded::Recorded;
+use crate::running::{empty_plan, open_spec};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
-use toolmark_grade::LoadOptions;
-use toolmark_grade::{Case, Grading, Plan, Planned, Selection, Unpaired, merge};
-use toolmark_outcome::judging::Judge;
-use toolmark_outcome::{
-    CaseResult, Environment, Findings, Printable, Profile, RunResult, Untrusted, Verdict,
-};
+use toolmark_grade::{Case, Grading, Plan, Selection, Unpaired, merge};
+use toolmark_outcome::{CaseResult, Environment, Printable, RunResult, Untrusted, Verdict};
+use toolmark_run::Store;
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark grade toolmark.yaml runs/                 traces against a spec
   toolmark grade evals/ runs/                        every spec of a directory
+  toolmark grade .toolmark/runs/ID                   a run again, by its spec as it is now
   toolmark grade evals/eval.yaml results.jsonl       a Vally spec on its own results
   toolmark grade page.yaml traces.jsonl --profile agentv@1
                                                      the scores AgentV would give
@@ -51,26 +51,18 @@ const TRACES: &str =
 #[command(mut_arg("traces", |arg| arg.help(TRACES)))]
 #[command(mut_arg("format", format_of::<RunResult<Printable>>), mut_arg("reports", report_of::<RunResult<Printable>>))]
 pub(crate) struct Grade {
-    /// The spec, or a directory of specs; the dialect is detected
+    /// The spec, a directory of specs, or a run of `toolmark run`; the dialect is detected
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
     #[command(flatten)]
     report: ReportArgs,
-    /// Grade only cases whose id matches this pattern (* and ?); may be given several times
-    #[arg(long = "case", value_name = "ID")]
-    cases: Vec<String>,
-    /// Grade only cases with this tag; may be given several times
-    #[arg(long = "tag", value_name = "TAG[=VALUE]")]
-    tags: Vec<String>,
-    /// Score that every case must reach; overrides the spec
-    #[arg(long, value_name = "0..1", value_parser = share)]
-    threshold: Option<f64>,
+    #[command(flatten)]
+    selection: CaseArgs,
     /// Stop at the first failure
     #[arg(long)]
     fail_fast: bool,
-    /// Grade as another system does
-    #[arg(long, value_name = "PROFILE", value_parser = profile())]
-    profile: Option<Profile>,
+    #[command(flatten)]
+    loading: SpecArgs,
     /// Exit with 0 whatever the result
     #[arg(long)]
     exit_zero: bool,
@@ -79,15 +71,6 @@ pub(crate) struct Grade {
     /// Case of traces that match none by id, name or file name
     #[arg(long, visible_alias = "for", value_name = "CASE", help_heading = "Pairing")]
     stimulus: Option<String>,
-    /// Dataset with the cases: JSONL, JSON, CSV or Parquet
-    #[arg(long, value_name = "FILE", help_heading = "Pairing")]
-    dataset: Option<PathBuf>,
-    /// Value for ${NAME} in the spec; may be given several times
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair, help_heading = "Pairing")]
-    params: Vec<(String, String)>,
-    /// Grader type of a plugin: not run here, so unknown; may be given several times
-    #[arg(long = "grader-type", value_name = "NAME")]
-    grader_types: Vec<String>,
     /// Directory with the agent's files; overrides the trace
     #[arg(long, value_name = "DIR", help_heading = "Environment")]
     workspace: Option<PathBuf>,
@@ -97,52 +80,23 @@ pub(crate) struct Grade {
     /// Directory with artifacts of the run
     #[arg(long, value_name = "DIR", help_heading = "Environment")]
     artifact_dir: Option<PathBuf>,
-    /// Do not run programs; graders that need one are unknown
-    #[arg(long, help_heading = "Environment")]
-    no_programs: bool,
     /// Write every graded trace to a file in this directory [default: .toolmark/traces]
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".toolmark/traces", help_heading = "Traces")]
     dump_traces: Option<PathBuf>,
     /// Include the whole trace in every result
     #[arg(long, help_heading = "Traces")]
     include_trace: bool,
-    /// Do not ask a judge; graders that need one are unknown
-    #[arg(long, conflicts_with_all = ["judge_model", "refresh", "offline", "explain_prompt"], help_heading = "Judge")]
-    no_judge: bool,
     #[command(flatten)]
-    judge: JudgeArgs,
-}
-
-fn profile() -> impl TypedValueParser<Value = Profile> {
-    PossibleValuesParser::new(Profile::ALL.iter().map(|profile| profile.word()))
-        .map(|word| Profile::from_word(&word).unwrap_or_default())
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
-        _ => Err("expected a number from 0 to 1".to_owned()),
-    }
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
-    }
+    graders: GraderArgs,
 }
 
 impl Grade {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let started = Instant::now();
-        let options = LoadOptions {
-            params: self.params.iter().cloned().collect::<BTreeMap<_, _>>(),
-            profile: self.profile,
-            threshold: self.threshold,
-            dataset: self.dataset.clone(),
-            grader_types: grading::types::declared(&self.spec, &self.grader_types)?,
-            is_lint: false,
-        };
+        if let Some((spec, store)) = self.recorded_run()? {
+            return self.grade_again(&spec, &store, started, printer);
+        }
+        let options = self.loading.load_options(&self.spec)?;
         let mut plans = Vec::new();
         for path in specs::find(slice::from_ref(&self.spec))? {
             let spec = spec::open(&path, &options, printer)?;
@@ -153,10 +107,10 @@ impl Grade {
             };
             plans.push((path, plan));
         }
-        self.select(&mut plans)?;
+        self.selection.select(&mut plans, |(_, plan)| plan)?;
         let forced = self.forced(&plans)?;
         let inputs = self.inputs(&plans)?;
-        let judge = self.judge(&plans, printer)?;
+        let judge = self.graders.open_judge(&plans, printer)?;
         let environment = self.environment(judge.as_ref())?;
         let selection =
             Selection { timelines: self.report.wants("html"), traces: self.keeps_traces() };
@@ -171,10 +125,10 @@ impl Grade {
         let (mut result, unread) =
             self.grade(&inputs, &plans, &gradings, judge.as_ref(), printer)?;
         if let Some(judge) = &judge {
-            if self.judge.explain(judge, printer)? {
+            if self.graders.judge.explain(judge, printer)? {
                 return Ok(Exit::Ok);
             }
-            self.judge.finish(judge, printer)?;
+            self.graders.judge.finish(judge, printer)?;
         }
         if result.outcomes.iter().all(|outcome| outcome.trajectory.is_none()) {
             return Err(nothing_graded(&result, unread).into());
@@ -187,34 +141,78 @@ impl Grade {
         Ok(if self.exit_zero { Exit::Ok } else { Exit::of(result.summary.verdict, unread) })
     }
 
-    fn keeps_traces(&self) -> bool {
-        self.include_trace || self.dump_traces.is_some()
+    /// The run of `toolmark run` that is to be graded again, and by which spec: the
+    /// named one, that of the run, or the copy the run has of it.
+    fn recorded_run(&self) -> Result<Option<(PathBuf, Store)>, Failure> {
+        if let Some(store) = Store::open(&self.spec) {
+            let info = store.info().map_err(|error| {
+                Failure::usage(format!("failed to read {}", self.spec.display())).because(&error)
+            })?;
+            let named = [info.spec_absolute, store.root().join(info.spec_copy)];
+            let spec = named.into_iter().find(|path| path.is_file());
+            return Ok(spec.map(|spec| (spec, store)));
+        }
+        match self.input.traces.as_slice() {
+            [only] => Ok(Store::open(only).map(|store| (self.spec.clone(), store))),
+            _ => Ok(None),
+        }
     }
 
-    /// Leaves only the cases that were asked for.
-    fn select(&self, plans: &mut Vec<(PathBuf, Plan)>) -> Result<(), Failure> {
-        if self.cases.is_empty() && self.tags.is_empty() {
-            return Ok(());
+    /// Grades the trials of a run again, without running anything.
+    fn grade_again(
+        &self,
+        spec: &Path,
+        store: &Store,
+        started: Instant,
+        printer: &mut Printer,
+    ) -> Result<Exit, Stop> {
+        let options = self.loading.load_options(spec)?;
+        let mut opened = open_spec(spec, &options, &self.loading.key(), printer)?;
+        let mut plans = vec![std::mem::replace(&mut opened.plan, empty_plan())];
+        self.selection.select(&mut plans, |plan| plan)?;
+        let plan = plans.pop().unwrap_or_else(empty_plan);
+        let recorded = Recorded::new(store, plan);
+        if recorded.trials.is_empty() {
+            let message = format!("{} holds no trial of these cases", store.root().display());
+            return Err(Failure::usage(message).into());
         }
-        let patterns: Vec<glob::Pattern> = self
-            .cases
-            .iter()
-            .map(|case| glob::Pattern::new(case))
-            .collect::<Result<_, _>>()
-            .map_err(|error| Failure::usage("--case is not a valid pattern").because(&error))?;
-        let before: usize = plans.iter().map(|(_, plan)| plan.cases.len()).sum();
-        plans.retain_mut(|(_, plan)| {
-            plan.cases.retain(|case| {
-                let by_id = patterns.is_empty() || patterns.iter().any(|p| p.matches(&case.id));
-                by_id && self.tags.iter().all(|tag| has_tag(&case.tags, tag))
-            });
-            !plan.cases.is_empty()
+        let plans = vec![(spec.to_owned(), recorded.plan)];
+        let judge = self.graders.open_judge(&plans, printer)?;
+        let environment = self.environment(judge.as_ref())?;
+        let wanted = Wanted { traces: self.keeps_traces(), timelines: self.report.wants("html") };
+        let selection = Selection { timelines: wanted.timelines, traces: false };
+        let Some((_, plan)) = plans.first() else { return Ok(Exit::Usage) };
+        let grading = Grading::new(plan, None, environment, selection);
+        let pool = Pool::new(self.input.files.jobs);
+        let outcomes = pool.map(&recorded.trials, |(index, record)| {
+            let mut result = record.regrade(&grading, *index)?;
+            decorate(record, &mut result, &wanted, &grading);
+            Some(result)
         });
-        if plans.is_empty() {
-            let message = format!("--case and --tag leave none of the {before} cases");
-            return Err(Failure::usage(message));
+        if let Some(judge) = &judge {
+            if self.graders.judge.explain(judge, printer)? {
+                return Ok(Exit::Ok);
+            }
+            self.graders.judge.finish(judge, printer)?;
         }
-        Ok(())
+        let mut notes = Vec::new();
+        if !recorded.homeless.is_empty() {
+            let mut names = recorded.homeless.clone();
+            names.dedup();
+            let message = format!("the spec has no case for trials of {}", names.join(", "));
+            notes.push(Untrusted::from(message));
+        }
+        let mut result = grading.finish(outcomes.into_iter().flatten().collect(), notes);
+        if let Some(directory) = &self.dump_traces {
+            self.dump(&mut result, directory, printer)?;
+        }
+        let result = result.redact(printer.redactor);
+        self.report.write(&result, started, printer)?;
+        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(result.summary.verdict, false) })
+    }
+
+    fn keeps_traces(&self) -> bool {
+        self.include_trace || self.dump_traces.is_some()
     }
 
     /// The case that was named: which of the specs has it, and where.
@@ -245,29 +243,6 @@ impl Grade {
         Ok(expand(&named))
     }
 
-    /// Who is asked, where something is to be asked.
-    fn judge(
-        &self,
-        plans: &[(PathBuf, Plan)],
-        printer: &mut Printer,
-    ) -> Result<Option<OpenJudge>, Stop> {
-        let asks = |(_, plan): &&(PathBuf, Plan)| {
-            let cases = plan.cases.iter().chain(plan.every.as_deref());
-            let mut graders = cases.flat_map(|case| &case.graders);
-            graders.any(Planned::asks_judge)
-        };
-        let Some((path, plan)) = plans.iter().find(asks).filter(|_| !self.no_judge) else {
-            return Ok(None);
-        };
-        let request = JudgeRequest {
-            part_of: Some(path),
-            usual: &plan.judge,
-            may_run: !self.no_programs,
-            gates: true,
-        };
-        self.judge.open(&request, printer)
-    }
-
     fn environment(&self, judge: Option<&OpenJudge>) -> Result<Environment, Failure> {
         let diff = match &self.diff_file {
             None => None,
@@ -282,9 +257,7 @@ impl Grade {
             workspace: self.workspace.clone(),
             diff,
             artifacts: self.artifact_dir.clone(),
-            may_run: !self.no_programs,
-            judge: judge.map(|judge| Arc::clone(&judge.client) as Arc<dyn Judge>),
-            findings: judge.map(|_| Arc::new(ByRules::default()) as Arc<dyn Findings>),
+            ..self.graders.environment(judge)
         })
     }
 
@@ -341,7 +314,7 @@ impl Grade {
     fn dump(
         &self,
         result: &mut RunResult,
-        directory: &std::path::Path,
+        directory: &Path,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
         let written = dump::write(&result.outcomes, directory)
@@ -360,16 +333,6 @@ impl Grade {
 
 fn cases(plans: &[(PathBuf, Plan)]) -> impl Iterator<Item = &Case> {
     plans.iter().flat_map(|(_, plan)| &plan.cases)
-}
-
-/// `key` alone, or `key=value` with any of the values `a,b`.
-fn has_tag(tags: &BTreeMap<String, Vec<String>>, wanted: &str) -> bool {
-    match wanted.split_once('=') {
-        None => tags.contains_key(wanted) || tags.values().any(|v| v.iter().any(|v| v == wanted)),
-        Some((key, values)) => tags
-            .get(key)
-            .is_some_and(|has| values.split(',').any(|value| has.iter().any(|v| v == value))),
-    }
 }
 
 /// Notes about traces that match no case.

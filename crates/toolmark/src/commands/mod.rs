@@ -12,6 +12,8 @@ pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod lint;
 pub(crate) mod rules;
+pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod stats;

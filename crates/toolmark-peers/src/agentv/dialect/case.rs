@@ -122,6 +122,8 @@ pub(super) fn case(
             profile: loading.options.profile.unwrap_or(Profile::Toolmark),
         },
         trials: suite.trials,
+        run: toolmark_grade::run_plan::RunSettings::default(),
+        target: None,
         place: loading.place(node.span),
         id,
     })

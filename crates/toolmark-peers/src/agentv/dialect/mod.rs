@@ -52,6 +52,7 @@ impl Dialect for AgentV {
             loading.error("no-cases", root.span, "the file has no tests");
         }
         Some(Plan {
+            run: toolmark_grade::RunPlan::default(),
             spec: loading.file.clone(),
             dialect: INFO.id,
             name: root.get("name").and_then(Node::as_str).map(str::to_owned),

@@ -73,6 +73,7 @@ impl Dialect for AiGo {
         let needs_rows = scorers.iter().any(Scorer::needs_row);
         let dataset = task.dataset(needs_rows, loading);
         let mut plan = Plan {
+            run: toolmark_grade::RunPlan::default(),
             spec: Arc::clone(&loading.file),
             dialect: INFO.id,
             name: task.name(),
@@ -157,6 +158,8 @@ fn case(
         graders,
         scoring,
         trials: task.trials(),
+        run: toolmark_grade::run_plan::RunSettings::default(),
+        target: None,
         place,
     }
 }

@@ -143,6 +143,7 @@ impl Dialect for Vally {
         check_names(&root, loading);
         gathered.weights.check_used(loading);
         Some(Plan {
+            run: toolmark_grade::RunPlan::default(),
             spec: Arc::clone(&loading.file),
             dialect: INFO.id,
             name: root.get("name").and_then(Node::as_str).map(str::to_owned),

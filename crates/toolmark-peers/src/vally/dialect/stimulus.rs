@@ -255,6 +255,8 @@ pub(super) fn case(
             profile: loading.options.profile.unwrap_or(Profile::Vally),
         },
         trials: trials.filter(|runs| *runs > 0).or(shared.trials),
+        run: toolmark_grade::run_plan::RunSettings::default(),
+        target: None,
         place: loading.place(stimulus.name.span),
     })
 }

@@ -1,11 +1,13 @@
 //! One case of the native spec.
 
 use super::entry::{self, Asked, Checked, read_graders};
+use super::running;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolmark_config::{Node, Span};
 use toolmark_grade::Loading;
+use toolmark_grade::run_plan::RunSettings;
 use toolmark_grade::{Case, Match, Planned};
 use toolmark_outcome::{Context, Profile, Rule, Scoring, SpecPlace};
 
@@ -21,6 +23,7 @@ const KEYS: &[&str] = &[
     "skip_shared",
     "threshold",
     "trials",
+    "run",
     "criteria",
     "expected_output",
     "rubric",
@@ -68,6 +71,8 @@ pub(super) fn every(span: Span, defaults: &Defaults<'_>, loading: &mut Loading<'
         graders,
         scoring: scoring(None, defaults, loading),
         trials: None,
+        run: RunSettings::default(),
+        target: None,
         place: loading.place(span),
     }
 }
@@ -151,6 +156,8 @@ pub(super) fn read_case(
         graders: named_apart(graders),
         scoring: scoring(entry::share(&map, "threshold", loading), defaults, loading),
         trials: map.get("trials").and_then(Node::as_i64).and_then(|n| u32::try_from(n).ok()),
+        run: map.get("run").map(|node| running::settings(node, loading)).unwrap_or_default(),
+        target: None,
         place: loading.place(node.span),
     })
 }

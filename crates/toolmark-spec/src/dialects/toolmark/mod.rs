@@ -14,6 +14,7 @@
 //!       sequence: [search, {tool: book, args: {city: Paris}}]
 //! ```
 //!
+//! `run:` and `targets:` say how `toolmark run` runs the cases, and on which agents.
 //! `check:` belongs to `toolmark check`, `guard:` to `toolmark guard` and `judge:`
 //! to whoever asks judges, which read them; here they are skipped.
 //! Without `cases` every trajectory is a case of its own. `cases` may be the
@@ -21,6 +22,7 @@
 
 mod case;
 mod entry;
+mod running;
 mod schema;
 
 use case::{Defaults, read_case};
@@ -32,7 +34,7 @@ use std::sync::Arc;
 use toolmark_config::{Node, Problem, Span, quoted};
 use toolmark_grade::Loading;
 use toolmark_grade::schema::Section;
-use toolmark_grade::{Case, Gate, Plan, UsualJudge};
+use toolmark_grade::{Case, Gate, Plan, RunPlan, UsualJudge};
 use toolmark_grade::{Dialect, DialectInfo};
 use toolmark_outcome::Profile;
 
@@ -62,6 +64,8 @@ const KEYS: &[&str] = &[
     "expect",
     "dataset",
     "cases",
+    "run",
+    "targets",
     "check",
     "guard",
     "judge",
@@ -107,6 +111,7 @@ impl Dialect for Toolmark {
             }
         }
         let gate = gate(&top, loading);
+        let run = run_plan(&top, loading);
         let rows = dataset(&top, loading);
         let cases = cases(&top, &defaults, &rows, loading);
         let only_checks = !parts.is_empty() && defaults.graders.is_empty();
@@ -124,12 +129,20 @@ impl Dialect for Toolmark {
             gate,
             aggregates: Vec::new(),
             judge: UsualJudge::default(),
+            run,
         })
     }
 
     fn schema(&self, sections: &[Section]) -> Value {
         schema::schema(sections)
     }
+}
+
+/// How the cases are run.
+fn run_plan(top: &Checked<'_>, loading: &mut Loading<'_>) -> RunPlan {
+    let settings = top.get("run").map(|node| running::settings(node, loading));
+    let targets = top.get("targets").map(|node| running::targets(node, loading));
+    RunPlan { settings: settings.unwrap_or_default(), targets: targets.unwrap_or_default() }
 }
 
 fn gate(top: &Checked<'_>, loading: &mut Loading<'_>) -> Gate {

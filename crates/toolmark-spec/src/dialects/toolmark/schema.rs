@@ -1,6 +1,6 @@
 //! The JSON Schema of the native spec.
 
-use super::SECTIONS;
+use super::{SECTIONS, running};
 use serde_json::{Map, Value, json};
 use toolmark_grade::schema::{Placement, Section, finish, generator, grader_entry};
 use toolmark_outcome::Profile;
@@ -24,6 +24,7 @@ pub(super) fn schema(sections: &[Section]) -> Value {
     let entry = grader_entry(&mut generator, GRADERS, Placement::Under("config"), &common);
     let expect = grader_by_id("expect").map(|info| (info.schema)(&mut generator).to_value());
     let expect = expect.unwrap_or_else(|| json!({"type": "object"}));
+    let (run, targets) = running::schemas(&mut generator);
     let texts = json!({"type": ["string", "array"], "items": {"type": "string"}});
     let case = json!({
         "type": "object",
@@ -42,6 +43,7 @@ pub(super) fn schema(sections: &[Section]) -> Value {
             "skip_shared": {"type": "boolean"},
             "threshold": share,
             "trials": {"type": "integer", "minimum": 1},
+            "run": run,
             "criteria": {"type": "string"},
             "expected_output": true,
             "rubric": texts,
@@ -79,6 +81,8 @@ pub(super) fn schema(sections: &[Section]) -> Value {
             "graders": {"$ref": "#/$defs/Graders"},
             "expect": {"$ref": "#/$defs/Expectation"},
             "dataset": {"type": "string"},
+            "run": run,
+            "targets": targets,
             "cases": {
                 "anyOf": [
                     {"type": "string", "description": "A file with one case per line."},

@@ -1,0 +1,163 @@
+//! The budget of a run: what is reserved before a trial starts, and what was spent.
+
+use crate::usage::Used;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use toolmark_grade::run_plan::{Budget, Limits};
+
+/// What the trials of a run have spent, and what those under way may still spend.
+#[derive(Debug)]
+pub struct Ledger {
+    budget: Budget,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spent: Used,
+    /// The dearest trial so far.
+    most: Used,
+    /// What trials under way have used, and what was reserved for them.
+    running: BTreeMap<u64, (Used, Used)>,
+    next: u64,
+}
+
+/// A trial that may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reservation(u64);
+
+impl Ledger {
+    /// With what was spent before.
+    #[must_use]
+    pub fn new(budget: Budget, before: &[Used]) -> Self {
+        let mut state = State::default();
+        for used in before {
+            state.book(used);
+        }
+        Self { budget, state: Mutex::new(state) }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reserves what a trial may use, or what the dearest has used. `None` where that
+    /// is more than is left.
+    #[must_use]
+    pub fn reserve(&self, limits: &Limits) -> Option<Reservation> {
+        let mut state = self.lock();
+        let wanted = Used {
+            usd: limits.usd.or(state.most.usd),
+            tokens: limits.tokens.or(state.most.tokens),
+            ..Used::default()
+        };
+        let (mut usd, mut tokens) =
+            (state.spent.usd.unwrap_or(0.0), state.spent.tokens.unwrap_or(0));
+        for (used, reserved) in state.running.values() {
+            usd += used.usd.unwrap_or(0.0).max(reserved.usd.unwrap_or(0.0));
+            tokens += used.tokens.unwrap_or(0).max(reserved.tokens.unwrap_or(0));
+        }
+        let is_over = |spent: f64, wanted: f64, budget: f64| {
+            spent >= budget || spent + wanted > budget + 1e-9
+        };
+        let over_usd = self.budget.usd.is_some_and(|b| is_over(usd, wanted.usd.unwrap_or(0.0), b));
+        let over_tokens = self.budget.tokens.is_some_and(|budget| {
+            is_over(tokens as f64, wanted.tokens.unwrap_or(0) as f64, budget as f64)
+        });
+        if over_usd || over_tokens {
+            return None;
+        }
+        let number = state.next;
+        state.next += 1;
+        state.running.insert(number, (Used::default(), wanted));
+        Some(Reservation(number))
+    }
+
+    /// What a trial under way has used so far. Is the budget spent?
+    #[must_use]
+    pub fn update(&self, reservation: Reservation, used: &Used) -> bool {
+        let mut state = self.lock();
+        if let Some((now, _)) = state.running.get_mut(&reservation.0) {
+            *now = used.clone();
+        }
+        self.is_spent(&state)
+    }
+
+    /// A trial is over.
+    pub fn settle(&self, reservation: Reservation, used: &Used) {
+        let mut state = self.lock();
+        state.running.remove(&reservation.0);
+        state.book(used);
+    }
+
+    /// What was spent so far.
+    #[must_use]
+    pub fn spent(&self) -> Used {
+        let state = self.lock();
+        let mut spent = state.spent.clone();
+        state.running.values().for_each(|(used, _)| spent.add(used));
+        spent
+    }
+
+    fn is_spent(&self, state: &State) -> bool {
+        let mut spent = state.spent.clone();
+        state.running.values().for_each(|(used, _)| spent.add(used));
+        let over = |spent: Option<f64>, budget: Option<f64>| {
+            budget.is_some_and(|budget| spent.unwrap_or(0.0) > budget)
+        };
+        over(spent.usd, self.budget.usd)
+            || over(spent.tokens.map(|n| n as f64), self.budget.tokens.map(|n| n as f64))
+    }
+}
+
+impl State {
+    fn book(&mut self, used: &Used) {
+        self.spent.add(used);
+        self.most.tokens = self.most.tokens.max(used.tokens);
+        if used.usd > self.most.usd {
+            self.most.usd = used.usd;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usd(usd: f64) -> Used {
+        Used { usd: Some(usd), ..Used::default() }
+    }
+
+    #[test]
+    fn what_is_reserved_is_not_given_twice() {
+        let ledger = Ledger::new(Budget { usd: Some(1.0), tokens: None }, &[]);
+        let limits = Limits { usd: Some(0.4), ..Limits::default() };
+        let first = ledger.reserve(&limits).unwrap();
+        let second = ledger.reserve(&limits).unwrap();
+        assert_eq!(ledger.reserve(&limits), None);
+        ledger.settle(first, &usd(0.1));
+        let third = ledger.reserve(&limits).unwrap();
+        ledger.settle(second, &usd(0.4));
+        assert!(!ledger.update(third, &usd(0.5)));
+        assert!(ledger.update(third, &usd(0.51)));
+    }
+
+    #[test]
+    fn without_limits_the_dearest_counts() {
+        let ledger = Ledger::new(Budget { usd: Some(1.0), tokens: None }, &[usd(0.3), usd(0.5)]);
+        assert_eq!(ledger.reserve(&Limits::default()), None);
+        let ledger = Ledger::new(Budget { usd: Some(1.0), tokens: None }, &[usd(0.4)]);
+        assert!(ledger.reserve(&Limits::default()).is_some());
+        assert_eq!(ledger.reserve(&Limits::default()), None);
+    }
+
+    #[test]
+    fn tokens_are_a_budget_too() {
+        let tokens = |n| Used { tokens: Some(n), ..Used::default() };
+        let ledger = Ledger::new(Budget { usd: None, tokens: Some(100) }, &[tokens(90)]);
+        assert_eq!(ledger.reserve(&Limits::default()), None);
+        let limits = Limits { tokens: Some(10), ..Limits::default() };
+        let one = ledger.reserve(&limits).unwrap();
+        assert!(ledger.update(one, &tokens(11)));
+    }
+}

@@ -1,0 +1,98 @@
+//! What makes two trials the same: if any of it differs, the result of one says
+//! nothing about the other.
+
+use crate::matrix::{Cell, RunTarget};
+use crate::workspace::hex;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use toolmark_grade::run_plan::{Runner, Variable, VariableValue};
+
+/// What a trial was run with. Every part is a hash, so that a difference can be named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunKey {
+    /// What the agent was asked.
+    pub case: String,
+    /// What was run, and how.
+    pub target: String,
+    /// The version of the agent.
+    pub version: String,
+    /// The files it started with.
+    pub workspace: String,
+    /// What it was allowed to use.
+    pub limits: String,
+}
+
+impl RunKey {
+    /// The key of a cell.
+    #[must_use]
+    pub fn new(cell: &Cell, target: &RunTarget, version: &str, workspace: &str) -> Self {
+        let names = |variables: &[Variable]| {
+            let one = |variable: &Variable| match &variable.value {
+                // Values may be secrets: what stands for them must not give them away.
+                VariableValue::Literal(_) => variable.name.clone(),
+                VariableValue::Inherited { name, .. } => format!("{}={name}", variable.name),
+            };
+            variables.iter().map(one).collect::<Vec<_>>()
+        };
+        let runner = match &target.target.runner {
+            Runner::Agent { id, executable, args } => json!(["agent", id, executable, args]),
+            Runner::Command { line, trace, needs_success } => {
+                json!(["command", format!("{line:?}"), format!("{trace:?}"), needs_success])
+            }
+            Runner::Replay(path) => json!(["replay", path]),
+            Runner::Unsupported(what) => json!(["unsupported", what]),
+        };
+        let one = &target.target;
+        Self {
+            case: hash(&json!(cell.prompts)),
+            target: hash(&json!({
+                "runner": runner,
+                "model": target.model,
+                "permissions": one.permissions.word(),
+                "home": one.home.word(),
+                "env": names(&one.env),
+                "isolate": cell.isolate.word(),
+            })),
+            version: version.to_owned(),
+            workspace: workspace.to_owned(),
+            limits: hash(&json!({
+                "timeout": cell.timeout.as_millis() as u64,
+                "turns": cell.limits.turns,
+                "calls": cell.limits.calls,
+                "tokens": cell.limits.tokens,
+                "usd": cell.limits.usd,
+            })),
+        }
+    }
+
+    /// What differs, in words.
+    #[must_use]
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        for (what, own, others) in [
+            ("the prompt", &self.case, &other.case),
+            ("the target", &self.target, &other.target),
+            ("the workspace", &self.workspace, &other.workspace),
+            ("the limits", &self.limits, &other.limits),
+        ] {
+            if own != others {
+                found.push(what.to_owned());
+            }
+        }
+        if self.version != other.version {
+            found.push(format!(
+                "the version of the agent ({} before, {} now)",
+                self.version, other.version
+            ));
+        }
+        found
+    }
+}
+
+/// What stands for a value.
+#[must_use]
+pub fn hash(value: &serde_json::Value) -> String {
+    let digest = Sha256::digest(value.to_string().as_bytes());
+    hex(digest.get(..12).unwrap_or_default())
+}

@@ -1,0 +1,44 @@
+//! Runs agents on the cases of a spec.
+//!
+//! A [`Matrix`] lays out what is to be run: cases × targets × models × trials.
+//! [`Ready::check`] looks at everything before anything starts. A [`Schedule`] runs the
+//! trials: each in a workspace of its own, under a supervisor that leaves nothing
+//! running, watched so that limits hold, and graded by the graders of the plan. A
+//! [`Store`] keeps what they came to, so that a run that was cut off goes on.
+//!
+//! What the end of an agent means is in [`end`]; nothing here prints.
+
+#![forbid(unsafe_code)]
+
+mod attempt;
+mod budget;
+pub mod end;
+mod events;
+mod key;
+mod mask;
+mod matrix;
+pub mod placeholders;
+mod preflight;
+mod regrade;
+mod schedule;
+mod stop;
+pub mod store;
+mod tail;
+mod trace;
+mod trial;
+mod usage;
+mod variables;
+mod workspace;
+
+pub use attempt::Shared;
+pub use budget::Ledger;
+pub use events::{Event, Observer};
+pub use key::{RunKey, hash};
+pub use matrix::{Cell, Matrix, MatrixError, Overrides, RunTarget, agent, agents};
+pub use preflight::{Ready, Sandbox};
+pub use schedule::{Ran, Schedule};
+pub use stop::StopSwitch;
+pub use store::{Store, TrialRecord};
+pub use trial::work_root;
+pub use usage::Used;
+pub use variables::{Environ, Lookup};

@@ -1,0 +1,153 @@
+//! Values of variables that must not reach the disk: keys that an agent was given and
+//! prints.
+
+use aho_corasick::AhoCorasick;
+use std::borrow::Cow;
+use std::io::{self, Read, Write};
+
+/// A value shorter than this is not looked for: it would be found everywhere.
+const MIN_VALUE: usize = 8;
+
+/// What stands in place of a value.
+const HIDDEN: &[u8] = b"[redacted]";
+
+/// Finds the values of variables, and puts something else in their place.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Mask {
+    finder: Option<AhoCorasick>,
+    longest: usize,
+}
+
+impl Mask {
+    /// For these values; what they are in JSON is found too.
+    #[must_use]
+    pub(crate) fn new<'v>(values: impl IntoIterator<Item = &'v str>) -> Self {
+        let mut all: Vec<String> = Vec::new();
+        for value in values.into_iter().filter(|value| value.len() >= MIN_VALUE) {
+            let quoted = serde_json::to_string(value).unwrap_or_default();
+            all.extend([value.to_owned(), quoted.trim_matches('"').to_owned()]);
+        }
+        all.sort();
+        all.dedup();
+        let longest = all.iter().map(String::len).max().unwrap_or(0);
+        let finder = if all.is_empty() { None } else { AhoCorasick::new(&all).ok() };
+        Self { finder, longest }
+    }
+
+    /// A text without the values.
+    #[must_use]
+    pub(crate) fn apply<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        match &self.finder {
+            Some(finder) if finder.is_match(text) => {
+                let mut out = Vec::with_capacity(text.len());
+                let mut last = 0;
+                for found in finder.find_iter(text) {
+                    out.extend_from_slice(text.get(last..found.start()).unwrap_or_default());
+                    out.extend_from_slice(HIDDEN);
+                    last = found.end();
+                }
+                out.extend_from_slice(text.get(last..).unwrap_or_default());
+                Cow::Owned(out)
+            }
+            _ => Cow::Borrowed(text),
+        }
+    }
+
+    /// The same for text.
+    #[must_use]
+    pub(crate) fn apply_text(&self, text: &str) -> String {
+        String::from_utf8_lossy(&self.apply(text.as_bytes())).into_owned()
+    }
+
+    /// Copies a stream without the values, piece by piece. A value that is cut by a
+    /// piece is found too: the end of a piece waits for the next. `limit` bounds what is
+    /// written; the rest is read and dropped. Whether all of it was written.
+    pub(crate) fn copy(
+        &self,
+        from: &mut impl Read,
+        to: &mut impl Write,
+        limit: u64,
+        mut told: impl FnMut(&[u8]),
+    ) -> io::Result<bool> {
+        let mut held: Vec<u8> = Vec::new();
+        let mut chunk = vec![0; 32 << 10];
+        let mut room = limit;
+        let mut whole = true;
+        loop {
+            let read = match from.read(&mut chunk) {
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            held.extend_from_slice(chunk.get(..read).unwrap_or_default());
+            // What might be the start of a value is held back; whole lines are not,
+            // unless a value spans them.
+            let keep = if read == 0 { 0 } else { self.held_back(&held) };
+            let ready = held.len() - keep;
+            if ready > 0 {
+                let clean = self.apply(held.get(..ready).unwrap_or_default());
+                let fits = usize::try_from(room).unwrap_or(usize::MAX).min(clean.len());
+                to.write_all(clean.get(..fits).unwrap_or_default())?;
+                to.flush()?;
+                told(clean.get(..fits).unwrap_or_default());
+                room -= fits as u64;
+                whole &= fits == clean.len();
+                held.drain(..ready);
+            }
+            if read == 0 {
+                return Ok(whole);
+            }
+        }
+    }
+
+    /// How many bytes at the end may be the start of a value.
+    fn held_back(&self, bytes: &[u8]) -> usize {
+        if self.finder.is_none() {
+            return 0;
+        }
+        let tail = self.longest.saturating_sub(1).min(bytes.len());
+        // Values have no line breaks: behind the last one starts nothing that is over.
+        let after = bytes.iter().rev().take(tail).position(|byte| *byte == b'\n');
+        after.unwrap_or(tail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Pieces(Vec<&'static [u8]>);
+
+    impl Read for Pieces {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                return Ok(0);
+            }
+            let piece = self.0.remove(0);
+            into[..piece.len()].copy_from_slice(piece);
+            Ok(piece.len())
+        }
+    }
+
+    fn copied(mask: &Mask, pieces: Vec<&'static [u8]>, limit: u64) -> (String, bool) {
+        let mut out = Vec::new();
+        let whole = mask.copy(&mut Pieces(pieces), &mut out, limit, |_| {}).unwrap();
+        (String::from_utf8(out).unwrap(), whole)
+    }
+
+    #[test]
+    fn values_are_found_in_any_piece() {
+        let mask = Mask::new(["sk-secret-1", "short", "a\"b-longer"]);
+        for pieces in [
+            vec![&b"key sk-secret-1 end\n"[..]],
+            vec![b"key sk-se", b"cret", b"-1 end\n"],
+            vec![b"key sk-secret-1 end", b"\n"],
+        ] {
+            let (text, whole) = copied(&mask, pieces, 1000);
+            assert_eq!((text.as_str(), whole), ("key [redacted] end\n", true));
+        }
+        assert_eq!(copied(&mask, vec![b"a short x a\\\"b-longer"], 99).0, "a short x [redacted]");
+        assert_eq!(copied(&mask, vec![b"0123456789"], 4), ("0123".to_owned(), false));
+        assert_eq!(copied(&Mask::default(), vec![b"ab", b"c"], 9).0, "abc");
+    }
+}

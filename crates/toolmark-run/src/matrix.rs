@@ -1,0 +1,280 @@
+//! What is to be run: cases × targets × models × trials.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+use toolmark_config::did_you_mean;
+use toolmark_grade::run_plan::{
+    Budget, Isolation, Keep, Limits, RunSettings, Runner, Target, WorkspacePlan,
+};
+use toolmark_grade::{Case, Plan};
+use toolmark_hosts::{HOSTS, Host};
+use toolmark_outcome::PassRule;
+
+/// How long a trial may take where nobody says so.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How many trials run at once where nobody says so.
+const JOBS: u32 = 2;
+
+/// How often a trial that could not run is tried again where nobody says so.
+const RETRIES: u32 = 1;
+
+/// What a command line says, above what the spec says.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// As a spec would say it.
+    pub settings: RunSettings,
+    /// The models every target is run with.
+    pub models: Vec<String>,
+    /// Whether workspaces are kept.
+    pub keep: Option<Keep>,
+}
+
+/// A target with one model.
+#[derive(Clone)]
+pub struct RunTarget {
+    /// What reports call it.
+    pub name: String,
+    /// What the spec says of it.
+    pub target: Target,
+    /// The model.
+    pub model: Option<String>,
+    /// The host, where it is one that toolmark knows.
+    pub host: Option<&'static Host>,
+}
+
+/// A case on a target.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    /// Its place among the cases of the plan.
+    pub index: usize,
+    /// The case.
+    pub case: String,
+    /// Its target, by its place in the list.
+    pub target: usize,
+    /// What the agent is asked, turn by turn.
+    pub prompts: Vec<String>,
+    /// The directory of the spec.
+    pub directory: PathBuf,
+    /// How often it is run.
+    pub trials: u32,
+    /// How many trials must pass.
+    pub rule: PassRule,
+    /// Are trials left out once that is decided?
+    pub early_stop: bool,
+    /// How long a trial may take.
+    pub timeout: Duration,
+    /// What a trial may use.
+    pub limits: Limits,
+    /// How often a trial that could not run is tried again.
+    pub retries: u32,
+    /// What keeps it apart.
+    pub isolate: Isolation,
+    /// Its files.
+    pub workspace: WorkspacePlan,
+    /// Whether they are kept.
+    pub keep: Keep,
+}
+
+/// Everything that is to be run.
+pub struct Matrix {
+    /// The plan, with a case for every target.
+    pub plan: Plan,
+    /// The targets.
+    pub targets: Vec<RunTarget>,
+    /// The cells, as the cases of the plan.
+    pub cells: Vec<Cell>,
+    /// How many trials run at once.
+    pub jobs: usize,
+    /// What may be spent.
+    pub budget: Budget,
+}
+
+/// Why nothing can be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct MatrixError {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl MatrixError {
+    fn new(message: impl Into<String>, hint: impl Into<Option<String>>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
+}
+
+/// The ids of the agents that toolmark knows how to run.
+pub fn agents() -> impl Iterator<Item = &'static Host> {
+    HOSTS.iter().copied().filter(|host| host.launch.is_some())
+}
+
+/// The agent with this id, or the id that other tools have for it.
+#[must_use]
+pub fn agent(id: &str) -> Option<&'static Host> {
+    let id = match id {
+        "claude" => "claude-code",
+        "copilot" => "copilot-cli",
+        "gemini" => "gemini-cli",
+        id => id,
+    };
+    agents().find(|host| host.id == id)
+}
+
+impl Matrix {
+    /// Lays out what a plan and a command line ask for.
+    pub fn new(mut plan: Plan, overrides: &Overrides) -> Result<Self, MatrixError> {
+        if plan.cases.is_empty() {
+            let hint = "a case has an id and a prompt; `toolmark init --run` writes an example";
+            return Err(MatrixError::new("the spec has no cases to run", hint.to_owned()));
+        }
+        let mut targets: Vec<RunTarget> = Vec::new();
+        let (mut cases, mut cells) = (Vec::new(), Vec::new());
+        for case in std::mem::take(&mut plan.cases) {
+            let settings = overrides.settings.over(&case.run).over(&plan.run.settings);
+            if case.context.prompts.iter().all(|prompt| prompt.trim().is_empty()) {
+                let message = format!("case {} has no prompt", case.id);
+                return Err(MatrixError::new(message, None));
+            }
+            for target in chosen(&settings.targets, &plan)? {
+                for one in with_models(target, &overrides.models)? {
+                    let at = targets.iter().position(|known| known.name == one.name);
+                    let at = at.unwrap_or_else(|| {
+                        targets.push(one);
+                        targets.len() - 1
+                    });
+                    let cell = cell(cells.len(), &case, at, &settings, overrides, &targets)?;
+                    cases.push(Case {
+                        target: targets.get(at).map(|target| target.name.clone()),
+                        trials: Some(cell.trials),
+                        run: settings.clone(),
+                        ..case.clone()
+                    });
+                    cells.push(cell);
+                }
+            }
+        }
+        plan.cases = cases;
+        let all = overrides.settings.over(&plan.run.settings);
+        let in_place = cells.iter().any(|cell| cell.isolate == Isolation::None);
+        // Two agents in one directory would undo each other's work.
+        let jobs = if in_place { 1 } else { all.jobs.unwrap_or(JOBS) };
+        Ok(Self { plan, targets, cells, jobs: jobs.max(1) as usize, budget: all.budget })
+    }
+
+    /// All trials, in the order they start: the first of every cell before the second
+    /// of any.
+    #[must_use]
+    pub fn trials(&self) -> Vec<(usize, u32)> {
+        let most = self.cells.iter().map(|cell| cell.trials).max().unwrap_or(0);
+        let of = |trial: u32| {
+            let cells = self.cells.iter().enumerate().filter(move |(_, cell)| trial < cell.trials);
+            cells.map(move |(at, _)| (at, trial))
+        };
+        (0..most).flat_map(of).collect()
+    }
+}
+
+/// The targets with these names; all of the spec where none is named.
+fn chosen(names: &[String], plan: &Plan) -> Result<Vec<Target>, MatrixError> {
+    let known = &plan.run.targets;
+    if names.is_empty() {
+        if known.is_empty() {
+            let ids: Vec<&str> = agents().map(|host| host.id).collect();
+            let hint = format!("add `targets:` to the spec, or --target {}", ids.join("|"));
+            return Err(MatrixError::new("the spec has no targets", hint));
+        }
+        return Ok(known.clone());
+    }
+    let mut targets = Vec::new();
+    for name in names {
+        let found = known.iter().find(|target| target.name == *name).cloned();
+        // An agent needs no entry to be run as it is.
+        let found = found.or_else(|| {
+            let id = agent(name)?.id.to_owned();
+            Some(Target::new(name, Runner::Agent { id, executable: None, args: Vec::new() }))
+        });
+        let Some(found) = found else {
+            let names = known.iter().map(|target| target.name.as_str());
+            let hint = match did_you_mean(name, names.clone()) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("targets of the spec: {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            return Err(MatrixError::new(format!("there is no target {name}"), hint));
+        };
+        targets.push(found);
+    }
+    Ok(targets)
+}
+
+/// A target once for every model.
+fn with_models(target: Target, overrides: &[String]) -> Result<Vec<RunTarget>, MatrixError> {
+    let host = match &target.runner {
+        Runner::Agent { id, .. } => {
+            let Some(host) = agent(id) else {
+                let ids: Vec<&str> = agents().map(|host| host.id).collect();
+                let hint = match did_you_mean(id, ids.iter().copied()) {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => format!("agents: {}, replay; or a command", ids.join(", ")),
+                };
+                let message = format!("target {}: there is no agent {id}", target.name);
+                return Err(MatrixError::new(message, hint));
+            };
+            Some(host)
+        }
+        _ => None,
+    };
+    let models = if overrides.is_empty() { target.models.clone() } else { overrides.to_vec() };
+    let one = |name: String, model| RunTarget { name, target: target.clone(), model, host };
+    Ok(match models.as_slice() {
+        [] => vec![one(target.name.clone(), None)],
+        [model] => vec![one(target.name.clone(), Some(model.clone()))],
+        models => {
+            let name = |model: &String| format!("{}/{model}", target.name);
+            let unique: BTreeSet<&String> = models.iter().collect();
+            let models = models.iter().filter(|model| unique.contains(model));
+            models.map(|model| one(name(model), Some(model.clone()))).collect()
+        }
+    })
+}
+
+fn cell(
+    index: usize,
+    case: &Case,
+    target: usize,
+    settings: &RunSettings,
+    overrides: &Overrides,
+    targets: &[RunTarget],
+) -> Result<Cell, MatrixError> {
+    let of_target = targets.get(target).and_then(|target| target.target.timeout);
+    let trials = overrides.settings.trials.or(case.run.trials).or(case.trials);
+    let trials = trials.or(settings.trials).unwrap_or(1);
+    let rule = settings.pass.unwrap_or_default();
+    if rule.needed(u64::from(trials)) > u64::from(trials) {
+        let message = format!("case {}: {rule} of {trials} trials can never pass", case.id);
+        return Err(MatrixError::new(message, None));
+    }
+    let workspace = settings.workspace.clone().unwrap_or_else(|| WorkspacePlan {
+        from: case.context.workspace.clone(),
+        ..WorkspacePlan::default()
+    });
+    Ok(Cell {
+        index,
+        case: case.id.clone(),
+        target,
+        prompts: case.context.prompts.clone(),
+        directory: std::path::absolute(&case.context.directory).unwrap_or_default(),
+        trials,
+        rule,
+        early_stop: settings.early_stop.unwrap_or(true),
+        timeout: settings.timeout.or(of_target).unwrap_or(TIMEOUT),
+        limits: settings.limits,
+        retries: settings.retries.unwrap_or(RETRIES),
+        isolate: settings.isolate.unwrap_or(Isolation::Copy),
+        keep: overrides.keep.or(workspace.keep).unwrap_or(Keep::Failure),
+        workspace,
+    })
+}

@@ -1,0 +1,356 @@
+//! What is looked at before anything is started: everything that is missing is named
+//! at once.
+
+use crate::key::{RunKey, hash};
+use crate::matrix::{Cell, Matrix, RunTarget};
+use crate::placeholders;
+use crate::variables::{Environ, Lookup};
+use crate::workspace::{clone_at, commit_of, content_hash};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toolmark_grade::run_plan::{
+    CommandLine, FileSource, Hook, Isolation, Runner, Variable, WorkspacePlan,
+};
+use toolmark_hosts::launch::Launch;
+use toolmark_process::{Program, run};
+
+/// How long an agent may take to say its version.
+const VERSION_TIME: Duration = Duration::from_secs(30);
+
+/// What a sandbox is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Bubblewrap.
+    Bwrap,
+    /// Landlock.
+    Landlock,
+}
+
+/// Everything is there: what was found out about it.
+#[derive(Debug, Default)]
+pub struct Ready {
+    /// The versions of the targets; empty where there is none.
+    pub versions: Vec<String>,
+    /// The programs of the targets, where they are agents.
+    pub programs: Vec<Option<PathBuf>>,
+    /// The clones of repositories, by address and ref.
+    clones: BTreeMap<(String, Option<String>), PathBuf>,
+    /// What stands for the files of each cell.
+    pub workspaces: Vec<String>,
+    /// What confines agents where that is asked for.
+    pub sandbox: Option<Sandbox>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+/// What is wrong.
+#[derive(Debug, Default)]
+struct Findings(Vec<String>);
+
+impl Findings {
+    fn add(&mut self, words: String) {
+        if !self.0.contains(&words) {
+            self.0.push(words);
+        }
+    }
+}
+
+impl Ready {
+    /// Looks at everything. `work` is where repositories are cloned to.
+    ///
+    /// # Errors
+    ///
+    /// All that is missing, in words.
+    pub fn check(matrix: &Matrix, work: &Path, lookup: Lookup<'_>) -> Result<Self, Vec<String>> {
+        let mut ready = Self::default();
+        let mut found = Findings::default();
+        for target in &matrix.targets {
+            ready.target(target, lookup, &mut found);
+        }
+        let mut hashes: Vec<(&WorkspacePlan, String)> = Vec::new();
+        for cell in &matrix.cells {
+            let known = hashes.iter().find(|(plan, _)| **plan == cell.workspace);
+            let hash = match known {
+                Some((_, hash)) => hash.clone(),
+                None => {
+                    let hash = ready.workspace(&cell.workspace, work, lookup, &mut found);
+                    hashes.push((&cell.workspace, hash.clone()));
+                    hash
+                }
+            };
+            ready.workspaces.push(hash);
+            ready.cell(cell, matrix, &mut found);
+        }
+        if matrix.cells.iter().any(|cell| cell.isolate == Isolation::Sandbox) {
+            ready.sandbox(&mut found);
+        }
+        if found.0.is_empty() { Ok(ready) } else { Err(found.0) }
+    }
+
+    /// The key of a cell.
+    #[must_use]
+    pub fn key(&self, matrix: &Matrix, at: usize) -> Option<RunKey> {
+        let cell = matrix.cells.get(at)?;
+        let target = matrix.targets.get(cell.target)?;
+        let version = self.versions.get(cell.target).map_or("", String::as_str);
+        Some(RunKey::new(cell, target, version, self.workspaces.get(at)?))
+    }
+
+    /// The clone of the repository of a workspace.
+    #[must_use]
+    pub fn clone_of(&self, plan: &WorkspacePlan) -> Option<&Path> {
+        let git = plan.git.as_ref()?;
+        self.clones.get(&(git.url.clone(), git.reference.clone())).map(PathBuf::as_path)
+    }
+
+    fn target(&mut self, target: &RunTarget, lookup: Lookup<'_>, found: &mut Findings) {
+        let name = &target.name;
+        for variable in missing(&target.target.env, lookup) {
+            found.add(format!("target {name}: the variable {variable} is not set"));
+        }
+        if let Some(health) = &target.target.health
+            && let Err(why) = healthy(health, target, lookup)
+        {
+            found.add(format!("target {name}: {why}"));
+        }
+        let (mut version, mut program) = (String::new(), None);
+        match &target.target.runner {
+            Runner::Agent { executable, .. } => {
+                let launch = target.host.and_then(|host| host.launch);
+                let usual = launch.map_or("", |launch| launch.program);
+                let wanted = executable.as_deref().unwrap_or(usual);
+                match find_program(wanted, lookup) {
+                    None => {
+                        let hint = match executable {
+                            Some(_) => "",
+                            None => "; install it, or set `executable`",
+                        };
+                        found.add(format!("target {name}: there is no program {wanted}{hint}"));
+                    }
+                    Some(path) => {
+                        match version_of(&path) {
+                            Ok(said) => version = said,
+                            Err(why) => found.add(format!("target {name}: {wanted}: {why}")),
+                        }
+                        if let Some(launch) = launch {
+                            self.notes.extend(older(name, launch, &version));
+                        }
+                        program = Some(path);
+                    }
+                }
+            }
+            Runner::Command { line, .. } => {
+                for unknown in placeholders::unknown(line) {
+                    let names: Vec<String> =
+                        placeholders::NAMES.iter().map(|name| format!("{{{name}}}")).collect();
+                    let known = names.join(", ");
+                    found.add(format!(
+                        "target {name}: unknown placeholder {{{unknown}}}; known: {known}"
+                    ));
+                }
+                if let CommandLine::Words(words) = line
+                    && let Some(first) = words.first()
+                    && !first.contains(['/', '{'])
+                    && find_program(first, lookup).is_none()
+                {
+                    found.add(format!("target {name}: there is no program {first}"));
+                }
+            }
+            Runner::Replay(path) => {
+                if !path.exists() {
+                    found.add(format!("target {name}: {} does not exist", path.display()));
+                }
+            }
+            Runner::Unsupported(what) => {
+                self.notes.push(format!("target {name} cannot be run: {what}"));
+            }
+        }
+        self.versions.push(version);
+        self.programs.push(program);
+    }
+
+    fn cell(&mut self, cell: &Cell, matrix: &Matrix, found: &mut Findings) {
+        let Some(target) = matrix.targets.get(cell.target) else { return };
+        let launch = target.host.and_then(|host| host.launch);
+        let (case, name) = (&cell.case, &target.name);
+        if cell.prompts.len() > 1 && !launch.is_some_and(|launch| launch.resumes) {
+            let why = "has several turns, which the target cannot be asked one after the other";
+            found.add(format!("case {case} {why} ({name})"));
+        }
+        if cell.isolate == Isolation::None && cell.workspace.from.is_none() {
+            let why = "isolate: none needs a workspace: set `from`";
+            found.add(format!("case {case}: {why}"));
+        }
+        if cell.limits.usd.is_some()
+            && target.target.price.is_none()
+            && launch.is_none_or(|launch| launch.program != "claude")
+        {
+            let note = format!(
+                "target {name}: limits.usd can only be enforced where costs are known; set `price`, or limit tokens"
+            );
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+
+    /// What stands for the files of a workspace; what is missing of them is found.
+    fn workspace(
+        &mut self,
+        plan: &WorkspacePlan,
+        work: &Path,
+        lookup: Lookup<'_>,
+        found: &mut Findings,
+    ) -> String {
+        let mut parts = Vec::new();
+        let mut add = |path: &Path, found: &mut Findings| match content_hash(path) {
+            Ok(hash) => parts.push(hash),
+            Err(error) => found.add(format!("workspace: {error}")),
+        };
+        if let Some(from) = &plan.from {
+            if from.is_dir() {
+                add(from, found);
+            } else {
+                found.add(format!("workspace: {} is not a directory", from.display()));
+            }
+        }
+        for file in &plan.files {
+            if let FileSource::Path(path) = &file.source {
+                add(path, found);
+            }
+        }
+        for variable in missing(&plan.env, lookup) {
+            found.add(format!("workspace: the variable {variable} is not set"));
+        }
+        if let Some(git) = &plan.git {
+            let key = (git.url.clone(), git.reference.clone());
+            if !self.clones.contains_key(&key) {
+                let to = work.join(format!("clone-{}", self.clones.len()));
+                let cloned = fs::create_dir_all(work)
+                    .map_err(|error| error.to_string())
+                    .and_then(|()| clone_at(git, &to));
+                match cloned {
+                    Ok(()) => drop(self.clones.insert(key.clone(), to)),
+                    Err(why) => found.add(format!("workspace: failed to clone {}: {why}", git.url)),
+                }
+            }
+            if let Some(clone) = self.clones.get(&key) {
+                parts.extend(commit_of(clone));
+            }
+        }
+        let line = |hook: &Hook| format!("{:?}", hook.line);
+        let texts: Vec<_> = plan
+            .files
+            .iter()
+            .map(|file| match &file.source {
+                FileSource::Text(text) => json!([file.dest, text]),
+                FileSource::Path(_) => json!([file.dest]),
+            })
+            .collect();
+        let setup: Vec<_> = plan.setup.iter().map(line).collect();
+        let names: Vec<_> = plan.env.iter().map(|variable| &variable.name).collect();
+        hash(&json!([parts, texts, setup, names]))
+    }
+
+    fn sandbox(&mut self, found: &mut Findings) {
+        let mut program = Program::new("bwrap", std::env::temp_dir());
+        let probe = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid"];
+        program.args = probe.iter().map(|word| (*word).to_owned()).collect();
+        program.args.push("true".into());
+        let works = run(program).is_ok_and(|finished| finished.code == Some(0));
+        if works {
+            self.sandbox = Some(Sandbox::Bwrap);
+            return;
+        }
+        #[cfg(target_os = "linux")]
+        if toolmark_process::can_confine() {
+            self.sandbox = Some(Sandbox::Landlock);
+            self.notes.push("bwrap does not work here: Landlock confines the agents".to_owned());
+            return;
+        }
+        found.add("isolate: bwrap: neither bwrap nor Landlock works here".to_owned());
+    }
+}
+
+/// Which of the variables are not set.
+fn missing(variables: &[Variable], lookup: Lookup<'_>) -> Vec<String> {
+    Environ::default().add(variables, lookup)
+}
+
+/// The file of a program: a path, or found in `PATH`.
+fn find_program(name: &str, lookup: Lookup<'_>) -> Option<PathBuf> {
+    if name.contains('/') {
+        let path = std::path::absolute(name).ok()?;
+        return path.is_file().then_some(path);
+    }
+    let path = lookup("PATH")?;
+    std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
+}
+
+/// What a program calls its version: the first word of what it says that has a digit and
+/// a dot.
+fn version_of(program: &Path) -> Result<String, String> {
+    let mut asked = Program::new(program.to_string_lossy(), std::env::temp_dir());
+    asked.args = vec!["--version".into()];
+    asked.timeout = VERSION_TIME;
+    let finished = run(asked)?;
+    if finished.timed_out {
+        return Err("took too long to say its version".to_owned());
+    }
+    let said = format!("{}\n{}", finished.stdout, finished.stderr);
+    let is_version =
+        |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
+    let words = said.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ','));
+    let version =
+        words.map(|word| word.trim_start_matches('v').trim_end_matches('.')).find(is_version);
+    match (version, finished.code) {
+        (Some(version), _) => Ok(version.to_owned()),
+        (None, Some(0)) => Ok(String::new()),
+        (None, _) => Err("cannot be run: --version failed".to_owned()),
+    }
+}
+
+/// A note where a version is older than the one that was tried.
+fn older(name: &str, launch: &Launch, version: &str) -> Option<String> {
+    let numbers = |version: &str| {
+        let parts = version.split(['.', '-', '+']).map_while(|part| part.parse::<u64>().ok());
+        parts.collect::<Vec<_>>()
+    };
+    let (own, tried) = (numbers(version), numbers(launch.tried));
+    (!own.is_empty() && own < tried).then(|| {
+        format!(
+            "target {name}: {} {version} is older than the tried {}",
+            launch.program, launch.tried
+        )
+    })
+}
+
+/// Does the program that says so say that a target can be run?
+fn healthy(line: &CommandLine, target: &RunTarget, lookup: Lookup<'_>) -> Result<(), String> {
+    let value = |name: &str| match name {
+        "target" => target.name.clone(),
+        "model" => target.model.clone().unwrap_or_default(),
+        _ => String::new(),
+    };
+    let mut words = placeholders::fill(line, &value)
+        .into_iter()
+        .map(|word| word.to_string_lossy().into_owned());
+    let directory = std::env::current_dir().map_err(|error| error.to_string())?;
+    let mut program = Program::new(words.next().unwrap_or_default(), directory);
+    program.args = words.collect();
+    let mut environ = Environ::default();
+    environ.add(&target.target.env, lookup);
+    program.env = environ.pairs();
+    let finished = run(program)?;
+    match finished.code {
+        Some(0) => Ok(()),
+        _ if finished.timed_out => Err("its health check took too long".to_owned()),
+        _ => {
+            let said = finished.stderr.lines().last().unwrap_or_default().trim().to_owned();
+            Err(format!("its health check failed: {said}"))
+        }
+    }
+}

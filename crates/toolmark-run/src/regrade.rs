@@ -1,0 +1,73 @@
+//! Grades the trials of a run again, without running anything.
+
+use crate::end::Conclusion;
+use crate::store::TrialRecord;
+use crate::trace;
+use crate::trial::graded;
+use std::fs;
+use std::sync::Arc;
+use toolmark_grade::{Grading, LeftBehind};
+use toolmark_outcome::{CaseResult, Cause, Redactor};
+use toolmark_trace::Trajectory;
+
+impl TrialRecord {
+    /// The run of this trial, read again.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in words.
+    pub fn run(&self) -> Result<Trajectory, String> {
+        let path = self.trace_path().ok_or_else(|| "it left no trace".to_owned())?;
+        let case = &self.case;
+        trace::read_run(&path, |run| {
+            [&run.name, &run.id].into_iter().flatten().any(|name| name == case.as_str())
+        })
+    }
+
+    /// What the trial left behind.
+    #[must_use]
+    pub fn left_behind(&self) -> LeftBehind {
+        let diff = fs::read_to_string(self.directory.join("workspace.patch")).ok();
+        LeftBehind {
+            // Where it is gone, a grader of files cannot tell.
+            workspace: self.workspace.clone(),
+            diff: diff.map(Arc::from),
+            artifacts: None,
+        }
+    }
+
+    /// How the trial ended.
+    #[must_use]
+    pub fn conclusion(&self) -> Conclusion {
+        match self.ended.as_str() {
+            "completed" => Conclusion::Grade { notes: self.notes.clone() },
+            "limit" => Conclusion::Limit(self.limit.clone().unwrap_or_default()),
+            word => {
+                let last = self.attempts.last().and_then(|attempt| attempt.why.clone());
+                Conclusion::Unknown {
+                    cause: Cause::from_word(word).unwrap_or(Cause::NoTrace),
+                    why: last.unwrap_or_default(),
+                    retry: false,
+                }
+            }
+        }
+    }
+
+    /// Grades it again. `None` where the plan has no such case.
+    #[must_use]
+    pub fn regrade(&self, grading: &Grading<'_>, index: usize) -> Option<CaseResult> {
+        let conclusion = self.conclusion();
+        let run = match conclusion {
+            Conclusion::Unknown { .. } => None,
+            _ => self.run().ok(),
+        };
+        graded(grading, index, self.trial, &conclusion, run.as_ref(), self.left_behind(), true)
+    }
+
+    /// Takes another outcome, made by other graders.
+    pub fn accept(&mut self, result: &CaseResult, grade_key: &str) {
+        let outcome = result.clone().redact(Redactor::new(true));
+        self.outcome = serde_json::to_value(outcome).unwrap_or_default();
+        grade_key.clone_into(&mut self.grade_key);
+    }
+}

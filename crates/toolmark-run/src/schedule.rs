@@ -1,0 +1,308 @@
+//! Which trial runs when: as many at once as is asked for, fewer where a provider
+//! refuses, none that decides nothing any more or that the budget has no room for.
+
+use crate::attempt::Shared;
+use crate::events::Event;
+use crate::key::RunKey;
+use crate::matrix::Matrix;
+use crate::store::{Store, TrialRecord};
+use crate::trial::{Trial, Watch};
+use std::io;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use toolmark_grade::Grading;
+use toolmark_outcome::{CaseResult, Cause, Verdict};
+
+/// What is run, and with what.
+pub struct Schedule<'a> {
+    /// What is to be run.
+    pub matrix: &'a Matrix,
+    /// Where it is kept.
+    pub store: &'a Store,
+    /// What grades it.
+    pub grading: &'a Grading<'a>,
+    /// What every attempt shares.
+    pub shared: Shared<'a>,
+    /// What it is graded by.
+    pub grade_key: &'a str,
+    /// Is it graded at all?
+    pub grades: bool,
+}
+
+/// What became of a trial.
+#[derive(Debug, Clone)]
+enum Slot {
+    Waiting,
+    Running,
+    Done(Verdict),
+    /// It does not decide anything any more.
+    LeftOut,
+}
+
+/// How many trials a target runs at once: halved when its provider refuses, one more
+/// with every success.
+#[derive(Debug, Clone, Copy)]
+struct Jobs {
+    limit: usize,
+    running: usize,
+}
+
+struct State {
+    slots: Vec<Vec<Slot>>,
+    jobs: Vec<Jobs>,
+    results: Vec<(usize, u32, Option<TrialRecord>, CaseResult)>,
+    /// Why no more trials start.
+    ended: Option<&'static str>,
+    failed: Option<io::Error>,
+}
+
+/// What a run came to.
+pub struct Ran {
+    /// The results of all trials, by cell and trial.
+    pub results: Vec<(usize, u32, Option<TrialRecord>, CaseResult)>,
+    /// How many trials were left out, since the rule was decided.
+    pub left_out: u64,
+}
+
+struct Throttle<'a, 'b> {
+    schedule: &'a Schedule<'b>,
+    state: &'a Mutex<State>,
+    target: usize,
+}
+
+impl Watch for Throttle<'_, '_> {
+    fn throttled(&self) {
+        let mut state = lock(self.state);
+        if let Some(jobs) = state.jobs.get_mut(self.target) {
+            jobs.limit = (jobs.limit / 2).max(1);
+            let event = Event::Jobs { target: self.target, jobs: jobs.limit };
+            self.schedule.shared.observer.event(&event);
+        }
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Schedule<'_> {
+    /// Runs everything that is not done already.
+    pub fn run(&self, done: Vec<(usize, u32, TrialRecord, CaseResult)>) -> io::Result<Ran> {
+        let cells = &self.matrix.cells;
+        let mut slots: Vec<Vec<Slot>> =
+            cells.iter().map(|cell| vec![Slot::Waiting; cell.trials as usize]).collect();
+        let mut results = Vec::new();
+        for (cell, trial, record, result) in done {
+            if let Some(slot) = slots.get_mut(cell).and_then(|of| of.get_mut(trial as usize)) {
+                *slot = Slot::Done(result.verdict);
+                results.push((cell, trial, Some(record), result));
+            }
+        }
+        let jobs = Jobs { limit: self.matrix.jobs, running: 0 };
+        let state = Mutex::new(State {
+            slots,
+            jobs: vec![jobs; self.matrix.targets.len()],
+            results,
+            ended: None,
+            failed: None,
+        });
+        let changed = Condvar::new();
+        let order = self.matrix.trials();
+        let workers = self.matrix.jobs.min(order.len()).max(1);
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| self.work(&order, &state, &changed));
+            }
+        });
+        let mut state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = state.failed.take() {
+            return Err(error);
+        }
+        self.add_not_run(&mut state);
+        let mut results = state.results;
+        results.sort_by_key(|(cell, trial, _, _)| (*cell, *trial));
+        let left_out = state.slots.iter().flatten().filter(|slot| matches!(slot, Slot::LeftOut));
+        Ok(Ran { results, left_out: left_out.count() as u64 })
+    }
+
+    /// Takes one trial after the other, until there is none.
+    fn work(&self, order: &[(usize, u32)], state: &Mutex<State>, changed: &Condvar) {
+        loop {
+            let mut held = lock(state);
+            let (cell, trial) = loop {
+                if held.failed.is_some() {
+                    return;
+                }
+                if self.shared.stop.pressed() > 0 {
+                    held.ended.get_or_insert("the run was stopped");
+                }
+                match self.next(order, &mut held) {
+                    Next::Run(cell, trial) => break (cell, trial),
+                    Next::Nothing => {
+                        changed.notify_all();
+                        return;
+                    }
+                    Next::Later => {
+                        let wait = Duration::from_millis(100);
+                        let waited = changed.wait_timeout(held, wait);
+                        held = waited.map_or_else(|error| error.into_inner().0, |(held, _)| held);
+                    }
+                }
+            };
+            let Some(target) = self.matrix.cells.get(cell).map(|cell| cell.target) else { return };
+            set(&mut held, cell, trial, Slot::Running);
+            if let Some(jobs) = held.jobs.get_mut(target) {
+                jobs.running += 1;
+            }
+            drop(held);
+            let made = self.make(cell, trial, state);
+            let mut held = lock(state);
+            if let Some(jobs) = held.jobs.get_mut(target) {
+                jobs.running = jobs.running.saturating_sub(1);
+            }
+            match made {
+                Ok(Some((record, result))) => {
+                    let cause = result.verdict.cause();
+                    if cause == Some(Cause::NotRun) {
+                        // It goes with those that did not start.
+                        set(&mut held, cell, trial, Slot::Waiting);
+                        held.ended.get_or_insert(if self.shared.stop.pressed() > 0 {
+                            "the run was stopped"
+                        } else {
+                            "the budget was spent"
+                        });
+                    } else {
+                        set(&mut held, cell, trial, Slot::Done(result.verdict));
+                        held.results.push((cell, trial, Some(record), result));
+                        if cause != Some(Cause::RateLimit) {
+                            self.recover(target, &mut held);
+                        }
+                    }
+                }
+                Ok(None) => {
+                    set(&mut held, cell, trial, Slot::Waiting);
+                    held.ended.get_or_insert("the budget was spent");
+                }
+                Err(error) => held.failed = Some(error),
+            }
+            drop(held);
+            changed.notify_all();
+        }
+    }
+
+    /// One more trial at once, after one that the provider did not refuse.
+    fn recover(&self, target: usize, state: &mut State) {
+        if let Some(jobs) = state.jobs.get_mut(target)
+            && jobs.limit < self.matrix.jobs
+        {
+            jobs.limit += 1;
+            self.shared.observer.event(&Event::Jobs { target, jobs: jobs.limit });
+        }
+    }
+
+    /// The next trial that may start.
+    fn next(&self, order: &[(usize, u32)], state: &mut State) -> Next {
+        let mut waits = false;
+        for &(at, trial) in order {
+            let Some(cell) = self.matrix.cells.get(at) else { continue };
+            let Some(slots) = state.slots.get(at) else { continue };
+            if !matches!(slots.get(trial as usize), Some(Slot::Waiting)) {
+                continue;
+            }
+            if cell.early_stop && cell.trials > 1 {
+                // One trial of a cell after the other: which are left out must not
+                // depend on how many run at once.
+                let before = slots.get(..trial as usize).unwrap_or_default();
+                let count = |which: Verdict| {
+                    before
+                        .iter()
+                        .filter(|slot| matches!(slot, Slot::Done(v) if *v == which))
+                        .count() as u64
+                };
+                let (passed, failed) = (count(Verdict::Pass), count(Verdict::Fail));
+                if cell.rule.decided(u64::from(cell.trials), passed, failed).is_some() {
+                    let mut trials = 0;
+                    for slot in state.slots.get_mut(at).into_iter().flatten() {
+                        if matches!(slot, Slot::Waiting) {
+                            *slot = Slot::LeftOut;
+                            trials += 1;
+                        }
+                    }
+                    self.shared.observer.event(&Event::LeftOut { cell: at, trials });
+                    continue;
+                }
+                if before.iter().any(|slot| matches!(slot, Slot::Waiting | Slot::Running)) {
+                    waits = true;
+                    continue;
+                }
+            }
+            if state.ended.is_some() {
+                continue;
+            }
+            let Some(jobs) = state.jobs.get(cell.target) else { continue };
+            if jobs.running >= jobs.limit {
+                waits = true;
+                continue;
+            }
+            return Next::Run(at, trial);
+        }
+        let is_running = state.slots.iter().flatten().any(|slot| matches!(slot, Slot::Running));
+        if waits && is_running { Next::Later } else { Next::Nothing }
+    }
+
+    /// Runs a trial; `None` where the budget has no room for it.
+    fn make(
+        &self,
+        at: usize,
+        trial: u32,
+        state: &Mutex<State>,
+    ) -> io::Result<Option<(TrialRecord, CaseResult)>> {
+        let cell = self.matrix.cells.get(at).ok_or(io::ErrorKind::NotFound)?;
+        let target = self.matrix.targets.get(cell.target).ok_or(io::ErrorKind::NotFound)?;
+        let Some(reservation) = self.shared.ledger.reserve(&cell.limits) else { return Ok(None) };
+        let key: RunKey = self.shared.ready.key(self.matrix, at).ok_or(io::ErrorKind::NotFound)?;
+        let throttle = Throttle { schedule: self, state, target: cell.target };
+        let made =
+            Trial { cell, at, target, number: trial, key, grade_key: self.grade_key, reservation };
+        let (record, result) =
+            made.make(&self.shared, self.store, self.grading, self.grades, &throttle)?;
+        self.shared.observer.event(&Event::Finished {
+            cell: at,
+            trial,
+            verdict: result.verdict,
+            reason: result.reason.raw(),
+            used: &record.used,
+            took: Duration::from_millis(record.duration_ms),
+        });
+        Ok(Some((record, result)))
+    }
+
+    /// Trials that were not run are unknown, and say so.
+    fn add_not_run(&self, state: &mut State) {
+        let why = state.ended.unwrap_or("it was not run");
+        for (at, slots) in state.slots.iter().enumerate() {
+            for (trial, slot) in slots.iter().enumerate() {
+                let trial = u32::try_from(trial).unwrap_or(u32::MAX);
+                if matches!(slot, Slot::Waiting | Slot::Running) {
+                    let index = self.matrix.cells.get(at).map_or(usize::MAX, |cell| cell.index);
+                    let result = self.grading.ungraded_trial(index, trial, Cause::NotRun, why);
+                    state.results.extend(result.map(|result| (at, trial, None, result)));
+                }
+            }
+        }
+    }
+}
+
+/// What a worker does next.
+enum Next {
+    Run(usize, u32),
+    /// What is waiting depends on what is running.
+    Later,
+    Nothing,
+}
+
+fn set(state: &mut State, cell: usize, trial: u32, slot: Slot) {
+    if let Some(place) = state.slots.get_mut(cell).and_then(|of| of.get_mut(trial as usize)) {
+        *place = slot;
+    }
+}

@@ -1,0 +1,26 @@
+//! One runner per directory.
+
+use super::Store;
+use std::fs::{File, TryLockError};
+use std::io::{self, Write};
+
+/// A run that nobody else may touch until this is dropped.
+#[derive(Debug)]
+pub struct Locked(#[expect(dead_code, reason = "the lock is held as long as it is open")] File);
+
+impl Store {
+    /// Locks it; `None` where another runner has it. The system frees it with the
+    /// process, however that ends.
+    pub fn lock(&self) -> io::Result<Option<Locked>> {
+        let path = self.root.join("lock");
+        let mut file = File::options().create(true).truncate(false).write(true).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        file.set_len(0)?;
+        writeln!(file, "{}", std::process::id())?;
+        Ok(Some(Locked(file)))
+    }
+}

@@ -1,0 +1,88 @@
+//! Repositories as sources: cloned once for a run, then copied like a directory.
+//!
+//! Not worktrees: settings, stashes and branches of the source would be the agent's.
+
+use std::path::Path;
+use std::time::Duration;
+use toolmark_grade::run_plan::GitSource;
+use toolmark_process::{Program, run};
+
+/// How long cloning may take.
+const CLONE_TIME: Duration = Duration::from_secs(600);
+
+/// The commit a source stands at, as its repository says.
+pub(crate) fn commit_of(clone: &Path) -> Result<String, String> {
+    let finished = git(clone, &["rev-parse", "HEAD"])?;
+    Ok(finished.trim().to_owned())
+}
+
+/// Clones a repository at a ref into a directory that is not there yet.
+pub(crate) fn clone_at(source: &GitSource, to: &Path) -> Result<(), String> {
+    let parent = to.parent().unwrap_or(Path::new("."));
+    let to = to.to_string_lossy();
+    // The objects are copied: a clone that shares them would be damaged with them.
+    git(parent, &["clone", "--quiet", "--no-hardlinks", "--", &source.url, &to])?;
+    if let Some(reference) = &source.reference {
+        if reference.starts_with('-') {
+            return Err(format!("{reference} is not a ref"));
+        }
+        let to = Path::new(&*to);
+        git(to, &["checkout", "--quiet", "--detach", reference])
+            .or_else(|_| {
+                git(to, &["checkout", "--quiet", "--detach", &format!("origin/{reference}")])
+            })
+            .map_err(|why| format!("{} has no {reference}: {why}", source.url))?;
+    }
+    Ok(())
+}
+
+fn git(directory: &Path, args: &[&str]) -> Result<String, String> {
+    let mut program = Program::new("git", directory);
+    program.args = args.iter().map(|arg| (*arg).to_owned()).collect();
+    program.timeout = CLONE_TIME;
+    program.env = vec![("GIT_TERMINAL_PROMPT".into(), "0".into())];
+    let finished = run(program)?;
+    match finished.code {
+        Some(0) => Ok(finished.stdout),
+        _ if finished.timed_out => Err("git took too long".to_owned()),
+        _ => Err(finished.stderr.lines().last().unwrap_or("git failed").trim().to_owned()),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_repository_is_cloned_at_a_ref() {
+        let dir = tempfile::tempdir().unwrap();
+        let source = dir.path().join("source");
+        fs::create_dir(&source).unwrap();
+        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+        let commit = |text: &str| {
+            fs::write(source.join("a"), text).unwrap();
+            git(&source, &["add", "a"]).unwrap();
+            git(&source, &[&identity[..], &["commit", "-q", "-m", text]].concat()).unwrap();
+        };
+        git(&source, &["init", "-q", "-b", "main"]).unwrap();
+        commit("one");
+        git(&source, &["tag", "v1"]).unwrap();
+        git(&source, &["branch", "side"]).unwrap();
+        commit("two");
+        for (reference, text) in [(None, "two"), (Some("v1"), "one"), (Some("side"), "one")] {
+            let to = dir.path().join(format!("clone-{}", reference.unwrap_or("none")));
+            let git_source = GitSource {
+                url: source.to_string_lossy().into_owned(),
+                reference: reference.map(str::to_owned),
+            };
+            clone_at(&git_source, &to).unwrap();
+            assert_eq!(fs::read_to_string(to.join("a")).unwrap(), text);
+            assert_eq!(commit_of(&to).unwrap().len(), 40);
+        }
+        let missing =
+            GitSource { url: source.to_string_lossy().into_owned(), reference: Some("v9".into()) };
+        let said = clone_at(&missing, &dir.path().join("x")).unwrap_err();
+        assert!(said.contains("v9"), "{said}");
+    }
+}

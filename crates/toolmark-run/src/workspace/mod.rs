@@ -1,0 +1,108 @@
+//! The files of a trial: where they come from, what is done to them, what changed.
+
+mod copy;
+mod diff;
+mod git;
+mod hooks;
+mod snapshot;
+
+pub(crate) use copy::hex;
+pub(crate) use copy::{CopyError, content_hash, copy_tree};
+pub(crate) use git::{clone_at, commit_of};
+pub(crate) use hooks::{HookContext, run_hooks};
+pub(crate) use snapshot::Snapshot;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use toolmark_grade::run_plan::{FileSource, WorkspacePlan};
+
+/// The directories of one attempt.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    /// What holds the others.
+    pub root: PathBuf,
+    /// Where the agent works.
+    pub workspace: PathBuf,
+    /// Its home.
+    pub home: PathBuf,
+    /// For temporary files.
+    pub tmp: PathBuf,
+}
+
+impl Places {
+    /// Makes the directories of an attempt.
+    pub(crate) fn create(root: PathBuf) -> io::Result<Self> {
+        let places = Self {
+            workspace: root.join("workspace"),
+            home: root.join("home"),
+            tmp: root.join("tmp"),
+            root,
+        };
+        // What an attempt before left that nobody cleaned up is not this one's.
+        if places.root.exists() {
+            fs::remove_dir_all(&places.root)?;
+        }
+        for directory in [&places.workspace, &places.home, &places.tmp] {
+            fs::create_dir_all(directory)?;
+        }
+        Ok(places)
+    }
+
+    /// Removes them. An agent may have made directories that cannot be entered.
+    pub(crate) fn remove(&self) {
+        if fs::remove_dir_all(&self.root).is_err() {
+            open_up(&self.root);
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+}
+
+/// Lets us enter every directory below.
+#[cfg(unix)]
+fn open_up(directory: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let mut todo = vec![directory.to_owned()];
+    while let Some(directory) = todo.pop() {
+        let _ = fs::set_permissions(&directory, fs::Permissions::from_mode(0o700));
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                todo.push(entry.path());
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn open_up(_: &Path) {}
+
+/// Puts the files of a plan into a workspace that is empty, and remembers which are
+/// just as they are in the source. `cloned` is the clone of its repository.
+pub(crate) fn fill(
+    plan: &WorkspacePlan,
+    cloned: Option<&Path>,
+    workspace: &Path,
+) -> Result<Snapshot, CopyError> {
+    let mut snapshot = Snapshot::default();
+    for source in cloned.into_iter().chain(plan.from.as_deref()) {
+        copy_tree(source, workspace, &mut snapshot)?;
+    }
+    for file in &plan.files {
+        let to = workspace.join(&file.dest);
+        if let Some(parent) = to.parent() {
+            fs::create_dir_all(parent).map_err(|error| CopyError::at(parent, error))?;
+        }
+        match &file.source {
+            FileSource::Text(text) => {
+                fs::write(&to, text).map_err(|error| CopyError::at(&to, error))?;
+            }
+            FileSource::Path(from) if from.is_dir() => {
+                copy_tree(from, &to, &mut Snapshot::default())?;
+            }
+            FileSource::Path(from) => {
+                fs::copy(from, &to).map_err(|error| CopyError::at(from, error))?;
+            }
+        }
+    }
+    Ok(snapshot)
+}

@@ -1,0 +1,126 @@
+//! `--dry-run`: what would be started, and with what.
+
+use super::OpenSpec;
+use super::assemble::runner;
+use crate::Stop;
+use crate::human;
+use crate::printer::{Line, Printer, style};
+use std::path::Path;
+use toolmark_grade::run_plan::{CommandLine, Home, Permissions, Runner};
+use toolmark_hosts::launch::{Allowed, LaunchRequest, SessionTrace};
+use toolmark_redact::printable;
+use toolmark_run::store::{RUNS, Store};
+use toolmark_run::{Environ, Lookup, Matrix, Ready, RunTarget};
+
+/// Prints the plan of a run.
+pub(crate) fn print(
+    matrix: &Matrix,
+    ready: &Ready,
+    spec: &OpenSpec,
+    work: &Path,
+    lookup: Lookup<'_>,
+    printer: &mut Printer,
+) -> Result<(), Stop> {
+    let trials = human::things(matrix.trials().len() as u64, "trial");
+    let cells = human::things(matrix.cells.len() as u64, "case");
+    let name = printer.redact(spec.path.to_string_lossy());
+    let jobs = matrix.jobs;
+    let head = printable!("{}: {} of {}, {} at once", name, trials, cells, jobs);
+    printer.line(&Line::of(style::STRONG, head))?;
+    for (at, target) in matrix.targets.iter().enumerate() {
+        printer.line(&Line::new())?;
+        let kind = printer.redact(runner(&target.target.runner));
+        let version = ready.versions.get(at).filter(|version| !version.is_empty());
+        let version = version.map(|version| format!(" {version}")).unwrap_or_default();
+        let version = printer.redact(version);
+        let name = printer.redact(target.name.as_str());
+        let line = Line::of(style::STRONG, printable!("target {}", name));
+        printer.line(&line.with(style::PLAIN, printable!("  {}{}", kind, version)))?;
+        let field = |name: &'static str, words: String, printer: &mut Printer| {
+            let words = printer.redact(words);
+            let line = Line::of(style::DIM, printable!("  {:<12}", name));
+            printer.line(&line.with(style::PLAIN, words))
+        };
+        field("argv", argv(target, ready, at).join(" "), printer)?;
+        let names = variables(target, lookup);
+        field("variables", names.join(" "), printer)?;
+        field("workspaces", work.to_string_lossy().into_owned(), printer)?;
+        if let Some(launch) = target.host.and_then(|host| host.launch) {
+            let trace = match launch.session {
+                SessionTrace::File { folder, .. } => format!("session file in ~/{folder}"),
+                SessionTrace::Stream => "what it prints".to_owned(),
+            };
+            field("trace", trace, printer)?;
+        }
+        for cell in matrix.cells.iter().filter(|cell| cell.target == at) {
+            let trials = human::things(u64::from(cell.trials), "trial");
+            let rule = cell.rule.to_string();
+            let line =
+                format!("{}: {trials}, pass: {rule}, isolate: {}", cell.case, cell.isolate.word());
+            field("case", line, printer)?;
+        }
+    }
+    let wanted = std::path::absolute(&spec.path).unwrap_or_default();
+    let last = Store::newest(Path::new(RUNS), |info| info.spec_absolute == wanted);
+    let spent = last.and_then(|store| Some((store.id(), store.summary()?)));
+    if let Some((id, summary)) = spent
+        && let Some(used) = summary.get("used")
+    {
+        let usd = used.get("usd").and_then(serde_json::Value::as_f64);
+        let tokens = used.get("tokens").and_then(serde_json::Value::as_u64);
+        let cost = match (usd, tokens) {
+            (Some(usd), _) => human::usd(usd),
+            (None, Some(tokens)) => printable!("{} tokens", human::count(tokens)),
+            (None, None) => "nothing that was recorded".into(),
+        };
+        printer.line(&Line::new())?;
+        let id = printer.redact(id);
+        printer.line(&Line::of(style::DIM, printable!("the last run, {}, spent {}", id, cost)))?;
+    }
+    Ok(())
+}
+
+/// The command line of a target, with placeholders where values differ by trial.
+fn argv(target: &RunTarget, ready: &Ready, at: usize) -> Vec<String> {
+    match &target.target.runner {
+        Runner::Agent { args, .. } => {
+            let Some(launch) = target.host.and_then(|host| host.launch) else { return Vec::new() };
+            let home = Path::new("{home}");
+            let request = LaunchRequest {
+                model: target.model.as_deref(),
+                permissions: match target.target.permissions {
+                    Permissions::Read => Allowed::Read,
+                    Permissions::Workspace => Allowed::Workspace,
+                    Permissions::Full => Allowed::Full,
+                },
+                home: (target.target.home == Home::Fresh).then_some(home),
+                session: "{session_id}",
+                resume: None,
+                turns: None,
+                usd: None,
+            };
+            let program = ready.programs.get(at).cloned().flatten();
+            let program = program.map_or_else(
+                || launch.program.to_owned(),
+                |path| path.to_string_lossy().into_owned(),
+            );
+            let own = (launch.args)(&request);
+            let own = own.iter().map(|arg| arg.to_string_lossy().into_owned());
+            std::iter::once(program).chain(own).chain(args.iter().cloned()).collect()
+        }
+        Runner::Command { line: CommandLine::Words(words), .. } => words.clone(),
+        Runner::Command { line: CommandLine::Shell(line), .. } => vec![line.clone()],
+        Runner::Replay(path) => vec![path.to_string_lossy().into_owned()],
+        Runner::Unsupported(what) => vec![what.clone()],
+    }
+}
+
+/// The names of the variables a target gets.
+fn variables(target: &RunTarget, lookup: Lookup<'_>) -> Vec<String> {
+    let mut environ = Environ::base(lookup);
+    if let Some(launch) = target.host.and_then(|host| host.launch) {
+        environ.pass_host(launch, lookup);
+    }
+    environ.add(&target.target.env, lookup);
+    environ.names().map(str::to_owned).collect()
+}

@@ -1,0 +1,86 @@
+//! What `run` and `runs` share: a spec to run, a view of what goes on, results put
+//! together.
+
+pub(crate) mod assemble;
+pub(crate) mod dry_run;
+pub(crate) mod interrupt;
+pub(crate) mod recorded;
+pub(crate) mod resume;
+pub(crate) mod view;
+
+use crate::Stop;
+use crate::exit::Failure;
+use crate::grading::spec;
+use crate::human;
+use crate::printer::Printer;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toolmark_grade::{Gate, LoadOptions, Plan, RunPlan, UsualJudge};
+use toolmark_run::hash;
+
+/// A spec to run.
+pub(crate) struct OpenSpec {
+    /// Its file.
+    pub(crate) path: PathBuf,
+    /// What it asks.
+    pub(crate) plan: Plan,
+    /// Its text and those of the files it includes.
+    pub(crate) files: Vec<(PathBuf, String)>,
+    /// What stands for what it grades by.
+    pub(crate) key: String,
+}
+
+impl OpenSpec {
+    /// Was the file changed since it was read?
+    pub(crate) fn is_changed(&self) -> bool {
+        self.files
+            .first()
+            .is_some_and(|(path, text)| fs::read_to_string(path).is_ok_and(|now| now != *text))
+    }
+}
+
+/// Opens a spec; its errors are printed.
+pub(crate) fn open_spec(
+    path: &Path,
+    options: &LoadOptions,
+    options_key: &str,
+    printer: &mut Printer,
+) -> Result<OpenSpec, Stop> {
+    if path.is_dir() {
+        let message = format!("{} is a directory: name one spec", path.display());
+        return Err(Failure::usage(message).into());
+    }
+    let opened = spec::open(path, options, printer)?;
+    let errors = opened.errors as u64;
+    let Some(loaded) = opened.loaded else {
+        let message = format!("{} could not be read; nothing was run", path.display());
+        return Err(Failure::usage(message).into());
+    };
+    let mut files = vec![(path.to_owned(), loaded.source.text().to_owned())];
+    for included in &loaded.includes {
+        files.push((PathBuf::from(&*included.source.name), included.source.text().to_owned()));
+    }
+    let Some(plan) = loaded.plan else {
+        let errors = human::things(errors, "error");
+        let message = format!("{} has {errors}; nothing was run", path.display());
+        return Err(Failure::usage(message).into());
+    };
+    let texts: Vec<&str> = files.iter().map(|(_, text)| text.as_str()).collect();
+    let key = hash(&serde_json::json!([texts, options_key]));
+    Ok(OpenSpec { path: path.to_owned(), plan, files, key })
+}
+
+/// A plan of nothing, to take the place of one that is moved.
+pub(crate) fn empty_plan() -> Plan {
+    Plan {
+        spec: "".into(),
+        dialect: "toolmark",
+        name: None,
+        cases: Vec::new(),
+        every: None,
+        gate: Gate::default(),
+        aggregates: Vec::new(),
+        judge: UsualJudge::default(),
+        run: RunPlan::default(),
+    }
+}

@@ -1,0 +1,94 @@
+//! Which trials of an earlier run count, and which are run again.
+
+use crate::commands::run::Rerun;
+use crate::exit::Failure;
+use toolmark_grade::Grading;
+use toolmark_outcome::{CaseResult, Verdict};
+use toolmark_run::{Matrix, Ready, Store, TrialRecord};
+
+/// A trial that is done: its cell and number, what is kept of it, and its outcome.
+pub(crate) type Done = (usize, u32, TrialRecord, CaseResult);
+
+/// The trials of a run that are done.
+///
+/// A trial that was run with something else than now is refused, with what differs: its
+/// result would be taken for one of what is asked for now. One that was graded by other
+/// graders is graded again.
+pub(crate) fn done(
+    store: &Store,
+    matrix: &Matrix,
+    ready: &Ready,
+    grading: &Grading<'_>,
+    grade_key: &str,
+    rerun: Option<Rerun>,
+    grades: bool,
+) -> Result<Vec<Done>, Failure> {
+    let mut done = Vec::new();
+    if rerun == Some(Rerun::All) {
+        return Ok(done);
+    }
+    let places: std::collections::BTreeMap<(&str, &str), usize> = matrix
+        .cells
+        .iter()
+        .enumerate()
+        .filter_map(|(at, cell)| {
+            let target = matrix.targets.get(cell.target)?;
+            Some(((target.name.as_str(), cell.case.as_str()), at))
+        })
+        .collect();
+    let keys: Vec<_> = (0..matrix.cells.len()).map(|at| ready.key(matrix, at)).collect();
+    for mut record in store.records() {
+        let Some(&at) = places.get(&(record.target.as_str(), record.case.as_str())) else {
+            continue;
+        };
+        let Some(cell) = matrix.cells.get(at).filter(|cell| record.trial < cell.trials) else {
+            continue;
+        };
+        if let Some(Some(key)) = keys.get(at)
+            && *key != record.key
+        {
+            let differences = record.key.differences(key).join(", ");
+            let (case, target) = (&record.case, &record.target);
+            let failure = Failure::usage(format!(
+                "{} was run with something else: {differences} of case {case} on {target} changed",
+                store.root().display()
+            ));
+            return Err(failure.hint("start a new run, or run all again: --rerun all"));
+        }
+        let has_run = matches!(record.ended.as_str(), "completed" | "limit");
+        if !has_run {
+            continue;
+        }
+        let mut result = None;
+        if grades && record.grade_key != grade_key {
+            result = record.regrade(grading, cell.index);
+            if let Some(result) = &result {
+                record.accept(result, grade_key);
+                record.write().map_err(|error| Failure::write(store.root(), &error))?;
+            }
+        }
+        let Some(mut result) = result.or_else(|| record.outcome()) else { continue };
+        place(&mut result, cell.index, matrix);
+        let again = match rerun {
+            Some(Rerun::Fail) => result.verdict == Verdict::Fail,
+            Some(Rerun::Unknown) => matches!(result.verdict, Verdict::Unknown(_)),
+            _ => false,
+        };
+        if !again {
+            done.push((at, record.trial, record, result));
+        }
+    }
+    Ok(done)
+}
+
+/// Puts a result that was read back where the plan has it.
+fn place(result: &mut CaseResult, index: usize, matrix: &Matrix) {
+    result.case_index = index;
+    let Some(case) = matrix.plan.cases.get(index) else { return };
+    result.place = case.place.clone();
+    for grader in &mut result.graders {
+        if let Some(planned) = case.graders.iter().find(|one| grader.name == one.name.as_str()) {
+            grader.place = planned.place.clone();
+        }
+    }
+}
