@@ -5,7 +5,7 @@
 //! corrected for agreement by chance; if chance alone would always agree, κ is
 //! undefined, with a reason.
 
-use super::random::Random;
+use toolmark_outcome::statistics::Random;
 use serde::{Deserialize, Serialize};
 use toolmark_outcome::statistics::wilson;
 

@@ -1,6 +1,6 @@
 //! Judges whose faults are known, and what their calibration says.
 
-use super::random::Random;
+use toolmark_outcome::statistics::Random;
 use super::*;
 use std::cell::Cell;
 use std::sync::Arc;
