@@ -189,6 +189,19 @@ pub struct ReportChanges {
     pub kinds: Vec<KindChange>,
 }
 
+impl ReportChanges {
+    fn new(before: &Side<'_>, now: &Side<'_>) -> Self {
+        let places = |is_new: Vec<bool>| {
+            let places = is_new.into_iter().enumerate().filter(|(_, is_new)| *is_new);
+            places.map(|(at, _)| at).collect()
+        };
+        let forth = Compared::new(before, now);
+        // What a look back would call new is gone: so both ways mirror each other.
+        let back = Compared::new(now, before);
+        Self { new: places(forth.is_new), gone: places(back.is_new), kinds: forth.kinds }
+    }
+}
+
 /// What became of a kind of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -267,23 +280,28 @@ impl Changes {
     /// They as they may be printed.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Changes<Printable> {
-        let kind = |kind: KindChange| KindChange {
-            trend: kind.trend,
-            code: redactor.apply(kind.code),
-            tool: redactor.apply(kind.tool),
-            bucket: kind.bucket.map(|bucket| redactor.apply(bucket)),
-            before: kind.before,
-            now: kind.now,
-            difference: kind.difference,
-            interval: kind.interval,
-            p: kind.p,
-        };
-        let kinds = self.kinds.into_iter().map(kind).collect();
+        let kinds = self.kinds.into_iter().map(|kind| kind.redact(redactor)).collect();
         Changes { new: self.new, known: self.known, gone: self.gone, kinds }
     }
 }
 
 impl KindChange {
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> KindChange<Printable> {
+        KindChange {
+            trend: self.trend,
+            code: redactor.apply(self.code),
+            tool: redactor.apply(self.tool),
+            bucket: self.bucket.map(|bucket| redactor.apply(bucket)),
+            before: self.before,
+            now: self.now,
+            difference: self.difference,
+            interval: self.interval,
+            p: self.p,
+        }
+    }
+
     fn new(key: &KindKey, before: Found, now: Found) -> Self {
         let p = statistics::fisher((before.of, before.found), (now.of, now.found));
         let rates = before.rate().zip(now.rate());
@@ -515,21 +533,15 @@ impl Baseline {
     /// round, and what became of each kind.
     #[must_use]
     pub fn compare(&self, now: &Self) -> ReportChanges {
-        let (before, now) = (self.side(), now.side());
-        let places = |is_new: Vec<bool>| {
-            let places = is_new.into_iter().enumerate().filter(|(_, is_new)| *is_new);
-            places.map(|(at, _)| at).collect()
-        };
-        let forth = Compared::new(&before, &now);
-        // What a look back would call new is gone: so both ways mirror each other.
-        let back = Compared::new(&now, &before);
-        ReportChanges { new: places(forth.is_new), gone: places(back.is_new), kinds: forth.kinds }
+        ReportChanges::new(&self.side(), &now.side())
     }
 
-    /// Leaves out which sessions there were: findings are then compared by their
-    /// fingerprints, whatever session they are of.
-    pub fn forget_sessions(&mut self) {
-        self.each.clear();
+    /// The same by fingerprints alone, for reports that do not say which sessions
+    /// they are about.
+    #[must_use]
+    pub fn compare_fingerprints(&self, now: &Self) -> ReportChanges {
+        let side = |run| Side { sessions: BTreeSet::new(), ..Self::side(run) };
+        ReportChanges::new(&side(self), &side(now))
     }
 
     fn side(&self) -> Side<'_> {
@@ -680,11 +692,9 @@ mod tests {
             assert_eq!((back.new, back.gone), (changes.gone, changes.new));
         }
         // Where nobody knows which sessions there were, fingerprints decide.
-        let [mut a, mut b] =
-            [session(1, &READ.repeat(2)), session(2, &READ.repeat(2))].map(|c| of(&c));
-        a.forget_sessions();
-        b.forget_sessions();
-        assert_eq!(a.compare(&b), ReportChanges::default());
+        let [a, b] = [1, 2].map(|id| of(&session(id, &READ.repeat(2))));
+        assert_eq!(a.compare(&b).kinds.len(), 1);
+        assert_eq!(a.compare_fingerprints(&b), ReportChanges::default());
     }
 
     #[test]

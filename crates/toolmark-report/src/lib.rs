@@ -1,6 +1,7 @@
 //! Reports: the results of grading and checking, for people and for programs.
 //!
-//! A [`Report`] goes in: cases that were graded, sessions that were checked, or both.
+//! A [`Report`] goes in: cases that were graded, sessions that were checked, and what
+//! changed since another run.
 //! One file comes out. Each format is one file or folder here and one line in
 //! [`FORMATS`]. A report decides nothing and reads no clock, no environment and no terminal, so the same result
 //! and the same [`Options`] give the same bytes.
@@ -43,6 +44,7 @@ mod agentv;
 mod alignment;
 pub mod calibration;
 mod checked;
+mod compared;
 mod csv;
 mod html;
 mod json;
@@ -64,6 +66,7 @@ mod vally;
 use model::{CheckRun, RunResult};
 use std::io::{self, Write};
 use std::time::Duration;
+use toolmark_compare::Comparison;
 
 /// How much to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,14 +133,16 @@ pub enum ReportError {
     Json(#[from] serde_json::Error),
 }
 
-/// What a report is about: cases that were graded, sessions that were checked, or
-/// both.
+/// What a report is about: cases that were graded, sessions that were checked, and
+/// what changed since another run.
 #[derive(Clone, Copy, Default)]
 pub struct Report<'r> {
     /// What grading came to.
     pub graded: Option<&'r RunResult>,
     /// What checking came to.
     pub checked: Option<&'r CheckRun>,
+    /// What changed since another run.
+    pub compared: Option<&'r Comparison>,
 }
 
 impl<'r> Report<'r> {
@@ -148,6 +153,7 @@ impl<'r> Report<'r> {
         out: &mut dyn Write,
         graded: WritePart<'r, RunResult>,
         checked: WritePart<'r, CheckRun>,
+        compared: WritePart<'r, Comparison>,
     ) -> Result<(), ReportError> {
         if let Some(run) = self.graded {
             graded(run, options, out)?;
@@ -158,6 +164,12 @@ impl<'r> Report<'r> {
             }
             checked(run, options, out)?;
         }
+        if let Some(comparison) = self.compared {
+            if self.graded.is_some() || self.checked.is_some() {
+                out.write_all(b"\n")?;
+            }
+            compared(comparison, options, out)?;
+        }
         Ok(())
     }
 }
@@ -167,13 +179,19 @@ type WritePart<'r, T> = fn(&'r T, &Options, &mut dyn Write) -> Result<(), Report
 
 impl<'r> From<&'r RunResult> for Report<'r> {
     fn from(run: &'r RunResult) -> Self {
-        Self { graded: Some(run), checked: None }
+        Self { graded: Some(run), ..Self::default() }
     }
 }
 
 impl<'r> From<&'r CheckRun> for Report<'r> {
     fn from(run: &'r CheckRun) -> Self {
-        Self { graded: None, checked: Some(run) }
+        Self { checked: Some(run), ..Self::default() }
+    }
+}
+
+impl<'r> From<&'r Comparison> for Report<'r> {
+    fn from(comparison: &'r Comparison) -> Self {
+        Self { compared: Some(comparison), ..Self::default() }
     }
 }
 
@@ -187,6 +205,8 @@ pub struct ReportFormat {
     pub extension: &'static str,
     /// Has it a place for findings? The records of other systems have none.
     pub has_findings: bool,
+    /// Has it a place for what changed since another run?
+    pub has_comparisons: bool,
     /// Is it text? What is not belongs in a file, not on a terminal.
     pub is_text: bool,
     /// Writes it.
@@ -208,13 +228,14 @@ impl ReportFormat {
 }
 
 macro_rules! formats {
-    ($($id:ident, $extension:literal, $findings:literal, $text:literal, $title:literal;)*) => {
+    ($($id:ident, $extension:literal, $findings:literal, $comparisons:literal, $text:literal, $title:literal;)*) => {
         /// Every format.
         pub static FORMATS: &[ReportFormat] = &[$(ReportFormat {
             id: stringify!($id),
             title: $title,
             extension: $extension,
             has_findings: $findings,
+            has_comparisons: $comparisons,
             is_text: $text,
             write: $id::write,
         }),*];
@@ -222,17 +243,17 @@ macro_rules! formats {
 }
 
 formats! {
-    text, "txt", true, true, "a summary for people at a terminal";
-    json, "json", true, true, "everything in one JSON object";
-    jsonl, "jsonl", true, true, "one JSON line per outcome or finding, then a summary";
-    junit, "xml", true, true, "JUnit XML, for the test view of a CI system";
-    sarif, "sarif", true, true, "SARIF 2.1.0, for code scanning";
-    csv, "csv", true, true, "rows for spreadsheets and data frames";
-    parquet, "parquet", true, false, "the rows of csv with types, for data frames and databases";
-    markdown, "md", true, true, "Markdown, for the summary of a CI job";
-    html, "html", true, true, "one web page with everything on it";
-    vally, "jsonl", false, true, "the result records of Vally";
-    agentv, "jsonl", false, true, "the result rows of AgentV";
+    text, "txt", true, true, true, "a summary for people at a terminal";
+    json, "json", true, true, true, "everything in one JSON object";
+    jsonl, "jsonl", true, false, true, "one JSON line per outcome or finding, then a summary";
+    junit, "xml", true, false, true, "JUnit XML, for the test view of a CI system";
+    sarif, "sarif", true, false, true, "SARIF 2.1.0, for code scanning";
+    csv, "csv", true, false, true, "rows for spreadsheets and data frames";
+    parquet, "parquet", true, false, false, "the rows of csv with types, for data frames and databases";
+    markdown, "md", true, true, true, "Markdown, for the summary of a CI job";
+    html, "html", true, true, true, "one web page with everything on it";
+    vally, "jsonl", false, false, true, "the result records of Vally";
+    agentv, "jsonl", false, false, true, "the result rows of AgentV";
 }
 
 /// The format with this id.
@@ -277,7 +298,7 @@ mod tests {
     #[test]
     fn both_are_in_one_report() {
         let (graded, checked) = (testing::sample(), checked::tests::sample());
-        let both = Report { graded: Some(&graded), checked: Some(&checked) };
+        let both = Report { graded: Some(&graded), checked: Some(&checked), compared: None };
         for format in texts().filter(|format| format.has_findings) {
             let report = format.to_text(both, &Options::default()).unwrap();
             for word in ["refund", "S101"] {

@@ -19,6 +19,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use toolmark_check::CheckRun;
+use toolmark_compare::Comparison;
 use toolmark_outcome::{Printable, RunResult};
 use toolmark_report::{FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows};
 
@@ -242,6 +243,20 @@ impl Reported for CheckRun<Printable> {
 
     fn as_report(&self) -> Report<'_> {
         self.into()
+    }
+}
+
+impl Reported for Comparison {
+    const EXAMPLE: &str = "html=compare.html";
+
+    const HAS_FINDINGS: bool = true;
+
+    fn as_report(&self) -> Report<'_> {
+        self.into()
+    }
+
+    fn formats() -> impl Iterator<Item = &'static ReportFormat> {
+        FORMATS.iter().filter(|format| format.has_comparisons)
     }
 }
 

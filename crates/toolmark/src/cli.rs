@@ -1,8 +1,8 @@
 //! The command line: the commands, the options they all have, and their help.
 
 use crate::commands::{
-    check, completions, convert, formats, grade, graders, guard, init, judge, lint, rules, schema,
-    show, stats,
+    check, compare, completions, convert, formats, grade, graders, guard, init, judge, lint, rules,
+    schema, show, stats,
 };
 use crate::exit::Exit;
 use crate::pool::Pool;
@@ -31,6 +31,7 @@ Examples:
   toolmark convert run.json --to atif the same run in another tool's format
   toolmark check                      findings in the newest sessions
   toolmark grade spec.yaml runs/      traces against a spec
+  toolmark compare old.json new.json  what changed between two runs
   toolmark lint spec.yaml             all errors in a spec
   toolmark formats                    the formats that can be read";
 
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Convert(convert::Convert),
     Check(Box<check::Check>),
     Grade(Box<grade::Grade>),
+    Compare(compare::Compare),
     Lint(lint::Lint),
     Judge(Box<judge::Judge>),
     Guard(guard::Guard),

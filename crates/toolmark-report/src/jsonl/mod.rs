@@ -5,6 +5,8 @@ mod graded;
 
 pub(crate) use graded::lines;
 
+use crate::json::compared;
+
 use crate::{Options, Report, ReportError};
 use std::io::Write;
 
@@ -18,6 +20,9 @@ pub(crate) fn write(
     }
     if let Some(run) = report.checked {
         checked::write(run, options, out)?;
+    }
+    if let Some(run) = report.compared {
+        graded::line(&compared::shape(run, options), out)?;
     }
     Ok(())
 }

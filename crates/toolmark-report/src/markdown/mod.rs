@@ -1,6 +1,7 @@
 //! Markdown for the summary of a CI job.
 
 mod checked;
+mod compared;
 mod graded;
 
 use crate::{Options, Report, ReportError};
@@ -11,5 +12,5 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    report.write_parts(options, out, graded::write, checked::write)
+    report.write_parts(options, out, graded::write, checked::write, compared::write)
 }

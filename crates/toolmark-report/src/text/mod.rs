@@ -1,6 +1,7 @@
 //! What people read at a terminal.
 
 mod checked;
+mod compared;
 mod graded;
 mod page;
 
@@ -14,5 +15,5 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    report.write_parts(options, out, graded::write, checked::write)
+    report.write_parts(options, out, graded::write, checked::write, compared::write)
 }
