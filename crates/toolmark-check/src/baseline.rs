@@ -6,7 +6,7 @@
 
 use crate::checker::Checked;
 use crate::gate::{self, Cell, Cells, Earlier};
-use crate::scorecard::{RuleCount, Scorecard, Tally};
+use crate::scorecard::{RuleCount, Tally};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::statistics;
@@ -137,13 +137,25 @@ impl KindKey {
     }
 }
 
+/// A finding as runs are compared.
+#[derive(Debug)]
+struct KnownFinding {
+    fingerprint: String,
+    session: Option<Untrusted>,
+    kind: KindKey,
+}
+
+impl KnownFinding {
+    fn key(&self) -> (&str, Option<&Untrusted>, KindKey) {
+        (self.fingerprint.as_str(), self.session.as_ref(), self.kind.clone())
+    }
+}
+
 /// The run before.
 #[derive(Debug, Default)]
 pub struct Baseline {
-    /// How often each fingerprint was found, by session.
-    known: BTreeMap<String, BTreeMap<Option<Untrusted>, u64>>,
-    /// How often each kind was found.
-    kinds: BTreeMap<KindKey, u64>,
+    /// The findings, in the order of the report.
+    findings: Vec<KnownFinding>,
     /// By rule and tool: the calls the rule could decide about.
     opportunities: BTreeMap<(String, String), u64>,
     /// By tool: its calls, where the report has no opportunities.
@@ -164,6 +176,30 @@ pub struct Changes<T = Untrusted> {
     /// How often each kind is found, where the runs have different sessions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<KindChange<T>>,
+}
+
+/// How the findings of two reports compare.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReportChanges {
+    /// The places of the findings that only the later report has.
+    pub new: Vec<usize>,
+    /// The places of those that only the earlier one has.
+    pub gone: Vec<usize>,
+    /// How often each kind is found, where the reports have different sessions.
+    pub kinds: Vec<KindChange>,
+}
+
+impl ReportChanges {
+    fn new(before: &Side<'_>, now: &Side<'_>) -> Self {
+        let places = |is_new: Vec<bool>| {
+            let places = is_new.into_iter().enumerate().filter(|(_, is_new)| *is_new);
+            places.map(|(at, _)| at).collect()
+        };
+        let forth = Compared::new(before, now);
+        // What a look back would call new is gone: so both ways mirror each other.
+        let back = Compared::new(now, before);
+        Self { new: places(forth.is_new), gone: places(back.is_new), kinds: forth.kinds }
+    }
 }
 
 /// What became of a kind of findings.
@@ -244,23 +280,28 @@ impl Changes {
     /// They as they may be printed.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Changes<Printable> {
-        let kind = |kind: KindChange| KindChange {
-            trend: kind.trend,
-            code: redactor.apply(kind.code),
-            tool: redactor.apply(kind.tool),
-            bucket: kind.bucket.map(|bucket| redactor.apply(bucket)),
-            before: kind.before,
-            now: kind.now,
-            difference: kind.difference,
-            interval: kind.interval,
-            p: kind.p,
-        };
-        let kinds = self.kinds.into_iter().map(kind).collect();
+        let kinds = self.kinds.into_iter().map(|kind| kind.redact(redactor)).collect();
         Changes { new: self.new, known: self.known, gone: self.gone, kinds }
     }
 }
 
 impl KindChange {
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> KindChange<Printable> {
+        KindChange {
+            trend: self.trend,
+            code: redactor.apply(self.code),
+            tool: redactor.apply(self.tool),
+            bucket: self.bucket.map(|bucket| redactor.apply(bucket)),
+            before: self.before,
+            now: self.now,
+            difference: self.difference,
+            interval: self.interval,
+            p: self.p,
+        }
+    }
+
     fn new(key: &KindKey, before: Found, now: Found) -> Self {
         let p = statistics::fisher((before.of, before.found), (now.of, now.found));
         let rates = before.rate().zip(now.rate());
@@ -282,10 +323,132 @@ impl KindChange {
     }
 }
 
+/// One of two runs whose findings are compared.
+struct Side<'a> {
+    /// The sessions with an id.
+    sessions: BTreeSet<&'a Untrusted>,
+    /// The fingerprint, session and kind of each finding.
+    findings: Vec<(&'a str, Option<&'a Untrusted>, KindKey)>,
+    /// The calls a rule could decide about, by kind.
+    opportunities: Box<dyn Fn(&KindKey) -> u64 + 'a>,
+}
+
+impl<'a> Side<'a> {
+    fn of(checked: &'a Checked) -> Self {
+        let key = |finding: &'a Finding| {
+            (finding.fingerprint.as_str(), finding.session.as_ref(), KindKey::of(finding))
+        };
+        let rules = &checked.scorecard.rules;
+        let opportunities = |key: &KindKey| {
+            let of_rule = |((code, tool), _): &(&(&str, Untrusted), &RuleCount)| {
+                *code == key.code && *tool == *key.tool.as_str()
+            };
+            rules.iter().find(of_rule).map_or(0, |(_, count)| count.of)
+        };
+        Self {
+            sessions: checked.sessions.iter().filter_map(|session| session.id.as_ref()).collect(),
+            findings: checked.findings.iter().map(key).collect(),
+            opportunities: Box::new(opportunities),
+        }
+    }
+
+    /// How often each kind was found.
+    fn kinds(&self) -> BTreeMap<&KindKey, u64> {
+        let mut kinds = BTreeMap::new();
+        for (_, _, kind) in &self.findings {
+            *kinds.entry(kind).or_default() += 1;
+        }
+        kinds
+    }
+}
+
+/// What became of the findings of a run in the next.
+struct Compared {
+    /// Of each finding of the second run: was it not in the first, or is it of a kind
+    /// that is found more often now?
+    is_new: Vec<bool>,
+    /// How many of the first are not in the second.
+    gone: u64,
+    /// How often each kind is found, where the runs have different sessions.
+    kinds: Vec<KindChange>,
+}
+
+impl Compared {
+    /// A finding of a session that both runs looked at is recognised by its
+    /// fingerprint: where there were as many as now, none is new. One of another
+    /// session is compared by its kind: it is new where the run before has nothing of
+    /// the kind, or where the kind is found more often per opportunity.
+    fn new(before: &Side<'_>, now: &Side<'_>) -> Self {
+        let sessions = Sessions { before: &before.sessions, now: &now.sessions };
+        let (of_before, of_now) = (before.kinds(), now.kinds());
+        let keys: BTreeSet<&KindKey> = of_before.keys().chain(of_now.keys()).copied().collect();
+        let kind = |key: &KindKey| {
+            let counted = |counts: &BTreeMap<&KindKey, u64>| counts.get(key).copied().unwrap_or(0);
+            let before = Found::new(counted(&of_before), (before.opportunities)(key));
+            KindChange::new(key, before, Found::new(counted(&of_now), (now.opportunities)(key)))
+        };
+        let kinds: BTreeMap<&KindKey, KindChange> =
+            keys.into_iter().map(|key| (key, kind(key))).collect();
+        let is_other: Vec<bool> =
+            now.findings.iter().map(|(_, session, _)| sessions.is_other(*session)).collect();
+        let has_others = is_other.contains(&true)
+            || now.sessions.iter().any(|id| !before.sessions.contains(id))
+            || sessions.are_all_other();
+        let (known, mut gone) = known(before, now, &sessions, &is_other);
+        let is_worse = |kind: &KindKey| {
+            kinds.get(kind).is_some_and(|kind| matches!(kind.trend, Trend::New | Trend::More))
+        };
+        let is_new = now.findings.iter().enumerate().map(|(at, (_, _, kind))| match is_other[at] {
+            true => is_worse(kind),
+            false => !known[at],
+        });
+        let is_new = is_new.collect();
+        let kinds: Vec<KindChange> =
+            if has_others { kinds.into_values().collect() } else { Vec::new() };
+        if sessions.are_all_other() {
+            let left = kinds.iter().filter(|kind| kind.trend == Trend::Gone);
+            gone = left.map(|kind| kind.before.found).sum();
+        }
+        Self { is_new, gone, kinds }
+    }
+}
+
+/// Which findings of sessions that both runs looked at are known by their
+/// fingerprints, those of the same session first; how many of the run before are gone.
+fn known(
+    before: &Side<'_>,
+    now: &Side<'_>,
+    sessions: &Sessions<'_>,
+    is_other: &[bool],
+) -> (Vec<bool>, u64) {
+    let mut left: BTreeMap<&str, BTreeMap<Option<&Untrusted>, u64>> = BTreeMap::new();
+    for (fingerprint, session, _) in &before.findings {
+        if !sessions.is_past(*session) {
+            *left.entry(fingerprint).or_default().entry(*session).or_default() += 1;
+        }
+    }
+    let mut known = vec![false; now.findings.len()];
+    for any_session in [false, true] {
+        for (at, (fingerprint, session, _)) in now.findings.iter().enumerate() {
+            if known[at] || is_other[at] {
+                continue;
+            }
+            let Some(by_session) = left.get_mut(fingerprint) else { continue };
+            let count = if any_session {
+                by_session.values_mut().find(|count| **count > 0)
+            } else {
+                by_session.get_mut(session).filter(|count| **count > 0)
+            };
+            known[at] = count.map(|count| *count -= 1).is_some();
+        }
+    }
+    (known, left.values().flat_map(BTreeMap::values).sum())
+}
+
 /// The sessions of both runs that have an id.
 struct Sessions<'a> {
-    before: BTreeSet<&'a Untrusted>,
-    now: BTreeSet<&'a Untrusted>,
+    before: &'a BTreeSet<&'a Untrusted>,
+    now: &'a BTreeSet<&'a Untrusted>,
 }
 
 impl Sessions<'_> {
@@ -320,11 +483,12 @@ impl Baseline {
         let report: Report = serde_json::from_str(text)
             .map_err(|error| format!("not a JSON report of `toolmark check`: {error}"))?;
         let mut baseline = Self::default();
-        for Known { fingerprint, session, code, tool, bucket } in report.findings {
-            let by_session = baseline.known.entry(fingerprint).or_default();
-            *by_session.entry(session.map(Into::into)).or_default() += 1;
-            *baseline.kinds.entry(KindKey { code, tool, bucket }).or_default() += 1;
-        }
+        let findings = report.findings.into_iter().map(|known| KnownFinding {
+            fingerprint: known.fingerprint,
+            session: known.session.map(Into::into),
+            kind: KindKey { code: known.code, tool: known.tool, bucket: known.bucket },
+        });
+        baseline.findings = findings.collect();
         for trajectory in report.trajectories {
             let (id, cells) = trajectory.read();
             baseline.all.merge(&cells);
@@ -356,85 +520,36 @@ impl Baseline {
     }
 
     /// Marks the findings that were not in the run before, and says what changed.
-    ///
-    /// A finding of a session that the run before looked at too is recognised by
-    /// its fingerprint: where there were as many as now, none is new. One of
-    /// another session is compared by its kind: it is new where the run before has
-    /// nothing of the kind, or where the kind is found more often per opportunity.
     pub fn mark(&self, checked: &mut Checked) -> Changes {
-        let now = checked.sessions.iter().filter_map(|session| session.id.as_ref());
-        let sessions = Sessions { before: self.each.keys().collect(), now: now.collect() };
-        let kinds = self.kinds(&checked.findings, &checked.scorecard);
-        let is_worse: BTreeSet<&KindKey> = kinds
-            .iter()
-            .filter(|(_, kind)| matches!(kind.trend, Trend::New | Trend::More))
-            .map(|(key, _)| key)
-            .collect();
-        let (others, same): (Vec<_>, Vec<_>) = checked
-            .findings
-            .iter_mut()
-            .partition(|finding| sessions.is_other(finding.session.as_ref()));
-        let has_others = !others.is_empty()
-            || sessions.now.iter().any(|id| !sessions.before.contains(id))
-            || sessions.are_all_other();
-        for finding in others {
-            finding.new = Some(is_worse.contains(&KindKey::of(finding)));
+        let Compared { is_new, gone, kinds } = Compared::new(&self.side(), &Side::of(checked));
+        let new = is_new.iter().filter(|is_new| **is_new).count() as u64;
+        for (finding, is_new) in checked.findings.iter_mut().zip(is_new) {
+            finding.new = Some(is_new);
         }
-        let mut gone = self.mark_same(same, &sessions);
-        let kinds: Vec<KindChange> =
-            if has_others { kinds.into_values().collect() } else { Vec::new() };
-        if sessions.are_all_other() {
-            let left = kinds.iter().filter(|kind| kind.trend == Trend::Gone);
-            gone = left.map(|kind| kind.before.found).sum();
-        }
-        let findings = &checked.findings;
-        let new = findings.iter().filter(|finding| finding.new == Some(true)).count() as u64;
-        Changes { new, known: findings.len() as u64 - new, gone, kinds }
+        Changes { new, known: checked.findings.len() as u64 - new, gone, kinds }
     }
 
-    /// Marks findings by their fingerprints, those of the same session first; how
-    /// many of the run before are gone.
-    fn mark_same(&self, mut findings: Vec<&mut Finding>, sessions: &Sessions<'_>) -> u64 {
-        let mut left = self.known.clone();
-        for by_session in left.values_mut() {
-            by_session.retain(|session, _| !sessions.is_past(session.as_ref()));
-        }
-        let mut take = |finding: &Finding, any_session: bool| -> bool {
-            let Some(by_session) = left.get_mut(&finding.fingerprint) else { return false };
-            let count = if any_session {
-                by_session.values_mut().find(|count| **count > 0)
-            } else {
-                by_session.get_mut(&finding.session).filter(|count| **count > 0)
-            };
-            count.map(|count| *count -= 1).is_some()
-        };
-        for finding in &mut findings {
-            finding.new = Some(!take(finding, false));
-        }
-        for finding in findings.iter_mut().filter(|finding| finding.new == Some(true)) {
-            finding.new = Some(!take(finding, true));
-        }
-        left.values().flat_map(BTreeMap::values).sum()
+    /// The findings of another report that this one does not have, the other way
+    /// round, and what became of each kind.
+    #[must_use]
+    pub fn compare(&self, now: &Self) -> ReportChanges {
+        ReportChanges::new(&self.side(), &now.side())
     }
 
-    /// How often each kind was found before and now, per opportunity.
-    fn kinds(&self, findings: &[Finding], card: &Scorecard) -> BTreeMap<KindKey, KindChange> {
-        let mut now: BTreeMap<KindKey, u64> = BTreeMap::new();
-        for finding in findings {
-            *now.entry(KindKey::of(finding)).or_default() += 1;
+    /// The same by fingerprints alone, for reports that do not say which sessions
+    /// they are about.
+    #[must_use]
+    pub fn compare_fingerprints(&self, now: &Self) -> ReportChanges {
+        let side = |run| Side { sessions: BTreeSet::new(), ..Self::side(run) };
+        ReportChanges::new(&side(self), &side(now))
+    }
+
+    fn side(&self) -> Side<'_> {
+        Side {
+            sessions: self.each.keys().collect(),
+            findings: self.findings.iter().map(KnownFinding::key).collect(),
+            opportunities: Box::new(|key| self.opportunities(key)),
         }
-        let keys: BTreeSet<&KindKey> = self.kinds.keys().chain(now.keys()).collect();
-        let kind = |key: &KindKey| {
-            let counted = |counts: &BTreeMap<KindKey, u64>| counts.get(key).copied().unwrap_or(0);
-            let before = Found::new(counted(&self.kinds), self.opportunities(key));
-            let of_rule = |((code, tool), _): &(&(&str, Untrusted), &RuleCount)| {
-                *code == key.code && *tool == *key.tool.as_str()
-            };
-            let of = card.rules.iter().find(of_rule).map_or(0, |(_, count)| count.of);
-            let change = KindChange::new(key, before, Found::new(counted(&now), of));
-            (key.clone(), change)
-        };
-        keys.into_iter().map(kind).collect()
     }
 
     /// The calls of the run before that a rule could decide about.
@@ -558,6 +673,28 @@ mod tests {
         let changes = baseline.mark(&mut sum([both]));
         assert_eq!((changes.new, changes.known, changes.gone), (0, 5, 0));
         assert_eq!(changes.kinds.len(), 1);
+    }
+
+    #[test]
+    fn reports_are_compared_both_ways() {
+        let of = |checked: &Checked| Baseline::parse(&report(checked)).unwrap();
+        let (twice, other) = (of(&checked(&READ.repeat(2))), of(&checked(&OTHER.repeat(3))));
+        let (last_week, this_week) = (of(&session(1, &READ.repeat(3))), of(&session(2, READ)));
+        for (a, b, new, gone, kinds) in [
+            (&twice, &twice, &[][..], &[][..], 0),
+            (&twice, &other, &[0, 1], &[0], 0),
+            (&last_week, &this_week, &[], &[0, 1], 1),
+        ] {
+            let changes = a.compare(b);
+            assert_eq!((&changes.new[..], &changes.gone[..]), (new, gone));
+            assert_eq!(changes.kinds.len(), kinds);
+            let back = b.compare(a);
+            assert_eq!((back.new, back.gone), (changes.gone, changes.new));
+        }
+        // Where nobody knows which sessions there were, fingerprints decide.
+        let [a, b] = [1, 2].map(|id| of(&session(id, &READ.repeat(2))));
+        assert_eq!(a.compare(&b).kinds.len(), 1);
+        assert_eq!(a.compare_fingerprints(&b), ReportChanges::default());
     }
 
     #[test]

@@ -1,5 +1,11 @@
 //! Statistics over trials: a page of formulas with published values as tests.
 
+mod bootstrap;
+mod random;
+
+pub use bootstrap::{MIN_PAIRS, RESAMPLES, paired_bootstrap};
+pub use random::Random;
+
 /// The chance that at least one of `k` trials passes, estimated without bias
 /// from `passed` of `trials`: 1 − C(n−c, k) / C(n, k). `None` where `k` is 0 or
 /// more than were made.

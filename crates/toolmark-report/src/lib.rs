@@ -1,6 +1,7 @@
 //! Reports: the results of grading and checking, for people and for programs.
 //!
-//! A [`Report`] goes in: cases that were graded, sessions that were checked, or both.
+//! A [`Report`] goes in: cases that were graded, sessions that were checked, and what
+//! changed since another run.
 //! One file comes out. Each format is one file or folder here and one line in
 //! [`FORMATS`]. A report decides nothing and reads no clock, no environment and no terminal, so the same result
 //! and the same [`Options`] give the same bytes.
@@ -43,6 +44,7 @@ mod agentv;
 mod alignment;
 pub mod calibration;
 mod checked;
+mod compared;
 mod csv;
 mod html;
 mod json;
@@ -64,6 +66,7 @@ mod vally;
 use model::{CheckRun, FeedRun, RunResult};
 use std::io::{self, Write};
 use std::time::Duration;
+use toolmark_compare::Comparison;
 
 /// How much to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,8 +133,8 @@ pub enum ReportError {
     Json(#[from] serde_json::Error),
 }
 
-/// What a report is about: cases that were graded, sessions that were checked, or
-/// both; or issues.
+/// What a report is about: cases that were graded, sessions that were checked, what
+/// keeps going wrong, what changed since another run.
 #[derive(Clone, Copy, Default)]
 pub struct Report<'r> {
     /// What grading came to.
@@ -140,6 +143,8 @@ pub struct Report<'r> {
     pub checked: Option<&'r CheckRun>,
     /// What keeps going wrong.
     pub feed: Option<&'r FeedRun>,
+    /// What changed since another run.
+    pub compared: Option<&'r Comparison>,
 }
 
 impl<'r> Report<'r> {
@@ -151,6 +156,7 @@ impl<'r> Report<'r> {
         graded: WritePart<'r, RunResult>,
         checked: WritePart<'r, CheckRun>,
         feed: WritePart<'r, FeedRun>,
+        compared: WritePart<'r, Comparison>,
     ) -> Result<(), ReportError> {
         if let Some(run) = self.graded {
             graded(run, options, out)?;
@@ -163,6 +169,12 @@ impl<'r> Report<'r> {
         }
         if let Some(run) = self.feed {
             feed(run, options, out)?;
+        }
+        if let Some(comparison) = self.compared {
+            if self.graded.is_some() || self.checked.is_some() {
+                out.write_all(b"\n")?;
+            }
+            compared(comparison, options, out)?;
         }
         Ok(())
     }
@@ -189,6 +201,12 @@ impl<'r> From<&'r FeedRun> for Report<'r> {
     }
 }
 
+impl<'r> From<&'r Comparison> for Report<'r> {
+    fn from(comparison: &'r Comparison) -> Self {
+        Self { compared: Some(comparison), ..Self::default() }
+    }
+}
+
 /// A way to write a report.
 pub struct ReportFormat {
     /// The word for it on the command line.
@@ -201,6 +219,8 @@ pub struct ReportFormat {
     pub has_findings: bool,
     /// Has it a place for issues?
     pub has_issues: bool,
+    /// Has it a place for what changed since another run?
+    pub has_comparisons: bool,
     /// Is it text? What is not belongs in a file, not on a terminal.
     pub is_text: bool,
     /// Writes it.
@@ -222,7 +242,7 @@ impl ReportFormat {
 }
 
 macro_rules! formats {
-    ($($id:ident, $extension:literal, $findings:literal, $issues:literal, $text:literal, $title:literal;)*) => {
+    ($($id:ident, $extension:literal, $findings:literal, $issues:literal, $comparisons:literal, $text:literal, $title:literal;)*) => {
         /// Every format.
         pub static FORMATS: &[ReportFormat] = &[$(ReportFormat {
             id: stringify!($id),
@@ -230,6 +250,7 @@ macro_rules! formats {
             extension: $extension,
             has_findings: $findings,
             has_issues: $issues,
+            has_comparisons: $comparisons,
             is_text: $text,
             write: $id::write,
         }),*];
@@ -237,17 +258,17 @@ macro_rules! formats {
 }
 
 formats! {
-    text, "txt", true, true, true, "a summary for people at a terminal";
-    json, "json", true, true, true, "everything in one JSON object";
-    jsonl, "jsonl", true, true, true, "one JSON line per outcome, finding or issue, then a summary";
-    junit, "xml", true, false, true, "JUnit XML, for the test view of a CI system";
-    sarif, "sarif", true, false, true, "SARIF 2.1.0, for code scanning";
-    csv, "csv", true, true, true, "rows for spreadsheets and data frames";
-    parquet, "parquet", true, true, false, "the rows of csv with types, for data frames and databases";
-    markdown, "md", true, true, true, "Markdown, for the summary of a CI job";
-    html, "html", true, true, true, "one web page with everything on it";
-    vally, "jsonl", false, false, true, "the result records of Vally";
-    agentv, "jsonl", false, false, true, "the result rows of AgentV";
+    text, "txt", true, true, true, true, "a summary for people at a terminal";
+    json, "json", true, true, true, true, "everything in one JSON object";
+    jsonl, "jsonl", true, true, false, true, "one JSON line per outcome, finding or issue, then a summary";
+    junit, "xml", true, false, false, true, "JUnit XML, for the test view of a CI system";
+    sarif, "sarif", true, false, false, true, "SARIF 2.1.0, for code scanning";
+    csv, "csv", true, true, false, true, "rows for spreadsheets and data frames";
+    parquet, "parquet", true, true, false, false, "the rows of csv with types, for data frames and databases";
+    markdown, "md", true, true, true, true, "Markdown, for the summary of a CI job";
+    html, "html", true, true, true, true, "one web page with everything on it";
+    vally, "jsonl", false, false, false, true, "the result records of Vally";
+    agentv, "jsonl", false, false, false, true, "the result rows of AgentV";
 }
 
 /// The format with this id.
@@ -292,7 +313,8 @@ mod tests {
     #[test]
     fn both_are_in_one_report() {
         let (graded, checked) = (testing::sample(), checked::tests::sample());
-        let both = Report { graded: Some(&graded), checked: Some(&checked), feed: None };
+        let both =
+            Report { graded: Some(&graded), checked: Some(&checked), ..Report::default() };
         for format in texts().filter(|format| format.has_findings) {
             let report = format.to_text(both, &Options::default()).unwrap();
             for word in ["refund", "S101"] {

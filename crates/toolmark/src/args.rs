@@ -19,6 +19,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use toolmark_check::CheckRun;
+use toolmark_compare::Comparison;
 use toolmark_feed::FeedRun;
 use toolmark_outcome::{Printable, RunResult};
 use toolmark_report::{FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows};
@@ -265,6 +266,18 @@ impl Reported for FeedRun<Printable> {
 
     fn fits(format: &ReportFormat) -> bool {
         format.has_issues
+    }
+
+    fn as_report(&self) -> Report<'_> {
+        self.into()
+    }
+}
+
+impl Reported for Comparison {
+    const EXAMPLE: &str = "html=compare.html";
+
+    fn fits(format: &ReportFormat) -> bool {
+        format.has_comparisons
     }
 
     fn as_report(&self) -> Report<'_> {

@@ -1,8 +1,8 @@
 //! The command line: the commands, the options they all have, and their help.
 
 use crate::commands::{
-    check, completions, convert, feed, formats, grade, graders, guard, init, judge, lint, rules,
-    run, runs, schema, show, stats,
+    check, compare, completions, convert, feed, formats, grade, graders, guard, init, judge, lint,
+    rules, run, runs, schema, show, stats,
 };
 use crate::exit::Exit;
 use crate::pool::Pool;
@@ -33,6 +33,7 @@ Examples:
   toolmark feed                       what keeps going wrong, and the fix
   toolmark grade spec.yaml runs/      traces against a spec
   toolmark run spec.yaml              agents on the cases of a spec, graded
+  toolmark compare old.json new.json  what changed between two runs
   toolmark lint spec.yaml             all errors in a spec
   toolmark formats                    the formats that can be read";
 
@@ -58,6 +59,7 @@ pub(crate) enum Command {
     Grade(Box<grade::Grade>),
     Run(Box<run::Run>),
     Runs(runs::Runs),
+    Compare(compare::Compare),
     Lint(lint::Lint),
     Judge(Box<judge::Judge>),
     Guard(guard::Guard),

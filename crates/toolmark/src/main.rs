@@ -9,6 +9,7 @@ mod args;
 mod checking;
 mod cli;
 mod commands;
+mod comparing;
 mod diagnostics;
 mod exit;
 mod gold;
@@ -80,6 +81,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Grade(grade) => grade.run(printer),
         Command::Run(run) => run.run(printer),
         Command::Runs(runs) => runs.run(printer),
+        Command::Compare(compare) => compare.run(printer),
         Command::Lint(lint) => lint.run(printer),
         Command::Judge(judge) => judge.run(printer),
         Command::Guard(guard) => guard.run(printer),

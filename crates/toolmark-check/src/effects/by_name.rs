@@ -156,7 +156,7 @@ fn as_command<'v>(name: &str, args: &'v Value) -> Option<Cow<'v, str>> {
     let says = |all: &[&str]| {
         let is_stated =
             stated.as_deref().is_some_and(|it| all.iter().any(|one| it.starts_with(one)));
-        is_stated || words.iter().any(|word| all.contains(&word.as_str()))
+        is_stated || words.split(' ').any(|word| all.contains(&word))
     };
     let has = |all: &[&str]| all.iter().any(|one| code.contains(one));
     let quoted = super::quoted(code);

@@ -5,8 +5,8 @@
 //! corrected for agreement by chance; if chance alone would always agree, κ is
 //! undefined, with a reason.
 
-use super::random::Random;
 use serde::{Deserialize, Serialize};
+use toolmark_outcome::statistics::Random;
 use toolmark_outcome::statistics::wilson;
 
 /// Resamples for the interval of κ, unless there are too many labels.

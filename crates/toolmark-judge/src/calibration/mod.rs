@@ -11,7 +11,6 @@ mod file;
 mod labels;
 mod opinion;
 mod probes;
-mod random;
 mod report;
 mod sample;
 

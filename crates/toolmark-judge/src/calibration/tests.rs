@@ -1,12 +1,12 @@
 //! Judges whose faults are known, and what their calibration says.
 
-use super::random::Random;
 use super::*;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::Mutex;
 use toolmark_outcome::Cause;
 use toolmark_outcome::judging::{Answer, Mark, Material, Piece, Rubric, Ruling, Unanswered, Vote};
+use toolmark_outcome::statistics::Random;
 
 /// A judge that gives a mark for what it is shown.
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 //! where it enters.
 
 mod checked;
+mod compared;
 mod detail;
 mod graded;
 mod issues;
@@ -28,7 +29,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
     form-action 'none'";
 const SCRIPT_HASH: &str = "sha256-4VpvuNvZrh8R3bW7duT35hIwho0dfgpvGFDlVDZ0OBM=";
 
-/// A part of the page: what was graded, or what was checked.
+/// A part of the page: what was graded, what was checked, or what changed.
 struct Section {
     title: String,
     header: Markup,
@@ -44,8 +45,10 @@ pub(crate) fn write(
 ) -> Result<(), ReportError> {
     let graded = report.graded.map(|run| graded::section(run, options));
     let checked = report.checked.map(|run| checked::section(run, options));
+    let compared = report.compared.map(|run| compared::section(run, options));
+    let feed = report.feed.map(issues::section);
     let sections: Vec<Section> =
-        graded.into_iter().chain(checked).chain(report.feed.map(issues::section)).collect();
+        graded.into_iter().chain(checked).chain(feed).chain(compared).collect();
     let body = html! {
         @for section in &sections { (section.header) }
         main { @for section in &sections { (section.content) } }

@@ -1,6 +1,7 @@
 //! Everything in one JSON object.
 
 mod checked;
+pub(crate) mod compared;
 mod graded;
 mod issues;
 
@@ -9,12 +10,15 @@ use crate::{Options, Report, ReportError};
 use serde::Serialize;
 use std::io::Write;
 
-/// What was graded, and what was checked besides.
+/// What was graded, and what was checked and compared besides.
 #[derive(Serialize)]
-struct Both<'r> {
+struct Graded<'r> {
     #[serde(flatten)]
     graded: graded::Shape<'r>,
-    check: checked::Shape<'r>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<checked::Shape<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<compared::Shape<'r>>,
 }
 
 pub(crate) fn write(
@@ -28,10 +32,14 @@ pub(crate) fn write(
         return Ok(out.write_all(b"\n")?);
     }
     let graded = report.graded.map(|run| graded::shape(run, options));
-    let text = match (graded, report.checked.map(|run| checked::shape(run, options))) {
-        (Some(graded), Some(check)) => serde_json::to_string_pretty(&Both { graded, check }),
-        (Some(graded), None) => serde_json::to_string_pretty(&graded),
-        (None, checked) => serde_json::to_string_pretty(&checked),
+    let check = report.checked.map(|run| checked::shape(run, options));
+    let comparison = report.compared.map(|run| compared::shape(run, options));
+    let text = match (graded, check, comparison) {
+        (Some(graded), check, comparison) => {
+            serde_json::to_string_pretty(&Graded { graded, check, comparison })
+        }
+        (None, None, Some(comparison)) => serde_json::to_string_pretty(&comparison),
+        (None, checked, _) => serde_json::to_string_pretty(&checked),
     };
     out.write_all(harmless_json(text?).as_bytes())?;
     out.write_all(b"\n")?;

@@ -6,6 +6,8 @@ mod issues;
 
 pub(crate) use graded::lines;
 
+use crate::json::compared;
+
 use crate::{Options, Report, ReportError};
 use std::io::Write;
 
@@ -22,6 +24,9 @@ pub(crate) fn write(
     }
     if let Some(run) = report.feed {
         issues::write(run, out)?;
+    }
+    if let Some(run) = report.compared {
+        graded::line(&compared::shape(run, options), out)?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Markdown for the summary of a CI job.
 
 mod checked;
+mod compared;
 mod graded;
 mod issues;
 
@@ -12,5 +13,12 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    report.write_parts(options, out, graded::write, checked::write, issues::write)
+    report.write_parts(
+        options,
+        out,
+        graded::write,
+        checked::write,
+        issues::write,
+        compared::write,
+    )
 }

@@ -1,6 +1,7 @@
 //! What people read at a terminal.
 
 mod checked;
+mod compared;
 mod graded;
 mod issues;
 mod page;
@@ -15,5 +16,12 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    report.write_parts(options, out, graded::write, checked::write, issues::write)
+    report.write_parts(
+        options,
+        out,
+        graded::write,
+        checked::write,
+        issues::write,
+        compared::write,
+    )
 }

@@ -10,6 +10,7 @@
 
 mod architecture;
 mod check;
+mod compare;
 mod diagnostics;
 mod docs;
 mod errors;

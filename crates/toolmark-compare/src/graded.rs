@@ -1,0 +1,373 @@
+//! Cases of two runs in pairs.
+//!
+//! A case on a target is one pair, whatever number of trials it has: trials of one case
+//! are not independent of each other, and the third of one run has nothing to do with
+//! the third of the other. Its verdict is what its trials come to, its score their mean.
+
+use crate::Grouping;
+use crate::group::{Group, Numbers};
+use crate::run::{CaseKey, Graded, Measures, Trial};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_outcome::statistics::mean;
+use toolmark_outcome::{Printable, Verdict, printable};
+
+/// What became of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It passed and fails now.
+    Regression,
+    /// It is unknown on one side only.
+    Unknown,
+    /// It failed and passes now.
+    Improvement,
+    /// The verdict is the same.
+    Same,
+}
+
+impl Change {
+    /// What became of a verdict.
+    #[must_use]
+    pub fn between(before: Verdict, after: Verdict) -> Self {
+        match (before, after) {
+            (Verdict::Pass, Verdict::Fail) => Self::Regression,
+            (Verdict::Fail, Verdict::Pass) => Self::Improvement,
+            (Verdict::Unknown(_), Verdict::Unknown(_)) => Self::Same,
+            (Verdict::Unknown(_), _) | (_, Verdict::Unknown(_)) => Self::Unknown,
+            _ => Self::Same,
+        }
+    }
+
+    /// The word used in every output.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Regression => "regression",
+            Self::Unknown => "unknown",
+            Self::Improvement => "improvement",
+            Self::Same => "same",
+        }
+    }
+}
+
+/// What the trials of a case come to in one run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CaseSide {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The mean score; `None` where a trial has none.
+    pub score: Option<f64>,
+    /// How many trials there were.
+    pub trials: u64,
+    /// How many of them passed.
+    pub passed: u64,
+    /// Why, as the first trial with that verdict says it.
+    pub reason: Printable,
+    /// What a trial took on average; `None` where a trial does not record it.
+    pub measures: Measures,
+}
+
+impl CaseSide {
+    fn new(trials: &[&Trial], given: Option<Verdict>) -> Self {
+        let sum = trials.iter().fold(Verdict::Pass, |sum, trial| sum.and(trial.verdict));
+        let verdict = given.unwrap_or(sum);
+        let decisive = trials.iter().find(|trial| trial.verdict.word() == verdict.word());
+        let all = |of: &dyn Fn(&Trial) -> Option<f64>| {
+            let values: Option<Vec<f64>> = trials.iter().map(|trial| of(trial)).collect();
+            values.and_then(|values| mean(&values))
+        };
+        Self {
+            verdict,
+            score: all(&|trial| trial.score),
+            trials: trials.len() as u64,
+            passed: trials.iter().filter(|trial| trial.verdict == Verdict::Pass).count() as u64,
+            reason: decisive.or(trials.first()).map(|t| t.reason.clone()).unwrap_or_default(),
+            measures: Measures::of([0, 1, 2, 3].map(|at: usize| all(&|t| t.measures.all()[at]))),
+        }
+    }
+
+    fn numbers(&self) -> Numbers {
+        Numbers { verdict: self.verdict, score: self.score, measures: self.measures }
+    }
+}
+
+/// A case of both runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CaseChange {
+    /// The case.
+    pub case: Printable,
+    /// The target, where both runs have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Printable>,
+    /// What became of it.
+    pub change: Change,
+    /// The first run.
+    pub before: CaseSide,
+    /// The second run.
+    pub after: CaseSide,
+    /// How much higher the score is after, where both have one.
+    pub difference: Option<f64>,
+}
+
+impl CaseChange {
+    /// Is nothing different that counts?
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        self.change == Change::Same && self.difference.unwrap_or(0.0) == 0.0
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub fn label(&self) -> Printable {
+        label(&self.case, self.target.as_ref())
+    }
+}
+
+/// A case of one run only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CaseRef {
+    /// The case.
+    pub case: Printable,
+    /// The target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Printable>,
+    /// Its verdict there.
+    pub verdict: Verdict,
+    /// Its score there.
+    pub score: Option<f64>,
+}
+
+impl CaseRef {
+    /// What people call it.
+    #[must_use]
+    pub fn label(&self) -> Printable {
+        label(&self.case, self.target.as_ref())
+    }
+}
+
+fn label(case: &Printable, target: Option<&Printable>) -> Printable {
+    match target {
+        Some(target) => printable!("{} [{}]", case, target),
+        None => case.clone(),
+    }
+}
+
+/// What changed in the cases.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GradedChange {
+    /// All pairs.
+    pub total: Group,
+    /// What the groups are.
+    pub by: Grouping,
+    /// The pairs by target or grader; empty where each case is told alone.
+    pub groups: Vec<Group>,
+    /// The cases of both runs, by name.
+    pub cases: Vec<CaseChange>,
+    /// Cases of the first run only.
+    pub only_before: Vec<CaseRef>,
+    /// Cases of the second run only.
+    pub only_after: Vec<CaseRef>,
+}
+
+/// The trials of each case on each target.
+type Units<'r> = BTreeMap<CaseKey, Vec<&'r Trial>>;
+
+impl GradedChange {
+    pub(crate) fn new(
+        before: &Graded,
+        after: &Graded,
+        names: (&Printable, &Printable),
+        by: Grouping,
+        notes: &mut Vec<Printable>,
+    ) -> Self {
+        let targets = only_targets(before, after);
+        if let Some((a, b)) = &targets {
+            let word = |target: &Option<Printable>| match target {
+                Some(target) => printable!("target {}", target),
+                None => "no target".into(),
+            };
+            notes.push(printable!("{} is compared with {}", word(a), word(b)));
+        }
+        let by_case_alone = targets.is_some();
+        let (a, b) = (units(before, by_case_alone), units(after, by_case_alone));
+        for (name, units) in [(names.0, &a), (names.1, &b)] {
+            notes.extend(repeated(name, units));
+        }
+        let side = |graded: &Graded, trials: &[&Trial]| {
+            let given = trials.first().and_then(|trial| graded.verdicts.get(&key(trial, false)));
+            CaseSide::new(trials, given.copied())
+        };
+        let pair = |(key, trials): (&CaseKey, &Vec<&Trial>)| {
+            let (before, after) = (side(before, trials), side(after, b.get(key)?));
+            let difference = before.score.zip(after.score).map(|(a, b)| b - a);
+            let change = Change::between(before.verdict, after.verdict);
+            let (case, target) = key.clone();
+            Some(CaseChange { case, target, change, before, after, difference })
+        };
+        let cases: Vec<CaseChange> = a.iter().filter_map(pair).collect();
+        let only = |graded: &Graded, these: &Units<'_>, those: &Units<'_>| {
+            let these = these.iter().filter(|(key, _)| !those.contains_key(key));
+            let these = these.map(|((case, target), trials)| {
+                let CaseSide { verdict, score, .. } = side(graded, trials);
+                CaseRef { case: case.clone(), target: target.clone(), verdict, score }
+            });
+            these.collect::<Vec<_>>()
+        };
+        let (only_before, only_after) = (only(before, &a, &b), only(after, &b, &a));
+        let pairs: Vec<(Numbers, Numbers)> =
+            cases.iter().map(|case| (case.before.numbers(), case.after.numbers())).collect();
+        let count = (only_before.len() as u64, only_after.len() as u64);
+        let groups = match by {
+            Grouping::Case => Vec::new(),
+            Grouping::Target => by_target(&cases, &only_before, &only_after, targets.as_ref()),
+            Grouping::Grader => by_grader(&a, &b),
+        };
+        let total = Group::new(None, &pairs, count);
+        Self { total, by, groups, cases, only_before, only_after }
+    }
+
+    /// Is there no difference at all?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.only_before.is_empty()
+            && self.only_after.is_empty()
+            && self.cases.iter().all(CaseChange::is_same)
+    }
+
+    /// The cases with this change, those with the largest difference first.
+    pub fn changed(&self, change: Change) -> Vec<&CaseChange> {
+        let these = self.cases.iter().filter(|case| case.change == change && !case.is_same());
+        let mut these: Vec<&CaseChange> = these.collect();
+        these.sort_by(|a, b| {
+            let size = |case: &CaseChange| case.difference.unwrap_or(0.0).abs();
+            size(b).total_cmp(&size(a))
+        });
+        these
+    }
+}
+
+/// The target of each run, where each has one and they differ: two agents on the same
+/// cases, which are then paired by case alone.
+fn only_targets(before: &Graded, after: &Graded) -> Option<(Option<Printable>, Option<Printable>)> {
+    let only = |graded: &Graded| {
+        let targets: BTreeSet<&Option<Printable>> =
+            graded.trials.iter().map(|trial| &trial.target).collect();
+        let mut targets = targets.into_iter();
+        let first = targets.next()?;
+        targets.next().is_none().then(|| first.clone())
+    };
+    let (a, b) = (only(before)?, only(after)?);
+    (a != b).then_some((a, b))
+}
+
+fn key(trial: &Trial, by_case_alone: bool) -> CaseKey {
+    (trial.case.clone(), trial.target.clone().filter(|_| !by_case_alone))
+}
+
+fn units(graded: &Graded, by_case_alone: bool) -> Units<'_> {
+    let mut units = Units::new();
+    for trial in &graded.trials {
+        units.entry(key(trial, by_case_alone)).or_default().push(trial);
+    }
+    units
+}
+
+/// Says where a trial is there twice, as in two reports of one file.
+fn repeated(name: &Printable, units: &Units<'_>) -> Option<Printable> {
+    let is_repeated = |trials: &[&Trial]| {
+        let mut seen = BTreeSet::new();
+        !trials.iter().all(|trial| seen.insert(trial.trial))
+    };
+    let mut repeated = units.iter().filter(|(_, trials)| is_repeated(trials));
+    let ((case, target), _) = repeated.next()?;
+    let first = label(case, target.as_ref());
+    let more = match repeated.count() {
+        0 => Printable::default(),
+        n => printable!(" and {} more", n),
+    };
+    let what = "has a trial more than once, all of which count:";
+    Some(printable!("{} {} {}{}", name, what, first, more))
+}
+
+fn by_target(
+    cases: &[CaseChange],
+    only_before: &[CaseRef],
+    only_after: &[CaseRef],
+    targets: Option<&(Option<Printable>, Option<Printable>)>,
+) -> Vec<Group> {
+    #[derive(Default)]
+    struct Part {
+        pairs: Vec<(Numbers, Numbers)>,
+        only: (u64, u64),
+    }
+    let mut parts: BTreeMap<Option<&Printable>, Part> = BTreeMap::new();
+    for case in cases {
+        let part = parts.entry(case.target.as_ref()).or_default();
+        part.pairs.push((case.before.numbers(), case.after.numbers()));
+    }
+    for case in only_before {
+        parts.entry(case.target.as_ref()).or_default().only.0 += 1;
+    }
+    for case in only_after {
+        parts.entry(case.target.as_ref()).or_default().only.1 += 1;
+    }
+    let name = |target: Option<&Printable>| match (target, targets) {
+        (None, Some((a, b))) => {
+            let word = |target: &Option<Printable>| target.clone().unwrap_or("none".into());
+            Some(printable!("{} \u{2192} {}", word(a), word(b)))
+        }
+        (target, _) => target.cloned(),
+    };
+    let group = |(target, part): (_, Part)| Group::new(name(target), &part.pairs, part.only);
+    parts.into_iter().map(group).collect()
+}
+
+/// What one grader says of one case: its verdict over the trials, its mean score.
+fn answers<'r>(trials: &[&'r Trial]) -> BTreeMap<(&'r Printable, usize), Numbers> {
+    let mut of: BTreeMap<(&Printable, usize), Vec<(Verdict, Option<f64>)>> = BTreeMap::new();
+    for trial in trials {
+        // Graders of one name are told apart by their order.
+        let mut seen: BTreeMap<&Printable, usize> = BTreeMap::new();
+        for answer in &trial.answers {
+            let nth = seen.entry(&answer.grader).or_default();
+            of.entry((&answer.grader, *nth)).or_default().push((answer.verdict, answer.score));
+            *nth += 1;
+        }
+    }
+    let numbers = |said: Vec<(Verdict, Option<f64>)>| {
+        let scores: Option<Vec<f64>> = said.iter().map(|(_, score)| *score).collect();
+        Numbers {
+            verdict: said.iter().fold(Verdict::Pass, |sum, (verdict, _)| sum.and(*verdict)),
+            score: scores.and_then(|scores| mean(&scores)),
+            measures: Measures::default(),
+        }
+    };
+    of.into_iter().map(|(key, said)| (key, numbers(said))).collect()
+}
+
+fn by_grader(before: &Units<'_>, after: &Units<'_>) -> Vec<Group> {
+    let mut pairs: BTreeMap<&Printable, Vec<(Numbers, Numbers)>> = BTreeMap::new();
+    let mut only: BTreeMap<&Printable, (u64, u64)> = BTreeMap::new();
+    let none: Vec<&Trial> = Vec::new();
+    let keys: BTreeSet<&CaseKey> = before.keys().chain(after.keys()).collect();
+    for key in keys {
+        let (a, b) = (before.get(key).unwrap_or(&none), after.get(key).unwrap_or(&none));
+        let (a, b) = (answers(a), answers(b));
+        for (key, numbers) in &a {
+            match b.get(key) {
+                Some(after) => pairs.entry(key.0).or_default().push((*numbers, *after)),
+                None => only.entry(key.0).or_default().0 += 1,
+            }
+        }
+        for (key, _) in b.iter().filter(|(key, _)| !a.contains_key(key)) {
+            only.entry(key.0).or_default().1 += 1;
+        }
+    }
+    let names: BTreeSet<&Printable> = pairs.keys().chain(only.keys()).copied().collect();
+    let group = |name: &Printable| {
+        let pairs = pairs.get(name).map_or(&[][..], Vec::as_slice);
+        Group::new(Some(name.clone()), pairs, only.get(name).copied().unwrap_or_default())
+    };
+    names.into_iter().map(group).collect()
+}

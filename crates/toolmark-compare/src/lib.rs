@@ -1,0 +1,148 @@
+//! What changed between two runs: reports of `toolmark grade` and `toolmark check`, read
+//! back from JSON and compared.
+//!
+//! A [`Run`] is one report, read from text or taken from a result in memory.
+//! [`Comparison::new`] pairs the cases of two runs: their verdicts, their scores with a
+//! paired bootstrap interval, an exact McNemar test, and the findings that are new or
+//! gone. Cases of only one run are listed.
+//!
+//! ```
+//! use toolmark_compare::{Comparison, Grouping, Run};
+//! use toolmark_outcome::Redactor;
+//!
+//! let report = |verdict: &str| {
+//!     format!(r#"{{"type":"outcome","case":"refund","verdict":"{verdict}","score":null}}"#)
+//! };
+//! let read = |text: &str| Run::parse("run.jsonl".into(), text, Redactor::new(true));
+//! let (before, after) = (read(&report("pass"))?, read(&report("fail"))?);
+//! let comparison = Comparison::new(&before, &after, Grouping::Case)?;
+//! assert_eq!(comparison.graded.map(|graded| graded.total.regressions), Some(1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Nothing here reads files or prints.
+
+#![forbid(unsafe_code)]
+
+mod checked;
+mod gate;
+mod graded;
+mod group;
+mod reading;
+mod run;
+
+pub use checked::{CheckedChange, FindingRef, GateChange, SessionRef};
+pub use gate::{FailOn, GateResult};
+pub use graded::{CaseChange, CaseRef, CaseSide, Change, GradedChange};
+pub use group::{Group, McNemar, MeasureChange, MeasureChanges, ScoreChange};
+pub use reading::ReadError;
+pub use run::{Measures, Run};
+
+use serde::Serialize;
+use toolmark_outcome::{Printable, Verdict, printable};
+
+/// What the numbers are told by, besides over all cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grouping {
+    /// Each case alone.
+    #[default]
+    Case,
+    /// The target the cases were run on.
+    Target,
+    /// The grader.
+    Grader,
+}
+
+impl Grouping {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Case => "case",
+            Self::Target => "target",
+            Self::Grader => "grader",
+        }
+    }
+}
+
+/// What changed between two runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// What the first run is called.
+    pub before: Printable,
+    /// What the second run is called.
+    pub after: Printable,
+    /// What was asked of the comparison, and the answers.
+    pub gates: Vec<GateResult>,
+    /// What changed in the cases, where both were graded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graded: Option<GradedChange>,
+    /// What changed in the findings, where both were checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked: Option<CheckedChange>,
+    /// What a reader should know besides.
+    pub notes: Vec<Printable>,
+}
+
+/// Why two runs cannot be compared.
+#[derive(Debug, thiserror::Error)]
+#[error("{before} is a report of `toolmark {}`, {after} one of `toolmark {}`", kinds.0, kinds.1)]
+pub struct NotComparable {
+    before: Printable,
+    after: Printable,
+    kinds: (&'static str, &'static str),
+}
+
+impl Comparison {
+    /// Compares two runs.
+    pub fn new(before: &Run, after: &Run, by: Grouping) -> Result<Self, NotComparable> {
+        let mut notes: Vec<Printable> = before.notes.iter().chain(&after.notes).cloned().collect();
+        for run in [before, after].into_iter().filter(|run| run.may_be_cut_off) {
+            notes.push(printable!("{} has no summary line; it may be cut off", run.name));
+        }
+        let graded = before.graded.as_ref().zip(after.graded.as_ref());
+        let graded = graded.map(|(a, b)| {
+            let names = (&before.name, &after.name);
+            GradedChange::new(a, b, names, by, &mut notes)
+        });
+        let checked = before.checked.as_ref().zip(after.checked.as_ref());
+        let checked = checked.map(|(a, b)| CheckedChange::new(a, b, &mut notes));
+        if graded.is_none() && checked.is_none() {
+            let kind = |run: &Run| if run.graded.is_some() { "grade" } else { "check" };
+            return Err(NotComparable {
+                before: before.name.clone(),
+                after: after.name.clone(),
+                kinds: (kind(before), kind(after)),
+            });
+        }
+        Ok(Self {
+            before: before.name.clone(),
+            after: after.name.clone(),
+            gates: Vec::new(),
+            graded,
+            checked,
+            notes,
+        })
+    }
+
+    /// With the answers to what shall fail.
+    #[must_use]
+    pub fn with_gates(mut self, fail_on: &[FailOn]) -> Self {
+        self.gates = fail_on.iter().map(|fail_on| fail_on.ask(&self)).collect();
+        self
+    }
+
+    /// What the gates come to; a pass where there are none.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.gates.iter().fold(Verdict::Pass, |sum, gate| sum.and(gate.verdict))
+    }
+
+    /// Is there no difference at all?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.graded.as_ref().is_none_or(GradedChange::is_empty)
+            && self.checked.as_ref().is_none_or(CheckedChange::is_empty)
+    }
+}

@@ -1,0 +1,356 @@
+//! Reports read back: one JSON object, or JSON lines.
+
+use crate::checked::{CheckReport, CheckShape};
+use crate::run::{Answer, Graded, Measures, Run, Trial};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use toolmark_outcome::{Cause, Printable, Redactor, Verdict};
+
+/// Why a text is not a report.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{message}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+pub struct ReadError {
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: &'static str,
+}
+
+/// What to do with anything that is not a report.
+const WRITE_ONE: &str =
+    "`toolmark grade` and `toolmark check` write reports with --report json=FILE";
+/// What to do with a report that broke.
+const WRITE_AGAIN: &str = "write the report again; it may have been cut off or edited";
+/// What to do with a report of the future.
+const UPDATE: &str = "update toolmark, or write the report again with this version";
+
+impl ReadError {
+    fn new(line: Option<usize>, message: impl Into<String>, help: &'static str) -> Self {
+        Self { line, message: message.into(), help }
+    }
+
+    /// Of a line of JSON lines, or of a whole file.
+    fn json(error: &serde_json::Error, line: Option<usize>) -> Self {
+        let text = error.to_string();
+        // The place is said apart, and that of a line is the line of the file.
+        let words = text.split(" at line ").next().unwrap_or(&text).to_owned();
+        Self::new(line.or(Some(error.line()).filter(|line| *line > 0)), words, WRITE_AGAIN)
+    }
+}
+
+/// The three verdicts as reports have them.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum VerdictWord {
+    Pass,
+    Fail,
+    Unknown,
+}
+
+impl From<VerdictWord> for Verdict {
+    fn from(word: VerdictWord) -> Self {
+        match word {
+            VerdictWord::Pass => Self::Pass,
+            VerdictWord::Fail => Self::Fail,
+            // Which of the causes does not matter here: the reason says it in words.
+            VerdictWord::Unknown => Self::Unknown(Cause::MissingEvidence),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct OutcomeShape {
+    case: String,
+    #[serde(default)]
+    target: Option<String>,
+    #[serde(default)]
+    trajectory: Option<SourceShape>,
+    #[serde(default)]
+    trial: u32,
+    verdict: VerdictWord,
+    #[serde(default)]
+    score: Option<f64>,
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    graders: Vec<GraderShape>,
+}
+
+#[derive(Deserialize)]
+struct SourceShape {
+    #[serde(default)]
+    calls: Option<f64>,
+    #[serde(default)]
+    tokens: Option<f64>,
+    #[serde(default)]
+    duration_ms: Option<f64>,
+    #[serde(default)]
+    cost_usd: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct GraderShape {
+    name: String,
+    verdict: VerdictWord,
+    #[serde(default)]
+    score: Option<f64>,
+}
+
+/// What the trials of a case come to; reports without targets leave it to the trials.
+#[derive(Deserialize)]
+struct CaseShape {
+    case: String,
+    #[serde(default)]
+    target: Option<String>,
+    #[serde(default)]
+    verdict: Option<VerdictWord>,
+}
+
+/// The one object of what was graded.
+#[derive(Deserialize)]
+struct GradedShape {
+    outcomes: Vec<OutcomeShape>,
+    #[serde(default)]
+    cases: Vec<CaseShape>,
+}
+
+/// What tells one kind of object from another.
+#[derive(Deserialize)]
+struct Probe<'t> {
+    #[serde(default)]
+    toolmark: Option<String>,
+    #[serde(default)]
+    r#type: Option<String>,
+    #[serde(default)]
+    outcomes: Option<IgnoredAny>,
+    #[serde(default)]
+    findings: Option<IgnoredAny>,
+    /// What was checked besides.
+    #[serde(borrow, default)]
+    check: Option<&'t RawValue>,
+    /// Of the last line of what was graded: the cases with several trials.
+    #[serde(default)]
+    trials: Option<Vec<CaseShape>>,
+}
+
+impl Run {
+    /// Reads a report of `toolmark grade` or `toolmark check`: the formats `json` and
+    /// `jsonl`.
+    pub fn parse(name: Printable, text: &str, redactor: Redactor) -> Result<Self, ReadError> {
+        let mut run =
+            Self { name, graded: None, checked: None, may_be_cut_off: false, notes: Vec::new() };
+        let text = text.trim_start_matches('\u{feff}');
+        if text.trim().is_empty() {
+            return Err(ReadError::new(None, "the file is empty", WRITE_ONE));
+        }
+        // A line that is complete and says what it is makes the file one of lines.
+        let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let probe: Option<Probe<'_>> = serde_json::from_str(first).ok();
+        if probe.is_some_and(|probe| probe.r#type.is_some()) {
+            run.read_lines(text, redactor)?;
+        } else {
+            run.read_object(text, redactor)?;
+        }
+        Ok(run)
+    }
+
+    fn read_object(&mut self, text: &str, redactor: Redactor) -> Result<(), ReadError> {
+        if !text.trim_start().starts_with('{') {
+            return Err(ReadError::new(Some(1), "not a report of toolmark", WRITE_ONE));
+        }
+        let probe: Probe<'_> =
+            serde_json::from_str(text).map_err(|error| ReadError::json(&error, None))?;
+        check_version(probe.toolmark.as_deref(), None)?;
+        if probe.outcomes.is_some() {
+            let shape: GradedShape =
+                serde_json::from_str(text).map_err(|error| ReadError::json(&error, None))?;
+            let graded = self.graded.insert(Graded::default());
+            graded.take_verdicts(shape.cases, redactor);
+            graded.trials =
+                shape.outcomes.into_iter().map(|outcome| outcome.read(redactor)).collect();
+        }
+        let check = match (probe.check, probe.findings) {
+            (Some(check), _) => Some(check.get()),
+            (None, Some(_)) => Some(text),
+            (None, None) => None,
+        };
+        if let Some(check) = check {
+            let failed = |error: &serde_json::Error| ReadError::json(error, None);
+            let shape: CheckShape = serde_json::from_str(check).map_err(|error| failed(&error))?;
+            self.checked = Some(CheckReport::new(shape, check, redactor).map_err(broken)?);
+        }
+        if self.graded.is_none() && self.checked.is_none() {
+            return Err(ReadError::new(None, "not a report of toolmark", WRITE_ONE));
+        }
+        Ok(())
+    }
+
+    fn read_lines(&mut self, text: &str, redactor: Redactor) -> Result<(), ReadError> {
+        let mut graded = Graded::default();
+        // The lines of a check, put together as the one object would have them.
+        let mut findings: Vec<&str> = Vec::new();
+        let mut gates: Vec<&str> = Vec::new();
+        let mut card = None;
+        let mut has_summary = false;
+        for (at, line) in text.lines().enumerate() {
+            let number = Some(at + 1);
+            if line.trim().is_empty() {
+                continue;
+            }
+            let failed = |error: serde_json::Error| ReadError::json(&error, number);
+            let probe: Probe<'_> = serde_json::from_str(line).map_err(failed)?;
+            check_version(probe.toolmark.as_deref(), number)?;
+            match probe.r#type.as_deref() {
+                Some("outcome") => {
+                    let outcome: OutcomeShape = serde_json::from_str(line).map_err(failed)?;
+                    graded.trials.push(outcome.read(redactor));
+                }
+                Some("summary") => {
+                    has_summary = true;
+                    graded.take_verdicts(probe.trials.unwrap_or_default(), redactor);
+                }
+                Some("finding") => findings.push(line),
+                Some("gate") => gates.push(line),
+                Some("scorecard") => card = Some(line),
+                Some("selection" | "judged" | "comparison") => {}
+                other => {
+                    let kind = other.unwrap_or("none");
+                    let message = format!("lines of type {kind} are not of a report of toolmark");
+                    return Err(ReadError::new(number, message, WRITE_ONE));
+                }
+            }
+        }
+        if !graded.trials.is_empty() || has_summary {
+            self.may_be_cut_off = !has_summary;
+            self.graded = Some(graded);
+        }
+        match card {
+            Some(card) => {
+                let (findings, gates) = (findings.join(","), gates.join(","));
+                let object = format!(
+                    "{{\"findings\":[{findings}],\"gates\":[{gates}],\"trajectories\":[],\
+                     \"scorecard\":{card},\"overview\":null}}"
+                );
+                let shape: CheckShape = serde_json::from_str(&object)
+                    .map_err(|error| ReadError::json(&error, Some(1)))?;
+                let report = CheckReport::new(shape, &object, redactor).map_err(broken)?;
+                self.checked = Some(report.of_lines(card));
+            }
+            None if !findings.is_empty() => {
+                let message = "the last line, of type scorecard, is missing";
+                return Err(ReadError::new(None, message, WRITE_AGAIN));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+fn broken(message: String) -> ReadError {
+    ReadError::new(None, message, WRITE_AGAIN)
+}
+
+/// Refuses reports of versions that may mean something else by the same words.
+fn check_version(version: Option<&str>, line: Option<usize>) -> Result<(), ReadError> {
+    let minor = |version: &str| {
+        let mut numbers = version.split('.').map(|part| part.parse::<u64>().ok());
+        Some((numbers.next()??, numbers.next()??))
+    };
+    let ours = env!("CARGO_PKG_VERSION");
+    match version {
+        Some(theirs) if minor(theirs).is_none() || minor(theirs) > minor(ours) => {
+            let message = format!("written by toolmark {theirs}, this is {ours}");
+            Err(ReadError::new(line, message, UPDATE))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Graded {
+    fn take_verdicts(&mut self, cases: Vec<CaseShape>, redactor: Redactor) {
+        for CaseShape { case, target, verdict } in cases {
+            if let Some(verdict) = verdict {
+                let key = (redactor.apply(case), target.map(|target| redactor.apply(target)));
+                self.verdicts.insert(key, verdict.into());
+            }
+        }
+    }
+}
+
+impl OutcomeShape {
+    fn read(self, redactor: Redactor) -> Trial {
+        let measures = self.trajectory.map(|source| Measures {
+            calls: source.calls,
+            tokens: source.tokens,
+            duration_ms: source.duration_ms,
+            cost_usd: source.cost_usd,
+        });
+        let answers = self.graders.into_iter().map(|grader| Answer {
+            grader: redactor.apply(grader.name),
+            verdict: grader.verdict.into(),
+            score: grader.score,
+        });
+        Trial {
+            case: redactor.apply(self.case),
+            target: self.target.map(|target| redactor.apply(target)),
+            trial: self.trial,
+            verdict: self.verdict.into(),
+            score: self.score,
+            reason: redactor.apply(self.reason),
+            measures: measures.unwrap_or_default(),
+            answers: answers.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Run, ReadError> {
+        Run::parse("run".into(), text, Redactor::new(true))
+    }
+
+    const OUTCOME: &str = r#"{"type":"outcome","case":"a","trial":0,"verdict":"pass","score":1.0}"#;
+    const SUMMARY: &str = r#"{"type":"summary","spec":"s","verdict":"pass"}"#;
+
+    #[test]
+    fn both_formats_are_the_same() {
+        let object = read(&format!(r#"{{"toolmark":"0.1.0","outcomes":[{OUTCOME}]}}"#)).unwrap();
+        let lines = read(&format!("{OUTCOME}\n\n{SUMMARY}\n")).unwrap();
+        for run in [object, lines] {
+            let trials = run.graded.unwrap().trials;
+            assert_eq!((trials.len(), trials[0].score), (1, Some(1.0)));
+            assert!(!run.may_be_cut_off);
+        }
+        assert!(read(OUTCOME).unwrap().may_be_cut_off);
+    }
+
+    #[test]
+    fn anything_else_says_where_and_what_to_do() {
+        let newer = r#"{"toolmark":"99.1.0","outcomes":[]}"#;
+        let odd = OUTCOME.replace("pass", "maybe");
+        let cases = [
+            (String::new(), "the file is empty"),
+            ("hello".into(), "line 1: not a report of toolmark"),
+            ("{}".into(), "not a report of toolmark"),
+            ("[1]".into(), "line 1: not a report of toolmark"),
+            (newer.into(), "written by toolmark 99.1.0, this is"),
+            (format!("{OUTCOME}\n{{\"type\":"), "line 2: EOF while parsing"),
+            (format!("{OUTCOME}\n{odd}"), "line 2: unknown variant `maybe`"),
+            (format!("{{\n\"outcomes\": [\n{odd}]}}"), "line 3: unknown variant `maybe`"),
+            (r#"{"type":"outcome","verdict":"pass"}"#.into(), "line 1: missing field `case`"),
+            (r#"{"type":"trial-result"}"#.into(), "line 1: lines of type trial-result"),
+            (r#"{"type":"finding"}"#.into(), "the last line, of type scorecard, is missing"),
+            (r#"{"findings":[{}]}"#.into(), "missing field `code`"),
+        ];
+        for (text, want) in cases {
+            let error = read(&text).unwrap_err();
+            assert!(error.to_string().contains(want), "{text}: {error}");
+            assert!(!error.help.is_empty());
+        }
+    }
+}

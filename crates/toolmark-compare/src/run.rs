@@ -1,0 +1,126 @@
+//! One of two runs that are compared: its trials and its findings.
+
+use crate::checked::CheckReport;
+use std::collections::BTreeMap;
+use toolmark_outcome::{Printable, RunResult, Verdict};
+
+/// One run, from a report or from memory.
+#[derive(Debug)]
+pub struct Run {
+    /// What it is called.
+    pub name: Printable,
+    /// What was graded.
+    pub(crate) graded: Option<Graded>,
+    /// What was checked.
+    pub(crate) checked: Option<CheckReport>,
+    /// Is there no last line with the sums?
+    pub may_be_cut_off: bool,
+    /// What a reader should know about it.
+    pub(crate) notes: Vec<Printable>,
+}
+
+impl Run {
+    /// A result that was just graded.
+    #[must_use]
+    pub fn of(name: Printable, result: &RunResult<Printable>) -> Self {
+        let trials = result.outcomes.iter().map(|outcome| {
+            let duration_ms = outcome.trajectory.as_ref().and_then(|source| source.duration_ms);
+            let answers = outcome.graders.iter().map(|grader| Answer {
+                grader: grader.name.clone(),
+                verdict: grader.outcome.verdict,
+                score: grader.outcome.score,
+            });
+            Trial {
+                case: outcome.case.clone(),
+                target: None,
+                trial: outcome.trial,
+                verdict: outcome.verdict,
+                score: outcome.score,
+                reason: outcome.reason.clone(),
+                measures: Measures { duration_ms, ..Measures::default() },
+                answers: answers.collect(),
+            }
+        });
+        let graded = Graded { trials: trials.collect(), verdicts: BTreeMap::new() };
+        Self { name, graded: Some(graded), checked: None, may_be_cut_off: false, notes: Vec::new() }
+    }
+
+    /// Adds another report of the same run.
+    pub fn append(&mut self, other: Self) {
+        match (&mut self.graded, other.graded) {
+            (Some(graded), Some(more)) => {
+                graded.trials.extend(more.trials);
+                graded.verdicts.extend(more.verdicts);
+            }
+            (graded @ None, more) => *graded = more,
+            (Some(_), None) => {}
+        }
+        match (&mut self.checked, other.checked) {
+            (checked @ None, more) => *checked = more,
+            (Some(_), None) => {}
+            (Some(_), Some(_)) => {
+                let note = "several reports of checks: only the first is compared";
+                self.notes.push(note.into());
+            }
+        }
+        self.may_be_cut_off |= other.may_be_cut_off;
+        self.notes.extend(other.notes);
+    }
+}
+
+/// The trials of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Graded {
+    pub(crate) trials: Vec<Trial>,
+    /// What the trials of a case come to, where the report says so itself.
+    pub(crate) verdicts: BTreeMap<CaseKey, Verdict>,
+}
+
+/// A case on a target.
+pub(crate) type CaseKey = (Printable, Option<Printable>);
+
+/// One trial of one case.
+#[derive(Debug)]
+pub(crate) struct Trial {
+    pub(crate) case: Printable,
+    pub(crate) target: Option<Printable>,
+    pub(crate) trial: u32,
+    pub(crate) verdict: Verdict,
+    pub(crate) score: Option<f64>,
+    pub(crate) reason: Printable,
+    pub(crate) measures: Measures,
+    pub(crate) answers: Vec<Answer>,
+}
+
+/// What a grader said.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) grader: Printable,
+    pub(crate) verdict: Verdict,
+    pub(crate) score: Option<f64>,
+}
+
+/// What a trial took, as far as it is recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub struct Measures {
+    /// Tool calls.
+    pub calls: Option<f64>,
+    /// Tokens.
+    pub tokens: Option<f64>,
+    /// Time, in milliseconds.
+    pub duration_ms: Option<f64>,
+    /// Money, in US dollars.
+    pub cost_usd: Option<f64>,
+}
+
+impl Measures {
+    /// The four, in the order reports name them.
+    #[must_use]
+    pub fn all(self) -> [Option<f64>; 4] {
+        [self.calls, self.tokens, self.duration_ms, self.cost_usd]
+    }
+
+    pub(crate) fn of([calls, tokens, duration_ms, cost_usd]: [Option<f64>; 4]) -> Self {
+        Self { calls, tokens, duration_ms, cost_usd }
+    }
+}

@@ -1,0 +1,29 @@
+//! The object of a comparison.
+
+use crate::Options;
+use serde::Serialize;
+use toolmark_compare::Comparison;
+use toolmark_outcome::Verdict;
+
+#[derive(Serialize)]
+pub(crate) struct Shape<'r> {
+    r#type: &'static str,
+    /// The version that made it, and when.
+    toolmark: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated_at: Option<String>,
+    /// What the gates come to; `null` where nothing was asked.
+    verdict: Option<Verdict>,
+    #[serde(flatten)]
+    comparison: &'r Comparison,
+}
+
+pub(crate) fn shape<'r>(comparison: &'r Comparison, options: &Options) -> Shape<'r> {
+    Shape {
+        r#type: "comparison",
+        toolmark: env!("CARGO_PKG_VERSION"),
+        generated_at: options.generated_at.map(|time| time.to_string()),
+        verdict: (!comparison.gates.is_empty()).then(|| comparison.verdict()),
+        comparison,
+    }
+}

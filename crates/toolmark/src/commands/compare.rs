@@ -1,0 +1,105 @@
+//! `toolmark compare`: what changed between two runs.
+
+use crate::Stop;
+use crate::args::{ReportArgs, format_of, report_of};
+use crate::comparing;
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use toolmark_compare::{Comparison, FailOn, Grouping};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark grade spec.yaml old/ --report json=old.json
+  toolmark grade spec.yaml new/ --report json=new.json
+  toolmark compare old.json new.json                    what changed
+  toolmark compare old.json new.json --by grader        by grader
+  toolmark compare old.json new.json --fail-on regression
+                                                        for CI
+  toolmark compare main.json branch.json --report html=diff.html
+                                                        side by side
+
+A run may be a report of `grade` or `check` (json or jsonl), a directory of them, the
+directory of a run or its id, or - for stdin.";
+
+/// Compare two runs: verdicts, scores with intervals, findings, and what they took
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(mut_arg("format", format_of::<Comparison>), mut_arg("reports", report_of::<Comparison>))]
+pub(crate) struct Compare {
+    /// The run to compare with: a report, a directory, or the id of a run
+    #[arg(value_name = "A")]
+    before: PathBuf,
+    /// The run that may be better or worse
+    #[arg(value_name = "B")]
+    after: PathBuf,
+    #[command(flatten)]
+    report: ReportArgs,
+    /// What the numbers are grouped by
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "case")]
+    by: By,
+    /// Exit with 1 on this; may be given several times [default: never]
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    fail_on: Vec<On>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Each case alone
+    Case,
+    /// By the target the cases were run on
+    Target,
+    /// By grader
+    Grader,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum On {
+    /// A case that passed fails, a fault is new, or a gate that passed fails
+    Regression,
+    /// The 95 % interval of the score difference is below zero
+    Significant,
+    /// Nothing
+    Never,
+}
+
+impl Compare {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let started = Instant::now();
+        let stdin = Path::new("-");
+        if self.before == stdin && self.after == stdin {
+            return Err(Failure::usage("only one of the runs can be standard input").into());
+        }
+        let (before, after) =
+            (comparing::read(&self.before, printer)?, comparing::read(&self.after, printer)?);
+        let by = match self.by {
+            By::Case => Grouping::Case,
+            By::Target => Grouping::Target,
+            By::Grader => Grouping::Grader,
+        };
+        let comparison = Comparison::new(&before, &after, by)
+            .map_err(|error| Failure::usage("the runs cannot be compared").because(&error))?
+            .with_gates(&self.gates());
+        if by != Grouping::Case && comparison.graded.is_none() {
+            let message = format!("--by {} needs reports of `toolmark grade`", by.word());
+            return Err(Failure::usage(message).into());
+        }
+        self.report.write(&comparison, started, printer)?;
+        Ok(Exit::of(comparison.verdict(), false))
+    }
+
+    fn gates(&self) -> Vec<FailOn> {
+        let mut gates = Vec::new();
+        for on in &self.fail_on {
+            match on {
+                On::Never => {}
+                On::Regression => gates.push(FailOn::Regression),
+                On::Significant => gates.push(FailOn::Significant),
+            }
+        }
+        gates.dedup();
+        gates
+    }
+}

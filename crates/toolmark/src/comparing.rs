@@ -1,0 +1,112 @@
+//! What is compared: reports in files, in directories, and in the directories of runs.
+
+use crate::exit::Failure;
+use crate::printer::Printer;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use toolmark_compare::Run;
+use toolmark_outcome::printable;
+
+/// Where runs are kept, each in a directory of its own.
+const RUNS: &str = ".toolmark/runs";
+/// The results of a run, in its directory.
+const RESULTS: &str = "results.jsonl";
+/// A report may be so large.
+const MAX_BYTES: u64 = 2 << 30;
+
+/// Reads a run: a report, a directory of reports, the directory of a run, or its id.
+pub(crate) fn read(named: &Path, printer: &Printer) -> Result<Run, Failure> {
+    if named == Path::new("-") {
+        return parse(named, &text(io::stdin().lock(), named)?, printer);
+    }
+    let path = locate(named);
+    if !path.is_dir() {
+        return read_file(&path, printer);
+    }
+    let mut run = match results_of_run(&path) {
+        Some(results) => {
+            let mut run = read_file(&results, printer)?;
+            // The sums of a run are in a file of their own.
+            run.may_be_cut_off = false;
+            run
+        }
+        None => read_directory(&path, printer)?,
+    };
+    run.name = name(named, printer);
+    Ok(run)
+}
+
+/// The path that is meant: what is not there may be the id of a run.
+fn locate(named: &Path) -> PathBuf {
+    let run = Path::new(RUNS).join(named);
+    if !named.exists() && run.is_dir() { run } else { named.to_owned() }
+}
+
+/// The results in the directory of a run.
+fn results_of_run(directory: &Path) -> Option<PathBuf> {
+    Some(directory.join(RESULTS)).filter(|path| path.is_file())
+}
+
+/// All reports of a directory, by their names. Other files are not looked at.
+fn read_directory(directory: &Path, printer: &Printer) -> Result<Run, Failure> {
+    let failed = |error: &io::Error| {
+        Failure::usage(format!("failed to read {}", directory.display())).because(error)
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).map_err(|error| failed(&error))? {
+        let path = entry.map_err(|error| failed(&error))?.path();
+        let is_json = path.extension().is_some_and(|e| e == "json" || e == "jsonl");
+        if is_json && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut runs = files.iter().map(|file| read_file(file, printer));
+    let Some(first) = runs.next() else {
+        let message = format!("{} has no report", directory.display());
+        let hint = format!("expected {RESULTS}, or files that end in .json or .jsonl");
+        return Err(Failure::usage(message).hint(hint));
+    };
+    let mut all = first?;
+    for run in runs {
+        all.append(run?);
+    }
+    Ok(all)
+}
+
+fn read_file(path: &Path, printer: &Printer) -> Result<Run, Failure> {
+    let file = File::open(path).map_err(|error| unreadable(path).because(&error))?;
+    parse(path, &text(file, path)?, printer)
+}
+
+fn text(source: impl Read, path: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = source.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(path).because(&error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let limit = format!("the file is larger than {} GB", MAX_BYTES >> 30);
+        return Err(unreadable(path).causes([limit]));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let whole = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let line = whole.iter().filter(|byte| **byte == b'\n').count() + 1;
+        unreadable(path).causes([format!("line {line}: not UTF-8")]).hint("write the report again")
+    })
+}
+
+fn parse(path: &Path, text: &str, printer: &Printer) -> Result<Run, Failure> {
+    Run::parse(name(path, printer), text, printer.redactor)
+        .map_err(|error| unreadable(path).causes([error.to_string()]).hint(error.help))
+}
+
+fn name(path: &Path, printer: &Printer) -> toolmark_outcome::Printable {
+    if path == Path::new("-") {
+        return "standard input".into();
+    }
+    printable!("{}", printer.redact(path.display().to_string()))
+}
+
+fn unreadable(path: &Path) -> Failure {
+    Failure::usage(format!("failed to read {}", path.display()))
+}
