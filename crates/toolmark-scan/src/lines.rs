@@ -73,6 +73,7 @@ fn find_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>, lines: &mut V
         line: Line { start: 0, end: 0, first: 0, last: 0, is_sound: true },
         lines,
     };
+    walk.positions.expect(bytes.len());
     let (blocks, tail) = bytes.as_chunks::<64>();
     for (n, block) in blocks.iter().enumerate() {
         walk.step(n * 64, block);
