@@ -49,6 +49,11 @@ impl Carry {
     #[inline(always)]
     pub(crate) fn structure(&mut self, m: &Masks, strings: &Strings) -> u64 {
         let Strings { quote, in_string, .. } = strings;
+        // Most blocks are the middle of a long string.
+        if quote | !in_string == 0 {
+            self.token = 0;
+            return 0;
+        }
         let token = !(m.operator | m.space | quote | in_string);
         let token_start = token & !(token << 1 | self.token);
         self.token = token >> 63;
