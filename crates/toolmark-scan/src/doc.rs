@@ -50,6 +50,8 @@ pub struct Scanner {
     index: Vec<u32>,
     nodes: Vec<Node>,
     open: Vec<u32>,
+    /// Of the document that was parsed last.
+    depth: usize,
 }
 
 /// Buffers larger than this are given back after use, so that one giant record
@@ -75,8 +77,8 @@ impl Scanner {
         let count = index::build(text.as_bytes(), &mut self.index)
             .map_err(|e| index_error(e, text.len()))?;
         let index = &self.index[..count];
-        let depth = nodes::build(text.as_bytes(), 0, index, &mut self.nodes, &mut self.open)?;
-        Ok(Doc { text, nodes: &self.nodes, depth })
+        self.depth = nodes::build(text.as_bytes(), 0, index, &mut self.nodes, &mut self.open)?;
+        Ok(Doc { text, nodes: &self.nodes, depth: self.depth })
     }
 
     /// Parses `text`, which begins at byte `start` of the text that `lines` were found
@@ -91,8 +93,17 @@ impl Scanner {
         // Why a line is not JSON is found out where it is alone.
         let Some(index) = lines.index_of(line) else { return self.parse(text) };
         self.give_back(text.len());
-        let depth = nodes::build(text.as_bytes(), start, index, &mut self.nodes, &mut self.open)?;
-        Ok(Doc { text, nodes: &self.nodes, depth })
+        self.depth = nodes::build(text.as_bytes(), start, index, &mut self.nodes, &mut self.open)?;
+        Ok(Doc { text, nodes: &self.nodes, depth: self.depth })
+    }
+
+    /// The document that was parsed last, without parsing it again; `None` after an
+    /// error. `text` must be what it was parsed from: of another text, what is found
+    /// is nothing, or means nothing.
+    #[must_use]
+    pub fn again<'a>(&'a self, text: &'a str) -> Option<Doc<'a>> {
+        let is_sound = !self.nodes.is_empty() && self.nodes.iter().all(|node| node.fits(text));
+        is_sound.then_some(Doc { text, nodes: &self.nodes, depth: self.depth })
     }
 
     /// Gives back what only a much larger text needed.
@@ -542,6 +553,23 @@ mod tests {
         ] {
             assert_eq!(scanner.parse(text).map(|_| ()).unwrap_err().offset, offset, "{text}");
         }
+    }
+
+    #[test]
+    fn a_document_is_there_again() {
+        let mut scanner = Scanner::new();
+        let text = r#"{"a":["x\ny é",1],"b":{}}"#;
+        assert!(scanner.again(text).is_none());
+        assert!(scanner.parse(text).is_ok());
+        let again = scanner.again(text).unwrap();
+        assert_eq!(rebuilt(again.root()), serde_json::from_str::<serde_json::Value>(text).unwrap());
+        assert_eq!(again.depth(), 2);
+        // Texts that it is not of: too short, without quotes, cut inside a character.
+        for other in ["", "{}", &"x".repeat(text.len()), &"é".repeat(text.len())] {
+            assert!(scanner.again(other).is_none(), "{other}");
+        }
+        assert!(scanner.parse("{").is_err());
+        assert!(scanner.again(text).is_none());
     }
 
     fn json() -> impl Strategy<Value = serde_json::Value> {

@@ -49,6 +49,11 @@ impl Carry {
     #[inline(always)]
     pub(crate) fn structure(&mut self, m: &Masks, strings: &Strings) -> u64 {
         let Strings { quote, in_string, .. } = strings;
+        // Most blocks are the middle of a long string.
+        if quote | !in_string == 0 {
+            self.token = 0;
+            return 0;
+        }
         let token = !(m.operator | m.space | quote | in_string);
         let token_start = token & !(token << 1 | self.token);
         self.token = token >> 63;
@@ -103,11 +108,18 @@ impl Positions<'_> {
         self.count += bits.count_ones() as usize;
     }
 
+    /// Makes room for what a text of this length usually has.
+    pub(crate) fn expect(&mut self, length: usize) {
+        let usual = length / 16 + 64;
+        if self.buffer.len() < usual {
+            self.buffer.resize(usual, 0);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let grown = (self.buffer.len() * 2).max(1024);
-        self.buffer.resize(grown, 0);
+        self.buffer.resize(self.buffer.len() * 2 + 64, 0);
     }
 }
 
@@ -123,6 +135,7 @@ on_unit!(fn build_on(bytes: &[u8], index: &mut Vec<u32>) -> Result<usize, IndexE
 fn build_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>) -> Result<usize, IndexError> {
     let mut carry = Carry::default();
     let mut positions = Positions { buffer: index, count: 0 };
+    positions.expect(bytes.len());
     let (blocks, tail) = bytes.as_chunks::<64>();
     for (n, block) in blocks.iter().enumerate() {
         step(unit, bytes, n * 64, block, &mut carry, &mut positions)?;

@@ -1,7 +1,7 @@
 //! The first pass over many lines of JSON at once.
 
 use crate::index::{Carry, Positions, carried, padded};
-use crate::vector::{Best, Unit, on_unit};
+use crate::vector::{Best, Breaks, Unit, on_unit};
 
 /// The lines of a text, and the structural characters of each, found in one pass.
 ///
@@ -70,9 +70,10 @@ fn find_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>, lines: &mut V
         bytes,
         carry: Carry::default(),
         positions: Positions { buffer: index, count: 0 },
-        line: Line { start: 0, end: 0, first: 0, last: 0, is_sound: true },
-        lines,
+        is_bad: false,
+        ends: Ends { start: 0, first: 0, lines },
     };
+    walk.positions.expect(bytes.len());
     let (blocks, tail) = bytes.as_chunks::<64>();
     for (n, block) in blocks.iter().enumerate() {
         walk.step(n * 64, block);
@@ -80,21 +81,22 @@ fn find_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>, lines: &mut V
     if !tail.is_empty() {
         walk.step(blocks.len() * 64, &padded(tail));
     }
-    let is_open = walk.carry.in_string != 0;
-    walk.line.is_sound &= !is_open;
-    if (walk.line.start as usize) < bytes.len() {
-        walk.end_line(bytes.len(), walk.positions.count);
+    if (walk.ends.start as usize) < bytes.len() {
+        let is_sound = !walk.is_bad && walk.carry.in_string == 0;
+        walk.ends.add(bytes.len(), walk.positions.count, is_sound);
     }
 }
 
+/// A walk over a text, block by block. Few blocks have a line break: what those need
+/// is kept out of the way of the others.
 struct Walk<'a, U> {
     unit: U,
     bytes: &'a [u8],
     carry: Carry,
     positions: Positions<'a>,
-    /// The line that has not ended yet.
-    line: Line,
-    lines: &'a mut Vec<Line>,
+    /// Is something wrong with the line, as far as it was seen?
+    is_bad: bool,
+    ends: Ends<'a>,
 }
 
 impl<U: Unit> Walk<'_, U> {
@@ -107,40 +109,78 @@ impl<U: Unit> Walk<'_, U> {
         if m.control != 0 {
             let breaks = unit.breaks(block);
             newline = breaks.newline;
-            // A line that ends inside a string: the next one starts outside.
-            let mut open = newline & strings.in_string;
-            while open != 0 {
-                let bit = open & open.wrapping_neg();
-                bad |= bit;
-                strings.in_string ^= !(bit - 1);
-                open = newline & strings.in_string;
-            }
-            bad |= m.control & (strings.in_string | !(newline | breaks.other));
+            (strings.in_string, bad) = break_strings(strings.in_string, m.control, &breaks);
         }
         self.carry.in_string = carried(strings.in_string);
         bad |= strings.bad_escapes(unit, block, self.bytes, base);
         let found = self.carry.structure(&m, &strings);
         let before = self.positions.count;
         self.positions.add(unit, base, found);
+        self.is_bad = if newline == 0 {
+            self.is_bad | (bad != 0)
+        } else {
+            self.ends.add_all(base, newline, (before, found), (self.is_bad, bad))
+        };
+    }
+}
+
+/// Ends every string at the line break that it runs into, so that the next line starts
+/// outside. Returns what is inside strings then, and the control characters that may
+/// not be where they are.
+#[inline(never)]
+fn break_strings(mut in_string: u64, control: u64, breaks: &Breaks) -> (u64, u64) {
+    let mut bad = 0;
+    loop {
+        let open = breaks.newline & in_string;
+        if open == 0 {
+            break;
+        }
+        let bit = open & open.wrapping_neg();
+        bad |= bit;
+        in_string ^= !(bit - 1);
+    }
+    (in_string, bad | control & (in_string | !(breaks.newline | breaks.other)))
+}
+
+/// The ends of lines.
+struct Ends<'a> {
+    /// Where the line that has not ended yet starts, in the text and in the index.
+    start: u32,
+    first: u32,
+    lines: &'a mut Vec<Line>,
+}
+
+impl Ends<'_> {
+    /// Ends a line at each line break of a block. `before` entries of the index were there
+    /// before the block, `found` are its own; `is_bad` and `bad` say the same of errors.
+    /// Returns whether the line that goes on has one.
+    #[inline(never)]
+    fn add_all(
+        &mut self,
+        base: usize,
+        mut newline: u64,
+        (before, found): (usize, u64),
+        (mut is_bad, mut bad): (bool, u64),
+    ) -> bool {
         while newline != 0 {
             let below = (newline & newline.wrapping_neg()) - 1;
             let through = below << 1 | 1;
-            self.line.is_sound &= bad & through == 0;
-            bad &= !through;
+            let last = before + (found & below).count_ones() as usize;
             let at = base + newline.trailing_zeros() as usize;
-            self.end_line(at, before + (found & below).count_ones() as usize);
+            self.add(at, last, !is_bad && bad & through == 0);
+            is_bad = false;
+            bad &= !through;
             newline &= newline - 1;
         }
-        self.line.is_sound &= bad == 0;
+        bad != 0
     }
 
     /// Ends the line before this byte and this entry of the index.
-    #[inline(always)]
-    fn end_line(&mut self, at: usize, last: usize) {
-        let (end, last) = (at as u32, last as u32);
-        self.lines.push(Line { end, last, ..self.line });
-        let start = end.saturating_add(1);
-        self.line = Line { start, end: start, first: last, last, is_sound: true };
+    fn add(&mut self, at: usize, last: usize, is_sound: bool) {
+        let (start, first, end, last) = (self.start, self.first, at as u32, last as u32);
+        self.lines.push(Line { start, end, first, last, is_sound });
+        self.start = end.saturating_add(1);
+        self.first = last;
     }
 }
 

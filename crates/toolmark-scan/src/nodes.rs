@@ -18,6 +18,19 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
 }
 
+impl Node {
+    /// Are its places in this text, in order and between whole characters?
+    pub(crate) fn fits(&self, text: &str) -> bool {
+        let (start, end) = (self.start as usize, self.end as usize);
+        let is_quote = |at: Option<usize>| {
+            at.and_then(|at| text.as_bytes().get(at)).is_some_and(|byte| *byte == b'"')
+        };
+        let is_sound = start <= end && text.is_char_boundary(start) && text.is_char_boundary(end);
+        let has_quotes = is_quote(start.checked_sub(1)) && is_quote(Some(end));
+        is_sound && (self.kind != Kind::String || has_quotes)
+    }
+}
+
 /// Fills `nodes` with the document that `bytes` are; returns the depth of its
 /// deepest container. The entries of `index` are places in a text in which
 /// `bytes` begin at `base`.

@@ -109,18 +109,21 @@ impl<'a> Record<'a> {
 
     /// Where the record starts.
     #[must_use]
+    #[inline]
     pub fn at(&self) -> At {
         At::new(self.block, self.offset)
     }
 
     /// Where `value`, which must be of this record, starts.
     #[must_use]
+    #[inline]
     pub fn at_value(&self, value: Value<'_>) -> At {
         At::new(self.block, self.offset + value.span().0)
     }
 
     /// A string of this record as text that stays where it is.
     #[must_use]
+    #[inline]
     pub fn text(&self, value: Value<'_>) -> Option<Text> {
         if value.kind() != Kind::String {
             return None;
@@ -131,12 +134,14 @@ impl<'a> Record<'a> {
 
     /// The string under `key` of `value`.
     #[must_use]
+    #[inline]
     pub fn text_at(&self, value: Value<'_>, key: &str) -> Option<Text> {
         self.text(value.get(key)?)
     }
 
     /// A string as text, any other value as its JSON.
     #[must_use]
+    #[inline]
     pub fn payload(&self, value: Value<'_>) -> Payload {
         match self.text(value) {
             Some(text) => Payload::text(text),
@@ -146,6 +151,7 @@ impl<'a> Record<'a> {
 
     /// The JSON of a value of this record as text that stays where it is.
     #[must_use]
+    #[inline]
     pub fn verbatim(&self, value: Value<'_>) -> Text {
         let (start, end) = value.span();
         Text::verbatim(self.block, self.offset + start, self.offset + end)
@@ -153,6 +159,7 @@ impl<'a> Record<'a> {
 
     /// The payload under `key` of `value`; `None` when absent or null.
     #[must_use]
+    #[inline]
     pub fn payload_at(&self, value: Value<'_>, key: &str) -> Option<Payload> {
         value.get(key).map(|v| self.payload(v))
     }

@@ -5,6 +5,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::format::{Format, Out, Reader, Record, Shape};
 use crate::formats::FORMATS;
 use crate::input::archive::Archive;
+use crate::input::buffers;
 use crate::input::decode::{Head, decompressed, utf8_from_utf16};
 use crate::input::frames::{Frame, Frames};
 use crate::input::limits::Limits;
@@ -153,6 +154,7 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
     let mut out = Out::new(Arc::clone(&file));
     let mut frames = Frames::new(head, skipped, shape, limits, Arc::clone(&file));
     let mut looked_at = Vec::new();
+    let mut parsed = None;
     let format = match options.force {
         Some(format) => format,
         None => {
@@ -161,10 +163,14 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
                 looked_at.iter().map(Frame::text).filter(|t| looks_like_json(t)).collect();
             let head = texts.first().map_or(&[][..], |t| t.as_bytes());
             let sample = Sample { texts, head, shape, entries: &[] };
-            match detect(&sample) {
+            let mut scanner = Scanner::new();
+            let format = match detect(&sample, &mut scanner) {
                 Detected::Format(format) => format,
                 Detected::Unknown(near) => return Err(unknown(name, &sample, near)),
-            }
+            };
+            let first = looked_at.iter().find(|f| looks_like_json(f.text()));
+            parsed = first.cloned().map(|first| (first, scanner));
+            format
         }
     };
     Ok(Trajectories {
@@ -174,10 +180,11 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
         source: Source::Text {
             frames,
             looked_at: looked_at.into_iter(),
+            parsed,
             glued: Vec::new().into_iter(),
             in_log: None,
         },
-        scanner: Scanner::new(),
+        scanner: buffers::scanner(),
         out,
         records: 0,
         finished: false,
@@ -331,7 +338,7 @@ fn chosen(
 ) -> Result<&'static dyn Format, ReadError> {
     match options.force {
         Some(format) => Ok(format),
-        None => match detect(sample) {
+        None => match detect(sample, &mut Scanner::new()) {
             Detected::Format(format) => Ok(format),
             Detected::Unknown(near) => Err(unknown(name, sample, near)),
         },
@@ -370,6 +377,8 @@ enum Source {
     Text {
         frames: Frames,
         looked_at: std::vec::IntoIter<Frame>,
+        /// The record that detection has parsed, until the first is read.
+        parsed: Option<(Frame, Scanner)>,
         /// The values of a line that held several.
         glued: std::vec::IntoIter<Frame>,
         /// Does the file begin with other text, as a log does? Known from the first line on.
@@ -403,7 +412,7 @@ impl Trajectories {
             format,
             reader: format.reader(),
             source,
-            scanner: Scanner::new(),
+            scanner: buffers::scanner(),
             out: Out::new(Arc::clone(file)),
             records: 0,
             finished: false,
@@ -493,7 +502,7 @@ impl Trajectories {
     }
 
     fn advance_text(&mut self) -> bool {
-        let Source::Text { frames, looked_at, glued, in_log } = &mut self.source else {
+        let Source::Text { frames, looked_at, parsed, glued, in_log } = &mut self.source else {
             return false;
         };
         let ready = glued.next();
@@ -506,7 +515,9 @@ impl Trajectories {
         }
         let in_log =
             *in_log.get_or_insert_with(|| !looks_like_json(frame.text()) && !is_torn(frame.text()));
-        match frames.parse(&frame, &mut self.scanner) {
+        let known = parsed.take().filter(|(first, _)| first.is(&frame));
+        let known = known.as_ref().and_then(|(_, scanner)| scanner.again(frame.text()));
+        match known.map_or_else(|| frames.parse(&frame, &mut self.scanner), Ok) {
             Ok(doc) => {
                 self.records += 1;
                 let record = Record {
@@ -555,6 +566,12 @@ impl Iterator for Trajectories {
                 self.reader.finish(&mut self.out);
             }
         }
+    }
+}
+
+impl Drop for Trajectories {
+    fn drop(&mut self) {
+        buffers::keep_scanner(std::mem::take(&mut self.scanner));
     }
 }
 

@@ -118,7 +118,7 @@ impl Summary {
         self.orphans += u64::from(run.orphans);
         self.tool_results += u64::from(run.orphans);
         let mut errors = u64::from(run.failed_orphans);
-        let mut per_step: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut per_step: Vec<u64> = vec![0; run.steps.len()];
         for call in &run.calls {
             self.tool_calls += 1;
             if call.result.is_some() {
@@ -133,8 +133,8 @@ impl Summary {
             } else {
                 self.tools.insert(name.into_owned(), 1);
             }
-            if let Some(step) = call.step {
-                *per_step.entry(step).or_default() += 1;
+            if let Some(calls) = call.step.and_then(|step| per_step.get_mut(step as usize)) {
+                *calls += 1;
             }
         }
         if !run.fidelity.lacks(Fact::Status) {
@@ -148,7 +148,8 @@ impl Summary {
             *self.user_turns.get_or_insert_default() += u64::from(run.user_turns);
         }
         if !run.fidelity.lacks(Fact::Parallel) {
-            self.max_parallel = self.max_parallel.max(per_step.values().max().copied());
+            let most = per_step.iter().max().copied().filter(|calls| *calls > 0);
+            self.max_parallel = self.max_parallel.max(most);
         }
         if let Some(usage) = &run.usage {
             self.add_usage(usage);

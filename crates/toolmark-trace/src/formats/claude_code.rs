@@ -15,6 +15,7 @@ use crate::join::begins_with_any;
 use crate::model::{EventKind, Fact, Fidelity, Move, Parent, Text, Trajectory, time};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};
 use toolmark_scan::Value;
 
@@ -100,6 +101,7 @@ fn is_of_session(path: &Path, session: &str) -> bool {
 #[derive(Default)]
 struct Line<'a> {
     kind: &'a str,
+    kind_value: Option<Value<'a>>,
     subtype: &'a str,
     uuid: Option<&'a str>,
     parent_uuid: Option<&'a str>,
@@ -125,7 +127,10 @@ impl<'a> Line<'a> {
         let mut line = Self::default();
         for (key, value) in value.fields() {
             match key.inner().unwrap_or("") {
-                "type" => line.kind = value.inner().unwrap_or(""),
+                "type" => {
+                    line.kind = value.inner().unwrap_or("");
+                    line.kind_value = Some(value);
+                }
                 "subtype" => line.subtype = value.inner().unwrap_or(""),
                 "uuid" => line.uuid = value.inner(),
                 "parentUuid" => line.parent_uuid = value.inner(),
@@ -193,7 +198,7 @@ struct SessionReader {
     relayed: Vec<(Builder, Option<Text>)>,
     relayed_by_id: HashMap<String, usize>,
     /// Lines already read: a resumed session repeats the earlier ones.
-    seen: HashSet<u64>,
+    seen: HashSet<u64, BuildHasherDefault<Hashed>>,
     /// Does the file hold lines of the session itself?
     has_main: bool,
     is_agent_file: Option<Text>,
@@ -265,13 +270,9 @@ impl Reader for SessionReader {
             | "atis-latch"
             | "cost-state"
             | "tools-used" => {
-                b.event(
-                    EventKind::Note(Text::owned(line.kind)),
-                    None,
-                    None,
-                    line.time(),
-                    record.at(),
-                );
+                let kind = line.kind_value.and_then(|kind| record.text(kind));
+                let kind = EventKind::Note(kind.unwrap_or_else(|| Text::owned(line.kind)));
+                b.event(kind, None, None, line.time(), record.at());
             }
             other => b.unknown(other, record.at()),
         }
@@ -427,6 +428,26 @@ impl SessionReader {
             Some(parent) => parent.to_owned(),
             None => line.uuid.unwrap_or("").to_owned(),
         }
+    }
+}
+
+/// Takes numbers that are hashes already as they are.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 }
 

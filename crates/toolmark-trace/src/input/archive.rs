@@ -8,6 +8,9 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 use toolmark_scan::{Utf8, into_utf8};
 
+/// So much room is made for an entry before it is read.
+const MAX_CLAIMED: u64 = 4 << 20;
+
 /// A zip archive in memory.
 pub(crate) struct Archive {
     zip: zip::ZipArchive<Cursor<Vec<u8>>>,
@@ -65,7 +68,8 @@ impl Archive {
             .saturating_sub(self.written)
             .min(self.limits.record as u64);
         let entry = self.zip.by_name(name).map_err(|e| e.to_string())?;
-        let mut bytes = Vec::new();
+        // What the entry claims to be is not believed beyond reason.
+        let mut bytes = Vec::with_capacity(entry.size().min(room).min(MAX_CLAIMED) as usize);
         let got = entry.take(room + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
         if got as u64 > room {
             return Err(format!("it decompresses to more than {} MB", room >> 20));

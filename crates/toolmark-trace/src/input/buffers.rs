@@ -3,7 +3,9 @@
 //! A fresh buffer costs a page fault for every 4 kB that is read into it, which is
 //! nearly as much as reading it.
 
+use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
+use toolmark_scan::{Lines, Scanner};
 
 /// How much of a file is read at once.
 pub(crate) const BLOCK_SIZE: usize = 256 << 10;
@@ -29,4 +31,31 @@ pub(crate) fn give_back(text: String) {
             waiting.push(buffer);
         }
     }
+}
+
+thread_local! {
+    /// What the last file of this thread was indexed and parsed with.
+    static LINES: RefCell<Lines> = RefCell::default();
+    static SCANNER: RefCell<Scanner> = RefCell::default();
+}
+
+/// Lines that may have room from an earlier file.
+pub(crate) fn lines() -> Lines {
+    LINES.take()
+}
+
+/// A scanner that may have room from an earlier file.
+pub(crate) fn scanner() -> Scanner {
+    SCANNER.take()
+}
+
+/// Keeps the room of lines for the next file.
+pub(crate) fn keep_lines(lines: Lines) {
+    // A thread that ends has no next file.
+    let _ = LINES.try_with(|kept| kept.replace(lines));
+}
+
+/// Keeps the room of a scanner for the next file.
+pub(crate) fn keep_scanner(scanner: Scanner) {
+    let _ = SCANNER.try_with(|kept| kept.replace(scanner));
 }

@@ -25,11 +25,17 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
+    /// Are both the same stretch of the same block?
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.block, &other.block) && (self.start, self.end) == (other.start, other.end)
+    }
+
     /// Another stretch of the same block.
     pub(crate) fn part(&self, start: usize, end: usize) -> Self {
         Self { block: Arc::clone(&self.block), start, end, line: None }
     }
 
+    #[inline]
     pub(crate) fn text(&self) -> &str {
         &self.block.text[self.start..self.end]
     }
@@ -80,7 +86,7 @@ impl Frames {
             column: 0,
             block: None,
             cursor: 0,
-            lines: Lines::default(),
+            lines: buffers::lines(),
             lines_of: None,
             at_line: 0,
             joins: 0,
@@ -349,6 +355,12 @@ impl Frames {
         out.report(Diagnostic::file(Severity::Error, &self.file, message));
         self.pending = Vec::new();
         self.at_end = true;
+    }
+}
+
+impl Drop for Frames {
+    fn drop(&mut self) {
+        buffers::keep_lines(std::mem::take(&mut self.lines));
     }
 }
 

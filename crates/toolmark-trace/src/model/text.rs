@@ -97,16 +97,19 @@ impl Text {
     pub fn owned(text: impl Into<String>) -> Self {
         let text = text.into();
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX) & !ESCAPED;
-        let block = Block::new(text, 0, 0, 0, Arc::from(""));
+        thread_local!(static NO_FILE: Arc<str> = Arc::from(""));
+        let block = Block::new(text, 0, 0, 0, NO_FILE.with(Arc::clone));
         Self { block: Arc::new(block), start: 0, len }
     }
 
     /// The bytes `start..end` of a block, to be taken as they are.
+    #[inline]
     pub(crate) fn verbatim(block: &Arc<Block>, start: usize, end: usize) -> Self {
         Self { block: Arc::clone(block), start: start as u32, len: (end - start) as u32 & !ESCAPED }
     }
 
     /// The bytes `start..end` of a block, which are the inside of a JSON string.
+    #[inline]
     pub(crate) fn escaped(block: &Arc<Block>, start: usize, end: usize) -> Self {
         let mut text = Self::verbatim(block, start, end);
         if memchr::memchr(b'\\', text.raw().as_bytes()).is_some() {
@@ -117,6 +120,7 @@ impl Text {
 
     /// The text as it is in the file, with its escapes.
     #[must_use]
+    #[inline]
     pub fn raw(&self) -> &str {
         let start = self.start as usize;
         self.block.text.get(start..start + (self.len & !ESCAPED) as usize).unwrap_or("")
@@ -124,6 +128,7 @@ impl Text {
 
     /// The text itself.
     #[must_use]
+    #[inline]
     pub fn get(&self) -> Cow<'_, str> {
         if self.len & ESCAPED == 0 {
             Cow::Borrowed(self.raw())
@@ -257,6 +262,7 @@ pub struct At {
 }
 
 impl At {
+    #[inline]
     pub(crate) fn new(block: &Arc<Block>, offset: usize) -> Self {
         Self { block: Arc::clone(block), offset: offset as u32 }
     }
