@@ -3,8 +3,9 @@
 usage: terminal.py SCREEN RECORD ROWS ANSWERS -- PROGRAM ARGS...
 
 SCREEN gets what the program shows, as plain text. The program is ended when RECORD has
-ROWS lines, or when it ends itself. ANSWERS is a JSON list of [text on the screen, keys];
-each is given once, in any order.
+ROWS lines, or when it ends itself; with ROWS as `2+1`, also one answer must have been
+given. ANSWERS is a JSON list of [text on the screen, keys]; each is given once, in any
+order.
 """
 
 import fcntl
@@ -26,6 +27,7 @@ CONTROL = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[\[(][0-9;?<>=]*[ 
 def main():
     screen_file, record, rows, answers = sys.argv[1:5]
     program = sys.argv[6:]
+    rows, _, given = rows.partition("+")
     answers = [(text.replace(" ", ""), keys) for text, keys in json.loads(answers)]
     pid, terminal = pty.fork()
     if pid == 0:
@@ -34,8 +36,9 @@ def main():
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
     shown = b""
     seen = 0
+    rest = len(answers) - int(given or 0)
     until = time.monotonic() + LIMIT
-    while time.monotonic() < until and count(record) < int(rows):
+    while time.monotonic() < until and (count(record) < int(rows) or len(answers) > rest):
         readable, _, _ = select.select([terminal], [], [], 0.1)
         if readable:
             try:

@@ -170,7 +170,7 @@ fn claude_code_at_a_terminal() {
             },
             // The person says no.
             &json!([["Do you want to proceed", "\u{1b}"], ["Yes, I accept", "2\r"]]),
-            if is_asked { 2 } else { 3 },
+            if is_asked { "2+1" } else { "3" },
         );
         stage.check_terminal(&told, mode);
         let screen = fs::read_to_string(stage.path("screen.txt")).unwrap().replace(' ', "");
@@ -197,7 +197,7 @@ fn codex_at_a_terminal() {
             command.args(["--dangerously-bypass-hook-trust", "take the steps"]);
         },
         &json!([["trust", "\r"]]),
-        3,
+        "3",
     );
     stage.check_terminal(&told, "codex");
     assert!(told[2].contains("toolmark guard"), "{told:?}");
@@ -378,7 +378,7 @@ impl Stage {
         &self,
         prepare: impl FnOnce(&mut Command),
         answers: &Value,
-        rows: usize,
+        rows: &str,
     ) -> Vec<String> {
         let mut model = Command::new("python3");
         model.arg(server_script("model.py"));
@@ -387,14 +387,15 @@ impl Stage {
         wait_for(|| self.path("port").exists(), "the stand-in to listen");
         let mut command = self.command(Path::new("python3"));
         command.arg(server_script("terminal.py")).arg(self.path("screen.txt"));
-        command.arg(self.path("record.jsonl")).arg(rows.to_string());
+        command.arg(self.path("record.jsonl")).arg(rows);
         command.arg(answers.to_string()).arg("--");
         prepare(&mut command);
         let mut running = Running(command.spawn().unwrap());
         wait_for(|| running.0.try_wait().unwrap().is_some(), "the terminal");
         let read = |name| fs::read_to_string(self.path(name)).unwrap_or_default();
         let record = read("record.jsonl");
-        assert!(record.lines().count() >= rows, "{record}{}", read("screen.txt"));
+        let least = rows.split('+').next().unwrap().parse().unwrap();
+        assert!(record.lines().count() >= least, "{record}{}", read("screen.txt"));
         let rows = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         rows.map(|row| row["text"].as_str().map_or(row.to_string(), str::to_owned)).collect()
     }
