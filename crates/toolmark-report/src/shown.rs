@@ -36,7 +36,7 @@ impl<'r> Shown<'r> {
 
     /// Was there nothing to grade?
     pub(crate) fn is_not_run(&self) -> bool {
-        matches!(self.result.verdict, Verdict::Unknown(Cause::NoTrajectory | Cause::NotRun))
+        self.result.verdict == Verdict::Unknown(Cause::NoTrajectory)
     }
 
     /// The graders with this kind of answer.

@@ -217,7 +217,7 @@ impl Attempt<'_> {
             }
             let turn = Turn { argv, prompt: file, number };
             let writable = match sandbox {
-                Some(Sandbox::Landlock) => vec![places.root.clone(), std::env::temp_dir()],
+                Some(Sandbox::Landlock) => vec![places.root.clone()],
                 _ => Vec::new(),
             };
             let watched = self.watch(&turn, &left, &home, &session, writable, shared)?;

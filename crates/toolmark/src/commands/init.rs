@@ -16,9 +16,13 @@ const SCHEMA: &str = "toolmark.schema.json";
 /// The spec it writes. A test loads and grades it.
 pub(crate) const STARTER: &str = include_str!("../../starter/toolmark.yaml");
 
+/// The spec it writes for `toolmark run`. A test runs it.
+pub(crate) const RUN_STARTER: &str = include_str!("../../starter/run.yaml");
+
 const EXAMPLES: &str = "\
 Examples:
   toolmark init                    writes toolmark.yaml and toolmark.schema.json
+  toolmark init --run              writes one that runs an example agent
   toolmark init evals/spec.yaml
   toolmark init -                  prints it";
 
@@ -29,15 +33,19 @@ pub(crate) struct Init {
     /// File to write, or - for stdout
     #[arg(value_name = "FILE", default_value = "toolmark.yaml")]
     file: PathBuf,
+    /// Write a spec that runs an agent; the example needs no key
+    #[arg(long)]
+    run: bool,
 }
 
 impl Init {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let starter = if self.run { RUN_STARTER } else { STARTER };
         if self.file.as_os_str() == "-" {
-            printer.raw(STARTER)?;
+            printer.raw(starter)?;
             return Ok(Exit::Ok);
         }
-        create(&self.file, STARTER).map_err(|error| {
+        create(&self.file, starter).map_err(|error| {
             let failure = Failure::write(&self.file, &error);
             match error.kind() {
                 io::ErrorKind::AlreadyExists => {
@@ -57,7 +65,10 @@ impl Init {
             let name = self.file.display();
             let name = printer.redact(name.to_string());
             printer.notice(&Line::of(style::GOOD, printable!("wrote {}", name)))?;
-            let next = printable!("next: toolmark grade {} YOUR-TRACES", name);
+            let next = match self.run {
+                true => printable!("next: toolmark run {}", name),
+                false => printable!("next: toolmark grade {} YOUR-TRACES", name),
+            };
             printer.notice(&Line::of(style::DIM, next))?;
         }
         Ok(Exit::Ok)

@@ -31,6 +31,9 @@ Examples:
   toolmark run toolmark.yaml --rerun fail          run what failed again
   toolmark runs                                    the runs that are kept";
 
+/// What stands for the newest run.
+const LAST: &str = "last";
+
 /// Run the agents of a spec on its cases, and grade what they did
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
@@ -79,7 +82,7 @@ pub(crate) struct Run {
     #[arg(long, alias = "output-dir", value_name = "DIR", help_heading = "Runs")]
     out: Option<PathBuf>,
     /// Go on with a run: trials that are missing or could not run [default: the newest]
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "", help_heading = "Runs")]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = LAST, help_heading = "Runs")]
     resume: Option<PathBuf>,
     /// Run trials of an earlier run again: fail, unknown or all
     #[arg(long, value_enum, value_name = "WHICH", help_heading = "Runs")]
@@ -283,7 +286,7 @@ impl Run {
 
     /// The run to go on with.
     fn earlier(&self) -> Result<Option<Store>, Failure> {
-        let named = self.resume.as_ref().filter(|path| !path.as_os_str().is_empty());
+        let named = self.resume.as_ref().filter(|path| path.as_os_str() != LAST);
         let named = named.or(self.out.as_ref().filter(|out| out.join("run.json").is_file()));
         match (named, &self.resume, self.rerun) {
             (Some(path), resume, rerun) if resume.is_some() || rerun.is_some() => {

@@ -81,3 +81,31 @@ fn where_sessions_lie() {
     let name = "docs/commands/show.md";
     keep(name, &with_table(&page(name), "sessions", &["agent", "folder", "moved by"], &rows));
 }
+
+#[test]
+fn which_agents_can_be_run() {
+    use toolmark_hosts::launch::SessionTrace;
+    let hosts = HOSTS.iter().filter_map(|host| Some((host, host.launch?)));
+    let rows: Vec<Vec<String>> = hosts
+        .clone()
+        .map(|(host, launch)| {
+            let trace = match launch.session {
+                SessionTrace::File { folder, .. } => code([format!("~/{folder}").as_str()]),
+                SessionTrace::Stream => "its stream".to_owned(),
+            };
+            let turns = if launch.resumes { "yes" } else { "no" };
+            let passes = code(launch.passes.iter().copied());
+            let id = format!("`{}`", host.id);
+            vec![id, code([launch.program]), launch.tried.into(), trace, turns.into(), passes]
+        })
+        .collect();
+    let name = "docs/running.md";
+    let head = ["agent", "program", "tried with", "trace", "several turns", "passed on"];
+    let text = with_table(&page(name), "agents", &head, &rows);
+    let mark = "<!-- agents: remarks -->\n";
+    let (before, rest) = text.split_once(mark).unwrap();
+    let (_, after) = rest.split_once("\nThe prompt goes to stdin.").unwrap();
+    let remarks: String =
+        hosts.map(|(host, launch)| format!("- `{}`: {}\n", host.id, launch.remarks)).collect();
+    keep(name, &format!("{before}{mark}{remarks}\nThe prompt goes to stdin.{after}"));
+}

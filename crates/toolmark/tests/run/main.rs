@@ -1,0 +1,101 @@
+//! `toolmark run`, as people run it: the real binary, and programs that stand in for
+//! agents.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
+#![cfg(target_os = "linux")]
+
+mod limits;
+mod mistakes;
+mod nothing_left;
+mod real;
+mod recorded;
+mod resumed;
+mod trials;
+mod workspaces;
+
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+/// A directory with a spec, programs and runs.
+struct Stage {
+    dir: tempfile::TempDir,
+}
+
+impl Stage {
+    /// With a spec.
+    fn new(spec: &str) -> Self {
+        let stage = Self { dir: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(stage.path("home")).unwrap();
+        stage.write("toolmark.yaml", spec);
+        stage
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A program; in `bin` it is found by its name.
+    fn program(&self, name: &str, text: &str) {
+        self.write(name, text);
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The binary with a known environment.
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolmark"));
+        let system = std::env::var("PATH").unwrap();
+        command.current_dir(self.dir.path()).args(args).env_clear();
+        command.env("PATH", format!("{}:{system}", self.path("bin").display()));
+        command.env("HOME", self.path("home")).env("COLUMNS", "100").env("NO_COLOR", "1");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Runs, and the JSON of the report.
+    fn json(&self, args: &[&str]) -> Value {
+        let output = self.run(&[args, &["--format", "json"]].concat());
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{args:?}: {}", text(&output)))
+    }
+
+    /// The result of a trial, from 1, of the only run in a directory.
+    fn result(&self, out: &str, target: &str, case: &str, trial: u32) -> Value {
+        let path = self.path(out).join(format!("trials/{target}/{case}/{trial}/result.json"));
+        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        serde_json::from_str(&text).unwrap()
+    }
+}
+
+/// Everything a command said.
+fn text(output: &Output) -> String {
+    let streams = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    format!("{}{} (exit {:?})", streams[0], streams[1], output.status.code())
+}
+
+fn wait_for(mut happened: impl FnMut() -> bool, what: &str) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited too long for {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Is a process there that is not a zombie?
+fn is_alive(pid: &str) -> bool {
+    let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().unwrap_or_default().trim_start().chars().next();
+    state.is_some_and(|state| state != 'Z')
+}
