@@ -139,7 +139,7 @@ impl Left {
                     let is_force = word.starts_with("--f") || *word == "-f" || *word == "-d";
                     !is_force && !word.starts_with("--del") && !word.starts_with("--mir")
                 };
-                if !words.iter().all(|word| is_plain(&word)) {
+                if !words.iter().all(is_plain) {
                     return;
                 }
                 if operands.len() < 2 {

@@ -2,10 +2,13 @@
 //! closes its end must not hang the agent.
 
 use std::io::{self, Read};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A larger payload is refused.
 const LARGEST: usize = 256 << 20;
+
+/// So many times the timeout a payload may take that keeps coming, as on a busy machine.
+const PATIENCE: u32 = 4;
 
 /// So much is made room for at first.
 const ROOM: usize = 16 << 10;
@@ -15,9 +18,10 @@ pub(super) fn read(timeout: Duration) -> io::Result<Vec<u8>> {
     let mut payload = vec![0; ROOM];
     let mut length = 0;
     let mut input = io::stdin().lock();
-    let waits = Wait::until(timeout);
+    let last = Instant::now() + timeout * PATIENCE;
     loop {
-        waits.wait()?;
+        // Whoever sends nothing for so long is stuck.
+        Wait::until((Instant::now() + timeout).min(last)).wait()?;
         // Room that is larger than the lock's buffer is filled past it, so that
         // nothing is left in the buffer while we wait.
         if payload.len() - length < ROOM {
@@ -39,19 +43,19 @@ pub(super) fn read(timeout: Duration) -> io::Result<Vec<u8>> {
 }
 
 #[cfg(unix)]
-struct Wait(std::time::Instant);
+struct Wait(Instant);
 
 #[cfg(unix)]
 impl Wait {
-    fn until(timeout: Duration) -> Self {
-        Self(std::time::Instant::now() + timeout)
+    fn until(deadline: Instant) -> Self {
+        Self(deadline)
     }
 
     /// Waits until there is something to read, or its end.
     fn wait(&self) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         loop {
-            let left = self.0.saturating_duration_since(std::time::Instant::now());
+            let left = self.0.saturating_duration_since(Instant::now());
             let left = Timespec::try_from(left).map_err(io::Error::other)?;
             let stdin = rustix::stdio::stdin();
             let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
@@ -70,7 +74,7 @@ struct Wait;
 
 #[cfg(not(unix))]
 impl Wait {
-    fn until(_: Duration) -> Self {
+    fn until(_: Instant) -> Self {
         Self
     }
 

@@ -189,7 +189,7 @@ fn can_take_back(run: &Run<'_, '_>, paths: &[&str], staged: bool) -> bool {
     };
     let own = !paths.is_empty() && paths.iter().zip(&places).all(is_own);
     let has_pattern = |path: &&str| path.contains(['*', '?', '[', ':', '$']);
-    let directory = run.analyzer.cwd.as_deref().filter(|_| !paths.iter().any(|p| has_pattern(p)));
+    let directory = run.analyzer.cwd.as_deref().filter(|_| !paths.iter().any(has_pattern));
     own || directory.and_then(|at| facts.is_clean(at, &places, staged)) == Some(true)
 }
 

@@ -207,12 +207,15 @@ fn no_log_is_wanted() {
 }
 
 #[test]
-fn the_log_is_in_the_home_of_the_user() {
+fn no_home_moves_the_log() {
     let home = tempfile::tempdir().unwrap();
-    let mut command = hook(Path::new(""));
-    let child = command.env("HOME", home.path()).spawn().unwrap();
+    let log = home.path().join("guard.jsonl");
+    let mut command = hook(&log);
+    command.env("HOME", home.path()).env("XDG_STATE_HOME", home.path().join("state"));
+    let child = command.spawn().unwrap();
     assert_eq!(decision(&told(child, &payload("1", "ls"))), "allow");
-    assert_eq!(records(&home.path().join(".local/state/toolmark/guard.jsonl")).len(), 1);
+    assert_eq!(records(&log).len(), 1);
+    assert!(!home.path().join(".local").exists() && !home.path().join("state").exists());
 }
 
 #[test]
