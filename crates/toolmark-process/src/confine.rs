@@ -2,8 +2,8 @@
 //! namespace of its own.
 
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetStatus,
+    ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetStatus,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ fn restrict(directories: &[PathBuf], report: &Path) -> Result<bool, landlock::Ru
     for path in all {
         // A directory that is not there cannot be written to either.
         let Ok(opened) = PathFd::new(path) else { continue };
-        ruleset = ruleset.add_rule(PathBeneath::new(opened, BitFlags::from(writes)))?;
+        ruleset = ruleset.add_rule(PathBeneath::new(opened, writes))?;
     }
     Ok(ruleset.restrict_self()?.ruleset != RulesetStatus::NotEnforced)
 }

@@ -18,7 +18,7 @@ impl Recorded {
     /// Lays the trials of a run out over a plan.
     pub(crate) fn new(store: &Store, mut plan: Plan) -> Self {
         let mut records = store.records();
-        records.sort_by(|a, b| a.trial.cmp(&b.trial));
+        records.sort_by_key(|record| record.trial);
         let names = store.info().map(|info| info.targets).unwrap_or_default();
         let planned = planned(store);
         let mut cases: Vec<Case> = Vec::new();

@@ -91,7 +91,7 @@ fn run_and_grade(agent: &Agent) {
             "targets: {{it: {{agent: {}, executable: {:?}, {}}}}}\n\
              run: {{timeout: 100s, jobs: 1, retries: 0, workspace: {{from: source}}}}\n\
              cases:\n\
-             - {{id: passes, prompt: What is the fact?, graders: [{{type: tool-call-count, config: {{min: 1, max: 1}}}}, \
+             - {{id: passes, prompt: What is the fact?, graders: [{{type: tool-call-count, config: {{max: 1}}}}, \
                {{type: file-contains, config: {{path: answer.txt, value: herons}}}}, {{type: diff-contains, config: {{value: +42 herons}}}}]}}\n\
              - {{id: fails, prompt: What is the fact?, graders: [{{type: tool-call-count, config: {{max: 0}}}}]}}\n",
             agent.id,
