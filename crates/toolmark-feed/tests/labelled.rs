@@ -1,5 +1,11 @@
 //! Keys against failures that people labelled with their cause.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on should say so"
+)]
+
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

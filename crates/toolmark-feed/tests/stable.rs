@@ -1,5 +1,11 @@
 //! Ids and issues do not depend on order, on parts, or on what else is read.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on should say so"
+)]
+
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use toolmark_check::{Checker, notation};

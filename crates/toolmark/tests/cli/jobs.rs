@@ -37,6 +37,8 @@ fn every_command_prints_the_same_at_any_number_of_jobs() {
         "stats . --format table",
         "stats . --format json",
         "stats . --format csv",
+        "feed . --format text",
+        "feed . --format jsonl --occurrences",
         "check . --format text",
         "check . --format json --exit-zero",
         "check . --limit 3 --format jsonl",

@@ -249,6 +249,9 @@ fn commands(planted: &Planted) -> Vec<Vec<String>> {
         let gate = format!("--gate=recovery[{}] >= 0.8", planted.garden.secret("a gate"));
         add(&format!("check -v --min-confidence low --format {format}"), &[&runs, &gate]);
     }
+    for format in ["text", "json", "jsonl", "csv", "markdown", "html"] {
+        add(&format!("feed -v --format {format}"), &[&runs]);
+    }
     add("check -q", &[&runs]);
     add("check --gold", &[&path("gold.jsonl"), &runs]);
     add("check --promote", &[&out, &runs]);
