@@ -1,9 +1,11 @@
-//! The scanner against serde: both accept the same texts and see the same values.
+//! The scanner against serde: both accept the same texts and see the same values. Lines
+//! that are indexed together are what they are alone, and what was found in another
+//! text breaks nothing.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolmark_scan::{Kind, Scanner, Value};
+use toolmark_scan::{Kind, Lines, Scanner, Value};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -21,7 +23,37 @@ fuzz_target!(|data: &[u8]| {
         (Ok(_), Err(_)) => {}
         (Err(error), Ok(_)) => panic!("refused valid JSON: {error}"),
     }
+
+    let (mut lines, mut alone) = (Lines::default(), Scanner::new());
+    lines.find(text);
+    let split: Vec<&str> = text.split_terminator('\n').collect();
+    assert_eq!(lines.count(), split.len());
+    for (n, line) in split.iter().enumerate() {
+        let Some((start, end)) = lines.span(n) else { panic!("no line {n}") };
+        assert_eq!(&text[start..end], *line);
+        let together = scanner.parse_line(line, start, &lines, n).map(|doc| spans(doc.root()));
+        assert_eq!(together, alone.parse(line).map(|doc| spans(doc.root())), "{line:?}");
+        assert_eq!(scanner.again(line).map(|doc| spans(doc.root())), together.ok());
+    }
+    let mut rest = text.chars();
+    while rest.next().is_some() && rest.as_str().len() + 64 > text.len() {
+        let other = rest.as_str();
+        scanner.again(other).map(|doc| spans(doc.root()));
+        let _ = scanner.parse_line(other, 0, &lines, 0).map(|doc| spans(doc.root()));
+    }
 });
+
+/// Where all values and keys are, as far as they do not nest too deep; reads each.
+fn spans(value: Value<'_>) -> Vec<(usize, usize)> {
+    let (mut found, mut left) = (Vec::new(), vec![value]);
+    while let Some(value) = left.pop() {
+        assert_eq!(value.raw().chars().count() == 0, value.raw().is_empty());
+        found.push(value.span());
+        left.extend(value.fields().flat_map(|(key, value)| [key, value]));
+        left.extend(value.items());
+    }
+    found
+}
 
 /// `None` where a value holds what serde reads differently.
 fn rebuilt(value: Value<'_>) -> Option<serde_json::Value> {

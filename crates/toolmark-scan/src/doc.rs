@@ -71,6 +71,7 @@ impl Scanner {
             return Err(ScanError { offset: 0, problem: "value is larger than 4 GiB" });
         }
         self.give_back(text.len());
+        self.nodes.clear();
         if self.index.capacity() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
             self.index = Vec::new();
         }
@@ -568,8 +569,11 @@ mod tests {
         for other in ["", "{}", &"x".repeat(text.len()), &"é".repeat(text.len())] {
             assert!(scanner.again(other).is_none(), "{other}");
         }
-        assert!(scanner.parse("{").is_err());
-        assert!(scanner.again(text).is_none());
+        for broken in ["{", "\"open", ""] {
+            assert!(scanner.parse(text).is_ok());
+            assert!(scanner.parse(broken).is_err());
+            assert!(scanner.again(text).is_none(), "{broken}");
+        }
     }
 
     fn json() -> impl Strategy<Value = serde_json::Value> {

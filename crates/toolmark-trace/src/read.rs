@@ -178,7 +178,7 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
         format,
         reader: format.reader(),
         source: Source::Text {
-            frames,
+            frames: Box::new(frames),
             looked_at: looked_at.into_iter(),
             parsed,
             glued: Vec::new().into_iter(),
@@ -375,7 +375,7 @@ pub fn format_by_id(id: &str) -> Option<&'static dyn Format> {
 
 enum Source {
     Text {
-        frames: Frames,
+        frames: Box<Frames>,
         looked_at: std::vec::IntoIter<Frame>,
         /// The record that detection has parsed, until the first is read.
         parsed: Option<(Frame, Scanner)>,
