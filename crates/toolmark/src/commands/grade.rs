@@ -1,7 +1,8 @@
 //! `toolmark grade`: traces against a spec of any dialect.
 
 use crate::Stop;
-use crate::args::{InputArgs, ReportArgs, format_of, report_of};
+use crate::args::{GradedRun, InputArgs, ReportArgs, format_of, report_of};
+use crate::comparing;
 use crate::exit::{Exit, Failure};
 use crate::grading;
 use crate::grading::read::{Homeless, grade};
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
+use toolmark_compare::Comparison;
 use toolmark_grade::LoadOptions;
 use toolmark_grade::{Case, Grading, Plan, Planned, Selection, Unpaired, merge};
 use toolmark_outcome::judging::Judge;
@@ -38,6 +40,7 @@ Examples:
   toolmark grade spec.yaml runs/ --report junit=out.xml --report html=out.html
   toolmark grade spec.yaml runs/ --judge-model claude-sonnet-4-6
                                                      with a judge model
+  toolmark grade spec.yaml runs/ --baseline main.json fail only on what got worse
   toolmark grade spec.yaml runs/ --format jsonl | jq 'select(.verdict == \"fail\")'
 
 A trace is graded by the case that has its id, name, file name or prompt.";
@@ -71,6 +74,9 @@ pub(crate) struct Grade {
     /// Grade as another system does
     #[arg(long, value_name = "PROFILE", value_parser = profile())]
     profile: Option<Profile>,
+    /// Fail only on what is worse than in this report or run
+    #[arg(long, value_name = "RUN")]
+    baseline: Option<PathBuf>,
     /// Exit with 0 whatever the result
     #[arg(long)]
     exit_zero: bool,
@@ -143,6 +149,8 @@ impl Grade {
             grader_types: grading::types::declared(&self.spec, &self.grader_types)?,
             is_lint: false,
         };
+        let baseline = self.baseline.as_deref();
+        let baseline = baseline.map(|run| comparing::read_baseline(run, printer)).transpose()?;
         let mut plans = Vec::new();
         for path in specs::find(slice::from_ref(&self.spec))? {
             let spec = spec::open(&path, &options, printer)?;
@@ -183,8 +191,11 @@ impl Grade {
             self.dump(&mut result, directory, printer)?;
         }
         let result = result.redact(printer.redactor);
-        self.report.write(&result, started, printer)?;
-        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(result.summary.verdict, unread) })
+        let comparison = baseline.map(|before| comparing::with_baseline(&before, &result));
+        let comparison = comparison.transpose()?;
+        let verdict = comparison.as_ref().map_or(result.summary.verdict, Comparison::verdict);
+        self.report.write(&GradedRun { result, comparison }, started, printer)?;
+        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(verdict, unread) })
     }
 
     fn keeps_traces(&self) -> bool {
