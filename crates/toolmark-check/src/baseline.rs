@@ -198,7 +198,9 @@ impl ReportChanges {
         let forth = Compared::new(before, now);
         // What a look back would call new is gone: so both ways mirror each other.
         let back = Compared::new(now, before);
-        Self { new: places(forth.is_new), gone: places(back.is_new), kinds: forth.kinds }
+        let has_others = forth.has_others || back.has_others;
+        let kinds = if has_others { forth.kinds } else { Vec::new() };
+        Self { new: places(forth.is_new), gone: places(back.is_new), kinds }
     }
 }
 
@@ -369,8 +371,10 @@ struct Compared {
     is_new: Vec<bool>,
     /// How many of the first are not in the second.
     gone: u64,
-    /// How often each kind is found, where the runs have different sessions.
+    /// How often each kind is found.
     kinds: Vec<KindChange>,
+    /// Does the second run have sessions that the first did not look at?
+    has_others: bool,
 }
 
 impl Compared {
@@ -403,13 +407,12 @@ impl Compared {
             false => !known[at],
         });
         let is_new = is_new.collect();
-        let kinds: Vec<KindChange> =
-            if has_others { kinds.into_values().collect() } else { Vec::new() };
+        let kinds: Vec<KindChange> = kinds.into_values().collect();
         if sessions.are_all_other() {
             let left = kinds.iter().filter(|kind| kind.trend == Trend::Gone);
             gone = left.map(|kind| kind.before.found).sum();
         }
-        Self { is_new, gone, kinds }
+        Self { is_new, gone, kinds, has_others }
     }
 }
 
@@ -473,7 +476,7 @@ impl Sessions<'_> {
     /// are taken for the same.
     fn are_all_other(&self) -> bool {
         let has_ids = !self.before.is_empty() || !self.now.is_empty();
-        has_ids && self.before.is_disjoint(&self.now)
+        has_ids && self.before.is_disjoint(self.now)
     }
 }
 
@@ -521,7 +524,11 @@ impl Baseline {
 
     /// Marks the findings that were not in the run before, and says what changed.
     pub fn mark(&self, checked: &mut Checked) -> Changes {
-        let Compared { is_new, gone, kinds } = Compared::new(&self.side(), &Side::of(checked));
+        let compared = Compared::new(&self.side(), &Side::of(checked));
+        let Compared { is_new, gone, mut kinds, has_others } = compared;
+        if !has_others {
+            kinds.clear();
+        }
         let new = is_new.iter().filter(|is_new| **is_new).count() as u64;
         for (finding, is_new) in checked.findings.iter_mut().zip(is_new) {
             finding.new = Some(is_new);

@@ -1,7 +1,7 @@
 //! What shall make a comparison fail.
 
 use crate::Comparison;
-use crate::graded::{CaseChange, Change, GradedChange};
+use crate::graded::{CaseChange, GradedChange};
 use serde::Serialize;
 use toolmark_outcome::statistics::MIN_PAIRS;
 use toolmark_outcome::{Cause, Printable, Verdict, printable};
@@ -14,6 +14,8 @@ pub enum FailOn {
     Regression,
     /// The interval of the score difference is wholly below zero.
     Significant,
+    /// A case that passed fails now, or one that is not in the baseline fails.
+    Baseline,
 }
 
 /// The answer to one of them.
@@ -27,28 +29,33 @@ pub struct GateResult {
     pub reason: Printable,
 }
 
+fn is_unknown(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Unknown(_))
+}
+
 const UNKNOWN: Verdict = Verdict::Unknown(Cause::MissingEvidence);
 
 impl FailOn {
-    /// The word for it.
+    /// The option that asks for it.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn option(self) -> &'static str {
         match self {
-            Self::Regression => "regression",
-            Self::Significant => "significant",
+            Self::Regression => "--fail-on regression",
+            Self::Significant => "--fail-on significant",
+            Self::Baseline => "--baseline",
         }
     }
 
     pub(crate) fn ask(self, comparison: &Comparison) -> GateResult {
         let (verdict, reason) = match self {
-            Self::Regression => regression(comparison),
+            Self::Regression | Self::Baseline => regression(self, comparison),
             Self::Significant => significant(comparison.graded.as_ref()),
         };
         GateResult { fail_on: self, verdict, reason }
     }
 }
 
-fn regression(comparison: &Comparison) -> (Verdict, Printable) {
+fn regression(on: FailOn, comparison: &Comparison) -> (Verdict, Printable) {
     let mut worse = Vec::new();
     let mut open = Vec::new();
     let count = |list: &mut Vec<Printable>, n: u64, one: &'static str, many: &'static str| {
@@ -59,11 +66,25 @@ fn regression(comparison: &Comparison) -> (Verdict, Printable) {
     if let Some(graded) = &comparison.graded {
         let n = graded.total.regressions;
         count(&mut worse, n, "case that passed fails now", "cases that passed fail now");
-        let lost = |case: &&CaseChange| {
-            case.change == Change::Unknown && case.before.verdict == Verdict::Pass
+        let became = |change: fn(Verdict, Verdict) -> bool| {
+            let is = |case: &&CaseChange| change(case.before.verdict, case.after.verdict);
+            graded.cases.iter().filter(is).count() as u64
         };
-        let n = graded.cases.iter().filter(lost).count() as u64;
+        let n = became(|a, b| a == Verdict::Pass && is_unknown(b));
         count(&mut open, n, "case that passed is unknown now", "cases that passed are unknown now");
+        let n = became(|a, b| is_unknown(a) && b == Verdict::Fail);
+        let (one, many) = ("case that was unknown fails now", "cases that were unknown fail now");
+        count(&mut open, n, one, many);
+        if on == FailOn::Baseline {
+            // Cases may be left out on purpose; those that nobody knows must pass.
+            let fresh = |which: fn(Verdict) -> bool| {
+                graded.only_after.iter().filter(|case| which(case.verdict)).count() as u64
+            };
+            let n = fresh(|verdict| verdict == Verdict::Fail);
+            count(&mut worse, n, "new case fails", "new cases fail");
+            count(&mut open, fresh(is_unknown), "new case is unknown", "new cases are unknown");
+            return answer(&worse, &open);
+        }
         let missing = graded.only_before.iter().filter(|case| case.verdict == Verdict::Pass);
         let n = missing.count() as u64;
         count(&mut open, n, "case that passed is missing now", "cases that passed are missing now");
@@ -77,15 +98,19 @@ fn regression(comparison: &Comparison) -> (Verdict, Printable) {
         let passed = || checked.gates.iter().filter(|gate| gate.before == Some(Verdict::Pass));
         let n = passed().filter(|gate| gate.after == Some(Verdict::Fail)).count() as u64;
         count(&mut worse, n, "gate that passed fails now", "gates that passed fail now");
-        let is_open = |verdict| matches!(verdict, None | Some(Verdict::Unknown(_)));
-        let n = passed().filter(|gate| is_open(gate.after)).count() as u64;
+        let n = passed().filter(|gate| gate.after.is_none_or(is_unknown)).count() as u64;
         let (one, many) = ("gate that passed is unknown now", "gates that passed are unknown now");
         count(&mut open, n, one, many);
     }
+    answer(&worse, &open)
+}
+
+/// What got worse decides, then what cannot be told.
+fn answer(worse: &[Printable], open: &[Printable]) -> (Verdict, Printable) {
     match (worse.is_empty(), open.is_empty()) {
-        (false, _) => (Verdict::Fail, Printable::join(&worse, ", ")),
-        (true, false) => (UNKNOWN, Printable::join(&open, ", ")),
-        (true, true) => (Verdict::Pass, "nothing that passed fails now".into()),
+        (false, _) => (Verdict::Fail, Printable::join(worse, ", ")),
+        (true, false) => (UNKNOWN, Printable::join(open, ", ")),
+        (true, true) => (Verdict::Pass, "nothing got worse".into()),
     }
 }
 

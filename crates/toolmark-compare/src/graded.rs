@@ -6,7 +6,7 @@
 
 use crate::Grouping;
 use crate::group::{Group, Numbers};
-use crate::run::{CaseKey, Graded, Measures, Trial};
+use crate::run::{Answer, CaseKey, Graded, Measures, Trial};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::statistics::mean;
@@ -325,20 +325,20 @@ fn by_target(
 
 /// What one grader says of one case: its verdict over the trials, its mean score.
 fn answers<'r>(trials: &[&'r Trial]) -> BTreeMap<(&'r Printable, usize), Numbers> {
-    let mut of: BTreeMap<(&Printable, usize), Vec<(Verdict, Option<f64>)>> = BTreeMap::new();
+    let mut of: BTreeMap<(&Printable, usize), Vec<&Answer>> = BTreeMap::new();
     for trial in trials {
         // Graders of one name are told apart by their order.
         let mut seen: BTreeMap<&Printable, usize> = BTreeMap::new();
         for answer in &trial.answers {
             let nth = seen.entry(&answer.grader).or_default();
-            of.entry((&answer.grader, *nth)).or_default().push((answer.verdict, answer.score));
+            of.entry((&answer.grader, *nth)).or_default().push(answer);
             *nth += 1;
         }
     }
-    let numbers = |said: Vec<(Verdict, Option<f64>)>| {
-        let scores: Option<Vec<f64>> = said.iter().map(|(_, score)| *score).collect();
+    let numbers = |said: Vec<&Answer>| {
+        let scores: Option<Vec<f64>> = said.iter().map(|answer| answer.score).collect();
         Numbers {
-            verdict: said.iter().fold(Verdict::Pass, |sum, (verdict, _)| sum.and(*verdict)),
+            verdict: said.iter().fold(Verdict::Pass, |sum, answer| sum.and(answer.verdict)),
             score: scores.and_then(|scores| mean(&scores)),
             measures: Measures::default(),
         }

@@ -117,6 +117,57 @@ struct GradedShape {
     cases: Vec<CaseShape>,
 }
 
+/// A line of `results.jsonl` in the directory of a run: one trial, with what it used.
+#[derive(Deserialize)]
+struct RecordShape {
+    version: u32,
+    #[serde(default)]
+    target: Option<String>,
+    trial: u32,
+    #[serde(default)]
+    used: UsedShape,
+    #[serde(default)]
+    duration_ms: Option<f64>,
+    outcome: OutcomeShape,
+}
+
+#[derive(Default, Deserialize)]
+struct UsedShape {
+    #[serde(default)]
+    calls: Option<f64>,
+    #[serde(default)]
+    tokens: Option<f64>,
+    #[serde(default)]
+    usd: Option<f64>,
+}
+
+impl RecordShape {
+    /// The version of the files of runs that can be read.
+    const VERSION: u32 = 1;
+
+    fn read(self, redactor: Redactor) -> Trial {
+        let has_trace = self.outcome.trajectory.is_some();
+        let mut trial = self.outcome.read(redactor);
+        trial.trial = self.trial;
+        trial.target = trial.target.or_else(|| self.target.map(|target| redactor.apply(target)));
+        trial.measures = Measures {
+            // Without a trace nobody counted the calls.
+            calls: self.used.calls.filter(|_| has_trace),
+            tokens: self.used.tokens,
+            duration_ms: self.duration_ms,
+            cost_usd: self.used.usd,
+        };
+        trial
+    }
+}
+
+/// What a run came to, in `summary.json` of its directory.
+#[derive(Deserialize)]
+struct RunSummary {
+    #[serde(default)]
+    cases: Vec<CaseShape>,
+}
+
 /// What tells one kind of object from another.
 #[derive(Deserialize)]
 struct Probe<'t> {
@@ -126,6 +177,9 @@ struct Probe<'t> {
     r#type: Option<String>,
     #[serde(default)]
     outcomes: Option<IgnoredAny>,
+    /// Of a trial of a run.
+    #[serde(default)]
+    outcome: Option<IgnoredAny>,
     #[serde(default)]
     findings: Option<IgnoredAny>,
     /// What was checked besides.
@@ -149,12 +203,23 @@ impl Run {
         // A line that is complete and says what it is makes the file one of lines.
         let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let probe: Option<Probe<'_>> = serde_json::from_str(first).ok();
-        if probe.is_some_and(|probe| probe.r#type.is_some()) {
+        if probe.is_some_and(|probe| probe.r#type.is_some() || probe.outcome.is_some()) {
             run.read_lines(text, redactor)?;
         } else {
             run.read_object(text, redactor)?;
         }
         Ok(run)
+    }
+
+    /// Takes the verdicts of the cases from `summary.json` of a run, where a case may pass
+    /// although not all of its trials do.
+    pub fn take_summary(&mut self, text: &str, redactor: Redactor) -> Result<(), ReadError> {
+        let summary: RunSummary =
+            serde_json::from_str(text).map_err(|error| ReadError::json(&error, None))?;
+        if let Some(graded) = &mut self.graded {
+            graded.take_verdicts(summary.cases, redactor);
+        }
+        Ok(())
     }
 
     fn read_object(&mut self, text: &str, redactor: Redactor) -> Result<(), ReadError> {
@@ -216,9 +281,19 @@ impl Run {
                 Some("gate") => gates.push(line),
                 Some("scorecard") => card = Some(line),
                 Some("selection" | "judged" | "comparison") => {}
+                None if probe.outcome.is_some() => {
+                    let record: RecordShape = serde_json::from_str(line).map_err(failed)?;
+                    if record.version != RecordShape::VERSION {
+                        let message = format!("trials of version {} of runs", record.version);
+                        return Err(ReadError::new(number, message, UPDATE));
+                    }
+                    // The sums of a run are in a file of their own.
+                    has_summary = true;
+                    graded.trials.push(record.read(redactor));
+                }
                 other => {
-                    let kind = other.unwrap_or("none");
-                    let message = format!("lines of type {kind} are not of a report of toolmark");
+                    let kind = other.map(|kind| format!(": a line of type {kind}"));
+                    let message = format!("not a report of toolmark{}", kind.unwrap_or_default());
                     return Err(ReadError::new(number, message, WRITE_ONE));
                 }
             }
@@ -330,6 +405,30 @@ mod tests {
     }
 
     #[test]
+    fn trials_of_a_run_have_what_they_used() {
+        let line = |version: u32, trajectory: &str| {
+            format!(
+                "{{\"version\":{version},\"target\":\"t\",\"case\":\"a\",\"trial\":2,\
+                 \"used\":{{\"turns\":1,\"calls\":3,\"tokens\":70,\"usd\":0.5}},\"duration_ms\":9,\
+                 \"outcome\":{{\"case\":\"a\",\"verdict\":\"fail\",\"trajectory\":{trajectory}}}}}"
+            )
+        };
+        let mut run = read(&line(1, "{}")).unwrap();
+        assert!(!run.may_be_cut_off);
+        let trial = &run.graded.as_ref().unwrap().trials[0];
+        assert_eq!((trial.trial, trial.target.as_deref()), (2, Some("t")));
+        assert_eq!(trial.measures.all(), [Some(3.0), Some(70.0), Some(9.0), Some(0.5)]);
+        let without = read(&line(1, "null")).unwrap();
+        assert_eq!(without.graded.unwrap().trials[0].measures.calls, None);
+        let cases = r#"{"cases":[{"case":"a","target":"t","verdict":"pass"}]}"#;
+        run.take_summary(cases, Redactor::new(true)).unwrap();
+        let verdicts: Vec<_> = run.graded.unwrap().verdicts.into_values().collect();
+        assert_eq!(verdicts, [Verdict::Pass]);
+        let error = read(&line(2, "{}")).unwrap_err().to_string();
+        assert!(error.contains("line 1: trials of version 2"), "{error}");
+    }
+
+    #[test]
     fn anything_else_says_where_and_what_to_do() {
         let newer = r#"{"toolmark":"99.1.0","outcomes":[]}"#;
         let odd = OUTCOME.replace("pass", "maybe");
@@ -343,7 +442,10 @@ mod tests {
             (format!("{OUTCOME}\n{odd}"), "line 2: unknown variant `maybe`"),
             (format!("{{\n\"outcomes\": [\n{odd}]}}"), "line 3: unknown variant `maybe`"),
             (r#"{"type":"outcome","verdict":"pass"}"#.into(), "line 1: missing field `case`"),
-            (r#"{"type":"trial-result"}"#.into(), "line 1: lines of type trial-result"),
+            (
+                r#"{"type":"trial-result"}"#.into(),
+                "line 1: not a report of toolmark: a line of type trial-result",
+            ),
             (r#"{"type":"finding"}"#.into(), "the last line, of type scorecard, is missing"),
             (r#"{"findings":[{}]}"#.into(), "missing field `code`"),
         ];

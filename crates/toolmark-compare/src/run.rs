@@ -24,7 +24,12 @@ impl Run {
     #[must_use]
     pub fn of(name: Printable, result: &RunResult<Printable>) -> Self {
         let trials = result.outcomes.iter().map(|outcome| {
-            let duration_ms = outcome.trajectory.as_ref().and_then(|source| source.duration_ms);
+            let measures = outcome.trajectory.as_ref().map(|source| Measures {
+                calls: source.took.calls.map(|calls| calls as f64),
+                tokens: source.took.tokens.map(|tokens| tokens as f64),
+                duration_ms: source.duration_ms,
+                cost_usd: source.took.cost_usd,
+            });
             let answers = outcome.graders.iter().map(|grader| Answer {
                 grader: grader.name.clone(),
                 verdict: grader.outcome.verdict,
@@ -37,12 +42,18 @@ impl Run {
                 verdict: outcome.verdict,
                 score: outcome.score,
                 reason: outcome.reason.clone(),
-                measures: Measures { duration_ms, ..Measures::default() },
+                measures: measures.unwrap_or_default(),
                 answers: answers.collect(),
             }
         });
         let graded = Graded { trials: trials.collect(), verdicts: BTreeMap::new() };
         Self { name, graded: Some(graded), checked: None, may_be_cut_off: false, notes: Vec::new() }
+    }
+
+    /// Was it graded?
+    #[must_use]
+    pub fn is_graded(&self) -> bool {
+        self.graded.is_some()
     }
 
     /// Adds another report of the same run.

@@ -12,6 +12,7 @@ use toolmark_outcome::excerpt;
 use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k, pass_rate_to_the_k, wilson};
 use toolmark_outcome::{
     CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
+    Took,
 };
 use toolmark_outcome::{Cause, Outcome, PassRule, Profile, Verdict};
 use toolmark_outcome::{Context, Environment, Subject};
@@ -425,6 +426,7 @@ fn source(trajectory: &Trajectory) -> Source {
         source: Arc::clone(&trajectory.file).into(),
         format: trajectory.format,
         duration_ms: duration_of(trajectory).map(|took| (took.as_secs_f64() * 1000.0).max(0.0)),
+        took: Took::of(trajectory),
     }
 }
 

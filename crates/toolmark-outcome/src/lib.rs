@@ -50,6 +50,7 @@ pub use place::{SpecPlace, TracePlace};
 pub use profile::Profile;
 pub use result::{
     CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
+    Took,
 };
 pub use subject::{Context, Environment, Findings, Subject};
 /// The text results are made of.

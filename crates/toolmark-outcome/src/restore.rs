@@ -9,7 +9,7 @@ use crate::explanation::{Explanation, Row, RowState};
 use crate::outcome::{Cause, Contrast, Outcome, Part, Verdict};
 use crate::place::{SpecPlace, TracePlace};
 use crate::profile::Profile;
-use crate::result::{CaseResult, GraderResult, Source};
+use crate::result::{CaseResult, GraderResult, Source, Took};
 use serde_json::Value;
 use toolmark_redact::Untrusted;
 use toolmark_trace::{Status, format_by_id};
@@ -74,6 +74,11 @@ fn source(value: &Value) -> Option<Source> {
         source: value.get("source")?.as_str()?.to_owned().into(),
         format: format_by_id(format).map_or("unknown", |format| format.info().id),
         duration_ms: value.get("duration_ms").and_then(Value::as_f64),
+        took: Took {
+            calls: value.get("calls").and_then(Value::as_u64),
+            tokens: value.get("tokens").and_then(Value::as_u64),
+            cost_usd: value.get("cost_usd").and_then(Value::as_f64),
+        },
     })
 }
 

@@ -7,6 +7,7 @@ use crate::profile::Profile;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use toolmark_redact::{Json, Name, Printable, Redactor, Untrusted, printable};
+use toolmark_trace::{Recorded, Trajectory};
 
 /// The trajectory a result is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,6 +24,42 @@ pub struct Source<T = Untrusted> {
     /// How long the run took, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
+    /// What else the run took.
+    #[serde(flatten)]
+    pub took: Took,
+}
+
+/// What a run took besides time, its sub-agents included, as far as it is recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Took {
+    /// Tool calls; `None` where some may be missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// Tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+impl Took {
+    /// What a trajectory took.
+    #[must_use]
+    pub fn of(run: &Trajectory) -> Self {
+        let mut took = Self { calls: Some(0), ..Self::default() };
+        for run in run.flatten().into_iter().filter(|run| !run.relayed) {
+            let is_whole = run.calls_recorded() == Recorded::Fully;
+            took.calls = took.calls.filter(|_| is_whole).map(|sum| sum + run.calls.len() as u64);
+            if let Some(usage) = &run.usage {
+                took.tokens = Some(took.tokens.unwrap_or(0).saturating_add(usage.total()));
+            }
+            if let Some(cost) = run.cost {
+                took.cost_usd = Some(took.cost_usd.unwrap_or(0.0) + cost.usd());
+            }
+        }
+        took
+    }
 }
 
 impl Source {
@@ -33,6 +70,7 @@ impl Source {
             source: redactor.name(self.source),
             format: self.format,
             duration_ms: self.duration_ms,
+            took: self.took,
         }
     }
 }

@@ -7,7 +7,7 @@ use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k, wilson};
 use toolmark_outcome::{
     CallRef, CaseResult, CaseSummary, Cause, Contrast, Evidence, Explanation, GraderResult,
     Metrics, Outcome, Part, Profile, Redactor, Role, Row, RowState, RunResult, Source, SpecPlace,
-    Summary, Timeline, TimelineEntry, TracePlace, Verdict,
+    Summary, Timeline, TimelineEntry, Took, TracePlace, Verdict,
 };
 
 /// A name that tries to break out of every format.
@@ -98,6 +98,7 @@ fn case(
             source: "traces/refund run.jsonl".into(),
             format: "vally",
             duration_ms: Some(12_500.0),
+            took: Took { calls: Some(3), ..Took::default() },
         }),
         asked: None,
         trial: 0,

@@ -273,6 +273,24 @@ impl Reported for FeedRun<Printable> {
     }
 }
 
+/// A result, and what changed since another run.
+pub(crate) struct GradedRun {
+    pub(crate) result: RunResult<Printable>,
+    pub(crate) comparison: Option<Comparison>,
+}
+
+impl Reported for GradedRun {
+    const EXAMPLE: &str = RunResult::<Printable>::EXAMPLE;
+
+    fn fits(format: &ReportFormat) -> bool {
+        RunResult::<Printable>::fits(format)
+    }
+
+    fn as_report(&self) -> Report<'_> {
+        Report { compared: self.comparison.as_ref(), ..self.result.as_report() }
+    }
+}
+
 impl Reported for Comparison {
     const EXAMPLE: &str = "html=compare.html";
 

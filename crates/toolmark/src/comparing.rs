@@ -5,13 +5,15 @@ use crate::printer::Printer;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use toolmark_compare::Run;
-use toolmark_outcome::printable;
+use toolmark_compare::{Comparison, FailOn, Grouping, ReadError, Run};
+use toolmark_outcome::{Printable, RunResult, printable};
 
 /// Where runs are kept, each in a directory of its own.
 const RUNS: &str = ".toolmark/runs";
 /// The results of a run, in its directory.
 const RESULTS: &str = "results.jsonl";
+/// What a run came to, where it is over.
+const SUMMARY: &str = "summary.json";
 /// A report may be so large.
 const MAX_BYTES: u64 = 2 << 30;
 
@@ -20,15 +22,21 @@ pub(crate) fn read(named: &Path, printer: &Printer) -> Result<Run, Failure> {
     if named == Path::new("-") {
         return parse(named, &text(io::stdin().lock(), named)?, printer);
     }
-    let path = locate(named);
+    let path = locate(named)?;
     if !path.is_dir() {
         return read_file(&path, printer);
     }
     let mut run = match results_of_run(&path) {
         Some(results) => {
             let mut run = read_file(&results, printer)?;
-            // The sums of a run are in a file of their own.
             run.may_be_cut_off = false;
+            let summary = path.join(SUMMARY);
+            if summary.is_file() {
+                let file =
+                    File::open(&summary).map_err(|error| unreadable(&summary).because(&error))?;
+                run.take_summary(&text(file, &summary)?, printer.redactor)
+                    .map_err(|error| invalid(&summary, &error))?;
+            }
             run
         }
         None => read_directory(&path, printer)?,
@@ -37,10 +45,49 @@ pub(crate) fn read(named: &Path, printer: &Printer) -> Result<Run, Failure> {
     Ok(run)
 }
 
-/// The path that is meant: what is not there may be the id of a run.
-fn locate(named: &Path) -> PathBuf {
-    let run = Path::new(RUNS).join(named);
-    if !named.exists() && run.is_dir() { run } else { named.to_owned() }
+/// Reads a run that was graded, to compare another with it.
+pub(crate) fn read_baseline(named: &Path, printer: &Printer) -> Result<Run, Failure> {
+    let run = read(named, printer)?;
+    if run.is_graded() {
+        return Ok(run);
+    }
+    let message = format!("--baseline {} was not graded", named.display());
+    Err(Failure::usage(message).hint("`toolmark grade --report json=FILE` writes a baseline"))
+}
+
+/// What changed since the baseline, and whether something got worse.
+pub(crate) fn with_baseline(
+    before: &Run,
+    result: &RunResult<Printable>,
+) -> Result<Comparison, Failure> {
+    let after = Run::of("this run".into(), result);
+    let comparison = Comparison::new(before, &after, Grouping::Case)
+        .map_err(|error| Failure::usage("the runs cannot be compared").because(&error))?;
+    Ok(comparison.with_gates(&[FailOn::Baseline]))
+}
+
+/// The path that is meant: what is not there may be the start of the id of a run, or
+/// `last` for the newest, as ids begin with the time.
+fn locate(named: &Path) -> Result<PathBuf, Failure> {
+    if named.exists() {
+        return Ok(named.to_owned());
+    }
+    let Some(prefix) = named.to_str() else { return Ok(named.to_owned()) };
+    let entries = fs::read_dir(RUNS).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut runs: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    runs.sort();
+    if prefix == "last" {
+        return Ok(runs.pop().unwrap_or_else(|| named.to_owned()));
+    }
+    let is_meant = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+    };
+    runs.retain(is_meant);
+    match runs.len() {
+        0 => Ok(named.to_owned()),
+        1 => Ok(runs.remove(0)),
+        many => Err(Failure::usage(format!("{many} runs start with {prefix}"))),
+    }
 }
 
 /// The results in the directory of a run.
@@ -64,7 +111,7 @@ fn read_directory(directory: &Path, printer: &Printer) -> Result<Run, Failure> {
     files.sort();
     let mut runs = files.iter().map(|file| read_file(file, printer));
     let Some(first) = runs.next() else {
-        let message = format!("{} has no report", directory.display());
+        let message = format!("found no report in {}", directory.display());
         let hint = format!("expected {RESULTS}, or files that end in .json or .jsonl");
         return Err(Failure::usage(message).hint(hint));
     };
@@ -96,11 +143,14 @@ fn text(source: impl Read, path: &Path) -> Result<String, Failure> {
 }
 
 fn parse(path: &Path, text: &str, printer: &Printer) -> Result<Run, Failure> {
-    Run::parse(name(path, printer), text, printer.redactor)
-        .map_err(|error| unreadable(path).causes([error.to_string()]).hint(error.help))
+    Run::parse(name(path, printer), text, printer.redactor).map_err(|error| invalid(path, &error))
 }
 
-fn name(path: &Path, printer: &Printer) -> toolmark_outcome::Printable {
+fn invalid(path: &Path, error: &ReadError) -> Failure {
+    unreadable(path).causes([error.to_string()]).hint(error.help)
+}
+
+fn name(path: &Path, printer: &Printer) -> Printable {
     if path == Path::new("-") {
         return "standard input".into();
     }

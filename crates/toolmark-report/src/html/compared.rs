@@ -53,7 +53,7 @@ fn header(comparison: &Comparison, title: &str, options: &Options) -> Markup {
             }
             @for gate in &comparison.gates {
                 p class="about" {
-                    (badge(gate.verdict)) " --fail-on " (gate.fail_on.word()) ": " (safe(&gate.reason))
+                    (badge(gate.verdict)) " " (gate.fail_on.option()) ": " (safe(&gate.reason))
                 }
             }
             div class="tiles" {

@@ -30,8 +30,8 @@ pub(super) fn write(
         let _ = writeln!(page, "{time}\n");
     }
     for gate in &comparison.gates {
-        let (sign, word) = (emblem(gate.verdict), gate.fail_on.word());
-        let _ = writeln!(page, "- {sign} `--fail-on {word}`: {}", words(&gate.reason));
+        let (sign, word) = (emblem(gate.verdict), gate.fail_on.option());
+        let _ = writeln!(page, "- {sign} `{word}`: {}", words(&gate.reason));
     }
     for note in &comparison.notes {
         let _ = writeln!(page, "- note: {}", words(note));

@@ -54,7 +54,7 @@ impl Page<'_> {
         }
         for gate in &comparison.gates {
             let sign = printable!("{} ", shown::sign(gate.verdict));
-            let words = printable!("--fail-on {}: {}", gate.fail_on.word(), gate.reason);
+            let words = printable!("{}: {}", gate.fail_on.option(), gate.reason);
             self.words(0, (tone(gate.verdict), sign), style::PLAIN, &words);
         }
     }
@@ -140,7 +140,7 @@ impl Page<'_> {
         let name = |group: &Group| group.name.clone().unwrap_or("\u{2013}".into());
         let widest = graded.groups.iter().map(|group| name(group).width()).max().unwrap_or(0);
         let first = widest.clamp(8, (self.width / 3).max(8)) + 2;
-        let columns = [first, first + 8, first + 20, first + 37];
+        let columns = [first, first + 7, first + 18, first + 33];
         let mut head = Line::of(style::DIM, graded.by.word());
         for (column, word) in columns.iter().zip(["cases", "passed", "score", "difference"]) {
             head.pad(*column);

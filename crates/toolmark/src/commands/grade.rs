@@ -1,7 +1,8 @@
 //! `toolmark grade`: traces against a spec of any dialect.
 
 use crate::Stop;
-use crate::args::{InputArgs, ReportArgs, format_of, report_of};
+use crate::args::{GradedRun, InputArgs, ReportArgs, format_of, report_of};
+use crate::comparing;
 use crate::exit::{Exit, Failure};
 use crate::grading::options::{GraderArgs, SpecArgs};
 use crate::grading::read::{Homeless, grade};
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
+use toolmark_compare::{Comparison, Run};
 use toolmark_grade::{Case, Grading, Plan, Selection, Unpaired, merge};
 use toolmark_outcome::{CaseResult, Environment, Printable, RunResult, Untrusted, Verdict};
 use toolmark_run::Store;
@@ -38,6 +40,7 @@ Examples:
   toolmark grade spec.yaml runs/ --report junit=out.xml --report html=out.html
   toolmark grade spec.yaml runs/ --judge-model claude-sonnet-4-6
                                                      with a judge model
+  toolmark grade spec.yaml runs/ --baseline main.json fail only on what got worse
   toolmark grade spec.yaml runs/ --format jsonl | jq 'select(.verdict == \"fail\")'
 
 A trace is graded by the case that has its id, name, file name or prompt.";
@@ -63,6 +66,9 @@ pub(crate) struct Grade {
     fail_fast: bool,
     #[command(flatten)]
     loading: SpecArgs,
+    /// Fail only on what is worse than in this report or run
+    #[arg(long, value_name = "RUN")]
+    baseline: Option<PathBuf>,
     /// Exit with 0 whatever the result
     #[arg(long)]
     exit_zero: bool,
@@ -93,8 +99,10 @@ pub(crate) struct Grade {
 impl Grade {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let started = Instant::now();
+        let baseline = self.baseline.as_deref();
+        let baseline = baseline.map(|run| comparing::read_baseline(run, printer)).transpose()?;
         if let Some((spec, store)) = self.recorded_run()? {
-            return self.grade_again(&spec, &store, started, printer);
+            return self.grade_again(&spec, &store, baseline.as_ref(), started, printer);
         }
         let options = self.loading.load_options(&self.spec)?;
         let mut plans = Vec::new();
@@ -137,8 +145,23 @@ impl Grade {
             self.dump(&mut result, directory, printer)?;
         }
         let result = result.redact(printer.redactor);
-        self.report.write(&result, started, printer)?;
-        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(result.summary.verdict, unread) })
+        self.finish(result, baseline.as_ref(), unread, started, printer)
+    }
+
+    /// Reports what grading came to, and what that is worth beside a baseline.
+    fn finish(
+        &self,
+        result: RunResult<Printable>,
+        baseline: Option<&Run>,
+        unread: bool,
+        started: Instant,
+        printer: &mut Printer,
+    ) -> Result<Exit, Stop> {
+        let comparison = baseline.map(|before| comparing::with_baseline(before, &result));
+        let comparison = comparison.transpose()?;
+        let verdict = comparison.as_ref().map_or(result.summary.verdict, Comparison::verdict);
+        self.report.write(&GradedRun { result, comparison }, started, printer)?;
+        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(verdict, unread) })
     }
 
     /// The run of `toolmark run` that is to be graded again, and by which spec: the
@@ -163,6 +186,7 @@ impl Grade {
         &self,
         spec: &Path,
         store: &Store,
+        baseline: Option<&Run>,
         started: Instant,
         printer: &mut Printer,
     ) -> Result<Exit, Stop> {
@@ -207,8 +231,7 @@ impl Grade {
             self.dump(&mut result, directory, printer)?;
         }
         let result = result.redact(printer.redactor);
-        self.report.write(&result, started, printer)?;
-        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(result.summary.verdict, false) })
+        self.finish(result, baseline, false, started, printer)
     }
 
     fn keeps_traces(&self) -> bool {

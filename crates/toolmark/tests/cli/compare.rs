@@ -69,8 +69,12 @@ fn lines_and_directories_are_reports_too() {
     let runs = dir.path().join(".toolmark/runs/20260301-1");
     fs::create_dir_all(&runs).unwrap();
     fs::copy(fixtures.join("run-a/results.jsonl"), runs.join("results.jsonl")).unwrap();
-    let found = json_of(dir.path(), &["20260301-1", runs.to_str().unwrap()]);
-    assert_eq!(found["graded"]["total"]["cases"], 12);
+    for id in ["20260301-1", "2026", "last"] {
+        let found = json_of(dir.path(), &[id, runs.to_str().unwrap()]);
+        assert_eq!(found["graded"]["total"]["cases"], 12, "{id}");
+    }
+    let found = json_of(dir.path(), &["last", "last"]);
+    assert_eq!(found["graded"]["total"]["measures"]["tokens"]["of"], 11);
     assert_eq!(found["notes"], json!([]), "results.jsonl is not cut off");
     let mut stdin = toolmark(&["compare", "-", "after.json", "--format", "json"]);
     let text = fs::read(fixtures.join("before.json")).unwrap();
@@ -100,7 +104,8 @@ fn exit_codes_tell_worse_from_unknown() {
         ("pass.json", "fail.json", 1, 3),
         ("fail.json", "pass.json", 0, 0),
         ("pass.json", "unknown.json", 3, 3),
-        ("unknown.json", "fail.json", 0, 3),
+        ("unknown.json", "fail.json", 3, 3),
+        ("unknown.json", "pass.json", 0, 3),
         ("unknown.json", "unknown.json", 0, 3),
         ("fail.json", "unknown.json", 0, 3),
         ("pass.json", "other.json", 3, 3),
@@ -131,7 +136,7 @@ fn one_target_against_another() {
     let dir = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(fixtures().join("run-b/results.jsonl")).unwrap();
     for target in ["codex", "claude-code"] {
-        let mark = format!("\"target\": \"{target}\"");
+        let mark = format!("\"target\":\"{target}\"");
         let lines = text.lines().filter(|line| line.contains(&mark));
         let lines: String = lines.map(|line| format!("{line}\n")).collect();
         fs::create_dir(dir.path().join(target)).unwrap();
@@ -231,4 +236,79 @@ fn what_is_no_report_is_named_with_its_line() {
     let text = session(dir.path(), &lines);
     assert_eq!(text.matches("--- exit 2").count(), lines.len(), "{text}");
     assert_snapshot!(text);
+}
+
+const SPEC: &str = "\
+cases:
+  - id: good
+    expect: {sequence: [search, save], forbidden: [rm]}
+  - id: bad
+    expect: {sequence: [search, save], forbidden: [rm]}
+";
+
+/// A trace per case, that calls these tools.
+fn traces(cases: &[(&str, &[&str])]) -> String {
+    let one = |(id, tools): &(&str, &[&str])| {
+        let calls: Vec<Value> =
+            tools.iter().map(|tool| json!({"tool": tool, "input": {}})).collect();
+        let message = json!({"role": "assistant", "content": "done", "tool_calls": calls});
+        format!("{}\n", json!({"id": id, "output_messages": [message]}))
+    };
+    cases.iter().map(one).collect()
+}
+
+#[test]
+fn a_baseline_forgives_what_failed_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    write("spec.yaml", SPEC);
+    let (right, wrong): (&[&str], &[&str]) = (&["search", "save"], &["save", "rm"]);
+    write("main.jsonl", &traces(&[("good", right), ("bad", wrong)]));
+    write("same.jsonl", &traces(&[("bad", wrong), ("good", right)]));
+    write("worse.jsonl", &traces(&[("good", wrong), ("bad", wrong)]));
+    write("fixed.jsonl", &traces(&[("good", right), ("bad", right)]));
+    write("missing.jsonl", &traces(&[("bad", wrong)]));
+    let more = format!("{SPEC}  - id: fresh\n    expect: {{sequence: [search, save]}}\n");
+    write("more.yaml", &more);
+    write("more.jsonl", &traces(&[("good", right), ("bad", wrong), ("fresh", wrong)]));
+    let grade = |args: &[&str]| run_in(dir.path(), &[&["grade"], args].concat());
+    let made = grade(&["spec.yaml", "main.jsonl", "--report", "json=main.json"]);
+    assert!(made.ends_with("--- exit 1\n"), "{made}");
+    for (spec, traces, exit) in [
+        ("spec.yaml", "same.jsonl", 0),
+        ("spec.yaml", "fixed.jsonl", 0),
+        ("spec.yaml", "worse.jsonl", 1),
+        ("spec.yaml", "missing.jsonl", 3),
+        ("more.yaml", "more.jsonl", 1),
+    ] {
+        let said = grade(&[spec, traces, "--baseline", "main.json"]);
+        assert!(said.ends_with(&format!("--- exit {exit}\n")), "{traces}: {said}");
+    }
+    let one = grade(&["spec.yaml", "same.jsonl", "--case", "bad", "--baseline", "main.json"]);
+    assert!(one.contains("only in main.json: good") && one.ends_with("--- exit 0\n"), "{one}");
+    let zero = grade(&["spec.yaml", "worse.jsonl", "--baseline", "main.json", "--exit-zero"]);
+    assert!(zero.ends_with("--- exit 0\n"), "{zero}");
+    assert_snapshot!(grade(&["spec.yaml", "worse.jsonl", "--baseline", "main.json"]));
+
+    // The comparison is in the reports that have a place for it, and these are still reports.
+    for format in ["json", "jsonl", "markdown", "html"] {
+        let report = format!("{format}=out.{format}");
+        grade(&["spec.yaml", "worse.jsonl", "--baseline", "main.json", "--report", &report]);
+        let text = fs::read_to_string(dir.path().join(format!("out.{format}"))).unwrap();
+        assert!(text.contains("1 case that passed fails now"), "{format}: {text}");
+    }
+    for report in ["out.json", "out.jsonl"] {
+        assert_eq!(code(dir.path(), &["main.json", report, "--fail-on", "regression"]), 1);
+        assert_eq!(code(dir.path(), &[report, report, "--fail-on", "regression"]), 0);
+    }
+    let found = json_of(dir.path(), &["main.json", "out.json"]);
+    let calls = &found["graded"]["total"]["measures"]["calls"];
+    assert_eq!(
+        (&calls["of"], &calls["before"], &calls["after"]),
+        (&json!(2), &json!(4.0), &json!(4.0))
+    );
+
+    write("check.json", "{\"findings\": [], \"trajectories\": []}");
+    let refused = grade(&["spec.yaml", "same.jsonl", "--baseline", "check.json"]);
+    assert!(refused.contains("was not graded") && refused.ends_with("--- exit 2\n"), "{refused}");
 }

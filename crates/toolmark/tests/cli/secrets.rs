@@ -157,6 +157,11 @@ impl Planted {
         ];
         let gold: String = gold.iter().map(|row| format!("{row}\n")).collect();
         write(dir.path().join("gold.jsonl"), &gold);
+        for (name, verdict) in [("before.json", "pass"), ("after.json", "fail")] {
+            write(dir.path().join(name), &report(verdict, &secret).to_string());
+        }
+        let line = json!({"type": secret("report: type of a line")});
+        write(dir.path().join("no-report.jsonl"), &line.to_string());
         let mut row = Map::new();
         row.insert("command".into(), json!(format!("rm -rf /etc/{}", secret("a command"))));
         row.insert(secret("a key of a row"), json!(secret("a value of a row")));
@@ -222,6 +227,32 @@ fn spec(secret: &dyn Fn(&str) -> String) -> String {
     )
 }
 
+/// A report with everything that a comparison shows.
+fn report(verdict: &str, secret: &dyn Fn(&str) -> String) -> Value {
+    let outcome = |case: &str| {
+        json!({
+            "type": "outcome", "case": secret(case), "target": secret("report: target"),
+            "verdict": verdict, "score": null, "reason": secret("report: reason"),
+            "graders": [{"name": secret("report: grader"), "verdict": verdict}],
+        })
+    };
+    let of = |what: &str| secret(&format!("report: {what} {verdict}"));
+    json!({
+        "toolmark": "0.1.0",
+        "outcomes": [outcome("report: case"), outcome(&format!("report: case {verdict}"))],
+        "check": {
+            "findings": [{
+                "code": of("code"), "name": of("name"), "severity": "error", "tool": of("tool"),
+                "message": of("message"), "place": {"file": of("file"), "line": 1},
+                "fingerprint": verdict,
+            }],
+            "gates": [{"gate": secret("report: gate"), "tool": secret("report: tool"), "verdict": verdict}],
+            "trajectories": [{"id": of("session"), "cells": []}],
+            "sessions": [{"id": of("session"), "file": of("file")}],
+        },
+    })
+}
+
 /// Every command that prints something of a trace, a spec or a policy.
 fn commands(planted: &Planted) -> Vec<Vec<String>> {
     let mut all: Vec<Vec<String>> = Vec::new();
@@ -260,6 +291,12 @@ fn commands(planted: &Planted) -> Vec<Vec<String>> {
     {
         add(&format!("grade -v --include-trace --format {format}"), &[&spec, &runs]);
     }
+    let (before, after) = (path("before.json"), path("after.json"));
+    for format in ["text -v", "json", "markdown", "html"] {
+        add(&format!("compare --by grader --format {format}"), &[&before, &after]);
+    }
+    add("compare", &[&path("no-report.jsonl"), &after]);
+    add("grade --baseline", &[&before, &spec, &runs]);
     add("grade", &[&wrong, &runs]);
     add("lint --vacuity", &[&spec, &wrong, "--traces", &runs]);
     add("guard replay", &[&runs]);
