@@ -52,6 +52,7 @@ mod pairing;
 mod plan;
 mod run;
 pub mod schema;
+mod stored;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod units;
@@ -64,8 +65,9 @@ pub use grader::{
     TaxonomyWords, ask, schema_of,
 };
 pub use load::{Dialects, Loaded, load_source};
-pub use loading::{Entry, Included, LoadOptions, Loading, unknown_type};
+pub use loading::{Entry, Included, LoadOptions, Loading, is_lines, unknown_type};
 pub use merge::merge;
 pub use pairing::{Pairing, Unpaired};
-pub use plan::{Aggregate, Case, Gate, Match, Plan, Planned, UsualJudge};
-pub use run::{Grading, Selection};
+pub use plan::{Aggregate, Case, CaseRef, Gate, Match, Plan, Planned, UsualJudge};
+pub use run::{Grading, Selection, Standing};
+pub use stored::{CaseReader, Facts, StoredCases};

@@ -4,6 +4,7 @@ use crate::grader::ask;
 use crate::pairing::{Pairing, Unpaired, folded};
 use crate::plan::{Case, Plan, Planned};
 use serde_json::{Map, Value};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use toolmark_outcome::{
 };
 use toolmark_outcome::{Cause, Outcome, Profile, Verdict};
 use toolmark_outcome::{Context, Environment, Subject};
-use toolmark_outcome::{Scored, Untrusted, reaches};
+use toolmark_outcome::{Scored, SpecPlace, Untrusted, reaches};
 use toolmark_outcome::{Seen, View, duration_of};
 use toolmark_trace::{EventKind, Trajectory};
 
@@ -60,8 +61,8 @@ impl<'p> Grading<'p> {
             return Ok(self.grade_case(every, usize::MAX, &id, trajectory));
         }
         let index = self.pairing.find(trajectory)?;
-        let case = self.plan.cases.get(index).ok_or(Unpaired::None)?;
-        Ok(self.grade_case(case, index, &case.id, trajectory))
+        let case = self.plan.case(index).ok_or(Unpaired::None)?;
+        Ok(self.grade_case(&case, index, &case.id, trajectory))
     }
 
     fn grade_case(
@@ -113,24 +114,16 @@ impl<'p> Grading<'p> {
     /// sums up.
     #[must_use]
     pub fn finish(&self, mut outcomes: Vec<CaseResult>, mut notes: Vec<Untrusted>) -> RunResult {
-        let mut seen = vec![false; self.plan.cases.len()];
-        for outcome in &outcomes {
-            if let Some(seen) = seen.get_mut(outcome.case_index) {
-                *seen = true;
-            }
-        }
-        for (index, case) in self.plan.cases.iter().enumerate() {
-            if !seen[index] {
-                outcomes.push(not_run(case, index));
-            }
-        }
+        let graded: Vec<usize> = outcomes.iter().map(|outcome| outcome.case_index).collect();
+        outcomes.extend(self.not_run(graded));
         if self.plan.every.is_some() {
             make_cases(&mut outcomes);
         }
         // Stable: trials stay in the order of the input.
         outcomes.sort_by_key(|outcome| outcome.case_index);
         number_trials(&mut outcomes);
-        let cases = self.summaries(&outcomes, &mut notes);
+        let standings: Vec<Standing> = outcomes.iter().map(Standing::of).collect();
+        let cases = self.summaries(&standings, |at| outcomes[at].case.clone(), &mut notes);
         let mut aggregates = Map::new();
         for aggregate in &self.plan.aggregates {
             let value = match aggregate.value(&outcomes) {
@@ -139,65 +132,178 @@ impl<'p> Grading<'p> {
             };
             aggregates.insert(aggregate.name().to_owned(), value);
         }
-        let summary = sum_up(&outcomes, &cases, self.plan.gate.threshold, aggregates);
+        let summary = sum_up(&standings, &cases, self.plan.gate.threshold, aggregates);
+        RunResult { cases, outcomes, ..self.result(summary, notes) }
+    }
+
+    /// The outcomes of the cases that nobody ran, where these are the places of those
+    /// that somebody did.
+    pub fn not_run(
+        &self,
+        graded: impl IntoIterator<Item = usize>,
+    ) -> impl Iterator<Item = CaseResult> {
+        let mut seen = vec![false; self.plan.len()];
+        for index in graded {
+            if let Some(seen) = seen.get_mut(index) {
+                *seen = true;
+            }
+        }
+        let unseen = seen.into_iter().enumerate().filter(|(_, seen)| !seen);
+        unseen.map(|(index, _)| match self.plan.case(index) {
+            Some(case) => not_run(&case, index),
+            None => unreadable(self.plan.id(index), index),
+        })
+    }
+
+    /// What outcomes come to that were written elsewhere, with nothing but their
+    /// standings, by case and trial. Of cases, only those with several trials are in it.
+    #[must_use]
+    pub fn sum_up(&self, standings: &[Standing], mut notes: Vec<Untrusted>) -> RunResult {
+        let id = |at: usize| {
+            let index = standings.get(at).map_or(usize::MAX, |standing| standing.case_index);
+            self.plan.id(index).into()
+        };
+        let mut totals = Totals::default();
+        let mut trials = Vec::new();
+        let mut at = 0;
+        for case in standings.chunk_by(|a, b| a.case_index == b.case_index) {
+            if case.len() > 1 {
+                trials.extend(self.summaries(case, |_| id(at), &mut notes));
+            }
+            totals.add(score_of(case));
+            at += case.len();
+        }
+        let threshold = self.plan.gate.threshold;
+        let summary = totals.sum_up(standings, trials, threshold, Map::new());
+        self.result(summary, notes)
+    }
+
+    /// A result without outcomes.
+    fn result(&self, summary: Summary, notes: Vec<Untrusted>) -> RunResult {
         RunResult {
             spec: Arc::clone(&self.plan.spec).into(),
             dialect: self.plan.dialect,
             name: self.plan.name.clone().map(Into::into),
-            outcomes,
-            cases,
+            outcomes: Vec::new(),
+            cases: Vec::new(),
             summary,
             notes,
         }
     }
 
-    /// What the trials of each case come to.
-    fn summaries(&self, outcomes: &[CaseResult], notes: &mut Vec<Untrusted>) -> Vec<CaseSummary> {
-        let cases = outcomes.chunk_by(|a, b| a.case_index == b.case_index);
-        let summary = |trials: &[CaseResult]| {
-            let first = trials.first();
-            if let Some(first) = first.filter(|_| !are_trials(trials)) {
+    /// What the trials of each case come to; `name` is what the case of an outcome is
+    /// called.
+    fn summaries(
+        &self,
+        outcomes: &[Standing],
+        name: impl Fn(usize) -> Untrusted,
+        notes: &mut Vec<Untrusted>,
+    ) -> Vec<CaseSummary> {
+        let mut all = Vec::new();
+        let mut at = 0;
+        for trials in outcomes.chunk_by(|a, b| a.case_index == b.case_index) {
+            let name = name(at);
+            at += trials.len();
+            if !are_trials(trials) {
                 let words = "its traces were asked different things, so they are not trials of one";
-                notes.push(format!("case {}: {words}", first.case.raw()).into());
+                notes.push(format!("case {}: {words}", name.raw()).into());
             }
-            let case = first.and_then(|first| self.plan.cases.get(first.case_index));
-            let case = case.or(self.plan.every.as_deref());
-            summary_of(trials, case.map_or(Profile::Toolmark, |case| case.scoring.profile))
+            all.push(summary_of(trials, name, || self.profile_of(trials)));
+        }
+        all
+    }
+
+    /// Whose reading the case of these trials follows.
+    fn profile_of(&self, trials: &[Standing]) -> Profile {
+        let case = trials.first().and_then(|first| self.plan.case(first.case_index));
+        let case = case.as_deref().or(self.plan.every.as_deref());
+        case.map_or(Profile::Toolmark, |case| case.scoring.profile)
+    }
+}
+
+/// What has to be known of an outcome to sum it up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// The place of its case.
+    pub case_index: usize,
+    /// What stands for the words that were asked first.
+    pub asked: Option<u64>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The score.
+    pub score: Option<f64>,
+}
+
+impl Standing {
+    /// Of an outcome.
+    #[must_use]
+    pub fn of(outcome: &CaseResult) -> Self {
+        Self {
+            case_index: outcome.case_index,
+            asked: outcome.asked,
+            verdict: outcome.verdict,
+            score: outcome.score,
+        }
+    }
+}
+
+/// The scores of cases.
+#[derive(Default)]
+struct Totals {
+    cases: usize,
+    scores: Vec<f64>,
+}
+
+impl Totals {
+    fn add(&mut self, score: Option<f64>) {
+        self.cases += 1;
+        self.scores.extend(score);
+    }
+
+    /// What the outcomes of these cases come to; `trials` are the cases with several.
+    fn sum_up(
+        &self,
+        outcomes: &[Standing],
+        trials: Vec<CaseSummary>,
+        threshold: Option<f64>,
+        aggregates: Map<String, Value>,
+    ) -> Summary {
+        let count = |which: fn(Verdict) -> bool| {
+            outcomes.iter().filter(|outcome| which(outcome.verdict)).count() as u64
         };
-        cases.map(summary).collect()
+        let score = if self.scores.len() == self.cases { mean(&self.scores) } else { None };
+        let all = outcomes.iter().fold(Verdict::Pass, |sum, o| sum.and(o.verdict));
+        let gate = match (threshold, score) {
+            (None, _) => Verdict::Pass,
+            (Some(threshold), Some(score)) => Verdict::of(reaches(score, threshold)),
+            (Some(_), None) => Verdict::Unknown(Cause::MissingEvidence),
+        };
+        Summary {
+            cases: self.cases as u64,
+            outcomes: outcomes.len() as u64,
+            passed: count(|v| v == Verdict::Pass),
+            failed: count(|v| v == Verdict::Fail),
+            unknown: count(|v| matches!(v, Verdict::Unknown(_))),
+            score,
+            threshold,
+            verdict: all.and(gate),
+            aggregates: aggregates.into(),
+            trials,
+        }
     }
 }
 
 /// What the outcomes of a spec come to.
 pub(crate) fn sum_up(
-    outcomes: &[CaseResult],
+    outcomes: &[Standing],
     cases: &[CaseSummary],
     threshold: Option<f64>,
     aggregates: Map<String, Value>,
 ) -> Summary {
-    let count = |which: fn(Verdict) -> bool| {
-        outcomes.iter().filter(|outcome| which(outcome.verdict)).count() as u64
-    };
-    let scores: Vec<f64> = cases.iter().filter_map(|case| case.score).collect();
-    let score = if scores.len() == cases.len() { mean(&scores) } else { None };
-    let all = outcomes.iter().fold(Verdict::Pass, |sum, o| sum.and(o.verdict));
-    let gate = match (threshold, score) {
-        (None, _) => Verdict::Pass,
-        (Some(threshold), Some(score)) => Verdict::of(reaches(score, threshold)),
-        (Some(_), None) => Verdict::Unknown(Cause::MissingEvidence),
-    };
-    Summary {
-        cases: cases.len() as u64,
-        outcomes: outcomes.len() as u64,
-        passed: count(|v| v == Verdict::Pass),
-        failed: count(|v| v == Verdict::Fail),
-        unknown: count(|v| matches!(v, Verdict::Unknown(_))),
-        score,
-        threshold,
-        verdict: all.and(gate),
-        aggregates: aggregates.into(),
-        trials: cases.iter().filter(|case| case.trials > 1).cloned().collect(),
-    }
+    let mut totals = Totals::default();
+    cases.iter().for_each(|case| totals.add(case.score));
+    let trials = cases.iter().filter(|case| case.trials > 1).cloned().collect();
+    totals.sum_up(outcomes, trials, threshold, aggregates)
 }
 
 impl Planned {
@@ -229,6 +335,24 @@ fn answered(planned: &Planned, outcome: Outcome) -> GraderResult {
         required: planned.required,
         place: planned.place.clone(),
         outcome,
+    }
+}
+
+/// The outcome of a case whose file changed while it was in use.
+fn unreadable(id: &str, index: usize) -> CaseResult {
+    CaseResult {
+        case: id.into(),
+        case_index: index,
+        trajectory: None,
+        asked: None,
+        trial: 0,
+        verdict: Verdict::Unknown(Cause::Configuration),
+        score: None,
+        reason: "the file of the case changed after it was opened".into(),
+        graders: Vec::new(),
+        place: SpecPlace::default(),
+        timeline: None,
+        trace: None,
     }
 }
 
@@ -293,31 +417,43 @@ fn asked(trajectory: &Trajectory) -> Option<u64> {
 }
 
 /// Were all of these asked the same, as far as their traces say?
-fn are_trials(outcomes: &[CaseResult]) -> bool {
+fn are_trials(outcomes: &[Standing]) -> bool {
     let mut asked = outcomes.iter().filter_map(|outcome| outcome.asked);
     let first = asked.next();
     asked.all(|one| Some(one) == first)
 }
 
-fn summary_of(trials: &[CaseResult], profile: Profile) -> CaseSummary {
+/// The mean score of the trials of a case, where all have one.
+fn score_of(trials: &[Standing]) -> Option<f64> {
+    let scores: SmallVec<[f64; 4]> = trials.iter().filter_map(|trial| trial.score).collect();
+    if scores.len() == trials.len() { mean(&scores) } else { None }
+}
+
+fn summary_of(
+    trials: &[Standing],
+    case: Untrusted,
+    profile: impl FnOnce() -> Profile,
+) -> CaseSummary {
     let count = |which: fn(Verdict) -> bool| {
         trials.iter().filter(|trial| which(trial.verdict)).count() as u64
     };
-    let scores: Vec<f64> = trials.iter().filter_map(|trial| trial.score).collect();
     let passed = count(|v| v == Verdict::Pass);
     let failed = count(|v| v == Verdict::Fail);
     // What could not be told is neither a pass nor a failure: it is not counted.
     let told = passed + failed;
     let most = if told > 1 && are_trials(trials) { told.min(MOST_K) } else { 0 };
-    let hat = if profile == Profile::Vally { pass_rate_to_the_k } else { pass_hat_k };
+    let hat = match most > 0 && profile() == Profile::Vally {
+        true => pass_rate_to_the_k,
+        false => pass_hat_k,
+    };
     let ks = 1..=most;
     CaseSummary {
-        case: trials.first().map(|trial| trial.case.clone()).unwrap_or_default(),
+        case,
         trials: trials.len() as u64,
         passed,
         failed,
         unknown: count(|v| matches!(v, Verdict::Unknown(_))),
-        score: if scores.len() == trials.len() { mean(&scores) } else { None },
+        score: score_of(trials),
         pass_at_k: ks.clone().filter_map(|k| pass_at_k(told, passed, k)).collect(),
         pass_hat_k: ks.filter_map(|k| hat(told, passed, k)).collect(),
     }

@@ -152,7 +152,9 @@ pub struct CaseResult<T = Untrusted> {
 }
 
 impl CaseResult {
-    fn redact(self, redactor: Redactor) -> CaseResult<Printable> {
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> CaseResult<Printable> {
         CaseResult {
             case: redactor.apply(self.case),
             case_index: self.case_index,

@@ -31,6 +31,7 @@ pub use truth::{Lack, Truth};
 
 use args::Comparison;
 use serde_json::Value;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
@@ -341,17 +342,17 @@ impl CallPattern {
     /// The tool and what is asked about, without the values.
     #[must_use]
     pub fn title(&self) -> String {
-        let fields = match &self.args.expected {
-            Some(expected) if self.compares_args() => expected.node().as_map().unwrap_or_default(),
-            _ => &[],
+        let keys = match &self.args.expected {
+            Some(expected) if self.compares_args() => expected.keys(),
+            _ => SmallVec::new(),
         };
-        let keys = fields.iter().map(|entry| entry.key.as_str());
         let mut out = self.name.to_string();
-        for (n, key) in keys.take(4).enumerate() {
-            let _ = write!(out, "{}{key}", if n == 0 { " with " } else { ", " });
+        for (n, key) in keys.iter().take(4).enumerate() {
+            out.push_str(if n == 0 { " with " } else { ", " });
+            out.push_str(key);
         }
-        if fields.len() > 4 {
-            let _ = write!(out, " and {} more arguments", fields.len() - 4);
+        if keys.len() > 4 {
+            let _ = write!(out, " and {} more arguments", keys.len() - 4);
         }
         out
     }

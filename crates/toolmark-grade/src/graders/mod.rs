@@ -7,6 +7,6 @@ mod expect;
 mod finding;
 mod judge;
 
-pub use expect::EXPECT;
+pub use expect::{EXPECT, PlainExpect};
 pub use finding::FINDING;
 pub use judge::JUDGE;

@@ -3,7 +3,7 @@
 mod checked;
 mod graded;
 
-pub(crate) use graded::lines;
+pub(crate) use graded::{lines, piece, write_pieces};
 
 use crate::{Options, Report, ReportError};
 use std::io::Write;

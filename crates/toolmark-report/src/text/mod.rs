@@ -4,7 +4,7 @@ mod checked;
 mod graded;
 mod page;
 
-pub(crate) use graded::details;
+pub(crate) use graded::{details, piece, write_pieces};
 
 use crate::{Options, Report, ReportError};
 use std::io::Write;

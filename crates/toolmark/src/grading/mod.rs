@@ -6,4 +6,6 @@ pub(crate) mod linting;
 pub(crate) mod read;
 pub(crate) mod spec;
 pub(crate) mod specs;
+pub(crate) mod spool;
+pub(crate) mod stream;
 pub(crate) mod types;
