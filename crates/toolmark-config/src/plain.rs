@@ -3,6 +3,8 @@
 //! Whatever else there is ends the reading (`None`), and whoever reads asks
 //! [`json`](crate::json) instead, which knows everything and says what is wrong.
 
+use std::ops::Range;
+
 /// Nested deeper than this is not plain.
 const MAX_DEPTH: usize = 16;
 
@@ -35,9 +37,14 @@ impl Default for Keys<'_> {
 
 impl<'t> Keys<'t> {
     /// A further key, unless it was there before or there are too many.
+    #[inline]
     fn add(&mut self, key: &'t str) -> Option<()> {
         let seen = self.seen.get(..self.len)?;
-        if seen.contains(&key) {
+        // Mostly the lengths or the first letters differ.
+        let is_same = |other: &&str| {
+            other.len() == key.len() && other.as_bytes().first() == key.as_bytes().first()
+        };
+        if seen.iter().filter(|other| is_same(other)).any(|other| *other == key) {
             return None;
         }
         *self.seen.get_mut(self.len)? = key;
@@ -47,10 +54,21 @@ impl<'t> Keys<'t> {
 }
 
 impl<'t> Plain<'t> {
-    /// At this byte of a text.
+    /// At the start of a text, unless it holds an escape or a control character before
+    /// its end: then not all strings of it are plain.
     #[must_use]
-    pub fn new(text: &'t str, at: usize) -> Self {
-        Self { text, at }
+    pub fn new(text: &'t str) -> Option<Self> {
+        let text = text.trim_end_matches(['\n', '\r']);
+        let (words, rest) = text.as_bytes().as_chunks::<8>();
+        let odd = words.iter().fold(0, |odd, word| odd | odd_bytes(u64::from_le_bytes(*word)));
+        let is_odd = |byte: &u8| *byte < 0x20 || *byte == b'\\';
+        (odd == 0 && !rest.iter().any(is_odd)).then_some(Self { text, at: 0 })
+    }
+
+    /// At the start of a part of such a text.
+    #[must_use]
+    pub fn part(text: &'t str) -> Self {
+        Self { text, at: 0 }
     }
 
     /// The byte it is at.
@@ -60,17 +78,19 @@ impl<'t> Plain<'t> {
     }
 
     /// The next byte that is no white space.
+    #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         loop {
             match *bytes.get(self.at)? {
-                b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
+                b' ' => self.at += 1,
                 byte => return Some(byte),
             }
         }
     }
 
     /// Goes over this byte.
+    #[inline]
     pub fn take(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
@@ -80,32 +100,51 @@ impl<'t> Plain<'t> {
         self.peek().is_none()
     }
 
-    /// The inside of a string without escapes.
+    /// The inside of a string.
+    #[inline]
     pub fn string(&mut self) -> Option<&'t str> {
         self.take(b'"')?;
         let start = self.at;
-        let bytes = self.text.as_bytes();
-        // Strings of specs are short: eight bytes at a time are enough.
-        let end = loop {
-            let Some(eight) = bytes.get(self.at..self.at + 8) else {
-                let is_end = |b: &u8| matches!(b, b'"' | b'\\') || *b < 0x20;
-                break self.at + bytes.get(self.at..)?.iter().position(is_end)?;
-            };
-            let word = u64::from_le_bytes(eight.try_into().ok()?);
-            match ends(word) {
-                0 => self.at += 8,
-                found => break self.at + found.trailing_zeros() as usize / 8,
-            }
-        };
-        if bytes.get(end) != Some(&b'"') {
-            return None;
-        }
+        let end = end_of_string(self.text.as_bytes(), start)?;
         self.at = end + 1;
         self.text.get(start..end)
     }
 
+    /// Goes over an object that was gone over before, and shows where its own keys are.
+    pub fn skip_known(&mut self, mut show: impl FnMut(Range<usize>)) -> Option<()> {
+        let bytes = self.text.as_bytes();
+        let (mut at, mut depth, mut is_key) = (self.at, 0_usize, false);
+        loop {
+            match *bytes.get(at)? {
+                b'"' => {
+                    let end = end_of_string(bytes, at + 1)?;
+                    if is_key && depth == 1 {
+                        show(at + 1..end);
+                        is_key = false;
+                    }
+                    at = end;
+                }
+                b'{' | b'[' => {
+                    depth += 1;
+                    is_key = depth == 1;
+                }
+                b'}' | b']' => {
+                    depth = depth.checked_sub(1)?;
+                    if depth == 0 {
+                        self.at = at + 1;
+                        return Some(());
+                    }
+                }
+                b',' if depth == 1 => is_key = true,
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
     /// The next key of an object, with the colon behind it; `None` inside where the
     /// object ends. `keys` are those before it.
+    #[inline]
     pub fn key(&mut self, keys: &mut Keys<'t>) -> Option<Option<&'t str>> {
         match self.peek()? {
             b'}' => {
@@ -124,6 +163,7 @@ impl<'t> Plain<'t> {
 
     /// Is there another item in a list of which `before` were read? Goes over the
     /// comma, or over the end.
+    #[inline]
     pub fn item(&mut self, before: usize) -> Option<bool> {
         match self.peek()? {
             b']' if before == 0 => {
@@ -184,6 +224,7 @@ impl<'t> Plain<'t> {
     }
 
     /// A number without exponent, as it is written.
+    #[inline]
     pub fn number(&mut self) -> Option<&'t str> {
         let bytes = self.text.as_bytes();
         let start = self.at;
@@ -212,18 +253,36 @@ impl<'t> Plain<'t> {
     }
 }
 
-/// A bit in every byte of `word` that ends a string or makes it less than plain, and
-/// none in the bytes before the first of them.
-fn ends(word: u64) -> u64 {
+/// Where the string ends whose inside begins at `at`.
+#[inline]
+fn end_of_string(bytes: &[u8], mut at: usize) -> Option<usize> {
+    // Strings of specs are short: eight bytes at a time are enough.
+    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        match quotes(u64::from_le_bytes(*eight)) {
+            0 => at += 8,
+            found => return Some(at + found.trailing_zeros() as usize / 8),
+        }
+    }
+    Some(at + bytes.get(at..)?.iter().position(|b| *b == b'"')?)
+}
+
+/// Something where a byte of `word` is a backslash or a control character.
+#[inline]
+fn odd_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    // A byte of these is zero where it is what is looked for. A borrow may mark bytes
-    // behind the first only.
-    let quote = word ^ (ONES * b'"' as u64);
     let slash = word ^ (ONES * b'\\' as u64);
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let slash = slash.wrapping_sub(ONES) & !slash;
     let control = word.wrapping_sub(ONES * 0x20) & !word;
-    (zero(quote) | zero(slash) | control) & HIGH
+    (slash | control) & (ONES << 7)
+}
+
+/// A bit in every byte of `word` that is a quote, and none in the bytes before the first.
+#[inline]
+fn quotes(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    // Such a byte is zero here. A borrow may mark bytes behind the first only.
+    let zero = word ^ (ONES * b'"' as u64);
+    zero.wrapping_sub(ONES) & !zero & (ONES << 7)
 }
 
 #[cfg(test)]
@@ -232,7 +291,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn is_plain(text: &str) -> bool {
-        let mut cursor = Plain::new(text, 0);
+        let Some(mut cursor) = Plain::new(text) else { return false };
         cursor.skip().is_some() && cursor.is_done()
     }
 
@@ -241,13 +300,24 @@ mod tests {
         for text in [
             "{}",
             "[]",
-            " [ 1 , -2.5 , true , false , null , \"\" ] ",
+            " [ 1 , -2.5 , true , false , null , \"\" ] \r\n",
             r#"{"a": {"b": ["c", {"d": 0}]}, "é": "日本"}"#,
             r#""a string of more than eight bytes and one""#,
         ] {
             assert!(is_plain(text), "{text}");
             serde_json::from_str::<serde_json::Value>(text).unwrap();
         }
+    }
+
+    #[test]
+    fn keys_of_what_is_known() {
+        let text = r#"{"a": {"b": ["c", {"d": 0}]}, "é, {": "x", "long name of it":[]} "#;
+        let mut keys = Vec::new();
+        let mut cursor = Plain::new(text).unwrap();
+        cursor.skip_known(|key| keys.push(&text[key])).unwrap();
+        assert!(cursor.is_done());
+        assert_eq!(keys, ["a", "é, {", "long name of it"]);
+        assert!(Plain::part("{\"a\":1").skip_known(|_| {}).is_none());
     }
 
     #[test]
@@ -265,6 +335,7 @@ mod tests {
             r#"{"a":1,"a":1}"#,
             r#""a\n""#,
             "\"a\tb\"",
+            "[1,\t2]",
             "\"12345678\tb\"",
             "01",
             "1.",
@@ -291,10 +362,21 @@ mod tests {
             if is_plain(&text) {
                 prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", text);
             }
-            let mut cursor = Plain::new(&text, 0);
+            let Some(mut cursor) = Plain::new(&text) else { return Ok(()) };
+            let mut known = cursor;
+            let mut keys = Vec::new();
+            if text.starts_with('{') && is_plain(&text) {
+                prop_assert!(known.skip_known(|key| keys.push(text[key].to_owned())).is_some());
+                prop_assert!(known.is_done());
+                let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+                let mut own: Vec<_> = value.as_object().unwrap().keys().cloned().collect();
+                keys.sort();
+                own.sort();
+                prop_assert_eq!(keys, own);
+            }
             if let Some(string) = cursor.string() {
                 prop_assert!(!string.contains(['"', '\\', '\n']), "{}", string);
-                prop_assert_eq!(text.trim_start().get(1..=string.len()), Some(string));
+                prop_assert_eq!(text.trim_start_matches(' ').get(1..=string.len()), Some(string));
             }
         }
     }

@@ -22,6 +22,7 @@ mod truth;
 pub use args::{ArgsMatch, Difference, shown};
 pub use condition::{Condition, Conditions, Operators};
 pub use expected::Expected;
+pub(crate) use expected::KeySpans;
 pub use fits::{Fits, fits};
 pub use name::{Fitting, NamePattern, Names, Prefixes};
 pub use path::KeyPath;
@@ -120,9 +121,12 @@ impl CallPattern {
     /// Is nothing asked but the name?
     #[must_use]
     pub fn is_name_only(&self) -> bool {
-        !self.compares_args()
-            && self.conditions.is_empty()
-            && self.result.is_none()
+        !self.compares_args() && self.conditions.is_empty() && self.asks_only_args()
+    }
+
+    /// Is nothing asked besides the name but the arguments?
+    fn asks_only_args(&self) -> bool {
+        self.result.is_none()
             && self.status.is_none()
             && self.max_millis.is_none()
             && self.positions.is_empty()
@@ -150,6 +154,9 @@ impl CallPattern {
     #[must_use]
     pub fn fits(&self, table: &CallTable<'_>, call: usize) -> Truth {
         let Some(made) = table.calls().get(call) else { return Truth::No };
+        if self.asks_only_args() {
+            return self.args_of(table, made);
+        }
         // What is cheap comes first.
         let questions: [&dyn Fn() -> Truth; 5] = [
             &|| self.status_of(made),
@@ -342,11 +349,18 @@ impl CallPattern {
     /// The tool and what is asked about, without the values.
     #[must_use]
     pub fn title(&self) -> String {
+        let mut out = String::with_capacity(64);
+        self.add_title(&mut out);
+        out
+    }
+
+    /// Adds the title to a text.
+    pub fn add_title(&self, out: &mut String) {
         let keys = match &self.args.expected {
             Some(expected) if self.compares_args() => expected.keys(),
             _ => SmallVec::new(),
         };
-        let mut out = self.name.to_string();
+        self.name.add_to(out);
         for (n, key) in keys.iter().take(4).enumerate() {
             out.push_str(if n == 0 { " with " } else { ", " });
             out.push_str(key);
@@ -354,7 +368,6 @@ impl CallPattern {
         if keys.len() > 4 {
             let _ = write!(out, " and {} more arguments", keys.len() - 4);
         }
-        out
     }
 
     fn described(&self) -> String {

@@ -1,5 +1,6 @@
 //! One JSON line per outcome, then one with the summary.
 
+use super::writer::JsonWriter;
 use crate::model::{CaseResult, RunResult, Summary};
 use crate::terminal::harmless_json;
 use crate::{Options, Outcomes, ReportError};
@@ -39,7 +40,7 @@ const TRIAL: &str = ",\"trial\":";
 /// The line of an outcome; it is parted at the number of its trial.
 pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
     let start = out.len();
-    serde_json::to_writer(&mut *out, outcome)?;
+    outcome.serialize(JsonWriter(out))?;
     let line = out.get(start..).unwrap_or_default();
     if !line.is_ascii() || line.contains(&0x7f) {
         let text = String::from_utf8_lossy(line).into_owned();

@@ -2,6 +2,7 @@
 
 mod checked;
 mod graded;
+mod writer;
 
 pub(crate) use graded::{lines, piece, write_pieces};
 

@@ -6,7 +6,7 @@
 
 use super::{Expect, Leaf, Wanted};
 use crate::call_match::{
-    Agents, ArgsMatch, ArgsRule, CallPattern, Expected, NamePattern, Parallel,
+    Agents, ArgsMatch, ArgsRule, CallPattern, Expected, KeySpans, NamePattern, Parallel,
 };
 use crate::engine::{Element, Extras, Item};
 use crate::grader::Grader;
@@ -33,24 +33,30 @@ enum List {
 /// A call as it is written.
 struct Written<'t> {
     tool: &'t str,
-    args: Option<Range<usize>>,
+    args: Option<(Range<usize>, KeySpans)>,
     how: Option<ArgsMatch>,
+}
+
+/// Was the text gone over before?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    New,
+    Known,
 }
 
 impl PlainExpect {
     /// Goes over an expectation. `None` where it is not plain, or where there is
     /// anything to say about it.
     pub fn check(cursor: &mut Plain<'_>) -> Option<Self> {
-        read(cursor, &mut |_, _| {})
+        read(cursor, Text::New, &mut |_, _| {})
     }
 
-    /// Builds the expectation at this byte of a text; the byte behind it.
-    #[must_use]
-    pub fn build(text: &Arc<str>, at: usize) -> Option<(Arc<dyn Grader>, usize)> {
-        let mut cursor = Plain::new(text, at);
+    /// Builds the expectation the cursor is at, which was gone over before; `text` is
+    /// what the cursor goes over.
+    pub fn build(cursor: &mut Plain<'_>, text: &Arc<str>) -> Option<Arc<dyn Grader>> {
         let (mut ordered, mut any) = (Vec::new(), Vec::new());
-        let found = read(&mut cursor, &mut |list, call| {
-            let pattern = pattern(text, &call);
+        let found = read(cursor, Text::Known, &mut |list, call| {
+            let pattern = pattern(text, call);
             match list {
                 List::Sequence => ordered.push(pattern),
                 List::Calls => any.push(pattern),
@@ -83,12 +89,12 @@ impl PlainExpect {
             counts_failed: false,
             agents: Agents::default(),
         };
-        Some((Arc::new(expect), cursor.at()))
+        Some(Arc::new(expect))
     }
 }
 
-fn pattern(text: &Arc<str>, call: &Written<'_>) -> CallPattern {
-    let expected = call.args.clone().map(|args| Expected::written(text, args));
+fn pattern(text: &Arc<str>, call: Written<'_>) -> CallPattern {
+    let expected = call.args.map(|(args, keys)| Expected::written(text, args, keys));
     let args = ArgsRule { expected, how: call.how.unwrap_or_default(), ignore: Vec::new() };
     CallPattern::new(NamePattern::word(call.tool), args, Vec::new(), None, None, None, Vec::new())
 }
@@ -96,6 +102,7 @@ fn pattern(text: &Arc<str>, call: &Written<'_>) -> CallPattern {
 /// Reads an expectation and shows its calls.
 fn read<'t>(
     cursor: &mut Plain<'t>,
+    text: Text,
     show: &mut impl FnMut(List, Written<'t>),
 ) -> Option<PlainExpect> {
     let mut found = PlainExpect { has_sequence: false, has_calls: false, extras: Extras::Allowed };
@@ -105,11 +112,11 @@ fn read<'t>(
         match key {
             "sequence" => {
                 found.has_sequence = true;
-                list(cursor, &mut |call| show(List::Sequence, call))?;
+                list(cursor, text, &mut |call| show(List::Sequence, call))?;
             }
             "calls" => {
                 found.has_calls = true;
-                list(cursor, &mut |call| show(List::Calls, call))?;
+                list(cursor, text, &mut |call| show(List::Calls, call))?;
             }
             "extras" => {
                 found.extras = match cursor.string()? {
@@ -124,18 +131,18 @@ fn read<'t>(
     (found.has_sequence || found.has_calls).then_some(found)
 }
 
-fn list<'t>(cursor: &mut Plain<'t>, show: &mut impl FnMut(Written<'t>)) -> Option<()> {
+fn list<'t>(cursor: &mut Plain<'t>, text: Text, show: &mut impl FnMut(Written<'t>)) -> Option<()> {
     cursor.take(b'[')?;
     let mut items = 0;
     while cursor.item(items)? {
-        show(call(cursor)?);
+        show(call(cursor, text)?);
         items += 1;
     }
     // An empty list is a mistake.
     (items > 0).then_some(())
 }
 
-fn call<'t>(cursor: &mut Plain<'t>) -> Option<Written<'t>> {
+fn call<'t>(cursor: &mut Plain<'t>, text: Text) -> Option<Written<'t>> {
     if cursor.peek()? == b'"' {
         return Some(Written { tool: name(cursor.string()?)?, args: None, how: None });
     }
@@ -147,8 +154,12 @@ fn call<'t>(cursor: &mut Plain<'t>) -> Option<Written<'t>> {
             "tool" | "name" if tool.is_none() => tool = Some(name(cursor.string()?)?),
             "args" if cursor.peek()? == b'{' => {
                 let start = cursor.at();
-                cursor.skip()?;
-                args = Some(start..cursor.at());
+                let mut spans = KeySpans::new();
+                match text {
+                    Text::New => cursor.skip()?,
+                    Text::Known => cursor.skip_known(|key| spans.push(short(key)))?,
+                }
+                args = Some((start..cursor.at(), spans));
             }
             "args_match" => {
                 how = Some(match cursor.string()? {
@@ -164,6 +175,12 @@ fn call<'t>(cursor: &mut Plain<'t>) -> Option<Written<'t>> {
     // How to compare what is not there is worth a warning.
     let is_complete = args.is_some() || how.is_none();
     Some(Written { tool: tool.filter(|_| is_complete)?, args, how })
+}
+
+/// A place in a line, which is no longer than spans reach.
+fn short(range: Range<usize>) -> Range<u32> {
+    let cut = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    cut(range.start)..cut(range.end)
 }
 
 /// The name of a tool, unless it is a regular expression or nothing.

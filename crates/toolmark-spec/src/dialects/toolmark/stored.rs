@@ -41,7 +41,8 @@ pub(super) fn open(
 
 impl CaseReader for Reader {
     fn facts<'l>(&self, line: &'l str, number: u32) -> Option<Facts<'l>> {
-        if let Some(plain) = PlainCase::of(line) {
+        let check = |cursor: &mut Plain<'l>| PlainExpect::check(cursor).map(|_| ());
+        if let Some((plain, ())) = PlainCase::read(line, check) {
             let asks_judge = self.defaults.built.iter().any(Planned::asks_judge);
             let id = Cow::Borrowed(plain.id);
             return Some(Facts { id, prompt: None, traces: Vec::new(), asks_judge });
@@ -74,8 +75,8 @@ impl Reader {
 
     /// Reads a case that only has an id and what is expected.
     fn quick(&self, line: &Arc<str>, number: u32) -> Option<Case> {
-        let plain = PlainCase::of(line)?;
-        let (grader, _) = PlainExpect::build(line, plain.expect)?;
+        let build = |cursor: &mut Plain<'_>| PlainExpect::build(cursor, line);
+        let (plain, grader) = PlainCase::read(line, build)?;
         let place = |at: usize| SpecPlace {
             file: Arc::clone(&self.file).into(),
             line: number,
@@ -123,8 +124,12 @@ struct PlainCase<'l> {
 }
 
 impl<'l> PlainCase<'l> {
-    fn of(line: &'l str) -> Option<Self> {
-        let mut cursor = Plain::new(line, 0);
+    /// Reads it; what is expected is read by others.
+    fn read<T>(
+        line: &'l str,
+        mut read: impl FnMut(&mut Plain<'l>) -> Option<T>,
+    ) -> Option<(Self, T)> {
+        let mut cursor = Plain::new(line)?;
         let (mut id, mut expect) = (None, None);
         let mut keys = Keys::default();
         cursor.peek()?;
@@ -135,13 +140,13 @@ impl<'l> PlainCase<'l> {
                 "id" => id = Some(cursor.string()?),
                 "expect" => {
                     cursor.peek()?;
-                    expect = Some(cursor.at());
-                    PlainExpect::check(&mut cursor)?;
+                    expect = Some((cursor.at(), read(&mut cursor)?));
                 }
                 _ => return None,
             }
         }
-        cursor.is_done().then_some(Self { id: id?, start, expect: expect? })
+        let (expect, what) = expect.filter(|_| cursor.is_done())?;
+        Some((Self { id: id?, start, expect }, what))
     }
 }
 
@@ -170,7 +175,8 @@ mod tests {
         let (dir, plan) = plan(spec, cases, stores_cases);
         assert_eq!(plan.stored.is_some(), stores_cases, "{cases}");
         let grading = Grading::new(&plan, None, Environment::default(), Selection::default());
-        let runs = read(traces.as_bytes(), "traces.jsonl", &Options::default()).unwrap();
+        let traces = std::io::Cursor::new(traces.to_owned());
+        let runs = read(traces, "traces.jsonl", &Options::default()).unwrap();
         let graded = runs.filter_map(|run| grading.grade(&run).ok()).collect();
         let result = grading.finish(graded, Vec::new()).redact(Redactor::new(true));
         let dir = dir.path().to_string_lossy();
