@@ -53,6 +53,17 @@ pub fn lines(source: &Source, problems: &mut Vec<Problem>, mut show: impl FnMut(
     }
 }
 
+/// Reads one JSON text that is part of a source, and leaves out what is wrong with it:
+/// `None` where anything is. Places count from the start of `text`.
+#[must_use]
+pub fn tree(text: &str) -> Option<Node> {
+    let mut problems = Vec::new();
+    let mut scanner = Scanner::new();
+    let doc = scanner.parse(text).ok()?;
+    let node = Walk { base: 0, problems: &mut problems }.read(doc.root());
+    node.filter(|_| problems.is_empty())
+}
+
 /// What `text`, which begins at the byte `base` of its source, stumbles over.
 fn not_json(text: &str, base: usize, error: ScanError, what: &str) -> Problem {
     let mut at = error.offset.min(text.trim_end().len());

@@ -31,6 +31,7 @@ mod fill;
 pub mod json;
 mod node;
 mod parse;
+pub mod plain;
 mod problem;
 mod read;
 mod render;

@@ -9,6 +9,9 @@ use std::sync::{Arc, OnceLock};
 /// Files larger than this are no specs.
 const MAX_BYTES: u64 = 64 << 20;
 
+/// Files of lines that programs write may be larger, as long as places fit into spans.
+const MAX_BYTES_OF_LINES: u64 = u32::MAX as u64 - 1;
+
 /// A text that problems point into.
 #[derive(Debug, Clone)]
 pub struct Source {
@@ -41,7 +44,17 @@ impl Source {
 
     /// Reads a file.
     pub fn open(path: &Path) -> Result<Self, Box<Problem>> {
-        let bytes = read_limited(path).map_err(|error| Problem::error("unreadable-file", error))?;
+        Self::open_up_to(path, MAX_BYTES)
+    }
+
+    /// Reads a file of lines, which may be larger than what people write.
+    pub fn open_lines(path: &Path) -> Result<Self, Box<Problem>> {
+        Self::open_up_to(path, MAX_BYTES_OF_LINES)
+    }
+
+    fn open_up_to(path: &Path, most: u64) -> Result<Self, Box<Problem>> {
+        let bytes =
+            read_limited(path, most).map_err(|error| Problem::error("unreadable-file", error))?;
         Ok(Self::new(path.to_string_lossy(), decode(bytes)?))
     }
 
@@ -105,8 +118,8 @@ impl Source {
 /// What the message about a file begins with that cannot be opened or read.
 pub const FAILED_TO_READ: &str = "failed to read the file: ";
 
-fn read_limited(path: &Path) -> Result<Vec<u8>, String> {
-    let too_large = || format!("the file is larger than {} MB", MAX_BYTES >> 20);
+fn read_limited(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let too_large = || format!("the file is larger than {} MB", most >> 20);
     let failed = |error: io::Error| format!("{FAILED_TO_READ}{error}");
     let file = File::open(path).map_err(failed)?;
     if file.metadata().is_ok_and(|data| data.is_dir()) {
@@ -115,8 +128,8 @@ fn read_limited(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     // One byte more than allowed tells a file of the limit from a larger one,
     // also where the size is not known beforehand.
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > MAX_BYTES { Err(too_large()) } else { Ok(bytes) }
+    file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
 }
 
 fn decode(bytes: Vec<u8>) -> Result<String, Box<Problem>> {

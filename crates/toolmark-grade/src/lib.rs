@@ -53,6 +53,7 @@ mod plan;
 mod run;
 pub mod run_plan;
 pub mod schema;
+mod stored;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod units;
@@ -65,9 +66,10 @@ pub use grader::{
     TaxonomyWords, ask, schema_of,
 };
 pub use load::{Dialects, Loaded, load_source};
-pub use loading::{Entry, Included, LoadOptions, Loading, unknown_type};
+pub use loading::{Entry, Included, LoadOptions, Loading, is_lines, unknown_type};
 pub use merge::merge;
 pub use pairing::{Pairing, Unpaired};
-pub use plan::{Aggregate, Case, Gate, Match, Plan, Planned, UsualJudge};
-pub use run::{Grading, LeftBehind, Selection};
+pub use plan::{Aggregate, Case, CaseRef, Gate, Match, Plan, Planned, UsualJudge};
+pub use run::{Grading, LeftBehind, Selection, Standing};
 pub use run_plan::RunPlan;
+pub use stored::{CaseReader, Facts, StoredCases};

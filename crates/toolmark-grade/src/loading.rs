@@ -26,6 +26,8 @@ pub struct LoadOptions {
     pub grader_types: Vec<String>,
     /// Is the spec only looked at? Then what only its data can tell is left open.
     pub is_lint: bool,
+    /// May cases stay in their file? Then [`Plan::stored`](crate::Plan) has them.
+    pub stores_cases: bool,
 }
 
 /// A spec while a dialect makes a plan of it.
@@ -46,6 +48,8 @@ pub struct Loading<'a> {
     pub includes: Vec<Included>,
     /// Where lines start, for places.
     lines: Vec<usize>,
+    /// How many lines of the file come before the text.
+    lines_before: u32,
 }
 
 /// A file a spec includes.
@@ -123,7 +127,14 @@ impl<'a> Loading<'a> {
             problems: Vec::new(),
             includes: Vec::new(),
             lines,
+            lines_before: 0,
         }
+    }
+
+    /// The same for a text that is one line of its file, of this number.
+    #[must_use]
+    pub fn at_line(self, number: u32) -> Self {
+        Self { lines_before: number.saturating_sub(1), ..self }
     }
 
     /// What was found, once the plan is made. What is wrong with a part that
@@ -156,7 +167,7 @@ impl<'a> Loading<'a> {
         let column = self.text.get(start..byte).map_or(0, |before| before.chars().count());
         SpecPlace {
             file: Arc::clone(&self.file).into(),
-            line: u32::try_from(line).unwrap_or(u32::MAX),
+            line: u32::try_from(line).unwrap_or(u32::MAX).saturating_add(self.lines_before),
             column: u32::try_from(column + 1).unwrap_or(u32::MAX),
         }
     }
@@ -164,7 +175,8 @@ impl<'a> Loading<'a> {
     /// The first line of what is at a place of this file.
     #[must_use]
     pub fn span(&self, place: &SpecPlace) -> Option<Span> {
-        let start = *self.lines.get((place.line as usize).checked_sub(1)?)?;
+        let line = place.line.checked_sub(self.lines_before)?;
+        let start = *self.lines.get((line as usize).checked_sub(1)?)?;
         let line = self.text.get(start..)?.lines().next()?;
         let before: usize =
             line.chars().take(place.column.saturating_sub(1) as usize).map(char::len_utf8).sum();
@@ -180,7 +192,9 @@ impl<'a> Loading<'a> {
         span: Span,
         mut read: impl FnMut(&Node, &mut Loading<'_>),
     ) {
-        let source = match Source::open(path) {
+        let is_lines = is_lines(path);
+        let source = if is_lines { Source::open_lines(path) } else { Source::open(path) };
+        let source = match source {
             Ok(source) => source,
             Err(problem) => {
                 let message = format!("{}: {}", path.display(), problem.message);
@@ -197,7 +211,7 @@ impl<'a> Loading<'a> {
             self.options,
             self.graders,
         );
-        if path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson") {
+        if is_lines {
             // One line at a time: such files are long, and their trees larger.
             json::lines(&source, &mut problems, |node| read(&node, &mut inner));
         } else {
@@ -299,6 +313,12 @@ impl<'a> Loading<'a> {
             place: self.place(entry.span),
         })
     }
+}
+
+/// Is this a file of JSON lines?
+#[must_use]
+pub fn is_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson")
 }
 
 /// Mentions a type that nobody here knows, and that another system may have.

@@ -1,6 +1,6 @@
 //! The results of several specs as one.
 
-use crate::run::sum_up;
+use crate::run::{Standing, sum_up};
 use serde_json::Map;
 use std::collections::BTreeMap;
 use toolmark_outcome::{RunResult, Untrusted, Verdict};
@@ -44,7 +44,8 @@ pub fn merge(name: &str, mut results: Vec<RunResult>) -> RunResult {
         verdict = verdict.and(result.summary.verdict);
         notes.extend(result.notes);
     }
-    let mut summary = sum_up(&outcomes, &cases, None, aggregates);
+    let standings: Vec<Standing> = outcomes.iter().map(Standing::of).collect();
+    let mut summary = sum_up(&standings, &cases, None, aggregates);
     summary.verdict = verdict;
     let dialect = if let [dialect] = dialects[..] { dialect } else { "mixed" };
     RunResult { spec: name.into(), dialect, name: None, outcomes, cases, summary, notes }

@@ -4,8 +4,10 @@
 //! asked. Never by position.
 
 use crate::plan::Plan;
+use crate::stored::StoredCases;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use toolmark_outcome::View;
 use toolmark_trace::Trajectory;
 
@@ -13,6 +15,7 @@ use toolmark_trace::Trajectory;
 pub struct Pairing {
     by_id: BTreeMap<String, Vec<usize>>,
     by_prompt: BTreeMap<String, Vec<usize>>,
+    stored: Option<Arc<StoredCases>>,
     forced: Option<usize>,
 }
 
@@ -46,29 +49,44 @@ impl Pairing {
                 }
             }
         }
-        Self { by_id, by_prompt, forced }
+        Self { by_id, by_prompt, stored: plan.stored.clone(), forced }
     }
 
     /// The case this trajectory belongs to, by its place in the plan.
     pub fn find(&self, trajectory: &Trajectory) -> Result<usize, Unpaired> {
-        let own = [&trajectory.name, &trajectory.id];
-        let own = own.into_iter().flatten().map(|text| text.get().into_owned());
-        for key in own.chain(file_stems(&trajectory.file)) {
-            if let Some([case]) = self.by_id.get(&key).map(Vec::as_slice) {
-                return Ok(*case);
-            }
-        }
-        if let Some(case) = self.forced {
+        let own = [&trajectory.name, &trajectory.id].into_iter().flatten();
+        let by_own = own.map(|text| text.get()).find_map(|key| self.with_id(&key));
+        let by_file = || file_stems(&trajectory.file).find_map(|stem| self.with_id(stem));
+        if let Some(case) = by_own.or_else(by_file).or(self.forced) {
             return Ok(case);
         }
-        if self.by_prompt.is_empty() {
+        let has_prompts = self.stored.as_ref().is_some_and(|stored| stored.has_prompts());
+        if self.by_prompt.is_empty() && !has_prompts {
             return Err(Unpaired::None);
         }
         let prompt = View::whole(trajectory).prompt().map(|prompt| folded(&prompt));
-        match prompt.and_then(|prompt| self.by_prompt.get(&prompt)).map(Vec::as_slice) {
-            None | Some([]) => Err(Unpaired::None),
-            Some([case]) => Ok(*case),
-            Some(several) => Err(Unpaired::Ambiguous(several.to_vec())),
+        let asked = prompt.map(|prompt| self.asked(&prompt)).unwrap_or_default();
+        match asked.as_slice() {
+            [] => Err(Unpaired::None),
+            [case] => Ok(*case),
+            _ => Err(Unpaired::Ambiguous(asked)),
+        }
+    }
+
+    /// The one case that goes by this id.
+    fn with_id(&self, id: &str) -> Option<usize> {
+        match (&self.stored, self.by_id.get(id).map(Vec::as_slice)) {
+            (Some(stored), _) => stored.find(id),
+            (None, Some([case])) => Some(*case),
+            _ => None,
+        }
+    }
+
+    /// The cases with this prompt.
+    fn asked(&self, prompt: &str) -> Vec<usize> {
+        match &self.stored {
+            Some(stored) => stored.asked(prompt),
+            None => self.by_prompt.get(prompt).cloned().unwrap_or_default(),
         }
     }
 }
@@ -80,14 +98,10 @@ pub(crate) fn folded(prompt: &str) -> String {
 
 /// The name of a file without its extensions: `case.trace.json` may stand for
 /// `case.trace` and for `case`.
-fn file_stems(file: &str) -> Vec<String> {
-    let Some(name) = Path::new(file).file_name().and_then(|name| name.to_str()) else {
-        return Vec::new();
-    };
-    let ends = name.char_indices().skip(1).filter(|(_, c)| *c == '.').map(|(at, _)| at);
-    let mut stems: Vec<String> = ends.map(|end| name[..end].to_owned()).collect();
-    stems.reverse();
-    stems
+fn file_stems(file: &str) -> impl Iterator<Item = &str> {
+    let name = Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let ends = name.char_indices().rev().filter(|(at, c)| *c == '.' && *at > 0);
+    ends.filter_map(move |(end, _)| name.get(..end))
 }
 
 #[cfg(test)]
@@ -96,8 +110,10 @@ mod tests {
 
     #[test]
     fn stems_and_prompts() {
-        assert_eq!(file_stems("a/b.trace.json.gz"), ["b.trace.json", "b.trace", "b"]);
-        assert_eq!(file_stems(".hidden"), [] as [&str; 0]);
+        let stems = |file| file_stems(file).collect::<Vec<_>>();
+        assert_eq!(stems("a/b.trace.json.gz"), ["b.trace.json", "b.trace", "b"]);
+        assert_eq!(stems(".hidden"), [] as [&str; 0]);
+        assert_eq!(stems("a/.."), [] as [&str; 0]);
         assert_eq!(folded(" do\n  it "), "do it");
     }
 }

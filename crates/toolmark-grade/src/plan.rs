@@ -2,7 +2,9 @@
 
 use crate::grader::{Determinism, Grader, GraderInfo};
 use crate::run_plan::{RunPlan, RunSettings};
+use crate::stored::StoredCases;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolmark_outcome::Profile;
@@ -98,6 +100,9 @@ pub struct Plan {
     pub name: Option<String>,
     /// The cases, in the order of the spec.
     pub cases: Vec<Case>,
+    /// Cases that stay in their file, instead of those; only where
+    /// [`LoadOptions::stores_cases`](crate::LoadOptions) allows it.
+    pub stored: Option<Arc<StoredCases>>,
     /// A pattern for cases: where a spec lists none, every trajectory is one.
     pub every: Option<Box<Case>>,
     /// What must hold for the whole.
@@ -115,6 +120,94 @@ impl Plan {
     #[must_use]
     pub fn pass_rule(&self, case: &Case) -> PassRule {
         case.run.pass.or(self.run.settings.pass).unwrap_or_default()
+    }
+}
+
+/// A case of a plan, wherever it is.
+pub enum CaseRef<'p> {
+    /// The plan has it.
+    Held(&'p Case),
+    /// It was read.
+    Read(Arc<Case>),
+}
+
+impl Deref for CaseRef<'_> {
+    type Target = Case;
+
+    fn deref(&self) -> &Case {
+        match self {
+            Self::Held(case) => case,
+            Self::Read(case) => case,
+        }
+    }
+}
+
+impl Plan {
+    /// How many cases there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.stored.as_ref().map_or(self.cases.len(), |stored| stored.len())
+    }
+
+    /// Is there no case?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A case by its place. `None` where there is none, or where the file it stays in
+    /// is another by now.
+    #[must_use]
+    pub fn case(&self, index: usize) -> Option<CaseRef<'_>> {
+        match &self.stored {
+            Some(stored) => stored.case(index).map(CaseRef::Read),
+            None => self.cases.get(index).map(CaseRef::Held),
+        }
+    }
+
+    /// The id of a case.
+    #[must_use]
+    pub fn id(&self, index: usize) -> &str {
+        match &self.stored {
+            Some(stored) => stored.id(index),
+            None => self.cases.get(index).map_or("", |case| &case.id),
+        }
+    }
+
+    /// The case with this id.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<usize> {
+        match &self.stored {
+            Some(stored) => stored.find(id),
+            None => self.cases.iter().position(|case| case.id == id),
+        }
+    }
+
+    /// The trace files that its cases name.
+    #[must_use]
+    pub fn traces(&self) -> Vec<PathBuf> {
+        match &self.stored {
+            Some(stored) => stored.traces().to_vec(),
+            None => self.cases.iter().flat_map(|case| case.matches.traces.clone()).collect(),
+        }
+    }
+
+    /// May a grader ask a judge?
+    #[must_use]
+    pub fn asks_judge(&self) -> bool {
+        let cases = self.cases.iter().chain(self.every.as_deref());
+        self.stored.as_ref().is_some_and(|stored| stored.asks_judge())
+            || cases.flat_map(|case| &case.graders).any(Planned::asks_judge)
+    }
+
+    /// Leaves only cases that are wanted. Those that stayed in their file are held then.
+    pub fn retain(&mut self, is_wanted: impl Fn(&Case) -> bool) {
+        if let Some(stored) = self.stored.take() {
+            let all = (0..stored.len()).filter_map(|index| stored.case(index));
+            self.cases = all.filter(|case| is_wanted(case)).map(Arc::unwrap_or_clone).collect();
+        } else {
+            self.cases.retain(is_wanted);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::grader::ask;
 use crate::pairing::{Pairing, Unpaired, folded};
 use crate::plan::{Case, Plan, Planned};
 use serde_json::{Map, Value};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use toolmark_outcome::{
 };
 use toolmark_outcome::{Cause, Outcome, PassRule, Profile, Verdict};
 use toolmark_outcome::{Context, Environment, Subject};
-use toolmark_outcome::{Scored, Untrusted, reaches};
+use toolmark_outcome::{Scored, SpecPlace, Untrusted, reaches};
 use toolmark_outcome::{Seen, View, duration_of};
 use toolmark_trace::{EventKind, Trajectory};
 
@@ -73,8 +74,8 @@ impl<'p> Grading<'p> {
             return Ok(self.grade_case(every, usize::MAX, &id, trajectory, &self.environment));
         }
         let index = self.pairing.find(trajectory)?;
-        let case = self.plan.cases.get(index).ok_or(Unpaired::None)?;
-        Ok(self.grade_case(case, index, &case.id, trajectory, &self.environment))
+        let case = self.plan.case(index).ok_or(Unpaired::None)?;
+        Ok(self.grade_case(&case, index, &case.id, trajectory, &self.environment))
     }
 
     /// Grades a trial of a case, by its place in the plan. `left` says what the trial
@@ -87,14 +88,14 @@ impl<'p> Grading<'p> {
         trajectory: &Trajectory,
         left: LeftBehind,
     ) -> Option<CaseResult> {
-        let case = self.plan.cases.get(index)?;
+        let case = self.plan.case(index)?;
         let environment = Environment {
             workspace: left.workspace.or_else(|| self.environment.workspace.clone()),
             diff: left.diff.or_else(|| self.environment.diff.clone()),
             artifacts: left.artifacts.or_else(|| self.environment.artifacts.clone()),
             ..self.environment.clone()
         };
-        let mut result = self.grade_case(case, index, &case.id, trajectory, &environment);
+        let mut result = self.grade_case(&case, index, &case.id, trajectory, &environment);
         result.trial = trial;
         // Whether it was asked the same as the others is known: we asked it.
         result.asked = None;
@@ -115,8 +116,8 @@ impl<'p> Grading<'p> {
         cause: Cause,
         why: &str,
     ) -> Option<CaseResult> {
-        let case = self.plan.cases.get(index)?;
-        Some(CaseResult { trial, graders: Vec::new(), ..ungraded(case, index, cause, why) })
+        let case = self.plan.case(index)?;
+        Some(CaseResult { trial, graders: Vec::new(), ..ungraded(&case, index, cause, why) })
     }
 
     fn grade_case(
@@ -170,18 +171,8 @@ impl<'p> Grading<'p> {
     /// sums up.
     #[must_use]
     pub fn finish(&self, mut outcomes: Vec<CaseResult>, mut notes: Vec<Untrusted>) -> RunResult {
-        let mut seen = vec![false; self.plan.cases.len()];
-        for outcome in &outcomes {
-            if let Some(seen) = seen.get_mut(outcome.case_index) {
-                *seen = true;
-            }
-        }
-        for (index, case) in self.plan.cases.iter().enumerate() {
-            if !seen[index] {
-                let why = "no trajectory belongs to this case";
-                outcomes.push(ungraded(case, index, Cause::NoTrajectory, why));
-            }
-        }
+        let graded: Vec<usize> = outcomes.iter().map(|outcome| outcome.case_index).collect();
+        outcomes.extend(self.not_run(graded));
         if self.plan.every.is_some() {
             make_cases(&mut outcomes);
         }
@@ -191,7 +182,8 @@ impl<'p> Grading<'p> {
         if self.plan.cases.iter().all(|case| case.target.is_none()) {
             number_trials(&mut outcomes);
         }
-        let cases = self.summaries(&outcomes, &mut notes);
+        let standings: Vec<Standing> = outcomes.iter().map(Standing::of).collect();
+        let cases = self.summaries(&standings, |at| outcomes[at].case.clone(), &mut notes);
         let mut aggregates = Map::new();
         for aggregate in &self.plan.aggregates {
             let value = match aggregate.value(&outcomes) {
@@ -200,70 +192,190 @@ impl<'p> Grading<'p> {
             };
             aggregates.insert(aggregate.name().to_owned(), value);
         }
-        let summary = sum_up(&outcomes, &cases, self.plan.gate.threshold, aggregates);
+        let summary = sum_up(&standings, &cases, self.plan.gate.threshold, aggregates);
+        RunResult { cases, outcomes, ..self.result(summary, notes) }
+    }
+
+    /// The outcomes of the cases that nobody ran, where these are the places of those
+    /// that somebody did.
+    pub fn not_run(
+        &self,
+        graded: impl IntoIterator<Item = usize>,
+    ) -> impl Iterator<Item = CaseResult> {
+        let mut seen = vec![false; self.plan.len()];
+        for index in graded {
+            if let Some(seen) = seen.get_mut(index) {
+                *seen = true;
+            }
+        }
+        let unseen = seen.into_iter().enumerate().filter(|(_, seen)| !seen);
+        unseen.map(|(index, _)| match self.plan.case(index) {
+            Some(case) => ungraded(&case, index, Cause::NoTrajectory, NOT_RUN),
+            None => unreadable(self.plan.id(index), index),
+        })
+    }
+
+    /// What outcomes come to that were written elsewhere, with nothing but their
+    /// standings, by case and trial. Of cases, only those with several trials are in it.
+    #[must_use]
+    pub fn sum_up(&self, standings: &[Standing], mut notes: Vec<Untrusted>) -> RunResult {
+        let id = |at: usize| {
+            let index = standings.get(at).map_or(usize::MAX, |standing| standing.case_index);
+            self.plan.id(index).into()
+        };
+        let mut totals = Totals::new();
+        let mut trials = Vec::new();
+        let mut at = 0;
+        for case in standings.chunk_by(|a, b| a.case_index == b.case_index) {
+            if case.len() > 1 {
+                trials.extend(self.summaries(case, |_| id(at), &mut notes));
+            }
+            // A case that stays in its file says nothing about how it is run.
+            let held = case.first().and_then(|first| self.plan.cases.get(first.case_index));
+            totals.add(score_of(case), verdict_of(case, self.rule_of(held, case)));
+            at += case.len();
+        }
+        let threshold = self.plan.gate.threshold;
+        let summary = totals.sum_up(standings, trials, threshold, Map::new());
+        self.result(summary, notes)
+    }
+
+    /// A result without outcomes.
+    fn result(&self, summary: Summary, notes: Vec<Untrusted>) -> RunResult {
         RunResult {
             spec: Arc::clone(&self.plan.spec).into(),
             dialect: self.plan.dialect,
             name: self.plan.name.clone().map(Into::into),
-            outcomes,
-            cases,
+            outcomes: Vec::new(),
+            cases: Vec::new(),
             summary,
             notes,
         }
     }
 
-    /// What the trials of each case come to.
-    fn summaries(&self, outcomes: &[CaseResult], notes: &mut Vec<Untrusted>) -> Vec<CaseSummary> {
-        let cases = outcomes.chunk_by(|a, b| a.case_index == b.case_index);
-        let summary = |trials: &[CaseResult]| {
-            let first = trials.first();
-            if let Some(first) = first.filter(|_| !are_trials(trials)) {
+    /// What the trials of each case come to; `name` is what the case of an outcome is
+    /// called.
+    fn summaries(
+        &self,
+        outcomes: &[Standing],
+        name: impl Fn(usize) -> Untrusted,
+        notes: &mut Vec<Untrusted>,
+    ) -> Vec<CaseSummary> {
+        let mut all = Vec::new();
+        let mut at = 0;
+        for trials in outcomes.chunk_by(|a, b| a.case_index == b.case_index) {
+            let name = name(at);
+            at += trials.len();
+            if !are_trials(trials) {
                 let words = "its traces were asked different things, so they are not trials of one";
-                notes.push(format!("case {}: {words}", first.case.raw()).into());
+                notes.push(format!("case {}: {words}", name.raw()).into());
             }
-            let case = first.and_then(|first| self.plan.cases.get(first.case_index));
-            let case = case.or(self.plan.every.as_deref());
-            // How many there were to be is only known of those that we ran.
-            let planned = case.filter(|case| case.target.is_some()).and_then(|case| case.trials);
-            let rule = case.map_or(PassRule::All, |case| self.plan.pass_rule(case));
-            let profile = case.map_or(Profile::Toolmark, |case| case.scoring.profile);
-            let planned = planned.map_or(trials.len() as u64, u64::from);
-            summary_of(trials, profile, rule, planned)
+            let case = trials.first().and_then(|first| self.plan.case(first.case_index));
+            let case = case.as_deref().or(self.plan.every.as_deref());
+            all.push(summary_of(trials, name, case, self.rule_of(case, trials)));
+        }
+        all
+    }
+
+    /// How many trials of a case must pass, and of how many.
+    fn rule_of(&self, case: Option<&Case>, trials: &[Standing]) -> (PassRule, u64) {
+        // How many there were to be is only known of those that we ran.
+        let planned = case.filter(|case| case.target.is_some()).and_then(|case| case.trials);
+        let rule = match case {
+            Some(case) => self.plan.pass_rule(case),
+            None => self.plan.run.settings.pass.unwrap_or_default(),
         };
-        cases.map(summary).collect()
+        (rule, planned.map_or(trials.len() as u64, u64::from))
+    }
+}
+
+/// What has to be known of an outcome to sum it up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// The place of its case.
+    pub case_index: usize,
+    /// What stands for the words that were asked first.
+    pub asked: Option<u64>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The score.
+    pub score: Option<f64>,
+}
+
+impl Standing {
+    /// Of an outcome.
+    #[must_use]
+    pub fn of(outcome: &CaseResult) -> Self {
+        Self {
+            case_index: outcome.case_index,
+            asked: outcome.asked,
+            verdict: outcome.verdict,
+            score: outcome.score,
+        }
+    }
+}
+
+/// The scores and verdicts of cases.
+struct Totals {
+    cases: usize,
+    scores: Vec<f64>,
+    verdict: Verdict,
+}
+
+impl Totals {
+    fn new() -> Self {
+        Self { cases: 0, scores: Vec::new(), verdict: Verdict::Pass }
+    }
+
+    fn add(&mut self, score: Option<f64>, verdict: Verdict) {
+        self.cases += 1;
+        self.scores.extend(score);
+        self.verdict = self.verdict.and(verdict);
+    }
+
+    /// What the outcomes of these cases come to; `trials` are the cases with several.
+    fn sum_up(
+        &self,
+        outcomes: &[Standing],
+        trials: Vec<CaseSummary>,
+        threshold: Option<f64>,
+        aggregates: Map<String, Value>,
+    ) -> Summary {
+        let count = |which: fn(Verdict) -> bool| {
+            outcomes.iter().filter(|outcome| which(outcome.verdict)).count() as u64
+        };
+        let score = if self.scores.len() == self.cases { mean(&self.scores) } else { None };
+        let gate = match (threshold, score) {
+            (None, _) => Verdict::Pass,
+            (Some(threshold), Some(score)) => Verdict::of(reaches(score, threshold)),
+            (Some(_), None) => Verdict::Unknown(Cause::MissingEvidence),
+        };
+        Summary {
+            cases: self.cases as u64,
+            outcomes: outcomes.len() as u64,
+            passed: count(|v| v == Verdict::Pass),
+            failed: count(|v| v == Verdict::Fail),
+            unknown: count(|v| matches!(v, Verdict::Unknown(_))),
+            score,
+            threshold,
+            verdict: self.verdict.and(gate),
+            aggregates: aggregates.into(),
+            trials,
+        }
     }
 }
 
 /// What the outcomes of a spec come to.
 pub(crate) fn sum_up(
-    outcomes: &[CaseResult],
+    outcomes: &[Standing],
     cases: &[CaseSummary],
     threshold: Option<f64>,
     aggregates: Map<String, Value>,
 ) -> Summary {
-    let count = |which: fn(Verdict) -> bool| {
-        outcomes.iter().filter(|outcome| which(outcome.verdict)).count() as u64
-    };
-    let scores: Vec<f64> = cases.iter().filter_map(|case| case.score).collect();
-    let score = if scores.len() == cases.len() { mean(&scores) } else { None };
-    let all = cases.iter().fold(Verdict::Pass, |sum, case| sum.and(case.verdict));
-    let gate = match (threshold, score) {
-        (None, _) => Verdict::Pass,
-        (Some(threshold), Some(score)) => Verdict::of(reaches(score, threshold)),
-        (Some(_), None) => Verdict::Unknown(Cause::MissingEvidence),
-    };
-    Summary {
-        cases: cases.len() as u64,
-        outcomes: outcomes.len() as u64,
-        passed: count(|v| v == Verdict::Pass),
-        failed: count(|v| v == Verdict::Fail),
-        unknown: count(|v| matches!(v, Verdict::Unknown(_))),
-        score,
-        threshold,
-        verdict: all.and(gate),
-        aggregates: aggregates.into(),
-        trials: cases.iter().filter(|case| case.trials > 1).cloned().collect(),
-    }
+    let mut totals = Totals::new();
+    cases.iter().for_each(|case| totals.add(case.score, case.verdict));
+    let trials = cases.iter().filter(|case| case.trials > 1).cloned().collect();
+    totals.sum_up(outcomes, trials, threshold, aggregates)
 }
 
 impl Planned {
@@ -295,6 +407,27 @@ fn answered(planned: &Planned, outcome: Outcome) -> GraderResult {
         required: planned.required,
         place: planned.place.clone(),
         outcome,
+    }
+}
+
+const NOT_RUN: &str = "no trajectory belongs to this case";
+
+/// The outcome of a case whose file changed while it was in use.
+fn unreadable(id: &str, index: usize) -> CaseResult {
+    CaseResult {
+        case: id.into(),
+        case_index: index,
+        target: None,
+        trajectory: None,
+        asked: None,
+        trial: 0,
+        verdict: Verdict::Unknown(Cause::Configuration),
+        score: None,
+        reason: "the file of the case changed after it was opened".into(),
+        graders: Vec::new(),
+        place: SpecPlace::default(),
+        timeline: None,
+        trace: None,
     }
 }
 
@@ -360,23 +493,37 @@ fn asked(trajectory: &Trajectory) -> Option<u64> {
 }
 
 /// Were all of these asked the same, as far as their traces say?
-fn are_trials(outcomes: &[CaseResult]) -> bool {
+fn are_trials(outcomes: &[Standing]) -> bool {
     let mut asked = outcomes.iter().filter_map(|outcome| outcome.asked);
     let first = asked.next();
     asked.all(|one| Some(one) == first)
 }
 
+/// The mean score of the trials of a case, where all have one.
+fn score_of(trials: &[Standing]) -> Option<f64> {
+    let scores: SmallVec<[f64; 4]> = trials.iter().filter_map(|trial| trial.score).collect();
+    if scores.len() == trials.len() { mean(&scores) } else { None }
+}
+
+/// What the trials of a case come to.
+fn verdict_of(trials: &[Standing], (rule, planned): (PassRule, u64)) -> Verdict {
+    let count = |wanted| trials.iter().filter(|trial| trial.verdict == wanted).count() as u64;
+    rule.decided(planned, count(Verdict::Pass), count(Verdict::Fail)).unwrap_or_else(|| {
+        let mut verdicts = trials.iter().map(|trial| trial.verdict);
+        let unknown = verdicts.find(|verdict| matches!(verdict, Verdict::Unknown(_)));
+        unknown.unwrap_or(Verdict::Unknown(Cause::NotRun))
+    })
+}
+
 fn summary_of(
-    trials: &[CaseResult],
-    profile: Profile,
-    rule: PassRule,
-    planned: u64,
+    trials: &[Standing],
+    name: Untrusted,
+    case: Option<&Case>,
+    (rule, planned): (PassRule, u64),
 ) -> CaseSummary {
     let count = |which: fn(Verdict) -> bool| {
         trials.iter().filter(|trial| which(trial.verdict)).count() as u64
     };
-    let first = trials.first();
-    let scores: Vec<f64> = trials.iter().filter_map(|trial| trial.score).collect();
     let passed = count(|v| v == Verdict::Pass);
     let failed = count(|v| v == Verdict::Fail);
     // What could not be told is neither a pass nor a failure: it is not counted.
@@ -385,24 +532,20 @@ fn summary_of(
     // were made are not a sample: they ended with what decided.
     let is_sample = trials.len() as u64 == planned && are_trials(trials);
     let most = if told > 1 && is_sample { told.min(MOST_K) } else { 0 };
+    let profile = case.map_or(Profile::Toolmark, |case| case.scoring.profile);
     let hat = if profile == Profile::Vally { pass_rate_to_the_k } else { pass_hat_k };
     let ks = 1..=most;
-    let open = || {
-        let mut verdicts = trials.iter().map(|trial| trial.verdict);
-        let unknown = verdicts.find(|verdict| matches!(verdict, Verdict::Unknown(_)));
-        unknown.unwrap_or(Verdict::Unknown(Cause::NotRun))
-    };
     CaseSummary {
-        case: first.map(|trial| trial.case.clone()).unwrap_or_default(),
-        target: first.and_then(|trial| trial.target.clone()),
-        verdict: rule.decided(planned, passed, failed).unwrap_or_else(open),
+        case: name,
+        target: case.and_then(|case| case.target.clone()).map(Into::into),
+        verdict: verdict_of(trials, (rule, planned)),
         trials: trials.len() as u64,
         planned: (planned != trials.len() as u64).then_some(planned),
         rule: (rule != PassRule::All).then(|| rule.to_string()),
         passed,
         failed,
         unknown: count(|v| matches!(v, Verdict::Unknown(_))),
-        score: if scores.len() == trials.len() { mean(&scores) } else { None },
+        score: score_of(trials),
         flaky: passed > 0 && failed > 0,
         interval: if planned > 1 { wilson(told, passed) } else { None },
         pass_at_k: ks.clone().filter_map(|k| pass_at_k(told, passed, k)).collect(),

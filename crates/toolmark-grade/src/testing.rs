@@ -3,7 +3,9 @@
 
 use crate::grader::Graders;
 use crate::grader::{Building, Grader};
+use crate::plan::{Case, Match};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem};
@@ -14,8 +16,22 @@ use toolmark_outcome::judging::{
 };
 use toolmark_outcome::testing::runs;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Context, Environment, Subject};
+use toolmark_outcome::{Context, Environment, Rule, Scoring, SpecPlace, Subject};
 use toolmark_trace::Trajectory;
+
+/// A case that asks nothing.
+pub fn case(id: &str) -> Case {
+    Case {
+        id: id.to_owned(),
+        tags: BTreeMap::new(),
+        matches: Match::default(),
+        context: Arc::new(Context::default()),
+        graders: Vec::new(),
+        scoring: Scoring { rule: Rule::All, profile: Profile::Toolmark },
+        trials: None,
+        place: SpecPlace::default(),
+    }
+}
 
 /// Graders to build and ask by their type.
 #[derive(Clone, Copy)]

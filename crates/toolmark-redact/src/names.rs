@@ -21,11 +21,23 @@ pub(crate) fn may_end_name(b: u8) -> bool {
     matches!(b.to_ascii_lowercase(), b'd' | b'e' | b'n' | b't' | b'y' | b'_' | b'-')
 }
 
+/// May a text end in the name of a secret? Every name in the lists ends in one of a few
+/// pairs of letters.
+pub(crate) fn may_end_secret(text: &[u8]) -> bool {
+    let letters = text.iter().rev().filter(|b| b.is_ascii_alphanumeric());
+    let mut last = letters.map(u8::to_ascii_lowercase);
+    match (last.next(), last.next()) {
+        (Some(b'd'), Some(b'r' | b'w')) | (Some(b'e'), Some(b's')) => true,
+        (Some(b'n' | b't' | b'y'), Some(b'e')) => true,
+        _ => false,
+    }
+}
+
 /// Is this the name of a secret? `DB_PASSWORD`, `api-key`, `clientSecret`.
 pub(crate) fn secret_name(name: &[u8]) -> Option<Name> {
     // Without what stands between the words of a name, from its end.
     let bare = || name.iter().rev().filter(|b| b.is_ascii_alphanumeric());
-    if !bare().next().is_some_and(|b| may_end_name(*b)) {
+    if !may_end_secret(name) {
         return None;
     }
     let ends_with =

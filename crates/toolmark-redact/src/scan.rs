@@ -78,21 +78,17 @@ fn searchers(length: usize) -> Option<&'static [Searcher; 2]> {
     built.and_then(Option::as_ref)
 }
 
-/// The pairs of bytes that secrets may begin with, in eight groups by the first:
-/// a bit per group for the first byte and for the second. A pair that shares no
-/// group begins nothing, and most pairs do not.
-struct Starts {
-    first: [u8; 256],
-    second: [u8; 256],
-}
+/// The pairs of bytes that secrets may begin with, a bit each: most pairs of a text begin
+/// nothing.
+struct Starts([u64; 1024]);
 
 impl Starts {
     const fn new(extra: &[(u8, &[u8])]) -> Self {
-        let mut starts = Self { first: [0; 256], second: [0; 256] };
+        let mut starts = Self([0; 1024]);
         let mut at = 0;
         while at < SHAPES.len() {
             let prefix = SHAPES[at].prefix.as_bytes();
-            starts.add(1 << (1 + prefix[0] % 7), prefix[0], prefix[1]);
+            starts.add(prefix[0], prefix[1]);
             at += 1;
         }
         let mut at = 0;
@@ -100,7 +96,7 @@ impl Starts {
             let (first, seconds) = extra[at];
             let mut n = 0;
             while n < seconds.len() {
-                starts.add(1 << (1 + first % 7), first, seconds[n]);
+                starts.add(first, seconds[n]);
                 n += 1;
             }
             at += 1;
@@ -108,24 +104,65 @@ impl Starts {
         starts
     }
 
-    const fn add(&mut self, group: u8, first: u8, second: u8) {
-        self.first[first as usize] |= group;
-        self.second[second as usize] |= group;
+    const fn add(&mut self, first: u8, second: u8) {
+        self.0[first as usize * 4 + second as usize / 64] |= 1 << (second % 64);
     }
 
     /// With a byte that begins something whatever follows.
     const fn with_any(mut self, first: u8) -> Self {
         let mut second = 0;
         while second < 256 {
-            self.add(1, first, second as u8);
+            self.add(first, second as u8);
             second += 1;
         }
         self
     }
 
+    #[inline]
     fn holds(&self, first: u8, second: u8) -> bool {
-        self.first[usize::from(first)] & self.second[usize::from(second)] != 0
+        self.0[usize::from(first) * 4 + usize::from(second / 64)] & (1 << (second % 64)) != 0
     }
+
+    /// The first place of a pair.
+    fn find(&self, bytes: &[u8]) -> Option<usize> {
+        let (mut before, rest) = bytes.split_first()?;
+        rest.iter().position(|byte| self.holds(*std::mem::replace(&mut before, byte), *byte))
+    }
+}
+
+/// May a secret begin in this text, or an escape sequence that hides one? Nearly all
+/// texts say no at once: where a value is assigned, its name decides.
+pub(crate) fn may_hold_secret(text: &[u8]) -> bool {
+    let mut from = 0;
+    while let Some(at) = text.get(from..).and_then(|rest| LIKELY.find(rest)).map(|at| from + at) {
+        let is_sign = matches!(text.get(at), Some(b':' | b'='));
+        if !is_sign || may_assign(text, at) {
+            return true;
+        }
+        from = at + 1;
+    }
+    memchr::memchr(b'[', text).is_some_and(|first| may_hold_sequence(text, first))
+}
+
+/// Names are not longer.
+const LONGEST_NAME: usize = 64;
+
+/// May the sign at `at` stand behind the name of a secret, or in an address?
+fn may_assign(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let gap = |b: &&u8| matches!(**b, b' ' | b'"' | b'\'' | b'\\');
+    let end = at - before.iter().rev().take(4).take_while(gap).count();
+    let name = before.get(end.saturating_sub(LONGEST_NAME)..end).unwrap_or_default();
+    text.get(at + 1) == Some(&b'/') || names::may_end_secret(name)
+}
+
+/// May an escape sequence stand in a text, of which this is the first bracket?
+fn may_hold_sequence(text: &[u8], first: usize) -> bool {
+    // What begins one ends in one of these.
+    let begins = |b: &u8| matches!(b, 0x1b | b'b' | b'B' | b'3' | b'e');
+    let before = |at: usize| at.checked_sub(1).and_then(|at| text.get(at));
+    let mut brackets = memchr::memchr_iter(b'[', text.get(first..).unwrap_or_default());
+    brackets.any(|at| before(first + at).is_some_and(begins))
 }
 
 /// What a likely secret may begin with.
@@ -251,8 +288,7 @@ impl<'t> Scan<'t> {
         let rest = self.bytes.get(self.at..)?;
         let Some(searchers) = self.searchers else {
             let starts = if self.is_certain() { &CERTAIN } else { &LIKELY };
-            let begins = |pair: &[u8]| matches!(*pair, [a, b] if starts.holds(a, b));
-            return Some(self.at + rest.windows(2).position(begins)?);
+            return starts.find(rest).map(|at| self.at + at);
         };
         for (searcher, found) in searchers.iter().zip(&mut self.found) {
             if found.is_some_and(|found| found <= self.at) {
@@ -466,7 +502,6 @@ impl<'t> Scan<'t> {
     fn variable(&mut self, at: usize) -> Option<Secret> {
         /// What is shorter is no key that a program drew.
         const LEAST: usize = 12;
-        const LONGEST_NAME: usize = 64;
         let bytes = self.bytes;
         let rest = bytes.get(at..)?;
         let end = VARIABLES.iter().find(|name| rest.starts_with(name.as_bytes()))?.len() + at;

@@ -3,8 +3,9 @@
 //! Text that a spreadsheet would take for a formula starts with an apostrophe: traces are
 //! written by others.
 
-use crate::table::{Cell, Table};
-use crate::{Options, Report, ReportError};
+use crate::model::CaseResult;
+use crate::table::{self, Cell, Table};
+use crate::{Options, Outcomes, Report, ReportError};
 use std::io::{self, Write};
 
 pub(crate) fn write(
@@ -21,6 +22,56 @@ pub(crate) fn write(
         writer.write_record(cells).map_err(failed)?;
     }
     Ok(writer.flush()?)
+}
+
+/// The row of an outcome without its trial, which goes where it is parted.
+pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
+    let row = table::outcome(outcome);
+    let cells = || row.iter().map(|(name, cell)| (*name, shown(cell)));
+    let is_before = |(name, _): &(&str, String)| *name != TRIAL;
+    let before = cells().take_while(is_before).map(|(_, cell)| cell);
+    let after = cells().skip_while(is_before).skip(1).map(|(_, cell)| cell);
+    let mut start = record(before)?;
+    // A row of one empty cell is written with quotes; this is the start of a longer one.
+    if start == b"\"\"" {
+        start.clear();
+    }
+    out.extend_from_slice(&start);
+    out.push(b',');
+    let parted = start.len() + 1;
+    out.push(b',');
+    out.extend_from_slice(&record(after)?);
+    out.push(b'\n');
+    Ok(parted)
+}
+
+const TRIAL: &str = "trial";
+
+/// A record without its end.
+fn record(cells: impl Iterator<Item = String>) -> Result<Vec<u8>, ReportError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(cells).map_err(io::Error::other)?;
+    let mut bytes = writer.into_inner().map_err(io::Error::other)?;
+    bytes.pop();
+    Ok(bytes)
+}
+
+/// The rows of outcomes.
+pub(crate) fn write_pieces(
+    outcomes: &mut dyn Outcomes,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let head = table::OUTCOME.iter().map(|(name, _)| (*name).to_owned());
+    out.write_all(&record(head)?)?;
+    out.write_all(b"\n")?;
+    let mut piece = Vec::new();
+    for at in 0..outcomes.count() {
+        let parted = outcomes.read(at, &mut piece)?;
+        out.write_all(piece.get(..parted).unwrap_or_default())?;
+        write!(out, "{}", outcomes.trial(at).saturating_add(1))?;
+        out.write_all(piece.get(parted..).unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 fn shown(cell: &Cell) -> String {

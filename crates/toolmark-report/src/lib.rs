@@ -56,12 +56,15 @@ mod model;
 mod parquet;
 mod sarif;
 mod shown;
+mod stream;
 mod table;
 pub mod terminal;
 #[cfg(test)]
 mod testing;
 mod text;
 mod vally;
+
+pub use stream::{OutcomeRow, Outcomes, Stream};
 
 use model::{CheckRun, FeedRun, RunResult};
 use std::io::{self, Write};

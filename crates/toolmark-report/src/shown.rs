@@ -36,7 +36,7 @@ impl<'r> Shown<'r> {
 
     /// Was there nothing to grade?
     pub(crate) fn is_not_run(&self) -> bool {
-        self.result.verdict == Verdict::Unknown(Cause::NoTrajectory)
+        is_not_run(self.result.verdict)
     }
 
     /// The graders with this kind of answer.
@@ -59,6 +59,11 @@ impl<'r> Shown<'r> {
         };
         decisive.map_or(&self.result.reason, |grader| &grader.outcome.reason)
     }
+}
+
+/// Does the verdict say that there was nothing to grade?
+pub(crate) fn is_not_run(verdict: Verdict) -> bool {
+    verdict == Verdict::Unknown(Cause::NoTrajectory)
 }
 
 /// What a run is called: its own name, or that of its spec.

@@ -24,7 +24,7 @@ pub(crate) enum Cell {
 }
 
 /// The cells of one row, with the columns they are in.
-type Row = Vec<(&'static str, Cell)>;
+pub(crate) type Row = Vec<(&'static str, Cell)>;
 
 /// A table.
 pub(crate) struct Table {
@@ -88,7 +88,7 @@ impl Table {
     }
 }
 
-const OUTCOME: &[(&str, Kind)] = &[
+pub(crate) const OUTCOME: &[(&str, Kind)] = &[
     ("case", Kind::Text),
     ("trial", Kind::Whole),
     ("verdict", Kind::Text),
@@ -185,7 +185,7 @@ fn whole<N: TryInto<i64>>(number: Option<N>) -> Cell {
     Cell::Whole(number.and_then(|number| number.try_into().ok()))
 }
 
-fn outcome(result: &CaseResult) -> Row {
+pub(crate) fn outcome(result: &CaseResult) -> Row {
     vec![
         ("case", text(&result.case)),
         ("trial", whole(Some(result.trial.saturating_add(1)))),

@@ -4,6 +4,7 @@
 use crate::Stop;
 use crate::cli::Reading;
 use crate::exit::Failure;
+use crate::grading::stream::{Ordered, Target};
 use crate::human;
 use crate::inputs::{Input, expand};
 use crate::pool::Pool;
@@ -22,7 +23,9 @@ use toolmark_check::CheckRun;
 use toolmark_compare::Comparison;
 use toolmark_feed::FeedRun;
 use toolmark_outcome::{Printable, RunResult};
-use toolmark_report::{FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows};
+use toolmark_report::{
+    FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows, Stream,
+};
 
 /// Which traces are read, and how.
 #[derive(Debug, Args)]
@@ -359,15 +362,7 @@ impl ReportArgs {
         started: Instant,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
-        let for_files = ReportOptions {
-            colour: false,
-            width: printer.width(),
-            verbosity: printer.verbosity,
-            elapsed: None,
-            generated_at: now(),
-            rows: self.rows,
-            directory: std::env::current_dir().ok().map(|path| path.to_string_lossy().into()),
-        };
+        let for_files = self.for_files(printer);
         for (format, path) in &self.reports {
             let failed = |error: io::Error| Failure::write(path, &error);
             let mut file = File::create(path).map(BufWriter::new).map_err(failed)?;
@@ -385,15 +380,80 @@ impl ReportArgs {
             write(result, &self.format, &for_files, &mut out)?;
             return Ok(out.flush()?);
         }
-        // Whoever compares outputs does not want to compare clocks.
-        let is_terminal = io::stdout().is_terminal();
-        let elapsed = is_terminal.then(|| started.elapsed());
-        let generated_at = for_files.generated_at.filter(|_| is_terminal);
+        let options = for_people(for_files);
+        let elapsed = io::stdout().is_terminal().then(|| started.elapsed());
+        let options = ReportOptions { elapsed, ..options };
         let mut text = Vec::new();
-        let options = ReportOptions { colour: true, elapsed, generated_at, ..for_files };
         write(result, &self.format, &options, &mut text)?;
         Ok(printer.raw(&String::from_utf8_lossy(&text))?)
     }
+
+    fn for_files(&self, printer: &Printer) -> ReportOptions {
+        ReportOptions {
+            colour: false,
+            width: printer.width(),
+            verbosity: printer.verbosity,
+            elapsed: None,
+            generated_at: now(),
+            rows: self.rows,
+            directory: std::env::current_dir().ok().map(|path| path.to_string_lossy().into()),
+        }
+    }
+
+    /// The reports, where all of them can be made of pieces. The last one is printed.
+    pub(crate) fn streams(&self, printer: &Printer) -> Option<Vec<Target>> {
+        let for_files = self.for_files(printer);
+        let file = |(format, path): &(String, PathBuf)| {
+            let stream = Stream::new(format, for_files.clone())?;
+            Some(Target { stream, path: Some(path.clone()) })
+        };
+        let mut all = self.reports.iter().map(file).collect::<Option<Vec<_>>>()?;
+        let options = match self.format == "text" {
+            true => for_people(for_files.clone()),
+            false => for_files.clone(),
+        };
+        all.push(Target { stream: Stream::new(&self.format, options)?, path: None });
+        Some(all)
+    }
+
+    /// Writes the reports that are made of pieces.
+    pub(crate) fn write_streams(
+        &self,
+        targets: &[Target],
+        run: &RunResult<Printable>,
+        outcomes: &mut Ordered<'_>,
+        started: Instant,
+        printer: &mut Printer,
+    ) -> Result<(), Stop> {
+        let failed = |error| match error {
+            ReportError::Write(error) => Stop::from(error),
+            error => Failure::usage("failed to write a report").because(&error).into(),
+        };
+        for (n, target) in targets.iter().enumerate() {
+            let outcomes = outcomes.of(n);
+            if let Some(path) = &target.path {
+                let failed_file = |error: io::Error| Failure::write(path, &error);
+                let mut file = File::create(path).map(BufWriter::new).map_err(failed_file)?;
+                target.stream.write(run, outcomes, &mut file).map_err(failed)?;
+                file.flush().map_err(failed_file)?;
+            } else if self.format == "text" {
+                let elapsed = io::stdout().is_terminal().then(|| started.elapsed());
+                let stream = target.stream.clone().after(elapsed);
+                stream.write(run, outcomes, &mut printer.text_sink()).map_err(failed)?;
+            } else {
+                let mut out = printer.sink()?;
+                target.stream.write(run, outcomes, &mut out).map_err(failed)?;
+                out.flush()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How text is printed. Whoever compares outputs does not want to compare clocks.
+fn for_people(options: ReportOptions) -> ReportOptions {
+    let generated_at = options.generated_at.filter(|_| io::stdout().is_terminal());
+    ReportOptions { colour: true, generated_at, ..options }
 }
 
 /// The time a report is made. `SOURCE_DATE_EPOCH` sets it, so that a build that makes

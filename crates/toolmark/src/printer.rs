@@ -107,6 +107,11 @@ impl Printer {
         Ok(io::BufWriter::with_capacity(PIECE, io::stdout().lock()))
     }
 
+    /// Where to write text that is laid out, in pieces of whole characters.
+    pub(crate) fn text_sink(&mut self) -> TextSink<'_> {
+        TextSink(self)
+    }
+
     /// Writes what is still held back.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.write_all(self.buffer.as_bytes())?;
@@ -132,6 +137,20 @@ impl Printer {
     /// Can somebody answer a question?
     pub(crate) fn is_interactive(&self) -> bool {
         io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+}
+
+/// Takes text that is laid out.
+pub(crate) struct TextSink<'p>(&'p mut Printer);
+
+impl Write for TextSink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.raw(&String::from_utf8_lossy(bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

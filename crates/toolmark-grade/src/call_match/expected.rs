@@ -2,37 +2,83 @@
 //!
 //! Most calls are compared with one expectation, and most of the cost would be
 //! a JSON value on either side that nobody looks at again. [`Expected`] keeps
-//! what the spec says as the spec's tree, makes a JSON value of it when an
-//! explanation needs one, and compares with the text of a call in place.
+//! what the spec says as the spec's tree or, of a file of JSON lines, as its text; it
+//! makes a tree or a JSON value of it when an explanation needs one, and compares with
+//! the text of a call in place.
 
 use super::args::ArgsMatch;
 use serde_json::Value;
-use std::sync::OnceLock;
-use toolmark_config::{Entry, Kind, Node};
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use toolmark_config::plain::{Keys, Plain};
+use toolmark_config::{Entry, Kind, Node, json};
 use toolmark_scan::{Kind as Scanned, Scanner, Value as Found};
 
 /// The arguments a spec asks for.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    node: Node,
+    written: Option<Written>,
+    node: OnceLock<Box<Node>>,
     value: OnceLock<Box<Value>>,
+}
+
+/// A plain object, as [`Plain`] reads it, in a text.
+#[derive(Debug, Clone)]
+struct Written {
+    text: Arc<str>,
+    range: Range<usize>,
+    /// Where its keys are in the text.
+    keys: KeySpans,
+}
+
+/// Where keys are in a text.
+pub(crate) type KeySpans = SmallVec<[Range<u32>; 4]>;
+
+impl Written {
+    fn object(&self) -> &str {
+        self.text.get(self.range.clone()).unwrap_or_default()
+    }
 }
 
 impl Expected {
     /// What the spec says.
     #[must_use]
     pub fn new(node: Node) -> Self {
-        Self { node, value: OnceLock::new() }
+        let node = OnceLock::from(Box::new(node));
+        Self { written: None, node, value: OnceLock::new() }
+    }
+
+    /// The object at this place of a text, which [`Plain`] has gone over.
+    pub(crate) fn written(text: &Arc<str>, range: Range<usize>, keys: KeySpans) -> Self {
+        let written = Some(Written { text: Arc::clone(text), range, keys });
+        Self { written, node: OnceLock::new(), value: OnceLock::new() }
     }
 
     /// As JSON.
     pub fn value(&self) -> &Value {
-        self.value.get_or_init(|| Box::new(self.node.to_json()))
+        self.value.get_or_init(|| Box::new(self.node().to_json()))
     }
 
     /// As the spec has it.
-    pub(super) fn node(&self) -> &Node {
-        &self.node
+    fn node(&self) -> &Node {
+        self.node.get_or_init(|| {
+            let object = self.written.as_ref().map_or("", Written::object);
+            // What is plain has a tree.
+            let node = json::tree(object);
+            Box::new(node.unwrap_or_else(|| Kind::Null.into()))
+        })
+    }
+
+    /// The names of the arguments, where they are an object.
+    pub(super) fn keys(&self) -> SmallVec<[&str; 8]> {
+        match &self.written {
+            Some(Written { text, keys, .. }) => {
+                let key = |span: &Range<u32>| text.get(span.start as usize..span.end as usize);
+                keys.iter().map(|span| key(span).unwrap_or_default()).collect()
+            }
+            None => self.node().entries().map(|entry| entry.key.as_str()).collect(),
+        }
     }
 
     /// Is the JSON object in `text` what is expected? `None` where only a tree
@@ -43,13 +89,19 @@ impl Expected {
             return None;
         }
         let mut cursor = Cursor { text, at: 0 };
-        if let Some(is_met) = cursor.compare(&self.node, how)
+        let is_met = match &self.written {
+            // Written alike, it is the same: nothing in a plain text is in doubt.
+            Some(written) if written.object() == text => return Some(true),
+            Some(written) => cursor.like(&mut Plain::part(written.object()), how),
+            None => cursor.compare(self.node(), how),
+        };
+        if let Some(is_met) = is_met
             && (!is_met || cursor.at == text.len())
         {
             return Some(is_met);
         }
         let doc = scanner.parse(text).ok()?;
-        compare(&self.node, doc.root(), how)
+        compare(self.node(), doc.root(), how)
     }
 }
 
@@ -116,6 +168,87 @@ impl<'t> Cursor<'t> {
         })
     }
 
+    /// The same with what is expected as text, which is nested no deeper than
+    /// [`Plain`] goes.
+    fn like(&mut self, expected: &mut Plain<'_>, how: ArgsMatch) -> Option<bool> {
+        Some(match (expected.peek()?, self.peek()?) {
+            (b'{', b'{') => return self.like_fields(expected, how),
+            (b'[', b'[') => return self.like_items(expected, how),
+            (b'"', b'"') => expected.string()? == self.string()?,
+            (b'-' | b'0'..=b'9', b'-' | b'0'..=b'9') => {
+                let (wanted, found) = (expected.number()?, self.word());
+                if wanted != found && !(is_whole(wanted) && is_whole(found)) {
+                    return None;
+                }
+                wanted == found
+            }
+            (wanted @ (b't' | b'f' | b'n'), found) if wanted == found => {
+                expected.skip()?;
+                matches!(self.word(), "true" | "false" | "null")
+            }
+            // What stands here is of another kind, or no JSON.
+            _ => false,
+        })
+    }
+
+    fn like_items(&mut self, expected: &mut Plain<'_>, how: ArgsMatch) -> Option<bool> {
+        expected.take(b'[')?;
+        self.take(b'[')?;
+        let mut items = 0;
+        while expected.item(items)? {
+            match self.peek()? {
+                b']' => return Some(false),
+                b',' if items > 0 => self.at += 1,
+                _ if items > 0 => return None,
+                _ => {}
+            }
+            if !self.like(expected, how)? {
+                return Some(false);
+            }
+            items += 1;
+        }
+        match self.peek()? {
+            b']' => {
+                self.at += 1;
+                Some(true)
+            }
+            b',' => Some(false),
+            _ if items == 0 => Some(false),
+            _ => None,
+        }
+    }
+
+    fn like_fields(&mut self, expected: &mut Plain<'_>, how: ArgsMatch) -> Option<bool> {
+        expected.take(b'{')?;
+        self.take(b'{')?;
+        let mut keys = Keys::default();
+        let mut next = 0;
+        while let Some(key) = expected.key(&mut keys)? {
+            match self.peek()? {
+                b'}' => {
+                    self.at += 1;
+                    return Some(how == ArgsMatch::Within);
+                }
+                b',' if next > 0 => self.at += 1,
+                _ if next > 0 => return None,
+                _ => {}
+            }
+            if self.string()? != key {
+                return None;
+            }
+            self.take(b':')?;
+            // Another value of the same key might follow.
+            if !self.like(expected, how)? {
+                let rest = self.text.as_bytes().get(self.at..)?;
+                let again = holds(rest, key.as_bytes());
+                return if again { None } else { Some(false) };
+            }
+            next += 1;
+        }
+        self.take(b'}')?;
+        Some(true)
+    }
+
     fn items(&mut self, items: &[Node], how: ArgsMatch) -> Option<bool> {
         self.take(b'[')?;
         for (n, item) in items.iter().enumerate() {
@@ -165,6 +298,23 @@ impl<'t> Cursor<'t> {
         self.take(b'}')?;
         Some(how == ArgsMatch::Within || next == entries.len())
     }
+}
+
+/// Does a short text hold a word?
+fn holds(text: &[u8], word: &[u8]) -> bool {
+    let Some(first) = word.first() else { return true };
+    let mut starts = memchr::memchr_iter(*first, text);
+    starts.any(|at| text.get(at..).is_some_and(|rest| rest.starts_with(word)))
+}
+
+/// Is this a whole number as everybody writes it, so that another one is another number?
+fn is_whole(word: &str) -> bool {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let is_plain = digits.len() == 1 || !digits.starts_with('0');
+    is_plain
+        && (1..=18).contains(&digits.len())
+        && word != "-0"
+        && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Recurses no deeper than the tree of a spec, whose depth is bounded.
@@ -241,8 +391,22 @@ mod tests {
     use serde_json::json;
 
     fn quick(expected: &Value, text: &str, how: ArgsMatch) -> Option<bool> {
-        let expected = Expected::new(Node::from_json(expected).unwrap());
-        expected.is_met(how, text, &mut Scanner::new())
+        let tree = Expected::new(Node::from_json(expected).unwrap());
+        let met = tree.is_met(how, text, &mut Scanner::new());
+        // What is written plainly is compared as text, with the same answer.
+        let written: Arc<str> = expected.to_string().into();
+        if Plain::new(&written).is_some_and(|mut cursor| cursor.skip().is_some()) {
+            let mut keys = KeySpans::new();
+            let add = |key: Range<usize>| keys.push(key.start as u32..key.end as u32);
+            Plain::part(&written).skip_known(add).unwrap();
+            let same = Expected::written(&written, 0..written.len(), keys);
+            assert_eq!(same.value(), expected);
+            assert_eq!(same.keys(), tree.keys());
+            let quick = same.is_met(how, text, &mut Scanner::new());
+            // Only a text that is the same word by word is told without a doubt.
+            assert!(quick == met || *text == *written, "{expected} {text} {how:?}");
+        }
+        met
     }
 
     #[test]
@@ -301,6 +465,7 @@ mod tests {
             let (a, b) = (json!({"k": a}), json!({"k": b}));
             let slow = Comparison { how, ignore: &[] }.holds(&a, &b);
             prop_assert_eq!(quick(&a, &b.to_string(), how), Some(slow));
+            prop_assert_eq!(quick(&a, &a.to_string(), how), Some(true));
         }
     }
 }

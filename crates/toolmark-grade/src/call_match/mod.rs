@@ -22,6 +22,7 @@ mod truth;
 pub use args::{ArgsMatch, Difference, shown};
 pub use condition::{Condition, Conditions, Operators};
 pub use expected::Expected;
+pub(crate) use expected::KeySpans;
 pub use fits::{Fits, fits};
 pub use name::{Fitting, NamePattern, Names, Prefixes};
 pub use path::KeyPath;
@@ -31,6 +32,7 @@ pub use truth::{Lack, Truth};
 
 use args::Comparison;
 use serde_json::Value;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
@@ -119,9 +121,12 @@ impl CallPattern {
     /// Is nothing asked but the name?
     #[must_use]
     pub fn is_name_only(&self) -> bool {
-        !self.compares_args()
-            && self.conditions.is_empty()
-            && self.result.is_none()
+        !self.compares_args() && self.conditions.is_empty() && self.asks_only_args()
+    }
+
+    /// Is nothing asked besides the name but the arguments?
+    fn asks_only_args(&self) -> bool {
+        self.result.is_none()
             && self.status.is_none()
             && self.max_millis.is_none()
             && self.positions.is_empty()
@@ -149,6 +154,9 @@ impl CallPattern {
     #[must_use]
     pub fn fits(&self, table: &CallTable<'_>, call: usize) -> Truth {
         let Some(made) = table.calls().get(call) else { return Truth::No };
+        if self.asks_only_args() {
+            return self.args_of(table, made);
+        }
         // What is cheap comes first.
         let questions: [&dyn Fn() -> Truth; 5] = [
             &|| self.status_of(made),
@@ -341,19 +349,25 @@ impl CallPattern {
     /// The tool and what is asked about, without the values.
     #[must_use]
     pub fn title(&self) -> String {
-        let fields = match &self.args.expected {
-            Some(expected) if self.compares_args() => expected.node().as_map().unwrap_or_default(),
-            _ => &[],
-        };
-        let keys = fields.iter().map(|entry| entry.key.as_str());
-        let mut out = self.name.to_string();
-        for (n, key) in keys.take(4).enumerate() {
-            let _ = write!(out, "{}{key}", if n == 0 { " with " } else { ", " });
-        }
-        if fields.len() > 4 {
-            let _ = write!(out, " and {} more arguments", fields.len() - 4);
-        }
+        let mut out = String::with_capacity(64);
+        self.add_title(&mut out);
         out
+    }
+
+    /// Adds the title to a text.
+    pub fn add_title(&self, out: &mut String) {
+        let keys = match &self.args.expected {
+            Some(expected) if self.compares_args() => expected.keys(),
+            _ => SmallVec::new(),
+        };
+        self.name.add_to(out);
+        for (n, key) in keys.iter().take(4).enumerate() {
+            out.push_str(if n == 0 { " with " } else { ", " });
+            out.push_str(key);
+        }
+        if keys.len() > 4 {
+            let _ = write!(out, " and {} more arguments", keys.len() - 4);
+        }
     }
 
     fn described(&self) -> String {

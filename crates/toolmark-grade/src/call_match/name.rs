@@ -1,6 +1,7 @@
 //! Tool names against what is expected of them.
 
 use crate::grader::Mention;
+use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -55,6 +56,18 @@ impl NamePattern {
         }
     }
 
+    /// Adds it to a text, as it is displayed.
+    pub(super) fn add_to(&self, out: &mut String) {
+        match self {
+            Self::Exact(name) | Self::Glob(name) => {
+                out.push('`');
+                out.push_str(name);
+                out.push('`');
+            }
+            Self::Regex(_) => out.push_str(&self.to_string()),
+        }
+    }
+
     /// Is it the same question?
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
@@ -79,6 +92,9 @@ impl fmt::Display for NamePattern {
 #[derive(Debug, Default)]
 pub struct Names {
     names: Vec<ToolName>,
+    /// The names as the trace has them.
+    full: Vec<String>,
+    /// Their numbers, once they are many.
     by_name: HashMap<String, u32>,
     /// Tools that could have been called.
     offered: Vec<ToolName>,
@@ -97,27 +113,46 @@ struct Apart {
     servers: HashMap<String, BTreeSet<String>>,
 }
 
+/// Names by their numbers; mostly it is one.
+pub(crate) type Numbers = SmallVec<[u32; 4]>;
+
+/// So few names are compared one by one.
+const FEW: usize = 32;
+
 /// The names that fit a pattern, and those it gave up on.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Fitting {
     /// By their place among the names.
-    pub yes: Vec<u32>,
+    pub yes: Numbers,
     /// Those on which a pattern took too many steps.
-    pub unknown: Vec<u32>,
+    pub unknown: Numbers,
 }
 
 impl Names {
     /// The number of a name; a new one where it is new.
     pub fn add(&mut self, name: &ToolName) -> u32 {
         let full = name.full();
-        if let Some(number) = self.by_name.get(&*full) {
-            return *number;
+        if let Some(number) = self.number(&full) {
+            return number;
         }
         let number = self.names.len() as u32;
-        self.by_name.insert(full.into_owned(), number);
+        self.full.push(full.into_owned());
+        if self.full.len() > FEW {
+            let known = self.by_name.len()..self.full.len();
+            let numbered = known.map(|at| (self.full[at].clone(), at as u32));
+            self.by_name.extend(numbered);
+        }
         self.names.push(name.clone());
         self.apart.take();
         number
+    }
+
+    /// The number of a name as the trace has it.
+    fn number(&self, full: &str) -> Option<u32> {
+        if self.full.len() > FEW {
+            return self.by_name.get(full).copied();
+        }
+        self.full.iter().position(|name| name == full).map(|at| at as u32)
     }
 
     /// A tool that could have been called.
@@ -195,18 +230,18 @@ impl Names {
         found
     }
 
-    fn called(&self, word: &str, prefixes: Prefixes) -> Vec<u32> {
-        if let Some(number) = self.by_name.get(word) {
-            return vec![*number];
+    fn called(&self, word: &str, prefixes: Prefixes) -> Numbers {
+        if let Some(number) = self.number(word) {
+            return smallvec![number];
         }
         let apart = self.apart();
         if let Some(numbers) = apart.by_canonical.get(word) {
-            return numbers.clone();
+            return numbers.iter().copied().collect();
         }
         let is_one_server = apart.servers.get(word).is_none_or(|servers| servers.len() == 1);
         match (apart.by_tool.get(word).map(Vec::as_slice), prefixes) {
-            (Some([number]), Prefixes::MayBeLeftOut) if is_one_server => vec![*number],
-            _ => Vec::new(),
+            (Some([number]), Prefixes::MayBeLeftOut) if is_one_server => smallvec![*number],
+            _ => Numbers::new(),
         }
     }
 }
@@ -222,6 +257,20 @@ impl Apart {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_found_however_many_there_are() {
+        let mut names = Names::default();
+        for round in 0..2 {
+            for n in 0..3 * FEW {
+                let name = format!("tool_{n}");
+                assert_eq!(names.add(&ToolName::new(name.as_str())), n as u32, "{round}");
+                let found = names.fitting(&NamePattern::word(&name), Prefixes::AreNeeded);
+                assert_eq!(found.yes.as_slice(), [n as u32]);
+            }
+        }
+        assert_eq!(names.len(), 3 * FEW);
+    }
 
     #[test]
     fn servers_may_be_left_out_where_there_is_one() {
@@ -248,6 +297,6 @@ mod tests {
         assert_eq!(exact("search", Prefixes::AreNeeded), [] as [&str; 0]);
         assert_eq!(exact("web/search", Prefixes::AreNeeded), ["mcp__web__search"]);
         let regex = NamePattern::Regex(Pattern::new("^mcp__.*read$").unwrap());
-        assert_eq!(names.fitting(&regex, Prefixes::AreNeeded).yes, [1, 2]);
+        assert_eq!(names.fitting(&regex, Prefixes::AreNeeded).yes.as_slice(), [1, 2]);
     }
 }

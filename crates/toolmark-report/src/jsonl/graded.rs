@@ -1,8 +1,9 @@
 //! One JSON line per outcome, then one with the summary.
 
-use crate::model::{RunResult, Summary};
+use super::writer::JsonWriter;
+use crate::model::{CaseResult, RunResult, Summary};
 use crate::terminal::harmless_json;
-use crate::{Options, ReportError};
+use crate::{Options, Outcomes, ReportError};
 use serde::Serialize;
 use std::io::Write;
 use toolmark_outcome::Printable;
@@ -30,6 +31,53 @@ pub(super) fn write(
     for outcome in &run.outcomes {
         line(outcome, out)?;
     }
+    last(run, options, out)
+}
+
+/// What comes before the number of the trial, which is 0 in a piece.
+const TRIAL: &str = ",\"trial\":";
+
+/// The line of an outcome; it is parted at the number of its trial.
+pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
+    let start = out.len();
+    outcome.serialize(JsonWriter(out))?;
+    let line = out.get(start..).unwrap_or_default();
+    if !line.is_ascii() || line.contains(&0x7f) {
+        let text = String::from_utf8_lossy(line).into_owned();
+        out.truncate(start);
+        out.extend_from_slice(harmless_json(text).as_bytes());
+    }
+    out.push(b'\n');
+    // Inside strings quotes are escaped, so that the first is the key.
+    let line = out.get(start..).unwrap_or_default();
+    let key = line.windows(TRIAL.len()).position(|bytes| bytes == TRIAL.as_bytes());
+    Ok(key.unwrap_or_default() + TRIAL.len())
+}
+
+/// The lines of outcomes, and the last.
+pub(crate) fn write_pieces(
+    run: &RunResult,
+    outcomes: &mut dyn Outcomes,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let mut piece = Vec::new();
+    for at in 0..outcomes.count() {
+        let parted = outcomes.read(at, &mut piece)?;
+        match outcomes.trial(at) {
+            0 => out.write_all(&piece)?,
+            trial => {
+                out.write_all(piece.get(..parted).unwrap_or_default())?;
+                write!(out, "{trial}")?;
+                out.write_all(piece.get(parted + 1..).unwrap_or_default())?;
+            }
+        }
+    }
+    last(run, options, out)
+}
+
+/// The line with the summary.
+fn last(run: &RunResult, options: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
     let last = Last {
         r#type: "summary",
         spec: &run.spec,

@@ -3,8 +3,9 @@
 mod checked;
 mod graded;
 mod issues;
+mod writer;
 
-pub(crate) use graded::lines;
+pub(crate) use graded::{lines, piece, write_pieces};
 
 use crate::json::compared;
 

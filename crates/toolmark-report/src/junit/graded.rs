@@ -39,7 +39,7 @@ fn properties(run: &RunResult) -> Vec<(Printable, Printable)> {
     properties
 }
 
-fn test(shown: &Shown<'_>, class: &str) -> Test {
+pub(super) fn test(shown: &Shown<'_>, class: &str) -> Test {
     let result = shown.result;
     let mut attributes = Vec::new();
     if !result.place.file.is_empty() {
@@ -49,7 +49,7 @@ fn test(shown: &Shown<'_>, class: &str) -> Test {
     if let Some(millis) = result.trajectory.as_ref().and_then(|source| source.duration_ms) {
         attributes.push(("time", format!("{:.3}", millis / 1000.0)));
     }
-    let trouble = element(shown).map(|tag| Trouble {
+    let trouble = element(result.verdict).map(|tag| Trouble {
         tag,
         message: message(shown),
         kind: (tag != "skipped").then(|| kind(shown)),
@@ -59,11 +59,11 @@ fn test(shown: &Shown<'_>, class: &str) -> Test {
 }
 
 /// The element that says why a case is no pass.
-fn element(shown: &Shown<'_>) -> Option<&'static str> {
-    match shown.result.verdict {
+pub(super) fn element(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
         Verdict::Pass => None,
         Verdict::Fail => Some("failure"),
-        Verdict::Unknown(_) if shown.is_not_run() => Some("skipped"),
+        _ if shown::is_not_run(verdict) => Some("skipped"),
         Verdict::Unknown(_) => Some("error"),
     }
 }
@@ -96,7 +96,7 @@ fn body(shown: &Shown<'_>) -> String {
 
 /// The dialect and the spec without its endings: systems that read class names
 /// as packages (`package.class`) show both.
-fn class(run: &RunResult) -> String {
+pub(super) fn class(run: &RunResult) -> String {
     let (folder, file) = match run.spec.rfind(['/', '\\']) {
         Some(at) => run.spec.split_at(at + 1),
         None => ("", &*run.spec),

@@ -3,10 +3,14 @@
 mod checked;
 mod graded;
 
+use crate::model::{CaseResult, RunResult};
+use crate::shown::{self, Shown};
 use crate::terminal::text::{sanitize, squeezed};
-use crate::{Options, Report, ReportError};
+use crate::{Options, Outcomes, Report, ReportError};
 use quick_xml::Writer;
+use quick_xml::escape::escape;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use toolmark_outcome::Printable;
 
@@ -51,17 +55,11 @@ pub(crate) fn write(
     let suites: Vec<Suite> = graded.into_iter().chain(checked.into_iter().flatten()).collect();
     let mut xml = Writer::new_with_indent(out, b' ', 2);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let all: Vec<&Test> = suites.iter().flat_map(|suite| &suite.tests).collect();
+    let all = Counts::of(suites.iter().flat_map(|suite| &suite.tests));
     xml.write_event(Event::Start(head("testsuites", &name, &all, options)))?;
     for suite in &suites {
-        let tests: Vec<&Test> = suite.tests.iter().collect();
-        let mut start = head("testsuite", &suite.name, &tests, options);
-        for (name, value) in &suite.attributes {
-            start.push_attribute((*name, value.as_str()));
-        }
-        xml.write_event(Event::Start(start))?;
-        write_properties(&suite.properties, &mut xml)?;
-        tests.iter().try_for_each(|test| write_test(test, &mut xml))?;
+        write_head(suite, &Counts::of(&suite.tests), options, &mut xml)?;
+        suite.tests.iter().try_for_each(|test| write_test(test, &mut xml))?;
         xml.write_event(Event::End(BytesEnd::new("testsuite")))?;
     }
     xml.write_event(Event::End(BytesEnd::new("testsuites")))?;
@@ -69,14 +67,97 @@ pub(crate) fn write(
     Ok(())
 }
 
-fn head(tag: &'static str, name: &str, tests: &[&Test], options: &Options) -> BytesStart<'static> {
-    let count = |tag: &str| {
-        let has = |test: &&&Test| test.trouble.as_ref().is_some_and(|found| found.tag == tag);
-        tests.iter().filter(has).count().to_string()
-    };
+/// The start of a suite, with its properties.
+fn write_head<W: Write>(
+    suite: &Suite,
+    counts: &Counts,
+    options: &Options,
+    xml: &mut Writer<W>,
+) -> io::Result<()> {
+    let mut start = head("testsuite", &suite.name, counts, options);
+    for (name, value) in &suite.attributes {
+        start.push_attribute((*name, value.as_str()));
+    }
+    xml.write_event(Event::Start(start))?;
+    write_properties(&suite.properties, xml)
+}
+
+/// How many tests there are, and how many of them are no pass.
+#[derive(Default)]
+struct Counts {
+    tests: usize,
+    troubles: BTreeMap<&'static str, usize>,
+}
+
+impl Counts {
+    fn of<'t>(tests: impl IntoIterator<Item = &'t Test>) -> Self {
+        let mut counts = Self::default();
+        for test in tests {
+            counts.add(test.trouble.as_ref().map(|trouble| trouble.tag));
+        }
+        counts
+    }
+
+    fn add(&mut self, trouble: Option<&'static str>) {
+        self.tests += 1;
+        if let Some(tag) = trouble {
+            *self.troubles.entry(tag).or_default() += 1;
+        }
+    }
+}
+
+/// What a piece begins with: the name and the class of a test are known later.
+const NAMELESS: &[u8] = b"\n    <testcase name=\"\" classname=\"\"";
+
+/// The test of an outcome without its name and class.
+pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
+    let test = graded::test(&Shown { result: outcome, title: Printable::default() }, "");
+    let mut bytes = Vec::new();
+    let mut xml = Writer::new_with_indent(&mut bytes, b' ', 2);
+    xml.write_event(Event::Start(BytesStart::new("testsuites")))?;
+    xml.write_event(Event::Start(BytesStart::new("testsuite")))?;
+    let start = xml.get_ref().len();
+    write_test(&test, &mut xml)?;
+    out.extend_from_slice(bytes.get(start + NAMELESS.len()..).unwrap_or_default());
+    Ok(0)
+}
+
+/// The page of one spec, of the tests of outcomes.
+pub(crate) fn write_pieces(
+    run: &RunResult,
+    outcomes: &mut dyn Outcomes,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let mut counts = Counts::default();
+    (0..outcomes.count()).for_each(|at| counts.add(graded::element(outcomes.verdict(at))));
+    let mut suites = graded::suites(run, options);
+    let mut xml = Writer::new_with_indent(out, b' ', 2);
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    xml.write_event(Event::Start(head("testsuites", shown::name(run), &counts, options)))?;
+    let class = escape(graded::class(run)).into_owned();
+    for suite in &mut suites {
+        write_head(suite, &counts, options, &mut xml)?;
+        let mut piece = Vec::new();
+        for at in 0..outcomes.count() {
+            outcomes.read(at, &mut piece)?;
+            let name = one_line(&outcomes.row(at).title());
+            let out = xml.get_mut();
+            write!(out, "\n    <testcase name=\"{}\" classname=\"{class}\"", escape(&*name))?;
+            out.write_all(&piece)?;
+        }
+        xml.write_event(Event::End(BytesEnd::new("testsuite")))?;
+    }
+    xml.write_event(Event::End(BytesEnd::new("testsuites")))?;
+    xml.get_mut().write_all(b"\n")?;
+    Ok(())
+}
+
+fn head(tag: &'static str, name: &str, counts: &Counts, options: &Options) -> BytesStart<'static> {
+    let count = |tag: &str| counts.troubles.get(tag).copied().unwrap_or_default().to_string();
     let mut start = BytesStart::new(tag);
     start.push_attribute(("name", one_line(name).as_str()));
-    start.push_attribute(("tests", tests.len().to_string().as_str()));
+    start.push_attribute(("tests", counts.tests.to_string().as_str()));
     start.push_attribute(("failures", count("failure").as_str()));
     start.push_attribute(("errors", count("error").as_str()));
     start.push_attribute(("skipped", count("skipped").as_str()));

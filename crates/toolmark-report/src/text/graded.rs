@@ -1,11 +1,11 @@
 //! The summary people read at a terminal: what failed first, and why.
 
 use super::page::Page;
-use crate::model::{CaseSummary, GraderResult, Part, RunResult};
+use crate::model::{CaseResult, CaseSummary, GraderResult, Part, RunResult};
 use crate::shown::{self, Shown};
 use crate::terminal::text::Layout;
 use crate::terminal::{Line, style};
-use crate::{Options, ReportError, Verbosity, alignment};
+use crate::{Options, Outcomes, ReportError, Verbosity, alignment};
 use anstyle::Style;
 use std::io::Write;
 use toolmark_outcome::{Printable, Verdict, printable, reaches};
@@ -34,8 +34,83 @@ pub(super) fn write(
     for shown in with("unknown").filter(|shown| !shown.is_not_run()) {
         page.case(shown);
     }
-    page.not_run(with("unknown").filter(|shown| shown.is_not_run()));
+    let not_run = with("unknown").filter(|shown| shown.is_not_run());
+    page.not_run(not_run.map(|shown| &shown.title));
     page.passes(with("pass").collect());
+    page.trials(&run.summary.trials);
+    page.notes(run);
+    page.totals(run);
+    out.write_all(page.out.as_bytes())?;
+    Ok(())
+}
+
+/// What comes below the headline of an outcome; where little is said, what goes into it.
+pub(crate) fn piece(outcome: &CaseResult, options: &Options, out: &mut Vec<u8>) -> usize {
+    let shown = Shown { result: outcome, title: Printable::default() };
+    let mut page = Page::new(options);
+    match outcome.verdict {
+        _ if shown.is_not_run() => {}
+        Verdict::Pass => page.pass(&shown),
+        _ if page.is(Verbosity::Quiet) => {
+            out.extend_from_slice(shown.first_reason().as_bytes());
+            return 0;
+        }
+        _ => page.case(&shown),
+    }
+    let below = page.out.split_once('\n').map_or("", |(_, below)| below);
+    out.extend_from_slice(below.as_bytes());
+    0
+}
+
+/// The page of outcomes whose pieces are left.
+pub(crate) fn write_pieces(
+    run: &RunResult,
+    outcomes: &mut dyn Outcomes,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let mut page = Page::new(options);
+    page.heading(run);
+    let all = outcomes.count();
+    let with = |outcomes: &dyn Outcomes, which: fn(Verdict) -> bool| -> Vec<usize> {
+        (0..all).filter(|at| which(outcomes.verdict(*at))).collect()
+    };
+    let mut piece = Vec::new();
+    let mut add = |page: &mut Page<'_>, outcomes: &mut dyn Outcomes, at: usize| {
+        outcomes.read(at, &mut piece)?;
+        let row = outcomes.row(at);
+        let below = String::from_utf8_lossy(&piece);
+        let troubles = row.verdict != Verdict::Pass;
+        let after = match page.is(Verbosity::Quiet) && troubles {
+            // It was printable when the piece was made.
+            true => Printable::from("  ").reshape(|lead| format!("{lead}{below}")),
+            false => Printable::default(),
+        };
+        page.headline_of(row.verdict, row.score, &row.title(), &after);
+        if !(page.is(Verbosity::Quiet) && troubles) {
+            page.out.push_str(&below);
+        }
+        page.flush(out)
+    };
+    for at in with(outcomes, |verdict| verdict == Verdict::Fail) {
+        add(&mut page, outcomes, at)?;
+    }
+    let is_open = |verdict| matches!(verdict, Verdict::Unknown(_)) && !shown::is_not_run(verdict);
+    for at in with(outcomes, is_open) {
+        add(&mut page, outcomes, at)?;
+    }
+    let not_run = with(outcomes, shown::is_not_run);
+    let titles: Vec<Printable> = not_run.iter().map(|at| outcomes.row(*at).title()).collect();
+    page.not_run(titles.iter());
+    let passes = with(outcomes, |verdict| verdict == Verdict::Pass);
+    if page.shows_passes(passes.len()) {
+        for at in &passes {
+            add(&mut page, outcomes, *at)?;
+        }
+        if !passes.is_empty() {
+            page.gap();
+        }
+    }
     page.trials(&run.summary.trials);
     page.notes(run);
     page.totals(run);
@@ -77,12 +152,21 @@ impl Page<'_> {
     }
 
     fn headline(&mut self, shown: &Shown<'_>, after: &Printable) {
-        let result = shown.result;
-        let mut line = Line::of(tone(result.verdict), shown::sign(result.verdict))
+        self.headline_of(shown.result.verdict, shown.result.score, &shown.title, after);
+    }
+
+    fn headline_of(
+        &mut self,
+        verdict: Verdict,
+        score: Option<f64>,
+        title: &Printable,
+        after: &Printable,
+    ) {
+        let mut line = Line::of(tone(verdict), shown::sign(verdict))
             .with(style::PLAIN, " ")
-            .with(style::STRONG, &shown.title);
-        let telling = !matches!((result.verdict, result.score), (Verdict::Pass, Some(1.0)));
-        if let Some(score) = result.score.filter(|_| telling) {
+            .with(style::STRONG, title);
+        let telling = !matches!((verdict, score), (Verdict::Pass, Some(1.0)));
+        if let Some(score) = score.filter(|_| telling) {
             line.push(style::DIM, printable!("  score {}", shown::score(score)));
         }
         line.push(style::DIM, after);
@@ -218,8 +302,8 @@ impl Page<'_> {
         }
     }
 
-    fn not_run<'s>(&mut self, cases: impl Iterator<Item = &'s Shown<'s>>) {
-        let names = Printable::join(cases.map(|shown| &shown.title), ", ");
+    fn not_run<'s>(&mut self, titles: impl Iterator<Item = &'s Printable>) {
+        let names = Printable::join(titles, ", ");
         if names.is_empty() {
             return;
         }
@@ -231,29 +315,37 @@ impl Page<'_> {
     }
 
     fn passes(&mut self, passes: Vec<&Shown<'_>>) {
-        let verbose = self.is(Verbosity::Verbose);
-        if self.is(Verbosity::Quiet) || (!verbose && passes.len() > FEW) {
+        if !self.shows_passes(passes.len()) {
             return;
         }
         for shown in &passes {
-            self.headline(shown, &Printable::default());
-            if verbose {
-                self.graders(shown, 2);
-                continue;
-            }
-            // A pass that another reading, or part of it, does not share is worth a line.
-            for grader in shown.troubles() {
-                let sign = shown::sign(grader.outcome.verdict);
-                let lead = printable!("{} {}: ", sign, grader.name);
-                let style = tone(grader.outcome.verdict);
-                self.words(2, (style, lead), style::DIM, &grader.outcome.reason);
-            }
-            for contrast in shown.result.graders.iter().filter_map(shown::contrast) {
-                self.words(2, (style::WARN, "but "), style::DIM, &contrast);
-            }
+            self.pass(shown);
         }
         if !passes.is_empty() {
             self.gap();
+        }
+    }
+
+    /// Do so many passes get a line each?
+    fn shows_passes(&self, count: usize) -> bool {
+        self.is(Verbosity::Verbose) || (!self.is(Verbosity::Quiet) && count <= FEW)
+    }
+
+    fn pass(&mut self, shown: &Shown<'_>) {
+        self.headline(shown, &Printable::default());
+        if self.is(Verbosity::Verbose) {
+            self.graders(shown, 2);
+            return;
+        }
+        // A pass that another reading, or part of it, does not share is worth a line.
+        for grader in shown.troubles() {
+            let sign = shown::sign(grader.outcome.verdict);
+            let lead = printable!("{} {}: ", sign, grader.name);
+            let style = tone(grader.outcome.verdict);
+            self.words(2, (style, lead), style::DIM, &grader.outcome.reason);
+        }
+        for contrast in shown.result.graders.iter().filter_map(shown::contrast) {
+            self.words(2, (style::WARN, "but "), style::DIM, &contrast);
         }
     }
 

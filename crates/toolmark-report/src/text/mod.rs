@@ -6,7 +6,7 @@ mod graded;
 mod issues;
 mod page;
 
-pub(crate) use graded::details;
+pub(crate) use graded::{details, piece, write_pieces};
 
 use crate::{Options, Report, ReportError};
 use std::io::Write;

@@ -4,6 +4,7 @@ use crate::terminal::Line;
 use crate::terminal::text::Layout;
 use crate::{Options, Verbosity};
 use anstyle::Style;
+use std::io::{self, Write};
 use toolmark_outcome::Printable;
 
 /// No line is narrower than this, however narrow the terminal.
@@ -33,6 +34,14 @@ impl<'o> Page<'o> {
             line.write_plain(&mut self.out);
         }
         self.out.push('\n');
+    }
+
+    /// Writes the lines so far; only the ends that decide about a gap are kept.
+    pub(super) fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let text = self.out.trim_end_matches('\n').len();
+        out.write_all(self.out.get(..text).unwrap_or_default().as_bytes())?;
+        self.out.drain(..text);
+        Ok(())
     }
 
     /// An empty line, unless there is one or nothing yet.

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::grading::options::{GraderArgs, SpecArgs};
 use crate::grading::read::{Homeless, grade};
 use crate::grading::select::CaseArgs;
+use crate::grading::stream::{Kept, Made, Target};
 use crate::grading::{dump, spec, specs};
 use crate::human;
 use crate::inputs::{Input, expand};
@@ -19,14 +20,16 @@ use crate::running::recorded::Recorded;
 use crate::running::{empty_plan, open_spec};
 use clap::Args;
 use std::fs;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
 use toolmark_compare::{Comparison, Run};
-use toolmark_grade::{Case, Grading, Plan, Selection, Unpaired, merge};
+use toolmark_grade::{Grading, Plan, Selection, Unpaired, merge};
 use toolmark_outcome::{CaseResult, Environment, Printable, RunResult, Untrusted, Verdict};
+use toolmark_report::ReportError;
 use toolmark_run::Store;
 
 const EXAMPLES: &str = "\
@@ -96,6 +99,22 @@ pub(crate) struct Grade {
     graders: GraderArgs,
 }
 
+/// What is graded, and with what.
+struct Work<'w> {
+    inputs: &'w [Input],
+    plans: &'w [(PathBuf, Plan)],
+    gradings: &'w [Grading<'w>],
+    judge: Option<OpenJudge>,
+}
+
+/// A report that could not be made.
+fn failed_report(error: ReportError) -> io::Error {
+    match error {
+        ReportError::Write(error) => error,
+        error => io::Error::other(error),
+    }
+}
+
 impl Grade {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let started = Instant::now();
@@ -104,7 +123,8 @@ impl Grade {
         if let Some((spec, store)) = self.recorded_run()? {
             return self.grade_again(&spec, &store, baseline.as_ref(), started, printer);
         }
-        let options = self.loading.load_options(&self.spec)?;
+        let mut options = self.loading.load_options(&self.spec)?;
+        options.stores_cases = true;
         let mut plans = Vec::new();
         for path in specs::find(slice::from_ref(&self.spec))? {
             let spec = spec::open(&path, &options, printer)?;
@@ -130,13 +150,92 @@ impl Grade {
                 Grading::new(plan, forced, environment.clone(), selection)
             })
             .collect();
-        let (mut result, unread) =
-            self.grade(&inputs, &plans, &gradings, judge.as_ref(), printer)?;
-        if let Some(judge) = &judge {
-            if self.graders.judge.explain(judge, printer)? {
-                return Ok(Exit::Ok);
+        let work = Work { inputs: &inputs, plans: &plans, gradings: &gradings, judge };
+        let streams = self.streams(&plans, printer);
+        let verdict = match (&streams, gradings.as_slice(), plans.as_slice()) {
+            (Some(targets), [grading], [(_, plan)]) => {
+                self.stream(&work, grading, plan, targets, started, printer)?
             }
-            self.graders.judge.finish(judge, printer)?;
+            _ => self.whole(&work, baseline.as_ref(), started, printer)?,
+        };
+        let Some((verdict, unread)) = verdict else { return Ok(Exit::Ok) };
+        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(verdict, unread) })
+    }
+
+    /// The reports, where all of them can be made of pieces: a spec without cases makes
+    /// them of what is graded, and sums over cases want to see all of it.
+    fn streams(&self, plans: &[(PathBuf, Plan)], printer: &Printer) -> Option<Vec<Target>> {
+        let is_simple = |(_, plan): &(PathBuf, Plan)| {
+            plan.every.is_none()
+                && plan.aggregates.is_empty()
+                && self.dump_traces.is_none()
+                && self.baseline.is_none()
+        };
+        if plans.len() == 1 && plans.iter().all(is_simple) {
+            self.report.streams(printer)
+        } else {
+            None
+        }
+    }
+
+    /// Grades and reports while nothing is kept but rows and pieces of reports. The
+    /// verdict, and whether something could not be read; none where judges are only
+    /// explained.
+    fn stream(
+        &self,
+        work: &Work<'_>,
+        grading: &Grading<'_>,
+        plan: &Plan,
+        targets: &[Target],
+        started: Instant,
+        printer: &mut Printer,
+    ) -> Result<Option<(Verdict, bool)>, Stop> {
+        let redactor = printer.redactor;
+        let mut kept = Kept::new(grading, plan, redactor);
+        let make = |outcome: CaseResult| Made::of(outcome, targets, redactor);
+        let (notes, unread) = self.grade(work, make, printer, |_, made| {
+            let made = made.map_err(failed_report)?;
+            kept.add(&made)?;
+            Ok(made.standing.verdict)
+        })?;
+        if self.explained(work, printer)? {
+            return Ok(None);
+        }
+        let has_none = kept.is_empty();
+        let (run, mut outcomes) = kept.finish(targets, notes).map_err(failed_report)?;
+        if has_none {
+            return Err(nothing_graded(&run, unread).into());
+        }
+        let run = run.redact(redactor);
+        self.report.write_streams(targets, &run, &mut outcomes, started, printer)?;
+        Ok(Some((run.summary.verdict, unread)))
+    }
+
+    /// The same with all outcomes at once, for reports that need them.
+    fn whole(
+        &self,
+        work: &Work<'_>,
+        baseline: Option<&Run>,
+        started: Instant,
+        printer: &mut Printer,
+    ) -> Result<Option<(Verdict, bool)>, Stop> {
+        let mut outcomes: Vec<Vec<CaseResult>> = vec![Vec::new(); work.gradings.len()];
+        let (notes, unread) = self.grade(
+            work,
+            |outcome| outcome,
+            printer,
+            |spec, outcome| {
+                let verdict = outcome.verdict;
+                outcomes[spec].push(outcome);
+                Ok(verdict)
+            },
+        )?;
+        let results = work.gradings.iter().zip(outcomes);
+        let results = results.map(|(grading, outcomes)| grading.finish(outcomes, Vec::new()));
+        let mut result = merge(&self.spec.to_string_lossy(), results.collect());
+        result.notes.extend(notes);
+        if self.explained(work, printer)? {
+            return Ok(None);
         }
         if result.outcomes.iter().all(|outcome| outcome.trajectory.is_none()) {
             return Err(nothing_graded(&result, unread).into());
@@ -145,7 +244,18 @@ impl Grade {
             self.dump(&mut result, directory, printer)?;
         }
         let result = result.redact(printer.redactor);
-        self.finish(result, baseline.as_ref(), unread, started, printer)
+        let verdict = self.finish(result, baseline, started, printer)?;
+        Ok(Some((verdict, unread)))
+    }
+
+    /// Says what judges were asked; true where that is all that was wanted.
+    fn explained(&self, work: &Work<'_>, printer: &mut Printer) -> Result<bool, Stop> {
+        let Some(judge) = &work.judge else { return Ok(false) };
+        if self.graders.judge.explain(judge, printer)? {
+            return Ok(true);
+        }
+        self.graders.judge.finish(judge, printer)?;
+        Ok(false)
     }
 
     /// Reports what grading came to, and what that is worth beside a baseline.
@@ -153,15 +263,14 @@ impl Grade {
         &self,
         result: RunResult<Printable>,
         baseline: Option<&Run>,
-        unread: bool,
         started: Instant,
         printer: &mut Printer,
-    ) -> Result<Exit, Stop> {
+    ) -> Result<Verdict, Stop> {
         let comparison = baseline.map(|before| comparing::with_baseline(before, &result));
         let comparison = comparison.transpose()?;
         let verdict = comparison.as_ref().map_or(result.summary.verdict, Comparison::verdict);
         self.report.write(&GradedRun { result, comparison }, started, printer)?;
-        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(verdict, unread) })
+        Ok(verdict)
     }
 
     /// The run of `toolmark run` that is to be graded again, and by which spec: the
@@ -231,7 +340,8 @@ impl Grade {
             self.dump(&mut result, directory, printer)?;
         }
         let result = result.redact(printer.redactor);
-        self.finish(result, baseline, false, started, printer)
+        let verdict = self.finish(result, baseline, started, printer)?;
+        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(verdict, false) })
     }
 
     fn keeps_traces(&self) -> bool {
@@ -241,11 +351,9 @@ impl Grade {
     /// The case that was named: which of the specs has it, and where.
     fn forced(&self, plans: &[(PathBuf, Plan)]) -> Result<Option<(usize, usize)>, Failure> {
         let Some(name) = &self.stimulus else { return Ok(None) };
-        let found = plans.iter().enumerate().find_map(|(n, (_, plan))| {
-            Some((n, plan.cases.iter().position(|case| case.id == *name)?))
-        });
-        let cases = plans.iter().flat_map(|(_, plan)| &plan.cases);
-        let ids: Vec<&str> = cases.map(|case| case.id.as_str()).take(10).collect();
+        let found = plans.iter().enumerate().find_map(|(n, (_, plan))| Some((n, plan.find(name)?)));
+        let all = plans.iter().flat_map(|(_, plan)| (0..plan.len()).map(|index| plan.id(index)));
+        let ids: Vec<&str> = all.take(10).collect();
         match found {
             Some(found) => Ok(Some(found)),
             None => Err(Failure::usage(format!("the spec has no case {name}"))
@@ -257,8 +365,7 @@ impl Grade {
         if !self.input.traces.is_empty() {
             return Ok(expand(&self.input.traces));
         }
-        let named: Vec<PathBuf> =
-            cases(plans).flat_map(|case| case.matches.traces.clone()).collect();
+        let named: Vec<PathBuf> = plans.iter().flat_map(|(_, plan)| plan.traces()).collect();
         if named.is_empty() {
             return Err(Failure::usage("no traces: none on the command line, none in the spec")
                 .hint("run `toolmark grade SPEC TRACE…`"));
@@ -284,16 +391,17 @@ impl Grade {
         })
     }
 
-    /// Grades what is read. The result, and whether something could not be read.
-    fn grade(
+    /// Grades what is read, makes something of every outcome and takes it, with the number
+    /// of its spec. What there is to note, and whether something could not be read.
+    fn grade<T: Send>(
         &self,
-        inputs: &[Input],
-        plans: &[(PathBuf, Plan)],
-        gradings: &[Grading<'_>],
-        judge: Option<&OpenJudge>,
+        work: &Work<'_>,
+        make: impl Fn(CaseResult) -> T + Sync,
         printer: &mut Printer,
-    ) -> Result<(RunResult, bool), Stop> {
+        mut take: impl FnMut(usize, T) -> io::Result<Verdict>,
+    ) -> Result<(Vec<Untrusted>, bool), Stop> {
         // Whoever waits for a judge needs no core.
+        let judge = work.judge.as_ref();
         let waiting = judge.and_then(|judge| {
             let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
             NonZeroUsize::new(judge.concurrency.max(cores))
@@ -303,19 +411,18 @@ impl Grade {
         let reader = self.input.files.reader_with(pool, printer);
         let reader = reader.with_status(judge.map(|judge| judge.status.clone()));
         let keeps_traces = self.keeps_traces();
-        let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, _>| {
-            grade(runs, gradings, keeps_traces, reader.pool(), emit);
+        let read = |runs: &mut Runs<'_>, emit: &mut Emit<'_, _>| {
+            grade(runs, work.gradings, keeps_traces, reader.pool(), &make, emit);
         };
-        let mut outcomes: Vec<Vec<CaseResult>> = vec![Vec::new(); gradings.len()];
         let mut unpaired = Vec::new();
-        let walked = reader.stream(inputs, printer, work, |graded| {
+        let walked = reader.stream(work.inputs, printer, read, |graded| {
             for one in graded.into_iter().flatten() {
                 match one {
                     Err(one) => unpaired.push(one),
                     Ok(results) => {
-                        let fails = results.iter().any(|(_, one)| one.verdict == Verdict::Fail);
+                        let mut fails = false;
                         for (spec, outcome) in results {
-                            outcomes[spec].push(outcome);
+                            fails |= take(spec, outcome)? == Verdict::Fail;
                         }
                         if fails && self.fail_fast {
                             return Ok(Next::Enough);
@@ -325,13 +432,9 @@ impl Grade {
             }
             Ok(Next::More)
         })?;
-        let mut notes = notes(plans, &unpaired);
+        let mut notes = notes(work.plans, &unpaired);
         notes.extend(walked.note(printer.verbosity).map(Into::into));
-        let results = gradings.iter().zip(outcomes);
-        let results = results.map(|(grading, outcomes)| grading.finish(outcomes, Vec::new()));
-        let mut result = merge(&self.spec.to_string_lossy(), results.collect());
-        result.notes.extend(notes);
-        Ok((result, walked.unread))
+        Ok((notes, walked.unread))
     }
 
     fn dump(
@@ -352,10 +455,6 @@ impl Grade {
         }
         Ok(())
     }
-}
-
-fn cases(plans: &[(PathBuf, Plan)]) -> impl Iterator<Item = &Case> {
-    plans.iter().flat_map(|(_, plan)| &plan.cases)
 }
 
 /// Notes about traces that match no case.
@@ -379,11 +478,7 @@ fn notes(plans: &[(PathBuf, Plan)], unpaired: &[Homeless]) -> Vec<Untrusted> {
     }
     for Homeless { name, spec, why } in unpaired {
         if let (Unpaired::Ambiguous(cases), Some((_, plan))) = (why, plans.get(*spec)) {
-            let ids: Vec<&str> = cases
-                .iter()
-                .filter_map(|index| plan.cases.get(*index))
-                .map(|case| case.id.as_str())
-                .collect();
+            let ids: Vec<&str> = cases.iter().map(|index| plan.id(*index)).collect();
             let ids = ids.join(", ");
             let words = "matches several cases by prompt";
             notes.push(format!("{name} {words} ({ids}); --stimulus chooses one").into());

@@ -8,4 +8,6 @@ pub(crate) mod read;
 pub(crate) mod select;
 pub(crate) mod spec;
 pub(crate) mod specs;
+pub(crate) mod spool;
+pub(crate) mod stream;
 pub(crate) mod types;

@@ -9,7 +9,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolmark_grade::{LoadOptions, Plan, Planned};
+use toolmark_grade::{LoadOptions, Plan};
 use toolmark_outcome::judging::Judge;
 use toolmark_outcome::{Environment, Findings, Profile};
 
@@ -43,6 +43,7 @@ impl SpecArgs {
             dataset: self.dataset.clone(),
             grader_types: grading::types::declared(spec, &self.grader_types)?,
             is_lint: false,
+            stores_cases: false,
         })
     }
 
@@ -72,11 +73,7 @@ impl GraderArgs {
         plans: &[(PathBuf, Plan)],
         printer: &mut Printer,
     ) -> Result<Option<OpenJudge>, Stop> {
-        let asks = |(_, plan): &&(PathBuf, Plan)| {
-            let cases = plan.cases.iter().chain(plan.every.as_deref());
-            let mut graders = cases.flat_map(|case| &case.graders);
-            graders.any(Planned::asks_judge)
-        };
+        let asks = |(_, plan): &&(PathBuf, Plan)| plan.asks_judge();
         let Some((path, plan)) = plans.iter().find(asks).filter(|_| !self.no_judge) else {
             return Ok(None);
         };

@@ -12,7 +12,7 @@ const BATCH: usize = 64;
 
 /// What a run came to, by the specs that have a case for it: which of the specs, and
 /// the result. Without a case, what it is called and why it has none.
-pub(crate) type Graded = Result<Vec<(usize, CaseResult)>, Homeless>;
+pub(crate) type Graded<T> = Result<Vec<(usize, T)>, Homeless>;
 
 /// A run that no case took.
 pub(crate) struct Homeless {
@@ -24,24 +24,31 @@ pub(crate) struct Homeless {
     pub(crate) why: Unpaired,
 }
 
-/// Grades every run of a file with the help of idle threads.
-pub(crate) fn grade(
+/// Grades every run of a file with the help of idle threads, and makes something of
+/// each outcome.
+pub(crate) fn grade<T: Send>(
     runs: &mut Runs<'_>,
     gradings: &[Grading<'_>],
     keeps_traces: bool,
     pool: &Pool,
-    emit: &mut Emit<'_, Vec<Graded>>,
+    make: impl Fn(CaseResult) -> T + Sync,
+    emit: &mut Emit<'_, Vec<Graded<T>>>,
 ) {
     loop {
         let batch: Vec<Trajectory> = runs.take(BATCH).collect();
-        let graded = pool.map(&batch, |run| grade_one(run, gradings, keeps_traces));
+        let graded = pool.map(&batch, |run| grade_one(run, gradings, keeps_traces, &make));
         if graded.is_empty() || emit(graded).is_break() {
             return;
         }
     }
 }
 
-fn grade_one(run: &Trajectory, gradings: &[Grading<'_>], keeps_traces: bool) -> Graded {
+fn grade_one<T>(
+    run: &Trajectory,
+    gradings: &[Grading<'_>],
+    keeps_traces: bool,
+    make: impl Fn(CaseResult) -> T,
+) -> Graded<T> {
     let mut results = Vec::new();
     let mut homeless = None;
     for (spec, grading) in gradings.iter().enumerate() {
@@ -50,7 +57,7 @@ fn grade_one(run: &Trajectory, gradings: &[Grading<'_>], keeps_traces: bool) -> 
                 if keeps_traces {
                     outcome.trace = to_json(run).map(|trace| Box::new(trace.into()));
                 }
-                results.push((spec, outcome));
+                results.push((spec, make(outcome)));
             }
             // That several cases would take it is more to say than that none does.
             Err(why) if homeless.is_none() || why != Unpaired::None => {

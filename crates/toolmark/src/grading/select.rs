@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use clap::Args;
 use std::collections::BTreeMap;
-use toolmark_grade::{Case, Plan};
+use toolmark_grade::Plan;
 
 /// Which cases are meant.
 #[derive(Debug, Args)]
@@ -35,12 +35,12 @@ impl CaseArgs {
         let mut before = 0;
         plans.retain_mut(|plan| {
             let plan = plan_of(plan);
-            before += plan.cases.len();
-            plan.cases.retain(|case: &Case| {
+            before += plan.len();
+            plan.retain(|case| {
                 let by_id = patterns.is_empty() || patterns.iter().any(|p| p.matches(&case.id));
                 by_id && self.tags.iter().all(|tag| has_tag(&case.tags, tag))
             });
-            !plan.cases.is_empty()
+            !plan.is_empty()
         });
         if plans.is_empty() {
             let message = format!("--case and --tag leave none of the {before} cases");

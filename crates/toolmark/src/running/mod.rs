@@ -81,6 +81,7 @@ pub(crate) fn empty_plan() -> Plan {
         gate: Gate::default(),
         aggregates: Vec::new(),
         judge: UsualJudge::default(),
+        stored: None,
         run: RunPlan::default(),
     }
 }

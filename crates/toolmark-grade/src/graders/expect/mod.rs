@@ -8,6 +8,7 @@
 mod build;
 mod config;
 mod explain;
+mod quick;
 mod reading;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,8 @@ use crate::grader::{GraderInfo, Taxonomy, schema_of};
 use config::ExpectConfig;
 use std::sync::Arc;
 use toolmark_config::Span;
+
+pub use quick::PlainExpect;
 
 /// `expect`, as the reference page has it.
 pub static EXPECT: GraderInfo = GraderInfo {

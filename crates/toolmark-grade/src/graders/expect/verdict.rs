@@ -251,7 +251,9 @@ impl Expect {
         calls
             .take(EVIDENCE)
             .filter_map(|(pattern, call)| {
-                let text = format!("is {}", self.patterns[pattern].title());
+                let mut text = String::with_capacity(64);
+                text.push_str("is ");
+                self.patterns[pattern].add_title(&mut text);
                 table.evidence(view, Role::Matched, text, call)
             })
             .collect()

@@ -57,6 +57,7 @@ impl Dialect for AgentV {
             dialect: INFO.id,
             name: root.get("name").and_then(Node::as_str).map(str::to_owned),
             cases,
+            stored: None,
             every: None,
             gate: Gate::default(),
             aggregates: Vec::new(),

@@ -78,6 +78,7 @@ impl Dialect for AiGo {
             dialect: INFO.id,
             name: task.name(),
             cases: Vec::new(),
+            stored: None,
             every: None,
             gate: Gate::default(),
             aggregates: metrics::aggregates(&scorers)

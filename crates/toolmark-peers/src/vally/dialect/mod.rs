@@ -148,6 +148,7 @@ impl Dialect for Vally {
             dialect: INFO.id,
             name: root.get("name").and_then(Node::as_str).map(str::to_owned),
             cases,
+            stored: None,
             every: None,
             gate: Gate { threshold },
             aggregates: Vec::new(),

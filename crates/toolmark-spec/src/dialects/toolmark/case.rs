@@ -6,9 +6,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolmark_config::{Node, Span};
-use toolmark_grade::Loading;
 use toolmark_grade::run_plan::RunSettings;
 use toolmark_grade::{Case, Match, Planned};
+use toolmark_grade::{LoadOptions, Loading};
 use toolmark_outcome::{Context, Profile, Rule, Scoring, SpecPlace};
 
 const KEYS: &[&str] = &[
@@ -32,26 +32,38 @@ const KEYS: &[&str] = &[
 ];
 
 /// What the spec says once for all cases.
-pub(super) struct Defaults<'a> {
+#[derive(Clone)]
+pub(super) struct Defaults {
     pub(super) profile: Profile,
     pub(super) threshold: Option<f64>,
-    pub(super) graders: Vec<Asked<'a>>,
-    /// What they were built to, once for all cases.
+    /// Are graders asked of every case, right or wrong?
+    pub(super) has_graders: bool,
+    /// Those that are, built once for all cases.
     pub(super) built: Vec<Planned>,
 }
 
-impl Defaults<'_> {
+impl Defaults {
     /// Builds the graders that are asked of every case.
-    pub(super) fn build(&mut self, loading: &mut Loading<'_>) {
-        self.built = build(&self.graders, self.profile, loading);
+    pub(super) fn new(
+        profile: Profile,
+        threshold: Option<f64>,
+        graders: &[Asked<'_>],
+        loading: &mut Loading<'_>,
+    ) -> Self {
+        let built = build(graders, profile, loading);
+        Self { profile, threshold, has_graders: !graders.is_empty(), built }
     }
 }
 
-fn scoring(threshold: Option<f64>, defaults: &Defaults<'_>, loading: &Loading<'_>) -> Scoring {
-    let threshold = loading.options.threshold.or(threshold).or(defaults.threshold);
+pub(super) fn scoring(
+    threshold: Option<f64>,
+    defaults: &Defaults,
+    options: &LoadOptions,
+) -> Scoring {
+    let threshold = options.threshold.or(threshold).or(defaults.threshold);
     Scoring {
         rule: threshold.map_or(Rule::All, Rule::Threshold),
-        profile: loading.options.profile.unwrap_or(defaults.profile),
+        profile: options.profile.unwrap_or(defaults.profile),
     }
 }
 
@@ -60,7 +72,7 @@ fn build(asked: &[Asked<'_>], profile: Profile, loading: &mut Loading<'_>) -> Ve
 }
 
 /// The case every trajectory is, where the spec lists none.
-pub(super) fn every(span: Span, defaults: &Defaults<'_>, loading: &mut Loading<'_>) -> Case {
+pub(super) fn every(span: Span, defaults: &Defaults, loading: &mut Loading<'_>) -> Case {
     let graders = named_apart(defaults.built.clone());
     let context = Context { directory: loading.directory.to_owned(), ..Context::default() };
     Case {
@@ -69,7 +81,7 @@ pub(super) fn every(span: Span, defaults: &Defaults<'_>, loading: &mut Loading<'
         matches: Match::default(),
         context: Arc::new(context),
         graders,
-        scoring: scoring(None, defaults, loading),
+        scoring: scoring(None, defaults, loading.options),
         trials: None,
         run: RunSettings::default(),
         target: None,
@@ -81,7 +93,7 @@ pub(super) fn every(span: Span, defaults: &Defaults<'_>, loading: &mut Loading<'
 pub(super) fn of_row(
     id: &str,
     row: &Value,
-    defaults: &Defaults<'_>,
+    defaults: &Defaults,
     loading: &mut Loading<'_>,
 ) -> Option<Case> {
     let mut case = every(Span::default(), defaults, loading);
@@ -110,7 +122,7 @@ fn fill_from_row(context: &mut Context, row: &Value) {
 /// Reads a case.
 pub(super) fn read_case(
     node: &Node,
-    defaults: &Defaults<'_>,
+    defaults: &Defaults,
     rows: &BTreeMap<&str, &Value>,
     loading: &mut Loading<'_>,
 ) -> Option<Case> {
@@ -125,7 +137,7 @@ pub(super) fn read_case(
     if !skips {
         graders.extend(defaults.built.iter().cloned());
     }
-    if own.is_empty() && (skips || defaults.graders.is_empty()) {
+    if own.is_empty() && (skips || !defaults.has_graders) {
         let message = format!("case {id} has no graders: it will be unknown");
         loading.warn("no-graders", node.span, message);
     }
@@ -154,7 +166,7 @@ pub(super) fn read_case(
         id,
         context: Arc::new(context),
         graders: named_apart(graders),
-        scoring: scoring(entry::share(&map, "threshold", loading), defaults, loading),
+        scoring: scoring(entry::share(&map, "threshold", loading), defaults, loading.options),
         trials: map.get("trials").and_then(Node::as_i64).and_then(|n| u32::try_from(n).ok()),
         run: map.get("run").map(|node| running::settings(node, loading)).unwrap_or_default(),
         target: None,
@@ -214,7 +226,7 @@ fn tags(map: &Checked<'_>, loading: &mut Loading<'_>) -> BTreeMap<String, Vec<St
 }
 
 /// Graders of one name are numbered, so that a report can tell them apart.
-fn named_apart(mut graders: Vec<Planned>) -> Vec<Planned> {
+pub(super) fn named_apart(mut graders: Vec<Planned>) -> Vec<Planned> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for grader in &mut graders {
         let count = seen.entry(grader.name.clone()).or_default();

@@ -24,6 +24,7 @@ mod case;
 mod entry;
 mod running;
 mod schema;
+mod stored;
 
 use case::{Defaults, read_case};
 use entry::{Checked, read_graders};
@@ -34,7 +35,7 @@ use std::sync::Arc;
 use toolmark_config::{Node, Problem, Span, quoted};
 use toolmark_grade::Loading;
 use toolmark_grade::schema::Section;
-use toolmark_grade::{Case, Gate, Plan, RunPlan, UsualJudge};
+use toolmark_grade::{Case, Gate, Plan, RunPlan, StoredCases, UsualJudge, is_lines};
 use toolmark_grade::{Dialect, DialectInfo};
 use toolmark_outcome::Profile;
 
@@ -94,13 +95,10 @@ impl Dialect for Toolmark {
         {
             loading.error("unknown-version", version.span, "unsupported version: expected 1");
         }
-        let mut defaults = Defaults {
-            profile: entry::profile(&top, loading).unwrap_or(Profile::Toolmark),
-            threshold: entry::share(&top, "threshold", loading),
-            graders: read_graders(&top, None, loading),
-            built: Vec::new(),
-        };
-        defaults.build(loading);
+        let profile = entry::profile(&top, loading).unwrap_or(Profile::Toolmark);
+        let threshold = entry::share(&top, "threshold", loading);
+        let graders = read_graders(&top, None, loading);
+        let defaults = Defaults::new(profile, threshold, &graders, loading);
         let parts: Vec<_> = SECTIONS.iter().filter_map(|key| Some((*key, top.get(key)?))).collect();
         for (key, part) in &parts {
             // An empty guard part is for the guard to complain about.
@@ -113,8 +111,12 @@ impl Dialect for Toolmark {
         let gate = gate(&top, loading);
         let run = run_plan(&top, loading);
         let rows = dataset(&top, loading);
-        let cases = cases(&top, &defaults, &rows, loading);
-        let only_checks = !parts.is_empty() && defaults.graders.is_empty();
+        let stored = stored_cases(&top, &defaults, &rows, loading);
+        let cases = match stored {
+            Some(_) => Vec::new(),
+            None => cases(&top, &defaults, &rows, loading),
+        };
+        let only_checks = !parts.is_empty() && !defaults.has_graders;
         let every = if top.get("cases").is_none() && rows.is_empty() && !only_checks {
             every(root, &defaults, loading)
         } else {
@@ -125,6 +127,7 @@ impl Dialect for Toolmark {
             dialect: INFO.id,
             name: entry::text(&top, "name", loading),
             cases,
+            stored,
             every,
             gate,
             aggregates: Vec::new(),
@@ -160,8 +163,8 @@ fn gate(top: &Checked<'_>, loading: &mut Loading<'_>) -> Gate {
 }
 
 /// Without cases, one that stands for every trajectory.
-fn every(root: &Node, defaults: &Defaults<'_>, loading: &mut Loading<'_>) -> Option<Box<Case>> {
-    if defaults.graders.is_empty() {
+fn every(root: &Node, defaults: &Defaults, loading: &mut Loading<'_>) -> Option<Box<Case>> {
+    if !defaults.has_graders {
         // Graders that cannot be read have been complained about.
         let is_listed = root.get("graders").is_some_and(|list| list.items().len() > 0);
         if is_listed || root.get("expect").is_some() {
@@ -216,9 +219,22 @@ fn row_id(row: &Value) -> Option<String> {
     }
 }
 
+/// The cases of a file of lines, where they may stay there. Where there is anything to
+/// say about them they have to be read, with everything else in the file.
+fn stored_cases(
+    top: &Checked<'_>,
+    defaults: &Defaults,
+    rows: &[(String, Arc<Value>)],
+    loading: &Loading<'_>,
+) -> Option<Arc<StoredCases>> {
+    let path = loading.path(top.get("cases")?.as_str()?);
+    let may_stay = loading.options.stores_cases && rows.is_empty() && is_lines(&path);
+    if may_stay { stored::open(&path, defaults, loading) } else { None }
+}
+
 fn cases(
     top: &Checked<'_>,
-    defaults: &Defaults<'_>,
+    defaults: &Defaults,
     rows: &[(String, Arc<Value>)],
     loading: &mut Loading<'_>,
 ) -> Vec<Case> {

@@ -1,0 +1,383 @@
+//! Cases that stay in their file: of each only its id and its place are kept, and it is
+//! read again when a trajectory belongs to it. So memory does not grow with the size of
+//! the cases, and hardly with their number.
+
+use crate::pairing::folded;
+use crate::plan::Case;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::str;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How much of the file is read at once.
+const BLOCK: usize = 128 << 10;
+
+/// A longer line is no case.
+const MAX_LINE: usize = 64 << 20;
+
+/// How many cases that were read are kept, for further trials.
+const RECENT: usize = 64;
+
+/// What has to be known of a case before it is read for grading.
+pub struct Facts<'l> {
+    /// Its id.
+    pub id: Cow<'l, str>,
+    /// What a trajectory of it is asked first.
+    pub prompt: Option<String>,
+    /// Trace files it names.
+    pub traces: Vec<PathBuf>,
+    /// May one of its graders ask a judge?
+    pub asks_judge: bool,
+}
+
+/// Makes cases of lines.
+pub trait CaseReader: Send + Sync {
+    /// Looks at the case of a line, of this number. `None` where there is anything to
+    /// say about it, be it a warning.
+    fn facts<'l>(&self, line: &'l str, number: u32) -> Option<Facts<'l>>;
+
+    /// Reads it.
+    fn case(&self, line: &Arc<str>, number: u32) -> Option<Case>;
+}
+
+/// The cases of a file of lines.
+pub struct StoredCases {
+    lines: Vec<Line>,
+    ids: Ids,
+    /// Cases by the hash of their prompt.
+    prompts: HashMap<u64, Vec<usize>>,
+    hasher: RandomState,
+    traces: Vec<PathBuf>,
+    asks_judge: bool,
+    reader: Box<dyn CaseReader>,
+    block: Mutex<Block>,
+    recent: Mutex<Vec<Option<(usize, Arc<Case>)>>>,
+}
+
+/// Where a case stands.
+#[derive(Clone, Copy)]
+struct Line {
+    start: u64,
+    length: u32,
+    number: u32,
+}
+
+impl StoredCases {
+    /// Looks at every line of a file. `None` where the file cannot be read, or where
+    /// there is anything to say about a line or an id: then the file has to be loaded
+    /// as a whole, so that it can be said.
+    #[must_use]
+    pub fn open(path: &Path, reader: Box<dyn CaseReader>) -> Option<Self> {
+        let mut file = Lines::open(path).ok()?;
+        let mut all = Self {
+            lines: Vec::new(),
+            ids: Ids::default(),
+            prompts: HashMap::new(),
+            hasher: RandomState::new(),
+            traces: Vec::new(),
+            asks_judge: false,
+            reader,
+            block: Mutex::new(Block { file: File::open(path).ok()?, start: 0, bytes: Vec::new() }),
+            recent: Mutex::new(vec![None; RECENT]),
+        };
+        let mut number = 0_u32;
+        while let Some((start, bytes)) = file.next().ok()? {
+            number = number.checked_add(1)?;
+            let line = str::from_utf8(bytes).ok()?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let facts = all.reader.facts(line, number)?;
+            let index = all.lines.len();
+            all.ids.add(&facts.id, all.hasher.hash_one(&*facts.id))?;
+            if let Some(prompt) = facts.prompt {
+                let hash = all.hasher.hash_one(folded(&prompt));
+                all.prompts.entry(hash).or_default().push(index);
+            }
+            all.traces.extend(facts.traces);
+            all.asks_judge |= facts.asks_judge;
+            all.lines.push(Line { start, length: u32::try_from(bytes.len()).ok()?, number });
+        }
+        Some(all)
+    }
+
+    /// How many cases there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Is there no case?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The id of a case.
+    #[must_use]
+    pub fn id(&self, index: usize) -> &str {
+        self.ids.get(index)
+    }
+
+    /// The case with this id.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.ids.find(id, self.hasher.hash_one(id))
+    }
+
+    /// Can cases be told by what a trajectory was asked?
+    #[must_use]
+    pub fn has_prompts(&self) -> bool {
+        !self.prompts.is_empty()
+    }
+
+    /// The cases with this prompt, which has no white space too much.
+    pub(crate) fn asked(&self, prompt: &str) -> Vec<usize> {
+        let same = self.prompts.get(&self.hasher.hash_one(prompt));
+        let is_asked = |index: &usize| {
+            let case = self.case(*index);
+            case.is_some_and(|case| case.matches.prompts.iter().any(|one| folded(one) == prompt))
+        };
+        same.into_iter().flatten().copied().filter(is_asked).collect()
+    }
+
+    /// The trace files that cases name.
+    #[must_use]
+    pub fn traces(&self) -> &[PathBuf] {
+        &self.traces
+    }
+
+    /// May a grader ask a judge?
+    #[must_use]
+    pub fn asks_judge(&self) -> bool {
+        self.asks_judge
+    }
+
+    /// A case. `None` where its file is another by now.
+    #[must_use]
+    pub fn case(&self, index: usize) -> Option<Arc<Case>> {
+        let slot = index % RECENT;
+        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Some((at, case))) = recent().get(slot)
+            && *at == index
+        {
+            return Some(Arc::clone(case));
+        }
+        let case = Arc::new(self.read(index)?);
+        if let Some(kept) = recent().get_mut(slot) {
+            *kept = Some((index, Arc::clone(&case)));
+        }
+        Some(case)
+    }
+
+    fn read(&self, index: usize) -> Option<Case> {
+        let line = *self.lines.get(index)?;
+        let text: Arc<str> = {
+            let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::from(str::from_utf8(block.get(line.start, line.length as usize).ok()?).ok()?)
+        };
+        self.reader.case(&text, line.number).filter(|case| case.id == self.id(index))
+    }
+}
+
+/// Ids one behind the other, and a table of their hashes.
+#[derive(Default)]
+struct Ids {
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+    by_hash: HashMap<u64, usize>,
+    /// Those whose hash another one has.
+    clashes: Vec<usize>,
+}
+
+impl Ids {
+    fn get(&self, index: usize) -> &str {
+        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
+        let end = self.ends.get(index).copied();
+        end.and_then(|end| self.text.get(start.unwrap_or(0)..end)).unwrap_or_default()
+    }
+
+    fn find(&self, id: &str, hash: u64) -> Option<usize> {
+        let first = *self.by_hash.get(&hash)?;
+        let mut all = std::iter::once(first).chain(self.clashes.iter().copied());
+        all.find(|index| self.get(*index) == id)
+    }
+
+    /// Another id; `None` where it is there already.
+    fn add(&mut self, id: &str, hash: u64) -> Option<()> {
+        let index = self.ends.len();
+        if self.by_hash.contains_key(&hash) {
+            if self.find(id, hash).is_some() {
+                return None;
+            }
+            self.clashes.push(index);
+        } else {
+            self.by_hash.insert(hash, index);
+        }
+        self.text.push_str(id);
+        self.ends.push(self.text.len());
+        Some(())
+    }
+}
+
+/// The part of a file that was read last. Cases are mostly asked for one after the
+/// other.
+struct Block {
+    file: File,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Block {
+    fn get(&mut self, start: u64, length: usize) -> io::Result<&[u8]> {
+        let within = |block: &Self| {
+            let from = usize::try_from(start.checked_sub(block.start)?).ok()?;
+            let to = from.checked_add(length)?;
+            (to <= block.bytes.len()).then_some(from..to)
+        };
+        if within(self).is_none() {
+            self.file.seek(SeekFrom::Start(start))?;
+            self.start = start;
+            self.bytes.clear();
+            let most = length.max(BLOCK) as u64;
+            (&mut self.file).take(most).read_to_end(&mut self.bytes)?;
+        }
+        let range = within(self).ok_or(io::ErrorKind::UnexpectedEof)?;
+        self.bytes.get(range).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+/// The lines of a file, read in blocks.
+struct Lines {
+    file: File,
+    bytes: Vec<u8>,
+    /// What of the block was shown.
+    shown: usize,
+    /// How much of it was searched for the end of a line.
+    searched: usize,
+    /// Where the block begins in the file.
+    start: u64,
+    is_over: bool,
+}
+
+impl Lines {
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let bytes = Vec::with_capacity(BLOCK);
+        Ok(Self { file, bytes, shown: 0, searched: 0, start: 0, is_over: false })
+    }
+
+    /// The next line with its end, and where it begins.
+    fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
+        loop {
+            let rest = self.bytes.get(self.searched..).unwrap_or_default();
+            let end = match memchr::memchr(b'\n', rest) {
+                Some(at) => self.searched + at + 1,
+                None if self.is_over && self.shown == self.bytes.len() => return Ok(None),
+                None if self.is_over => self.bytes.len(),
+                None => {
+                    self.fill()?;
+                    continue;
+                }
+            };
+            let (from, at) = (self.shown, self.start + self.shown as u64);
+            (self.shown, self.searched) = (end, end);
+            let line = self.bytes.get(from..end).unwrap_or_default();
+            // A mark of the byte order is for those who read all of it.
+            if at == 0 && line.starts_with(b"\xef\xbb\xbf") {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            return Ok(Some((at, line)));
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        self.bytes.drain(..self.shown);
+        self.start += self.shown as u64;
+        (self.shown, self.searched) = (0, self.bytes.len());
+        if self.bytes.len() > MAX_LINE {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let read = (&mut self.file).take(BLOCK as u64).read_to_end(&mut self.bytes)?;
+        self.is_over = read < BLOCK;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A case per line, which is its id.
+    struct Words;
+
+    impl CaseReader for Words {
+        fn facts<'l>(&self, line: &'l str, _: u32) -> Option<Facts<'l>> {
+            let id = Cow::Borrowed(line.trim());
+            let prompt = id.strip_prefix("ask ").map(|rest| format!(" {rest}\n"));
+            (id != "wrong").then_some(Facts { id, prompt, traces: Vec::new(), asks_judge: false })
+        }
+
+        fn case(&self, line: &Arc<str>, number: u32) -> Option<Case> {
+            let mut case = crate::testing::case(line.trim());
+            case.matches.prompts.extend(line.trim().strip_prefix("ask ").map(str::to_owned));
+            case.place.line = number;
+            Some(case)
+        }
+    }
+
+    fn open(text: &str) -> (tempfile::TempDir, Option<StoredCases>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("cases.jsonl");
+        fs::write(&path, text).unwrap();
+        let stored = StoredCases::open(&path, Box::new(Words));
+        (dir, stored)
+    }
+
+    #[test]
+    fn cases_are_found_and_read_again() {
+        let long = "x".repeat(3 * BLOCK);
+        let (_dir, stored) = open(&format!("a\n\n  b\r\n{long}\nask it\nask  it\nc"));
+        let stored = stored.unwrap();
+        assert_eq!(stored.len(), 6);
+        for (index, id) in ["a", "b", &*long, "ask it", "ask  it", "c"].into_iter().enumerate() {
+            assert_eq!(stored.find(id), Some(index));
+            assert_eq!(stored.id(index), id);
+        }
+        // Not in their order, and some of them twice.
+        for index in [5, 0, 2, 2, 1, 4, 3, 0] {
+            let case = stored.case(index).unwrap();
+            assert_eq!(case.id, stored.id(index));
+            assert_eq!(stored.find(&case.id), Some(index));
+        }
+        assert_eq!(stored.case(3).unwrap().place.line, 5);
+        assert_eq!(stored.find("d"), None);
+        assert!(stored.case(6).is_none());
+        assert!(stored.has_prompts());
+        assert_eq!(stored.asked("it"), [3, 4]);
+        assert_eq!(stored.asked("that"), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn whatever_is_worth_a_word_is_left_to_others() {
+        for text in ["a\nwrong\n", "a\nb\na\n", "\u{feff}a\n"] {
+            assert!(open(text).1.is_none(), "{text:?}");
+        }
+        assert!(StoredCases::open(Path::new("no/such/file"), Box::new(Words)).is_none());
+        assert!(open("").1.unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_file_that_changed_has_no_such_case() {
+        let (dir, stored) = open("a\nb\n");
+        let stored = stored.unwrap();
+        fs::write(dir.path().join("cases.jsonl"), "x\ny\n").unwrap();
+        assert!(stored.case(1).is_none());
+    }
+}

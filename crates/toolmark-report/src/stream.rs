@@ -1,0 +1,190 @@
+//! Reports of outcomes that are not kept: a piece of the report is made of each while it
+//! is there, and the pieces are put together once everything is known.
+
+use crate::model::{CaseResult, RunResult};
+use crate::{Options, ReportError, csv, jsonl, junit, text};
+use std::io::{self, Write};
+use std::time::Duration;
+use toolmark_outcome::{Printable, Verdict, printable};
+
+/// An outcome without what its piece says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutcomeRow {
+    /// The case.
+    pub case: Printable,
+    /// Which trial of the case, from 0.
+    pub trial: u32,
+    /// Does the case have several?
+    pub has_trials: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The score.
+    pub score: Option<f64>,
+}
+
+impl OutcomeRow {
+    /// The case, and the trial where there are several.
+    pub(crate) fn title(&self) -> Printable {
+        match self.has_trials {
+            true => printable!("{} (trial {})", self.case, self.trial.saturating_add(1)),
+            false => self.case.clone(),
+        }
+    }
+}
+
+/// Outcomes of which only the pieces are left, by case and trial.
+pub trait Outcomes {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// One of them.
+    fn row(&self, at: usize) -> OutcomeRow;
+
+    /// The verdict of one of them.
+    fn verdict(&self, at: usize) -> Verdict;
+
+    /// Which trial one of them is, from 0.
+    fn trial(&self, at: usize) -> u32;
+
+    /// Reads the piece of one of them, after clearing `piece`. Where the piece is to be
+    /// parted.
+    fn read(&mut self, at: usize, piece: &mut Vec<u8>) -> io::Result<usize>;
+}
+
+/// A report that is made of pieces.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    format: Format,
+    options: Options,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    Jsonl,
+    Csv,
+    Junit,
+    Text,
+}
+
+impl Stream {
+    /// A report of this format, where it can be made of pieces.
+    #[must_use]
+    pub fn new(format: &str, options: Options) -> Option<Self> {
+        let format = match format {
+            "jsonl" => Format::Jsonl,
+            "csv" => Format::Csv,
+            "junit" => Format::Junit,
+            "text" => Format::Text,
+            _ => return None,
+        };
+        Some(Self { format, options })
+    }
+
+    /// The same after so much time.
+    #[must_use]
+    pub fn after(mut self, elapsed: Option<Duration>) -> Self {
+        self.options.elapsed = elapsed;
+        self
+    }
+
+    /// Adds the piece of an outcome. Where it is to be parted, from its start: what
+    /// depends on other trials goes there.
+    pub fn piece(&self, outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
+        match self.format {
+            Format::Jsonl => jsonl::piece(outcome, out),
+            Format::Csv => csv::piece(outcome, out),
+            Format::Junit => junit::piece(outcome, out),
+            Format::Text => Ok(text::piece(outcome, &self.options, out)),
+        }
+    }
+
+    /// Puts the pieces together. `run` has no outcomes.
+    pub fn write(
+        &self,
+        run: &RunResult,
+        outcomes: &mut dyn Outcomes,
+        out: &mut dyn Write,
+    ) -> Result<(), ReportError> {
+        match self.format {
+            Format::Jsonl => jsonl::write_pieces(run, outcomes, &self.options, out),
+            Format::Csv => csv::write_pieces(outcomes, out),
+            Format::Junit => junit::write_pieces(run, outcomes, &self.options, out),
+            Format::Text => text::write_pieces(run, outcomes, &self.options, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Verbosity, format_by_id, testing};
+
+    struct Kept<'r> {
+        run: &'r RunResult,
+        pieces: Vec<(Vec<u8>, usize)>,
+    }
+
+    impl Outcomes for Kept<'_> {
+        fn count(&self) -> usize {
+            self.pieces.len()
+        }
+
+        fn row(&self, at: usize) -> OutcomeRow {
+            let result = &self.run.outcomes[at];
+            let same = |other: &&CaseResult| other.case_index == result.case_index;
+            OutcomeRow {
+                case: result.case.clone(),
+                trial: result.trial,
+                has_trials: self.run.outcomes.iter().filter(same).count() > 1,
+                verdict: result.verdict,
+                score: result.score,
+            }
+        }
+
+        fn verdict(&self, at: usize) -> Verdict {
+            self.run.outcomes[at].verdict
+        }
+
+        fn trial(&self, at: usize) -> u32 {
+            self.run.outcomes[at].trial
+        }
+
+        fn read(&mut self, at: usize, piece: &mut Vec<u8>) -> io::Result<usize> {
+            piece.clone_from(&self.pieces[at].0);
+            Ok(self.pieces[at].1)
+        }
+    }
+
+    #[test]
+    fn pieces_make_the_same_report() {
+        for run in [testing::sample(), testing::many(3), testing::many(60)] {
+            for format in ["jsonl", "csv", "junit", "text"] {
+                for verbosity in [Verbosity::Quiet, Verbosity::Normal, Verbosity::Verbose] {
+                    for colour in [false, true] {
+                        let options =
+                            Options { verbosity, colour, width: 70, ..Options::default() };
+                        let whole = format_by_id(format).unwrap().to_text(&run, &options).unwrap();
+                        let stream = Stream::new(format, options).unwrap();
+                        let piece = |outcome: &CaseResult| {
+                            // What is not known yet.
+                            let outcome = CaseResult { trial: 0, ..outcome.clone() };
+                            let mut piece = Vec::new();
+                            let parted = stream.piece(&outcome, &mut piece).unwrap();
+                            (piece, parted)
+                        };
+                        let pieces = run.outcomes.iter().map(piece).collect();
+                        let mut kept = Kept { run: &run, pieces };
+                        let without = RunResult { outcomes: Vec::new(), ..run.clone() };
+                        let mut out = Vec::new();
+                        stream.write(&without, &mut kept, &mut out).unwrap();
+                        assert_eq!(
+                            String::from_utf8(out).unwrap(),
+                            whole,
+                            "{format} {verbosity:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

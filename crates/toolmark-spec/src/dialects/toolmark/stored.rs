@@ -1,0 +1,293 @@
+//! The cases of a file of JSON lines, read one by one.
+
+use super::case::{self, Defaults};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toolmark_config::json;
+use toolmark_config::plain::{Keys, Plain};
+use toolmark_grade::graders::{EXPECT, PlainExpect};
+use toolmark_grade::run_plan::RunSettings;
+use toolmark_grade::{
+    Case, CaseReader, Facts, Graders, LoadOptions, Loading, Match, Planned, StoredCases,
+};
+use toolmark_outcome::{Context, SpecPlace};
+
+/// What it takes to make cases of lines.
+struct Reader {
+    file: Arc<str>,
+    directory: PathBuf,
+    defaults: Defaults,
+    options: LoadOptions,
+    graders: Graders,
+}
+
+/// The cases of a file, unless there is anything to say about one of them.
+pub(super) fn open(
+    path: &Path,
+    defaults: &Defaults,
+    loading: &Loading<'_>,
+) -> Option<Arc<StoredCases>> {
+    let reader = Reader {
+        file: path.to_string_lossy().into(),
+        directory: path.parent().unwrap_or(Path::new(".")).to_owned(),
+        defaults: defaults.clone(),
+        options: loading.options.clone(),
+        graders: loading.graders,
+    };
+    let stored = StoredCases::open(path, Box::new(reader))?;
+    (!stored.is_empty()).then(|| Arc::new(stored))
+}
+
+impl CaseReader for Reader {
+    fn facts<'l>(&self, line: &'l str, number: u32) -> Option<Facts<'l>> {
+        let check = |cursor: &mut Plain<'l>| PlainExpect::check(cursor).map(|_| ());
+        if let Some((plain, ())) = PlainCase::read(line, check) {
+            let asks_judge = self.defaults.built.iter().any(Planned::asks_judge);
+            let id = Cow::Borrowed(plain.id);
+            return Some(Facts { id, prompt: None, traces: Vec::new(), asks_judge });
+        }
+        let case = self.read(line, number)?;
+        if case.run != RunSettings::default() {
+            // How it is run counts for the verdict of all its trials, so it is held.
+            return None;
+        }
+        Some(Facts {
+            asks_judge: case.graders.iter().any(Planned::asks_judge),
+            id: Cow::Owned(case.id),
+            prompt: case.matches.prompts.into_iter().next(),
+            traces: case.matches.traces,
+        })
+    }
+
+    fn case(&self, line: &Arc<str>, number: u32) -> Option<Case> {
+        self.quick(line, number).or_else(|| self.read(line, number))
+    }
+}
+
+impl Reader {
+    /// Reads any case. `None` where there is anything to say about it.
+    fn read(&self, line: &str, number: u32) -> Option<Case> {
+        let node = json::tree(line)?;
+        let file = Arc::clone(&self.file);
+        let loading = Loading::new(file, line, &self.directory, &self.options, self.graders);
+        let mut loading = loading.at_line(number);
+        let case = case::read_case(&node, &self.defaults, &BTreeMap::new(), &mut loading);
+        let (problems, includes) = loading.finish();
+        case.filter(|_| problems.is_empty() && includes.is_empty())
+    }
+
+    /// Reads a case that only has an id and what is expected.
+    fn quick(&self, line: &Arc<str>, number: u32) -> Option<Case> {
+        let build = |cursor: &mut Plain<'_>| PlainExpect::build(cursor, line);
+        let (plain, grader) = PlainCase::read(line, build)?;
+        let place = |at: usize| SpecPlace {
+            file: Arc::clone(&self.file).into(),
+            line: number,
+            column: u32::try_from(1 + line.get(..at).map_or(0, |before| before.chars().count()))
+                .unwrap_or(u32::MAX),
+        };
+        let own = Planned {
+            name: EXPECT.id.to_owned(),
+            type_word: EXPECT.id.to_owned(),
+            info: &EXPECT,
+            profile: self.options.profile.unwrap_or(self.defaults.profile),
+            weight: 1.0,
+            required: false,
+            min_score: None,
+            negate: false,
+            turn: None,
+            grader,
+            place: place(plain.expect),
+        };
+        let graders = std::iter::once(own).chain(self.defaults.built.iter().cloned()).collect();
+        Some(Case {
+            id: plain.id.to_owned(),
+            tags: BTreeMap::new(),
+            matches: Match::default(),
+            context: Arc::new(Context {
+                case: plain.id.to_owned(),
+                directory: self.directory.clone(),
+                ..Context::default()
+            }),
+            graders: case::named_apart(graders),
+            scoring: case::scoring(None, &self.defaults, &self.options),
+            trials: None,
+            run: RunSettings::default(),
+            target: None,
+            place: place(plain.start),
+        })
+    }
+}
+
+/// A case that only has an id and what is expected, both plain.
+struct PlainCase<'l> {
+    id: &'l str,
+    /// Where the case begins.
+    start: usize,
+    /// Where the expectation begins.
+    expect: usize,
+}
+
+impl<'l> PlainCase<'l> {
+    /// Reads it; what is expected is read by others.
+    fn read<T>(
+        line: &'l str,
+        mut read: impl FnMut(&mut Plain<'l>) -> Option<T>,
+    ) -> Option<(Self, T)> {
+        let mut cursor = Plain::new(line)?;
+        let (mut id, mut expect) = (None, None);
+        let mut keys = Keys::default();
+        cursor.peek()?;
+        let start = cursor.at();
+        cursor.take(b'{')?;
+        while let Some(key) = cursor.key(&mut keys)? {
+            match key {
+                "id" => id = Some(cursor.string()?),
+                "expect" => {
+                    cursor.peek()?;
+                    expect = Some((cursor.at(), read(&mut cursor)?));
+                }
+                _ => return None,
+            }
+        }
+        let (expect, what) = expect.filter(|_| cursor.is_done())?;
+        Some((Self { id: id?, start, expect }, what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+    use toolmark_grade::Selection;
+    use toolmark_grade::{Grading, Plan};
+    use toolmark_outcome::{Environment, Redactor};
+    use toolmark_trace::{Options, read};
+
+    fn plan(spec: &str, cases: &str, stores_cases: bool) -> (tempfile::TempDir, Plan) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("cases.jsonl"), cases).unwrap();
+        std::fs::write(dir.path().join("spec.yaml"), spec).unwrap();
+        let options = LoadOptions { stores_cases, ..LoadOptions::default() };
+        let loaded = crate::load(&dir.path().join("spec.yaml"), &options).unwrap();
+        let said: Vec<_> = loaded.includes.iter().flat_map(|file| &file.problems).collect();
+        (dir, loaded.plan.unwrap_or_else(|| panic!("{:?} {said:?}", loaded.problems)))
+    }
+
+    /// The outcomes of traces, as JSON lines without the directory.
+    fn outcomes(spec: &str, cases: &str, traces: &str, stores_cases: bool) -> Vec<String> {
+        let (dir, plan) = plan(spec, cases, stores_cases);
+        assert_eq!(plan.stored.is_some(), stores_cases, "{cases}");
+        let grading = Grading::new(&plan, None, Environment::default(), Selection::default());
+        let traces = std::io::Cursor::new(traces.to_owned());
+        let runs = read(traces, "traces.jsonl", &Options::default()).unwrap();
+        let graded = runs.filter_map(|run| grading.grade(&run).ok()).collect();
+        let result = grading.finish(graded, Vec::new()).redact(Redactor::new(true));
+        let dir = dir.path().to_string_lossy();
+        let lines = result.outcomes.iter().map(|o| {
+            // JSON does not have the places in the spec, JUnit has.
+            format!("{} {:?}", serde_json::to_string(o).unwrap(), o.place)
+        });
+        lines.map(|line| line.replace(&*dir, "")).collect()
+    }
+
+    const SPEC: &str = "cases: cases.jsonl\n";
+
+    const TRACES: &str = concat!(
+        r#"{"id":"a","output_messages":[{"role":"assistant","content":"","tool_calls":["#,
+        r#"{"tool":"x","input":{"k":1,"l":["b"]}},{"tool":"y","input":{}}]}]}"#,
+        "\n",
+        r#"{"id":"b","output_messages":[{"role":"assistant","content":"","tool_calls":["#,
+        r#"{"tool":"x","input":{"l":["b"],"k":1.0}},{"tool":"x","input":{"k":2}}]}]}"#,
+        "\n",
+    );
+
+    #[test]
+    fn what_stays_in_its_file_is_graded_alike() {
+        for case in [
+            r#"{"id":"a","expect":{"sequence":["x",{"tool":"y"}]}}"#,
+            r#"{"id":"a","expect":{"sequence":[{"tool":"y"},"x"],"extras":"forbid"}}"#,
+            r#" { "expect" : {"calls":[{"name":"x","args":{"k":1},"args_match":"contains"}]}, "id":"b"} "#,
+            r#"{"id":"b","expect":{"calls":["z*","x"],"sequence":["x"],"extras":"allow"}}"#,
+            r#"{"id":"b","expect":{"calls":[{"tool":"x","args":{"k":1,"l":["b"]},"args_match":"exact"}]}}"#,
+            r#"{"id":"é","expect":{"sequence":["x"]}}"#,
+            // Not plain, and read another way.
+            r#"{"id":"a","expect":{"forbidden":["y"]},"tags":["t"],"prompt":"do it"}"#,
+            r#"{"id":7,"expect":{"calls":[{"tool":"x","args":{"k":1e0}}]}}"#,
+        ] {
+            let cases = format!("\n{case}\n{}\n", r#"{"id":"other","expect":{"sequence":["x"]}}"#);
+            for spec in [SPEC, "cases: cases.jsonl\nthreshold: 0.5\nexpect: {none: true}\n"] {
+                let whole = outcomes(spec, &cases, TRACES, false);
+                assert_eq!(outcomes(spec, &cases, TRACES, true), whole, "{case}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_worth_a_word_is_held() {
+        for case in [
+            r#"{"id":"a","expect":{"sequence":[{"tool":"x","args_match":"exact"}]}}"#,
+            r#"{"id":"a"}"#,
+        ] {
+            let (_dir, plan) = plan(SPEC, case, true);
+            assert!(plan.stored.is_none(), "{case}");
+            assert_eq!(plan.cases.len(), 1);
+        }
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(json!(null)),
+            Just(json!(true)),
+            prop::sample::select(vec![json!(0), json!(1), json!(1.0), json!(-2.5)]),
+            prop::sample::select(vec![
+                json!("a"),
+                json!("\n"),
+                json!("ghp_a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8")
+            ]),
+        ];
+        leaf.prop_recursive(2, 6, 2, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+                prop::collection::vec(("[ab]", inner), 0..3)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn args() -> impl Strategy<Value = Value> {
+        prop::collection::vec(("[ab]", value()), 0..3)
+            .prop_map(|fields| Value::Object(fields.into_iter().collect()))
+    }
+
+    fn call() -> impl Strategy<Value = (String, Value, Option<&'static str>)> {
+        let how = prop::sample::select(vec![None, Some("exact"), Some("contains"), Some("within")]);
+        ("[xy]", args(), how)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn lines_say_what_trees_say(
+            wanted in prop::collection::vec(call(), 1..4),
+            made in prop::collection::vec(call(), 0..5),
+            key in prop::sample::select(vec!["sequence", "calls"]),
+            extras in prop::sample::select(vec!["allow", "forbid"]),
+        ) {
+            let list: Vec<Value> = wanted.into_iter().map(|(tool, args, how)| match how {
+                Some(how) => json!({"tool": tool, "args": args, "args_match": how}),
+                None => json!({"tool": tool, "args": args}),
+            }).collect();
+            let case = json!({"id": "a", "expect": {key: list, "extras": extras}}).to_string();
+            let calls: Vec<Value> = made.into_iter()
+                .map(|(tool, args, _)| json!({"tool": tool, "input": args})).collect();
+            let message = json!({"role": "assistant", "content": "", "tool_calls": calls});
+            let trace = json!({"id": "a", "output_messages": [message]}).to_string();
+            let whole = outcomes(SPEC, &case, &trace, false);
+            prop_assert_eq!(outcomes(SPEC, &case, &trace, true), whole);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Grades without keeping outcomes: of each a row and the pieces of the reports are
+//! left, so that memory does not grow with what outcomes say.
+
+use crate::grading::spool::Spool;
+use std::io;
+use std::path::PathBuf;
+use toolmark_grade::{Grading, Plan, Standing};
+use toolmark_outcome::{CaseResult, Printable, Redactor, RunResult, Untrusted, Verdict};
+use toolmark_report::{OutcomeRow, Outcomes, ReportError, Stream};
+
+/// A report that is made of pieces, and where it goes.
+pub(crate) struct Target {
+    pub(crate) stream: Stream,
+    /// The file; none where it is printed.
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// An outcome whose pieces are made.
+pub(crate) struct Made {
+    pub(crate) standing: Standing,
+    /// The pieces, one behind the other.
+    bytes: Vec<u8>,
+    /// Of each its length, and where it is parted.
+    sizes: Vec<(usize, usize)>,
+}
+
+impl Made {
+    /// The pieces of an outcome for these reports.
+    pub(crate) fn of(
+        outcome: CaseResult,
+        targets: &[Target],
+        redactor: Redactor,
+    ) -> Result<Self, ReportError> {
+        let standing = Standing::of(&outcome);
+        let outcome = outcome.redact(redactor);
+        let (mut bytes, mut sizes) = (Vec::new(), Vec::with_capacity(targets.len()));
+        for target in targets {
+            let start = bytes.len();
+            let parted = target.stream.piece(&outcome, &mut bytes)?;
+            sizes.push((bytes.len() - start, parted));
+        }
+        Ok(Self { standing, bytes, sizes })
+    }
+}
+
+/// What is kept of the outcomes.
+pub(crate) struct Kept<'g> {
+    grading: &'g Grading<'g>,
+    plan: &'g Plan,
+    redactor: Redactor,
+    standings: Vec<Standing>,
+    /// Where the pieces of each outcome begin.
+    starts: Vec<u64>,
+    /// Of each piece its length and where it is parted, outcome by outcome.
+    sizes: Vec<(u32, u32)>,
+    spool: Spool,
+}
+
+impl<'g> Kept<'g> {
+    pub(crate) fn new(grading: &'g Grading<'g>, plan: &'g Plan, redactor: Redactor) -> Self {
+        Self {
+            grading,
+            plan,
+            redactor,
+            standings: Vec::new(),
+            starts: Vec::new(),
+            sizes: Vec::new(),
+            spool: Spool::default(),
+        }
+    }
+
+    /// Is there no outcome of a trajectory?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.standings.is_empty()
+    }
+
+    pub(crate) fn add(&mut self, made: &Made) -> io::Result<()> {
+        let size = |n: usize| u32::try_from(n).map_err(|_| io::ErrorKind::FileTooLarge);
+        self.starts.push(self.spool.add(&made.bytes)?);
+        for &(length, parted) in &made.sizes {
+            self.sizes.push((size(length)?, size(parted)?));
+        }
+        self.standings.push(made.standing);
+        Ok(())
+    }
+
+    /// Adds the cases that nobody ran, puts everything in the order of the cases and
+    /// sums it up.
+    pub(crate) fn finish(
+        mut self,
+        targets: &[Target],
+        notes: Vec<Untrusted>,
+    ) -> Result<(RunResult, Ordered<'g>), ReportError> {
+        let graded: Vec<usize> = self.standings.iter().map(|one| one.case_index).collect();
+        for outcome in self.grading.not_run(graded) {
+            self.add(&Made::of(outcome, targets, self.redactor)?)?;
+        }
+        let mut order: Vec<usize> = (0..self.standings.len()).collect();
+        // Stable: trials stay in the order of the input.
+        order.sort_by_key(|at| self.standings[*at].case_index);
+        let in_order: Vec<Standing> = order.iter().map(|at| self.standings[*at]).collect();
+        let run = self.grading.sum_up(&in_order, notes);
+        let mut trials: Vec<u32> = vec![0; in_order.len()];
+        for at in 1..in_order.len() {
+            if in_order[at].case_index == in_order[at - 1].case_index {
+                trials[at] = trials[at - 1].saturating_add(1);
+            }
+        }
+        self.standings = in_order;
+        Ok((run, Ordered { kept: self, order, trials, target: 0, targets: targets.len() }))
+    }
+}
+
+/// The outcomes in their order, for one of the reports.
+pub(crate) struct Ordered<'g> {
+    /// With the standings in their order.
+    kept: Kept<'g>,
+    order: Vec<usize>,
+    trials: Vec<u32>,
+    target: usize,
+    targets: usize,
+}
+
+impl Ordered<'_> {
+    /// The pieces for this report.
+    pub(crate) fn of(&mut self, target: usize) -> &mut Self {
+        self.target = target;
+        self
+    }
+
+    fn has_case_of(&self, at: usize, other: usize) -> bool {
+        let case = |at: usize| self.kept.standings.get(at).map(|one| one.case_index);
+        case(at) == case(other)
+    }
+}
+
+impl Outcomes for Ordered<'_> {
+    fn count(&self) -> usize {
+        self.order.len()
+    }
+
+    fn row(&self, at: usize) -> OutcomeRow {
+        let standing = &self.kept.standings[at];
+        let trial = self.trials[at];
+        OutcomeRow {
+            case: self.case(standing.case_index),
+            trial,
+            has_trials: trial > 0 || self.has_case_of(at, at + 1),
+            verdict: standing.verdict,
+            score: standing.score,
+        }
+    }
+
+    fn verdict(&self, at: usize) -> Verdict {
+        self.kept.standings[at].verdict
+    }
+
+    fn trial(&self, at: usize) -> u32 {
+        self.trials[at]
+    }
+
+    fn read(&mut self, at: usize, piece: &mut Vec<u8>) -> io::Result<usize> {
+        piece.clear();
+        let outcome = self.order[at];
+        let first = outcome * self.targets;
+        let sizes = &self.kept.sizes[first..first + self.targets];
+        let before: u64 = sizes[..self.target].iter().map(|(length, _)| u64::from(*length)).sum();
+        let (length, parted) = sizes[self.target];
+        let start = self.kept.starts[outcome] + before;
+        self.kept.spool.read(start, length as usize, piece)?;
+        Ok(parted as usize)
+    }
+}
+
+impl Ordered<'_> {
+    fn case(&self, index: usize) -> Printable {
+        self.kept.redactor.apply(self.kept.plan.id(index))
+    }
+}
