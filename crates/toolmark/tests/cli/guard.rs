@@ -184,7 +184,7 @@ fn the_hook_never_passes_in_silence() {
 #[test]
 fn the_hook_waits_only_so_long() {
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_toolmark"))
-        .args(["guard", "--host", "claude-code"])
+        .args(["guard", "--host", "claude-code", "--log", "off"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -111,7 +111,7 @@ fn the_installed_command_answers_the_host() {
         assert!(text[..end].ends_with("/toolmark-hook"), "{command}");
         // Whatever the agent, a payload that is none does not pass.
         let output = std::process::Command::new("sh")
-            .args(["-c", &format!("echo broken | {command}")])
+            .args(["-c", &format!("echo broken | {command} --log off")])
             .output()
             .unwrap();
         let answer = String::from_utf8(output.stdout).unwrap();
