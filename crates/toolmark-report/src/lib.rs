@@ -313,8 +313,7 @@ mod tests {
     #[test]
     fn both_are_in_one_report() {
         let (graded, checked) = (testing::sample(), checked::tests::sample());
-        let both =
-            Report { graded: Some(&graded), checked: Some(&checked), ..Report::default() };
+        let both = Report { graded: Some(&graded), checked: Some(&checked), ..Report::default() };
         for format in texts().filter(|format| format.has_findings) {
             let report = format.to_text(both, &Options::default()).unwrap();
             for word in ["refund", "S101"] {

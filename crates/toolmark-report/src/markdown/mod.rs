@@ -13,12 +13,5 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    report.write_parts(
-        options,
-        out,
-        graded::write,
-        checked::write,
-        issues::write,
-        compared::write,
-    )
+    report.write_parts(options, out, graded::write, checked::write, issues::write, compared::write)
 }
