@@ -203,7 +203,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 });
                 let is_said = text.is_some_and(|text| text.starts_with(UNCHANGED));
                 if let Some(first) = repeated
-                    && !(!is_said && doubts.excuse(first, call, &read.path))
+                    && (is_said || !doubts.excuse(first, call, &read.path))
                 {
                     let confidence = match doubts.is_disturbed(first, call) && !is_said {
                         true => Confidence::Medium,
