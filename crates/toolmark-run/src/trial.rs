@@ -58,7 +58,7 @@ struct Finished {
 }
 
 impl Trial<'_> {
-    /// Makes the trial and keeps what it came to. `None` where it was not run, so that
+    /// Makes the trial and keeps what it came to; not where it was stopped, so that
     /// `--resume` runs it.
     pub(crate) fn make(
         &self,
@@ -209,10 +209,13 @@ impl Trial<'_> {
             grades,
         );
         let result = result.ok_or_else(|| io::Error::other("the plan has no such case"))?;
+        // Somebody stopped the run: the trial is not done, and what there is of it is
+        // kept as an attempt, without its files.
+        let is_run = !matches!(conclusion, Conclusion::Unknown { cause: Cause::NotRun, .. });
         let keeps = match self.cell.keep {
             Keep::Never => false,
-            Keep::Failure => result.verdict != Verdict::Pass,
-            Keep::Always => true,
+            Keep::Failure => is_run && result.verdict != Verdict::Pass,
+            Keep::Always => is_run,
         };
         let mut notes = match &conclusion {
             Conclusion::Grade { notes } => notes.clone(),
@@ -263,9 +266,6 @@ impl Trial<'_> {
             outcome: serde_json::to_value(outcome)?,
             directory: directory.to_owned(),
         };
-        // Somebody stopped the run: the trial is not done, and what there is of it is
-        // kept as an attempt.
-        let is_run = !matches!(conclusion, Conclusion::Unknown { cause: Cause::NotRun, .. });
         if is_run {
             record.write()?;
         }

@@ -101,8 +101,11 @@ impl Snapshot {
     }
 }
 
-/// The files and links below a directory, in order. What git keeps for itself is no
-/// work of the agent.
+/// What is no work of the agent: what git keeps for itself, and our own runs where the
+/// agent works in the source.
+const LEFT_OUT: &[&str] = &[".git", ".toolmark"];
+
+/// The files and links below a directory, in order.
 pub(super) fn list(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut todo = vec![PathBuf::new()];
@@ -118,7 +121,7 @@ pub(super) fn list(root: &Path) -> io::Result<Vec<PathBuf>> {
             let relative = relative.join(entry.file_name());
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
-                if entry.file_name() != ".git" {
+                if !LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
                     todo.push(relative);
                 }
             } else if kind.is_file() || kind.is_symlink() {

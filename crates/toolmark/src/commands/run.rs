@@ -164,10 +164,12 @@ impl Run {
             let failure = Failure::usage(format!("{}: {}", path.display(), error.message));
             failure.hints(error.hint)
         })?;
-        let id = earlier.as_ref().map_or_else(|| "new".to_owned(), Store::id);
+        // Workspaces that are kept must not be those of a later process with our id.
+        let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+        let id = format!("{time}-{}", std::process::id());
         let work = match &self.work_dir {
-            Some(directory) => directory.join(format!("{id}-{}", std::process::id())),
-            None => work_root(&lookup, &format!("{id}-{}", std::process::id())),
+            Some(directory) => directory.join(id),
+            None => work_root(&lookup, &id),
         };
         let work = std::path::absolute(&work).unwrap_or(work);
         let _cleaned = WorkDirectory(work.clone());

@@ -71,8 +71,10 @@ fn after_ctrl_c_and_after_sigkill() {
         let status = running.wait().unwrap();
         wait_for(|| !is_alive(&pid(&stage)), signal);
         if signal == "INT" {
-            // Unknown: it was not run to its end.
+            // Unknown: it was not run to its end. Its files are gone.
             assert_eq!(status.code(), Some(3));
+            let work = stage.path("home/.cache/toolmark/work");
+            assert_eq!(fs::read_dir(work).unwrap().count(), 0);
         }
         // The attempt is kept, and the trial is not done.
         assert!(stage.path("r/trials/sleeper/a/1/attempt-1").is_dir());

@@ -88,6 +88,21 @@ cases: [{id: a, prompt: p, graders: [{type: file-contains, config: {path: out.tx
 }
 
 #[test]
+fn in_place_the_diff_is_of_the_agent_and_not_of_our_runs() {
+    let stage = Stage::new(
+        "
+targets: {writer: {command: [sh, -c, 'echo new > new.txt; echo done']}}
+run: {isolate: none, workspace: {from: project}}
+cases: [{id: a, prompt: p, graders: [{type: diff-contains, config: {value: b/new.txt}}, {type: diff-not-contains, config: {value: .toolmark}}]}]
+",
+    );
+    stage.write("project/old.txt", "old");
+    let output = stage.run(&["run", "toolmark.yaml", "--out", "project/.toolmark/runs/r"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(stage.path("project/new.txt").exists());
+}
+
+#[test]
 fn a_sandbox_keeps_an_agent_in_its_workspace() {
     let stage = Stage::new("");
     let outside = stage.path("outside.txt");
