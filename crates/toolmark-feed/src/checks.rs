@@ -75,39 +75,64 @@ const MARKS: &[Mark] = &[
     (" | P:  ", Check::Lint, Language::Sql),
 ];
 
+/// What interpreters say about a library that is not there.
+const DEPENDENCIES: &[(&str, Language)] = &[
+    ("ModuleNotFoundError: ", Language::Python),
+    ("No module named ", Language::Python),
+    ("ERR_MODULE_NOT_FOUND", Language::JavaScript),
+    ("Error: Cannot find module ", Language::JavaScript),
+    ("Error: Cannot find package ", Language::JavaScript),
+    ("no required module provides package", Language::Go),
+    ("cannot load such file -- ", Language::Ruby),
+    ("Could not find gem ", Language::Ruby),
+    ("cannot open shared object file", Language::C),
+];
+
 /// So much of an output is looked at, from its start and from its end.
 const LOOKED_AT: usize = 8 << 10;
 
+/// What an output shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// The check that failed. A build that failed is why tests and linters fail.
+    pub(crate) check: Option<(Check, Language)>,
+    /// The language of a library that is not there.
+    pub(crate) missing: Option<Language>,
+}
+
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let patterns = MARKS.iter().map(|(mark, ..)| mark);
-    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(patterns).ok()
+    let marks = MARKS.iter().map(|(mark, ..)| mark);
+    let all = marks.chain(DEPENDENCIES.iter().map(|(words, _)| words)).chain(GO_WORDS);
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(all).ok()
 });
 
-/// The check that the output shows as failed. A build that failed is why tests and
-/// linters fail.
+/// What the output shows, found in one pass.
 #[must_use]
-pub(crate) fn shown(text: &str) -> Option<(Check, Language)> {
-    let finder = FINDER.as_ref()?;
+pub(crate) fn shown(text: &str) -> Shown {
+    let mut shown = Shown::default();
+    let Some(finder) = FINDER.as_ref() else { return shown };
     let (start, end) = crate::salient::ends(text, LOOKED_AT);
-    let mut found: Option<(Check, Language)> = None;
     for part in [start, end] {
         for mark in finder.find_iter(part) {
-            let Some((_, check, language)) = MARKS.get(mark.pattern().as_usize()) else { continue };
+            let at = mark.pattern().as_usize();
+            let behind_marks = at.checked_sub(MARKS.len());
+            if let Some((_, language)) = behind_marks.and_then(|at| DEPENDENCIES.get(at)) {
+                shown.missing.get_or_insert(*language);
+                continue;
+            }
+            let (check, language) = match MARKS.get(at) {
+                Some((_, check, language)) => (check, language),
+                None if is_behind_go_file(part, mark.start()) => (&Check::Build, &Language::Go),
+                None => continue,
+            };
             // Tests that could not be set up say nothing about the code.
             let is_set_up = *check != Check::Tests || !part.contains("[setup failed]");
-            if is_set_up && found.is_none_or(|(best, _)| *check < best) {
-                found = Some((*check, *language));
+            if is_set_up && shown.check.is_none_or(|(best, _)| *check < best) {
+                shown.check = Some((*check, *language));
             }
-            if found.is_some_and(|(best, _)| best == Check::Build) {
-                return found;
-            }
-        }
-        // A place in Go code and a word of its compiler.
-        if found.is_none_or(|(best, _)| best != Check::Build) && is_go_compile(part) {
-            return Some((Check::Build, Language::Go));
         }
     }
-    found
+    shown
 }
 
 /// Did a recipe of a make file fail?
@@ -118,47 +143,28 @@ pub(crate) fn is_make(text: &str) -> bool {
     part.lines().rev().take(5).any(|line| line.starts_with("make") && line.contains(": *** ["))
 }
 
-/// Does a line `file.go:1:2: undefined: x` stand there?
-fn is_go_compile(text: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "undefined: ",
-        "cannot use ",
-        "not enough arguments in call",
-        "too many arguments in call",
-        "redeclared in this block",
-        "missing return",
-        "syntax error: ",
-        "assignment mismatch",
-        "undefined (type ",
-    ];
-    text.contains(".go:")
-        && text.lines().any(|line| {
-            let Some((_, said)) = line.split_once(".go:") else { return false };
-            let said = said.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
-            let said = said.trim_start();
-            said.len() < line.len() && WORDS.iter().any(|word| said.contains(word))
-        })
+/// Words of the compiler of Go, which stand behind a place in a file of it.
+const GO_WORDS: &[&str] = &[
+    " undefined: ",
+    " cannot use ",
+    " not enough arguments in call",
+    " too many arguments in call",
+    "redeclared in this block",
+    " missing return",
+    " syntax error: ",
+    " assignment mismatch",
+    " undefined (type ",
+];
+
+/// Does the name of a file of Go stand before a place, on its line?
+fn is_behind_go_file(text: &str, at: usize) -> bool {
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    text[start..at].contains(".go:")
 }
 
-/// The language of a library or program that is not there.
+/// Is a program not there, as a shell says it?
 #[must_use]
-pub(crate) fn missing_dependency(text: &str, error: ErrorClass) -> Option<Language> {
-    const WORDS: &[(&str, Language)] = &[
-        ("ModuleNotFoundError: ", Language::Python),
-        ("No module named ", Language::Python),
-        ("ERR_MODULE_NOT_FOUND", Language::JavaScript),
-        ("Error: Cannot find module ", Language::JavaScript),
-        ("Error: Cannot find package ", Language::JavaScript),
-        ("no required module provides package", Language::Go),
-        ("cannot load such file -- ", Language::Ruby),
-        ("Could not find gem ", Language::Ruby),
-        ("cannot open shared object file", Language::C),
-    ];
-    let (start, end) = crate::salient::ends(text, LOOKED_AT);
-    let found = WORDS.iter().find(|(words, _)| start.contains(words) || end.contains(words));
-    if let Some((_, language)) = found {
-        return Some(*language);
-    }
+pub(crate) fn is_missing_program(text: &str, error: ErrorClass) -> bool {
     // A script that is not there has a path, a program has a name.
     let is_script = || {
         text.lines().take(20).any(|line| {
@@ -169,7 +175,7 @@ pub(crate) fn missing_dependency(text: &str, error: ErrorClass) -> Option<Langua
                 && !line.contains("command not found")
         })
     };
-    (error == ErrorClass::CommandNotFound && !is_script()).then_some(Language::Program)
+    error == ErrorClass::CommandNotFound && !is_script()
 }
 
 /// Does a program refuse its command line?
@@ -273,7 +279,7 @@ mod tests {
             ("✖ 3 problems (3 errors, 0 warnings)", Some((Check::Lint, Language::JavaScript))),
             ("all good", None),
         ] {
-            assert_eq!(shown(text), want, "{text}");
+            assert_eq!(shown(text).check, want, "{text}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! recover; these say which failures have one cause: who refused, why an edit was
 //! refused, whether a build, a linter or the tests failed.
 
-use crate::checks::{self, Check};
+use crate::checks::{self, Check, Shown};
 use crate::language::Language;
 use crate::role::Role;
 use crate::salient::{self, Salient};
@@ -117,8 +117,6 @@ pub struct Classified<'c> {
     pub class: FailureClass,
     /// The language of what failed, where the class is told apart by it.
     pub language: Language,
-    /// Its class in `toolmark check`.
-    pub error: ErrorClass,
     /// The line that says what is wrong.
     pub salient: Option<Salient<'c>>,
 }
@@ -128,12 +126,27 @@ pub struct Classified<'c> {
 pub fn classify<'c>(failed: &FailedCall<'c>) -> Classified<'c> {
     let text = failed.text;
     let command = failed.command.unwrap_or_default();
+    let is_shell = Role::of(failed.role, failed.tool) == Role::Shell;
+    let is_plain = !failed.is_denied && !failed.is_interrupted && !is_by_user(text);
+    let shown = if is_shell && is_plain { checks::shown(text) } else { Shown::default() };
+    // What the output shows decides before what the command is run for: tests that do
+    // not compile are a build that failed.
+    let known = match (shown.missing, shown.check) {
+        (Some(language), _) => Some((FailureClass::Dependency, language)),
+        (_, Some((Check::Build, language))) => Some((FailureClass::Build, language)),
+        (_, Some((Check::Tests, language))) => Some((FailureClass::Tests, language)),
+        (_, Some((Check::Lint, language))) => Some((FailureClass::Lint, language)),
+        _ => None,
+    };
+    if let Some((class, language)) = known {
+        return Classified { class, language, salient: salient::find(text) };
+    }
     let error = match (failed.is_denied, failed.is_interrupted) {
         (true, _) => ErrorClass::Denied,
         (_, true) => ErrorClass::Cancelled,
         _ => of_failure(failed.role, &CommandLine::new(command), failed.exit_code, text),
     };
-    let done = |class| Classified { class, language: Language::None, error, salient: None };
+    let done = |class| Classified { class, language: Language::None, salient: None };
     match error {
         ErrorClass::Cancelled => return done(FailureClass::Cancelled),
         ErrorClass::Denied if is_by_user(text) => return done(FailureClass::RefusedByUser),
@@ -165,7 +178,13 @@ fn is_by_user(text: &str) -> bool {
         "the user said",
     ];
     let start = crate::template::cut(text, 600);
-    text.trim().is_empty() || WORDS.iter().any(|words| start.contains(words))
+    text.trim().is_empty()
+        || is_about_user(start) && WORDS.iter().any(|words| start.contains(words))
+}
+
+/// Hardly any error speaks of a user.
+fn is_about_user(text: &str) -> bool {
+    text.contains("user") || text.contains("User")
 }
 
 fn of_tool<'c>(role: &Role, failed: &FailedCall<'c>, error: ErrorClass) -> Classified<'c> {
@@ -183,24 +202,16 @@ fn of_tool<'c>(role: &Role, failed: &FailedCall<'c>, error: ErrorClass) -> Class
         ErrorClass::BadArguments => FailureClass::BadArguments,
         _ => FailureClass::Error,
     };
-    Classified { class, language: Language::None, error, salient }
+    Classified { class, language: Language::None, salient }
 }
 
 fn of_shell<'c>(failed: &FailedCall<'c>, error: ErrorClass) -> Classified<'c> {
     let command = failed.command.unwrap_or_default();
     let salient = salient::find(failed.text);
     let line = salient.map_or("", |salient| salient.line);
-    let with = |class, language| Classified { class, language, error, salient };
-    if let Some(language) = checks::missing_dependency(failed.text, error) {
-        return with(FailureClass::Dependency, language);
-    }
-    // What the output shows decides before what the command is run for: tests that do
-    // not compile are a build that failed.
-    match checks::shown(failed.text) {
-        Some((Check::Build, language)) => return with(FailureClass::Build, language),
-        Some((Check::Tests, language)) => return with(FailureClass::Tests, language),
-        Some((Check::Lint, language)) => return with(FailureClass::Lint, language),
-        None => {}
+    let with = |class, language| Classified { class, language, salient };
+    if checks::is_missing_program(failed.text, error) {
+        return with(FailureClass::Dependency, Language::Program);
     }
     if checks::is_usage(line) {
         return with(FailureClass::BadArguments, Language::None);

@@ -2,6 +2,9 @@
 //! flag, a conflict and so on, with wrapper exceptions peeled off.
 
 use crate::template::cut;
+use aho_corasick::AhoCorasick;
+use memchr::{memchr2, memmem};
+use std::sync::LazyLock;
 
 /// So much of an error is looked at, from its start and from its end.
 const LOOKED_AT: usize = 4 << 10;
@@ -22,63 +25,108 @@ pub struct Salient<'t> {
     pub weight: u8,
 }
 
-/// What a line says, and how much that weighs. The first that fits counts, and of two
-/// lines the heavier.
-const WORDS: &[(&[&str], u8)] = &[
-    (&["conflict ("], 90),
-    (
-        &[
-            "unknown flag",
-            "unknown option",
-            "unrecognized option",
-            "unrecognized argument",
-            "unknown command",
-            "unknown subcommand",
-            "unexpected argument",
-            "invalid option",
-            "illegal option",
-            "unknown shorthand flag",
-            "no such option",
-            "unknown argument",
-            "accepts at most",
-            "required flag",
-            "unexpected parameter",
-            "unknown json field",
-        ],
-        60,
-    ),
-    (&["merge conflict", "would be overwritten", "unmerged"], 58),
-    (&["[rejected]", "rejected"], 56),
-    (
-        &[
-            "not found",
-            "no such ",
-            "does not exist",
-            "cannot find",
-            "could not find",
-            "can't find",
-            "did not match any",
-            "no matches",
-            "doesn't exist",
-            "cannot open",
-            "can't cd",
-            "not a git repository",
-        ],
-        54,
-    ),
-    (&["denied", "forbidden", "unauthorized", "not permitted", "not allowed", "refused"], 52),
-    (&["timed out", "timeout"], 50),
-    (&["parse error", "syntax error", "unexpected token", "unexpected eof"], 50),
-    (&["failed", "cannot ", "can't ", "could not ", "unable to ", "invalid ", "missing "], 30),
+/// What a line says, and how much that weighs: of two words of a line the heavier counts,
+/// and of two lines the heavier.
+const WORDS: &[(&str, u8)] = &[
+    ("conflict (", 90),
+    ("unknown flag", 60),
+    ("unknown option", 60),
+    ("unrecognized option", 60),
+    ("unrecognized argument", 60),
+    ("unknown command", 60),
+    ("unknown subcommand", 60),
+    ("unrecognized subcommand", 60),
+    ("unexpected argument", 60),
+    ("invalid option", 60),
+    ("illegal option", 60),
+    ("unknown shorthand flag", 60),
+    ("no such option", 60),
+    ("unknown argument", 60),
+    ("accepts at most", 60),
+    ("required flag", 60),
+    ("unexpected parameter", 60),
+    ("unknown json field", 60),
+    ("merge conflict", 58),
+    ("would be overwritten", 58),
+    ("unmerged", 58),
+    ("rejected", 56),
+    ("not found", 54),
+    ("no such ", 54),
+    ("does not exist", 54),
+    ("cannot find", 54),
+    ("could not find", 54),
+    ("can't find", 54),
+    ("did not match any", 54),
+    ("no matches", 54),
+    ("doesn't exist", 54),
+    ("cannot open", 54),
+    ("can't cd", 54),
+    ("not a git repository", 54),
+    ("denied", 52),
+    ("forbidden", 52),
+    ("unauthorized", 52),
+    ("not permitted", 52),
+    ("not allowed", 52),
+    ("refused", 52),
+    ("timed out", 50),
+    ("timeout", 50),
+    ("parse error", 50),
+    ("syntax error", 50),
+    ("unexpected token", 50),
+    ("unexpected eof", 50),
+    ("failed", 30),
+    ("cannot ", 30),
+    ("can't ", 30),
+    ("could not ", 30),
+    ("unable to ", 30),
+    ("invalid ", 30),
+    ("missing ", 30),
+    (": fatal: ", 72),
+    (": error: ", 70),
+    ("panicked at", 78),
 ];
+
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let words = WORDS.iter().map(|(word, _)| word);
+    let builder = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+    builder.ok()
+});
 
 /// The line of an error that says most.
 #[must_use]
 pub(crate) fn find(text: &str) -> Option<Salient<'_>> {
+    let (start, end) = ends(text, LOOKED_AT);
     let mut best: Option<Salient<'_>> = None;
-    for line in lines(text) {
-        let (weight, start) = weigh(line);
-        let is_better = match best {
+    for part in [start, end] {
+        find_in(part, &mut best);
+    }
+    best
+}
+
+fn find_in<'t>(part: &'t str, best: &mut Option<Salient<'t>>) {
+    // Hardly any line has one of the words: they are looked for in all lines at once.
+    let found = FINDER.as_ref().into_iter().flat_map(|finder| finder.find_overlapping_iter(part));
+    let mut words = found
+        .filter_map(|found| Some((found.start(), WORDS.get(found.pattern().as_usize())?.1)))
+        .peekable();
+    let mut from = 0;
+    while from < part.len() {
+        let rest = &part.as_bytes()[from..];
+        let length = memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let whole = &part[from..from + length];
+        let line = unwrap(whole);
+        let end = from + length;
+        let mut of_words = PLAIN;
+        // Matches come in the order of their ends, which is nearly that of the lines.
+        while let Some((_, weight)) = words.next_if(|(start, _)| *start < end) {
+            of_words = of_words.max(weight);
+        }
+        from = end + 1;
+        if line.is_empty() || is_frame(line) {
+            continue;
+        }
+        let (weight, start) = weigh(line, of_words);
+        let is_better = match *best {
             None => true,
             // The last exception is the one that was raised in the end; of other lines
             // the first is the cause.
@@ -86,34 +134,32 @@ pub(crate) fn find(text: &str) -> Option<Salient<'_>> {
             Some(best) => weight > best.weight,
         };
         if is_better {
-            best = Some(Salient { line: &line[start..], weight });
+            *best = Some(Salient { line: &line[start..], weight });
         }
     }
-    best
 }
 
 const EXCEPTION: u8 = 80;
 
-/// The weight of a line, and where what it says starts.
-fn weigh(line: &str) -> (u8, usize) {
+/// The weight of a line whose words weigh so much, and where what it says starts.
+fn weigh(line: &str, of_words: u8) -> (u8, usize) {
     let line = cut(line, MAX_LINE);
     if let Some(start) = innermost_exception(line) {
         return (EXCEPTION, start);
     }
-    let lower = line.to_ascii_lowercase();
-    let starts = |word: &str| lower.starts_with(word);
-    let of_words = WORDS.iter().find(|(words, _)| words.iter().any(|word| lower.contains(word)));
-    let of_words = of_words.map_or(PLAIN, |(_, weight)| *weight);
-    let of_start = match () {
-        () if starts("fatal:") || lower.contains(": fatal: ") => 72,
-        () if starts("error:") || starts("error[") || lower.contains(": error: ") => 70,
-        () if starts("panic:") || starts("thread '") && lower.contains("panicked at") => 78,
-        () => PLAIN,
+    let starts =
+        |word: &str| line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    let of_start = match line.as_bytes().first().map(u8::to_ascii_lowercase) {
+        Some(b'f') if starts("fatal:") => 72,
+        Some(b'e') if starts("error:") || starts("error[") => 70,
+        Some(b'p') if starts("panic:") => 78,
+        _ => PLAIN,
     };
     // Usage is for the reader, and hints are not the error.
     let is_advice =
-        ["hint:", "usage:", "note:", "warning:", "see ", "try "].iter().any(|w| starts(w));
-    (if is_advice { PLAIN } else { of_start.max(of_words) }, 0)
+        || ["hint:", "usage:", "note:", "warning:", "see ", "try "].iter().any(|word| starts(word));
+    let weight = of_start.max(of_words);
+    (if weight > PLAIN && is_advice() { PLAIN } else { weight }, 0)
 }
 
 /// Ends of the names of exceptions.
@@ -136,33 +182,24 @@ pub(crate) fn is_exception_name(word: &str) -> bool {
 
 /// Where the innermost exception of a line starts: `Outer: while doing: Inner: why`.
 fn innermost_exception(line: &str) -> Option<usize> {
+    let is_alone = !line.contains(':');
+    if is_alone {
+        return is_exception_name(line).then_some(0);
+    }
     let mut found = None;
     let mut start = 0;
     // A name stands at the start, behind a colon, or behind a bracket.
     while start < line.len() {
         let rest = &line[start..];
         let end = rest.find([':', ' ', '\'', '"', ',', ')', ']', '}']).unwrap_or(rest.len());
-        let is_end = rest[end..].is_empty();
-        let is_named =
-            rest[end..].starts_with(": ") || rest[end..].starts_with(":") && rest.len() == end + 1;
-        if end > 0
-            && (is_named || is_end && found.is_none() && start == 0)
-            && is_exception_name(&rest[..end])
-        {
+        let is_named = rest[end..].starts_with(": ") || &rest[end..] == ":";
+        if end > 0 && is_named && is_exception_name(&rest[..end]) {
             found = Some(start);
         }
         let Some(next) = rest.find(": ") else { break };
         start += next + 2;
     }
     found
-}
-
-/// The lines that may say something: without colours, wrappers of hosts, prefixes of
-/// task runners and empty ones.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let (start, end) = ends(text, LOOKED_AT);
-    let lines = start.split(['\n', '\r']).chain(end.split(['\n', '\r']));
-    lines.map(unwrap).filter(|line| !line.is_empty() && !is_frame(line))
 }
 
 /// The start and the end of a long text.
@@ -194,12 +231,14 @@ fn unwrap(line: &str) -> &str {
         {
             line = rest.trim_start();
         }
-        for prefix in PREFIXES {
-            // `Error:` alone is a label; in front of a name it only wraps it.
-            line = line.strip_prefix(prefix).unwrap_or(line).trim_start();
+        if line.starts_with(['<', 'E', 'U', 'e']) {
+            for prefix in PREFIXES {
+                // `Error:` alone is a label; in front of a name it only wraps it.
+                line = line.strip_prefix(prefix).unwrap_or(line).trim_start();
+            }
         }
-        if let Some((_, rest)) = line.split_once(" due to: ") {
-            line = rest;
+        if let Some(at) = memmem::find(line.as_bytes(), b" due to: ") {
+            line = &line[at + " due to: ".len()..];
         }
         if line.len() == before.len() {
             return line;
