@@ -37,7 +37,7 @@ impl Run {
             });
             Trial {
                 case: outcome.case.clone(),
-                target: None,
+                target: outcome.target.clone(),
                 trial: outcome.trial,
                 verdict: outcome.verdict,
                 score: outcome.score,
@@ -46,7 +46,9 @@ impl Run {
                 answers: answers.collect(),
             }
         });
-        let graded = Graded { trials: trials.collect(), verdicts: BTreeMap::new() };
+        let cases = result.cases.iter();
+        let verdicts = cases.map(|case| ((case.case.clone(), case.target.clone()), case.verdict));
+        let graded = Graded { trials: trials.collect(), verdicts: verdicts.collect() };
         Self { name, graded: Some(graded), checked: None, may_be_cut_off: false, notes: Vec::new() }
     }
 

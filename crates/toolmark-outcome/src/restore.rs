@@ -75,8 +75,8 @@ fn source(value: &Value) -> Option<Source> {
         format: format_by_id(format).map_or("unknown", |format| format.info().id),
         duration_ms: value.get("duration_ms").and_then(Value::as_f64),
         took: Took {
-            calls: value.get("calls").and_then(Value::as_u64),
-            tokens: value.get("tokens").and_then(Value::as_u64),
+            calls: number(value, "calls"),
+            tokens: number(value, "tokens"),
             cost_usd: value.get("cost_usd").and_then(Value::as_f64),
         },
     })
@@ -249,6 +249,7 @@ mod tests {
                 source: "t.jsonl".into(),
                 format: "claude-code",
                 duration_ms: Some(5.0),
+                took: Took { calls: Some(2), tokens: Some(70), cost_usd: Some(0.25) },
             }),
             asked: None,
             trial: 2,

@@ -1,5 +1,6 @@
 //! What is compared: reports in files, in directories, and in the directories of runs.
 
+use crate::commands::runs;
 use crate::exit::Failure;
 use crate::printer::Printer;
 use std::fs::{self, File};
@@ -7,13 +8,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use toolmark_compare::{Comparison, FailOn, Grouping, ReadError, Run};
 use toolmark_outcome::{Printable, RunResult, printable};
+use toolmark_run::store::{RUNS, Store, VERSION};
 
-/// Where runs are kept, each in a directory of its own.
-const RUNS: &str = ".toolmark/runs";
-/// The results of a run, in its directory.
-const RESULTS: &str = "results.jsonl";
-/// What a run came to, where it is over.
-const SUMMARY: &str = "summary.json";
 /// A report may be so large.
 const MAX_BYTES: u64 = 2 << 30;
 
@@ -26,19 +22,8 @@ pub(crate) fn read(named: &Path, printer: &Printer) -> Result<Run, Failure> {
     if !path.is_dir() {
         return read_file(&path, printer);
     }
-    let mut run = match results_of_run(&path) {
-        Some(results) => {
-            let mut run = read_file(&results, printer)?;
-            run.may_be_cut_off = false;
-            let summary = path.join(SUMMARY);
-            if summary.is_file() {
-                let file =
-                    File::open(&summary).map_err(|error| unreadable(&summary).because(&error))?;
-                run.take_summary(&text(file, &summary)?, printer.redactor)
-                    .map_err(|error| invalid(&summary, &error))?;
-            }
-            run
-        }
+    let mut run = match Store::open(&path) {
+        Some(store) => read_run(&store, printer)?,
         None => read_directory(&path, printer)?,
     };
     run.name = name(named, printer);
@@ -66,33 +51,37 @@ pub(crate) fn with_baseline(
     Ok(comparison.with_gates(&[FailOn::Baseline]))
 }
 
-/// The path that is meant: what is not there may be the start of the id of a run, or
-/// `last` for the newest, as ids begin with the time.
+/// The path that is meant: what is not there may be the name of a run.
 fn locate(named: &Path) -> Result<PathBuf, Failure> {
     if named.exists() {
         return Ok(named.to_owned());
     }
-    let Some(prefix) = named.to_str() else { return Ok(named.to_owned()) };
-    let entries = fs::read_dir(RUNS).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut runs: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
-    runs.sort();
-    if prefix == "last" {
-        return Ok(runs.pop().unwrap_or_else(|| named.to_owned()));
-    }
-    let is_meant = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
-    };
-    runs.retain(is_meant);
-    match runs.len() {
-        0 => Ok(named.to_owned()),
-        1 => Ok(runs.remove(0)),
-        many => Err(Failure::usage(format!("{many} runs start with {prefix}"))),
-    }
+    let run = runs::find(named, Path::new(RUNS))?;
+    Ok(run.map_or_else(|| named.to_owned(), |store| store.root().to_owned()))
 }
 
-/// The results in the directory of a run.
-fn results_of_run(directory: &Path) -> Option<PathBuf> {
-    Some(directory.join(RESULTS)).filter(|path| path.is_file())
+/// Reads the trials of a run, one by one as they were finished, so that a run that was
+/// stopped can be compared too.
+fn read_run(store: &Store, printer: &Printer) -> Result<Run, Failure> {
+    let root = store.root();
+    let info = store.info().map_err(|error| unreadable(root).because(&error))?;
+    if info.version != VERSION {
+        let message = format!("version {} of the files of a run, this is {VERSION}", info.version);
+        let hint = "update toolmark, or run it again with this version";
+        return Err(unreadable(root).causes([message]).hint(hint));
+    }
+    let lines: Vec<String> =
+        store.records().iter().map(|record| record.line().to_string()).collect();
+    if lines.is_empty() {
+        let message = format!("{} holds no finished trial", root.display());
+        return Err(Failure::usage(message).hint("`toolmark run --resume` finishes a run"));
+    }
+    let mut run = parse(root, &lines.join("\n"), printer)?;
+    if let Some(summary) = store.summary() {
+        run.take_summary(&summary.to_string(), printer.redactor)
+            .map_err(|error| invalid(root, &error))?;
+    }
+    Ok(run)
 }
 
 /// All reports of a directory, by their names. Other files are not looked at.
@@ -112,7 +101,7 @@ fn read_directory(directory: &Path, printer: &Printer) -> Result<Run, Failure> {
     let mut runs = files.iter().map(|file| read_file(file, printer));
     let Some(first) = runs.next() else {
         let message = format!("found no report in {}", directory.display());
-        let hint = format!("expected {RESULTS}, or files that end in .json or .jsonl");
+        let hint = "expected the directory of a run, or files that end in .json or .jsonl";
         return Err(Failure::usage(message).hint(hint));
     };
     let mut all = first?;

@@ -32,29 +32,37 @@ pub(crate) struct Runs {
     format: TextFormat,
 }
 
+/// The word for the newest run.
+const LAST: &str = "last";
+
+/// The run that is meant: its directory, how its name starts, or `last`.
+pub(crate) fn find(named: &Path, runs: &Path) -> Result<Option<Store>, Failure> {
+    if let Some(store) = Store::open(named) {
+        return Ok(Some(store));
+    }
+    let prefix = named.to_string_lossy();
+    let mut all = Store::list(runs);
+    if prefix != LAST {
+        all.retain(|store| store.id().starts_with(&*prefix));
+        if all.len() > 1 {
+            return Err(Failure::usage(format!("{} runs start with {prefix}", all.len())));
+        }
+    }
+    Ok(all.pop())
+}
+
 impl Runs {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match &self.run {
             None => self.list(printer),
-            Some(named) => self.show(&self.find(named)?, printer),
-        }
-    }
-
-    fn find(&self, named: &Path) -> Result<Store, Failure> {
-        if let Some(store) = Store::open(named) {
-            return Ok(store);
-        }
-        let prefix = named.to_string_lossy();
-        let mut all = Store::list(&self.dir);
-        if prefix == "last" {
-            return all.pop().ok_or_else(|| nothing(&self.dir));
-        }
-        all.retain(|store| store.id().starts_with(&*prefix));
-        match all.len() {
-            1 => all.pop().ok_or_else(|| nothing(&self.dir)),
-            0 => Err(Failure::usage(format!("there is no run {prefix}"))
-                .hint("`toolmark runs` lists them")),
-            many => Err(Failure::usage(format!("{many} runs start with {prefix}"))),
+            Some(named) => match find(named, &self.dir)? {
+                Some(store) => self.show(&store, printer),
+                None if named.as_os_str() == LAST => Err(nothing(&self.dir).into()),
+                None => {
+                    let message = format!("there is no run {}", named.display());
+                    Err(Failure::usage(message).hint("`toolmark runs` lists them").into())
+                }
+            },
         }
     }
 

@@ -45,7 +45,15 @@ fn by_target_and_by_grader() {
     assert_snapshot!(session(
         &fixtures(),
         &[
-            &["compare", "run-a", "run-b", "--by", "target", "--fail-on", "significant"],
+            &[
+                "compare",
+                "run-a.jsonl",
+                "run-b.jsonl",
+                "--by",
+                "target",
+                "--fail-on",
+                "significant"
+            ],
             &["compare", "before.json", "after.json", "--by", "grader", "--format", "markdown"],
             &["compare", "before.json", "after.json", "--quiet"],
         ],
@@ -65,17 +73,6 @@ fn lines_and_directories_are_reports_too() {
     let dir = tempfile::tempdir().unwrap();
     fs::copy(fixtures.join("after.json"), dir.path().join("report.json")).unwrap();
     assert_eq!(of(dir.path().to_str().unwrap()), want);
-    // A run is found by its id too.
-    let runs = dir.path().join(".toolmark/runs/20260301-1");
-    fs::create_dir_all(&runs).unwrap();
-    fs::copy(fixtures.join("run-a/results.jsonl"), runs.join("results.jsonl")).unwrap();
-    for id in ["20260301-1", "2026", "last"] {
-        let found = json_of(dir.path(), &[id, runs.to_str().unwrap()]);
-        assert_eq!(found["graded"]["total"]["cases"], 12, "{id}");
-    }
-    let found = json_of(dir.path(), &["last", "last"]);
-    assert_eq!(found["graded"]["total"]["measures"]["tokens"]["of"], 11);
-    assert_eq!(found["notes"], json!([]), "results.jsonl is not cut off");
     let mut stdin = toolmark(&["compare", "-", "after.json", "--format", "json"]);
     let text = fs::read(fixtures.join("before.json")).unwrap();
     let output = stdin.current_dir(&fixtures).write_stdin(text).output().unwrap();
@@ -116,7 +113,8 @@ fn exit_codes_tell_worse_from_unknown() {
         assert_eq!(code(dir.path(), &[a, b, "--fail-on", "regression"]), regression, "{a} {b}");
         assert_eq!(code(dir.path(), &[a, b, "--fail-on", "significant"]), significant, "{a} {b}");
     }
-    for (a, b, want) in [("run-a", "run-b", 1), ("run-b", "run-a", 0), ("run-a", "run-a", 0)] {
+    let (a, b) = ("run-a.jsonl", "run-b.jsonl");
+    for (a, b, want) in [(a, b, 1), (b, a, 0), (a, a, 0)] {
         for on in ["regression", "significant", "regression,significant"] {
             assert_eq!(code(&fixtures, &[a, b, "--fail-on", on]), want, "{a} {b} {on}");
         }
@@ -125,7 +123,7 @@ fn exit_codes_tell_worse_from_unknown() {
 
 #[test]
 fn a_run_does_not_differ_from_itself() {
-    for name in ["before.json", "after.jsonl", "run-a"] {
+    for name in ["before.json", "after.jsonl", "run-a.jsonl"] {
         let text = compare(&[name, name, "--fail-on", "regression"]);
         assert!(text.contains("no case differs") && text.ends_with("--- exit 0\n"), "{text}");
     }
@@ -134,13 +132,13 @@ fn a_run_does_not_differ_from_itself() {
 #[test]
 fn one_target_against_another() {
     let dir = tempfile::tempdir().unwrap();
-    let text = fs::read_to_string(fixtures().join("run-b/results.jsonl")).unwrap();
+    let text = fs::read_to_string(fixtures().join("run-b.jsonl")).unwrap();
     for target in ["codex", "claude-code"] {
         let mark = format!("\"target\":\"{target}\"");
         let lines = text.lines().filter(|line| line.contains(&mark));
         let lines: String = lines.map(|line| format!("{line}\n")).collect();
         fs::create_dir(dir.path().join(target)).unwrap();
-        fs::write(dir.path().join(target).join("results.jsonl"), lines).unwrap();
+        fs::write(dir.path().join(target).join("trials.jsonl"), lines).unwrap();
     }
     assert_snapshot!(run_in(dir.path(), &["compare", "codex", "claude-code", "--by", "target"]));
 }
