@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 #![cfg(target_os = "linux")]
 
+mod agentv;
 mod limits;
 mod mistakes;
 mod nothing_left;
