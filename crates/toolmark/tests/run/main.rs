@@ -8,6 +8,7 @@ mod agentv;
 mod limits;
 mod mistakes;
 mod nothing_left;
+mod peers;
 mod real;
 mod recorded;
 mod resumed;
