@@ -14,6 +14,10 @@ pub struct RunPlan {
     pub settings: RunSettings,
     /// The agents that can be run.
     pub targets: Vec<Target>,
+    /// Files of variables (`.env`) that stand in for those that are not set.
+    pub env_files: Vec<PathBuf>,
+    /// What is wrong, where that only matters once something is to be run.
+    pub problems: Vec<String>,
 }
 
 /// How cases are run. What is not said is `None`: a case says less than its file, and
@@ -42,6 +46,21 @@ pub struct RunSettings {
     pub isolate: Option<Isolation>,
     /// The files a trial starts with.
     pub workspace: Option<WorkspacePlan>,
+    /// Files the prompt speaks of.
+    pub attachments: Vec<Attachment>,
+    /// What the spec asks for that cannot be done: nothing is started.
+    pub problems: Vec<String>,
+    /// What the spec asks for that is done in another way, or not needed.
+    pub notes: Vec<String>,
+}
+
+/// A file that a prompt speaks of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// The file.
+    pub path: PathBuf,
+    /// Is it about how the work is done rather than what it is done on?
+    pub is_guideline: bool,
 }
 
 impl RunSettings {
@@ -61,8 +80,21 @@ impl RunSettings {
             jobs: own.jobs.or(others.jobs),
             isolate: own.isolate.or(others.isolate),
             workspace: own.workspace.or_else(|| others.workspace.clone()),
+            attachments: both(own.attachments, &others.attachments),
+            problems: both(own.problems, &others.problems),
+            notes: both(own.notes, &others.notes),
         }
     }
+}
+
+/// Everything that is in either, once.
+fn both<T: Clone + PartialEq>(mut own: Vec<T>, others: &[T]) -> Vec<T> {
+    for other in others {
+        if !own.contains(other) {
+            own.push(other.clone());
+        }
+    }
+    own
 }
 
 /// What one trial may use before it is stopped.
@@ -172,6 +204,18 @@ pub struct Target {
     pub health: Option<CommandLine>,
     /// What its tokens cost, where its traces do not say.
     pub price: Option<TokenPrice>,
+    /// Another target that is run in its place, by its name; it may be a variable.
+    pub stands_for: Option<String>,
+    /// Where a command is run, where that is not the workspace.
+    pub directory: Option<PathBuf>,
+    /// Files and programs that its trials have besides those of their cases.
+    pub workspace: Option<WorkspacePlan>,
+    /// How a file of `{FILES}` is written: `{path}` and `{basename}` stand for it.
+    pub files_format: Option<String>,
+    /// What is wrong with it: it cannot be run.
+    pub problems: Vec<String>,
+    /// What is said of it that has no effect.
+    pub notes: Vec<String>,
     /// Where the spec has it.
     pub place: SpecPlace,
 }
@@ -190,6 +234,12 @@ impl Target {
             timeout: None,
             health: None,
             price: None,
+            stands_for: None,
+            directory: None,
+            workspace: None,
+            files_format: None,
+            problems: Vec::new(),
+            notes: Vec::new(),
             place: SpecPlace::default(),
         }
     }
@@ -229,6 +279,8 @@ pub enum CommandLine {
     Words(Vec<String>),
     /// A line for the shell. The values of placeholders are quoted.
     Shell(String),
+    /// The same, but only names in capitals are placeholders: `{PROMPT}`.
+    Capitals(String),
 }
 
 /// Where the trace of a program is.
@@ -287,7 +339,8 @@ impl Variable {
 }
 
 /// The variable that a value stands for.
-fn inherited(value: &str) -> Option<&str> {
+#[must_use]
+pub fn inherited(value: &str) -> Option<&str> {
     let value = value.trim();
     let inner = value
         .strip_prefix("${{")
@@ -329,6 +382,32 @@ pub struct WorkspacePlan {
     pub env: Vec<Variable>,
     /// Whether it is kept.
     pub keep: Option<Keep>,
+    /// Directories of skills, which are put where the agent looks for them.
+    pub skills: Vec<PathBuf>,
+    /// Files of sub-agents, which are put where the agent looks for them.
+    pub agents: Vec<PathBuf>,
+    /// MCP servers, as a JSON object of their names.
+    pub mcp_servers: Option<String>,
+}
+
+impl WorkspacePlan {
+    /// This, and what another adds to it: its source where there is none here, its files
+    /// and variables, its programs as the inner ones.
+    #[must_use]
+    pub fn with(mut self, other: &Self) -> Self {
+        if self.from.is_none() && self.git.is_none() {
+            (self.from, self.git) = (other.from.clone(), other.git.clone());
+        }
+        self.files.extend(other.files.iter().cloned());
+        self.setup.extend(other.setup.iter().cloned());
+        self.teardown.splice(0..0, other.teardown.iter().cloned());
+        self.env.extend(other.env.iter().cloned());
+        self.keep = self.keep.or(other.keep);
+        self.skills.extend(other.skills.iter().cloned());
+        self.agents.extend(other.agents.iter().cloned());
+        self.mcp_servers = self.mcp_servers.or_else(|| other.mcp_servers.clone());
+        self
+    }
 }
 
 /// A repository at a ref.
@@ -338,6 +417,8 @@ pub struct GitSource {
     pub url: String,
     /// A branch, a tag or a commit; what is checked out there where there is none.
     pub reference: Option<String>,
+    /// Where it is put, in the workspace; the workspace itself where nothing is said.
+    pub dest: Option<PathBuf>,
 }
 
 /// A file that is put into a workspace.
@@ -365,6 +446,8 @@ pub struct Hook {
     pub line: CommandLine,
     /// How long it may take.
     pub timeout: Duration,
+    /// Where it is run, where that is not the workspace.
+    pub directory: Option<PathBuf>,
 }
 
 impl Hook {
@@ -374,7 +457,7 @@ impl Hook {
     /// A hook with the usual time.
     #[must_use]
     pub fn new(line: CommandLine) -> Self {
-        Self { line, timeout: Self::TIMEOUT }
+        Self { line, timeout: Self::TIMEOUT, directory: None }
     }
 }
 

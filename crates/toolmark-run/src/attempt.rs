@@ -22,7 +22,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
-use toolmark_grade::run_plan::{Home, Isolation, Limits, Permissions, Runner, TraceSource};
+use toolmark_grade::run_plan::{
+    Attachment, Home, Isolation, Limits, Permissions, Runner, TraceSource,
+};
 use toolmark_hosts::launch::{Allowed, End, Launch, LaunchRequest, Printed, SessionTrace};
 use toolmark_process::{Ended, Spawn, Spawned};
 
@@ -31,6 +33,9 @@ const MAX_PRINTED: u64 = 256 << 20;
 
 /// What of it is looked at for how it ended.
 const MAX_END: u64 = 8 << 20;
+
+/// What of a guideline is given to a command.
+const MAX_GUIDELINE: u64 = 64 << 10;
 
 /// How long the pipes of a program that is gone may still be open.
 const PIPE_TIME: Duration = Duration::from_secs(1);
@@ -198,7 +203,8 @@ impl Attempt<'_> {
             let mut argv = match &self.target.target.runner {
                 Runner::Agent { args, .. } => {
                     let Some(launch) = launch else { break };
-                    self.agent_argv(launch, &request, args, shared)
+                    let more: Vec<String> = args.iter().chain(&cell.args).cloned().collect();
+                    self.agent_argv(launch, &request, &more, shared)
                 }
                 Runner::Command { line, .. } => {
                     let value =
@@ -213,7 +219,7 @@ impl Attempt<'_> {
             };
             let sandbox = shared.ready.sandbox.filter(|_| cell.isolate == Isolation::Sandbox);
             if sandbox == Some(Sandbox::Bwrap) {
-                argv = bwrap(places, &workspace, argv);
+                argv = bwrap(places, self.directory_of(&workspace), argv);
             }
             let turn = Turn { argv, prompt: file, number };
             let writable = match sandbox {
@@ -360,8 +366,43 @@ impl Attempt<'_> {
             "output_file" => path(output),
             "session_id" => session.to_owned(),
             "spec_dir" => path(&self.cell.directory),
+            "files" => self.files(),
+            "guidelines" => self.guidelines(),
             _ => String::new(),
         }
+    }
+
+    /// The files the prompt speaks of, as words for the shell.
+    fn files(&self) -> String {
+        let format = self.target.target.files_format.as_deref().unwrap_or("{path}");
+        let one = |file: &Attachment| {
+            let path = std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone());
+            let base = path.file_name().unwrap_or_default().to_string_lossy();
+            let path = placeholders::quote(&path.to_string_lossy());
+            format.replace("{path}", &path).replace("{basename}", &placeholders::quote(&base))
+        };
+        let files = self.cell.attachments.iter().filter(|file| !file.is_guideline);
+        files.map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The texts of the files that say how the work is done.
+    fn guidelines(&self) -> String {
+        let files = self.cell.attachments.iter().filter(|file| file.is_guideline);
+        let text = |file: &Attachment| {
+            let mut bytes = Vec::new();
+            File::open(&file.path).ok()?.take(MAX_GUIDELINE).read_to_end(&mut bytes).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        files.filter_map(text).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Where its process works: the workspace, unless that has nothing in it and the
+    /// target says otherwise.
+    fn directory_of<'d>(&'d self, workspace: &'d Path) -> &'d Path {
+        let plan = &self.cell.workspace;
+        let is_filled = plan.from.is_some() || plan.git.is_some();
+        let other = self.target.target.directory.as_deref().filter(|_| !is_filled);
+        other.unwrap_or(workspace)
     }
 
     /// Starts a process and watches it to its end.
@@ -381,11 +422,12 @@ impl Attempt<'_> {
             .ok_or_else(|| Unprepared::Setup("the command line is empty".to_owned()))?;
         // A path of a command is taken from the workspace.
         let is_path = program.to_string_lossy().contains('/');
-        let program = if is_path { left.workspace.join(program).into() } else { program.clone() };
+        let directory = self.directory_of(&left.workspace).to_owned();
+        let program = if is_path { directory.join(program).into() } else { program.clone() };
         let spawn = Spawn {
             program,
             args: args.to_vec(),
-            cwd: left.workspace.clone(),
+            cwd: directory,
             env: left.env.clone(),
             only_env: true,
             stdin: Stdio::from(File::open(&turn.prompt)?),
@@ -674,7 +716,8 @@ impl Attempt<'_> {
         let argv: Vec<String> = turn.argv.iter().map(text).collect();
         let names: Vec<String> =
             left.env.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
-        let value = json!({"argv": argv, "cwd": left.workspace, "variables": names});
+        let value =
+            json!({"argv": argv, "cwd": self.directory_of(&left.workspace), "variables": names});
         write_json(&printed(&self.directory, "argv.json", turn.number), &value)
     }
 

@@ -12,7 +12,9 @@
 
 mod attempt;
 mod budget;
+mod dotenv;
 pub mod end;
+mod equipment;
 mod events;
 mod key;
 mod mask;
@@ -20,6 +22,7 @@ mod matrix;
 pub mod placeholders;
 mod preflight;
 mod regrade;
+mod resolve;
 mod schedule;
 mod stop;
 pub mod store;
@@ -32,6 +35,7 @@ mod workspace;
 
 pub use attempt::Shared;
 pub use budget::Ledger;
+pub use dotenv::EnvFiles;
 pub use events::{Event, Observer};
 pub use key::{RunKey, hash};
 pub use matrix::{Cell, Matrix, MatrixError, Overrides, RunTarget, agent, agents};

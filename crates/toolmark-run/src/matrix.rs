@@ -1,11 +1,14 @@
 //! What is to be run: cases × targets × models × trials.
 
+use crate::equipment::{self, Equipment};
+use crate::resolve;
+use crate::variables::Lookup;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 use toolmark_config::did_you_mean;
 use toolmark_grade::run_plan::{
-    Budget, Isolation, Keep, Limits, RunSettings, Runner, Target, WorkspacePlan,
+    Attachment, Budget, Isolation, Keep, Limits, RunSettings, Runner, Target, WorkspacePlan,
 };
 use toolmark_grade::{Case, Plan};
 use toolmark_hosts::{HOSTS, Host};
@@ -75,6 +78,14 @@ pub struct Cell {
     pub workspace: WorkspacePlan,
     /// Whether they are kept.
     pub keep: Keep,
+    /// More arguments of the agent, for what the case gives it.
+    pub args: Vec<String>,
+    /// Files the prompt speaks of.
+    pub attachments: Vec<Attachment>,
+    /// What the spec asks for that cannot be done.
+    pub problems: Vec<String>,
+    /// What it asks for that has no effect.
+    pub notes: Vec<String>,
 }
 
 /// Everything that is to be run.
@@ -102,7 +113,7 @@ pub struct MatrixError {
 }
 
 impl MatrixError {
-    fn new(message: impl Into<String>, hint: impl Into<Option<String>>) -> Self {
+    pub(crate) fn new(message: impl Into<String>, hint: impl Into<Option<String>>) -> Self {
         Self { message: message.into(), hint: hint.into() }
     }
 }
@@ -126,7 +137,15 @@ pub fn agent(id: &str) -> Option<&'static Host> {
 
 impl Matrix {
     /// Lays out what a plan and a command line ask for.
-    pub fn new(mut plan: Plan, overrides: &Overrides) -> Result<Self, MatrixError> {
+    /// Values of targets that stand for variables are looked up.
+    pub fn new(
+        mut plan: Plan,
+        overrides: &Overrides,
+        lookup: Lookup<'_>,
+    ) -> Result<Self, MatrixError> {
+        if !plan.run.problems.is_empty() {
+            return Err(MatrixError::new(plan.run.problems.join("; "), None));
+        }
         if plan.cases.is_empty() {
             let hint = "a case has an id and a prompt; `toolmark init --run` writes an example";
             return Err(MatrixError::new("the spec has no cases to run", hint.to_owned()));
@@ -139,7 +158,7 @@ impl Matrix {
                 let message = format!("case {} has no prompt", case.id);
                 return Err(MatrixError::new(message, None));
             }
-            for target in chosen(&settings.targets, &plan)? {
+            for target in chosen(&settings.targets, &plan, lookup)? {
                 for one in with_models(target, &overrides.models)? {
                     let at = targets.iter().position(|known| known.name == one.name);
                     let at = at.unwrap_or_else(|| {
@@ -179,7 +198,7 @@ impl Matrix {
 }
 
 /// The targets with these names; all of the spec where none is named.
-fn chosen(names: &[String], plan: &Plan) -> Result<Vec<Target>, MatrixError> {
+fn chosen(names: &[String], plan: &Plan, lookup: Lookup<'_>) -> Result<Vec<Target>, MatrixError> {
     let known = &plan.run.targets;
     if names.is_empty() {
         if known.is_empty() {
@@ -187,7 +206,7 @@ fn chosen(names: &[String], plan: &Plan) -> Result<Vec<Target>, MatrixError> {
             let hint = format!("add `targets:` to the spec, or --target {}", ids.join("|"));
             return Err(MatrixError::new("the spec has no targets", hint));
         }
-        return Ok(known.clone());
+        return known.iter().map(|one| resolve::target(one, known, lookup)).collect();
     }
     let mut targets = Vec::new();
     for name in names {
@@ -205,7 +224,7 @@ fn chosen(names: &[String], plan: &Plan) -> Result<Vec<Target>, MatrixError> {
             };
             return Err(MatrixError::new(format!("there is no target {name}"), hint));
         };
-        targets.push(found);
+        targets.push(resolve::target(&found, known, lookup)?);
     }
     Ok(targets)
 }
@@ -249,7 +268,8 @@ fn cell(
     overrides: &Overrides,
     targets: &[RunTarget],
 ) -> Result<Cell, MatrixError> {
-    let of_target = targets.get(target).and_then(|target| target.target.timeout);
+    let run_target = targets.get(target);
+    let of_target = run_target.and_then(|target| target.target.timeout);
     let trials = overrides.settings.trials.or(case.run.trials).or(case.trials);
     let trials = trials.or(settings.trials).unwrap_or(1);
     let rule = settings.pass.unwrap_or_default();
@@ -257,15 +277,27 @@ fn cell(
         let message = format!("case {}: {rule} of {trials} trials can never pass", case.id);
         return Err(MatrixError::new(message, None));
     }
-    let workspace = settings.workspace.clone().unwrap_or_else(|| WorkspacePlan {
+    let mut workspace = settings.workspace.clone().unwrap_or_else(|| WorkspacePlan {
         from: case.context.workspace.clone(),
         ..WorkspacePlan::default()
     });
+    if let Some(more) = run_target.and_then(|target| target.target.workspace.as_ref()) {
+        workspace = workspace.with(more);
+    }
+    let Equipment { args, problems, workspace } =
+        equipment::place(workspace, run_target.and_then(|target| target.host));
+    let mut prompts = case.context.prompts.clone();
+    if let Some(first) = prompts.first_mut() {
+        for file in settings.attachments.iter().filter(|file| !file.is_guideline) {
+            let path = std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone());
+            first.push_str(&format!("\n<file: path=\"{}\">", path.display()));
+        }
+    }
     Ok(Cell {
         index,
         case: case.id.clone(),
         target,
-        prompts: case.context.prompts.clone(),
+        prompts,
         directory: std::path::absolute(&case.context.directory).unwrap_or_default(),
         trials,
         rule,
@@ -276,5 +308,9 @@ fn cell(
         isolate: settings.isolate.unwrap_or(Isolation::Copy),
         keep: overrides.keep.or(workspace.keep).unwrap_or(Keep::Failure),
         workspace,
+        args,
+        attachments: settings.attachments.clone(),
+        problems: settings.problems.iter().cloned().chain(problems).collect(),
+        notes: settings.notes.clone(),
     })
 }

@@ -26,11 +26,7 @@ pub const NAMES: &[&str] = &[
 /// The placeholders of a text that nobody knows.
 #[must_use]
 pub fn unknown(line: &CommandLine) -> Vec<String> {
-    let texts: Vec<&str> = match line {
-        CommandLine::Words(words) => words.iter().map(String::as_str).collect(),
-        CommandLine::Shell(line) => vec![line],
-    };
-    let all = texts.into_iter().flat_map(pieces);
+    let all = texts(line).into_iter().flat_map(|text| pieces(text, is_capitals(line)));
     all.filter_map(|piece| match piece {
         Piece::Name(name) if !is_known(name) => Some(name.to_owned()),
         _ => None,
@@ -41,14 +37,21 @@ pub fn unknown(line: &CommandLine) -> Vec<String> {
 /// Does a command line name this placeholder?
 #[must_use]
 pub fn names(line: &CommandLine, wanted: &str) -> bool {
-    let texts: Vec<&str> = match line {
-        CommandLine::Words(words) => words.iter().map(String::as_str).collect(),
-        CommandLine::Shell(line) => vec![line],
-    };
-    texts
+    texts(line)
         .into_iter()
-        .flat_map(pieces)
+        .flat_map(|text| pieces(text, is_capitals(line)))
         .any(|piece| matches!(piece, Piece::Name(name) if name.eq_ignore_ascii_case(wanted)))
+}
+
+fn texts(line: &CommandLine) -> Vec<&str> {
+    match line {
+        CommandLine::Words(words) => words.iter().map(String::as_str).collect(),
+        CommandLine::Shell(line) | CommandLine::Capitals(line) => vec![line],
+    }
+}
+
+fn is_capitals(line: &CommandLine) -> bool {
+    matches!(line, CommandLine::Capitals(_))
 }
 
 fn is_known(name: &str) -> bool {
@@ -61,8 +64,9 @@ enum Piece<'t> {
 }
 
 /// Cuts a text at its placeholders: a name of letters and underscores in braces. A
-/// brace of JSON or of the shell is text.
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+/// brace of JSON or of the shell is text, and so are names that have to be in capitals
+/// and are not.
+fn pieces(text: &str, capitals: bool) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let mut from = 0;
@@ -72,6 +76,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         let is_closed = inner.len() > name.len();
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
+        let is_name = is_name && !(capitals && name.bytes().any(|b| b.is_ascii_lowercase()));
         // `${NAME}` is the shell's.
         let is_shell = rest.get(..at).is_some_and(|before| before.ends_with('$'));
         if is_closed && is_name && !is_shell {
@@ -93,9 +98,13 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
 pub fn fill(line: &CommandLine, value: &dyn Fn(&str) -> String) -> Vec<OsString> {
     let filled = |text: &str, quotes: bool| {
         let mut out = String::new();
-        for piece in pieces(text) {
+        for piece in pieces(text, is_capitals(line)) {
             match piece {
                 Piece::Text(text) => out.push_str(text),
+                // A list of words that are quoted already.
+                Piece::Name(name) if name.eq_ignore_ascii_case("files") => {
+                    out.push_str(&value("files"));
+                }
                 Piece::Name(name) if quotes => out.push_str(&quote(&value(&name.to_lowercase()))),
                 Piece::Name(name) => out.push_str(&value(&name.to_lowercase())),
             }
@@ -104,14 +113,15 @@ pub fn fill(line: &CommandLine, value: &dyn Fn(&str) -> String) -> Vec<OsString>
     };
     match line {
         CommandLine::Words(words) => words.iter().map(|word| filled(word, false).into()).collect(),
-        CommandLine::Shell(line) => {
+        CommandLine::Shell(line) | CommandLine::Capitals(line) => {
             vec!["/bin/sh".into(), "-c".into(), filled(line, true).into()]
         }
     }
 }
 
 /// A word for the shell.
-fn quote(word: &str) -> String {
+#[must_use]
+pub fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
@@ -123,6 +133,7 @@ mod tests {
         match name {
             "prompt" => "it's $HOME".to_owned(),
             "eval_id" => "c 1".to_owned(),
+            "files" => "'a b' c".to_owned(),
             _ => String::new(),
         }
     }
@@ -135,6 +146,9 @@ mod tests {
         let shell = CommandLine::Shell("run {EVAL_ID} ${HOME} {PROMPT} {}".into());
         let filled = fill(&shell, &values);
         assert_eq!(filled[2], r"run 'c 1' ${HOME} 'it'\''s $HOME' {}");
+        let capitals = CommandLine::Capitals("awk '{print}' {EVAL_ID} {prompt} {FILES}".into());
+        let filled = fill(&capitals, &values);
+        assert_eq!(filled[2], "awk '{print}' 'c 1' {prompt} 'a b' c");
     }
 
     #[test]

@@ -108,6 +108,10 @@ impl Ready {
 
     fn target(&mut self, target: &RunTarget, lookup: Lookup<'_>, found: &mut Findings) {
         let name = &target.name;
+        for problem in &target.target.problems {
+            found.add(format!("target {name}: {problem}"));
+        }
+        self.notes.extend(target.target.notes.iter().map(|note| format!("target {name}: {note}")));
         for variable in missing(&target.target.env, lookup) {
             found.add(format!("target {name}: the variable {variable} is not set"));
         }
@@ -176,6 +180,22 @@ impl Ready {
         let Some(target) = matrix.targets.get(cell.target) else { return };
         let launch = target.host.and_then(|host| host.launch);
         let (case, name) = (&cell.case, &target.name);
+        for problem in &cell.problems {
+            found.add(format!("case {case}: {problem}"));
+        }
+        for note in &cell.notes {
+            if !self.notes.contains(note) {
+                self.notes.push(note.clone());
+            }
+        }
+        for file in &cell.attachments {
+            if !file.path.is_file() {
+                found.add(format!("case {case}: {} is not a file", file.path.display()));
+            }
+        }
+        if let Some(directory) = target.target.directory.as_ref().filter(|path| !path.is_dir()) {
+            found.add(format!("target {name}: {} is not a directory", directory.display()));
+        }
         if cell.prompts.len() > 1 && !launch.is_some_and(|launch| launch.resumes) {
             let why = "has several turns, which the target cannot be asked one after the other";
             found.add(format!("case {case} {why} ({name})"));

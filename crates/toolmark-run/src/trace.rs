@@ -1,7 +1,7 @@
 //! The trace an agent left: found, copied without secrets, read.
 
 use crate::mask::Mask;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,9 @@ use toolmark_trace::{Options, ReadError, Trajectory, exporter_by_id, load_path, 
 
 /// How much of the files of a session is kept.
 const MAX_KEPT: u64 = 512 << 20;
+
+/// How long JSON with an answer may be.
+const MAX_OUTPUT: u64 = 64 << 20;
 
 /// How long a plain answer may be.
 const MAX_ANSWER: u64 = 4 << 20;
@@ -115,10 +118,75 @@ pub(crate) fn plain_answer(path: &Path, prompt: &str, to: &Path) -> Result<Traje
         return Err(format!("the answer is longer than {MAX_ANSWER} bytes"));
     }
     let bytes = fs::read(path).map_err(|error| error.to_string())?;
-    let answer = String::from_utf8_lossy(&bytes);
+    text_answer(&String::from_utf8_lossy(&bytes), &json!({}), prompt, to)
+}
+
+/// What a command writes into the file it is asked to write: a trace, JSON with the
+/// messages or the text of its answer, or text.
+///
+/// # Errors
+///
+/// Why there is none, in words.
+pub(crate) fn output_file(
+    path: &Path,
+    prompt: &str,
+    case: &str,
+    to: &Path,
+) -> Result<Trajectory, String> {
+    let is_of_case = |run: &Trajectory| {
+        let names = [&run.name, &run.id];
+        names.into_iter().flatten().any(|name| name == case)
+    };
+    let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
+    let bytes = if size > MAX_OUTPUT { Vec::new() } else { fs::read(path).unwrap_or_default() };
+    let Ok(Value::Object(mut row)) = serde_json::from_slice::<Value>(&bytes) else {
+        let Ok(loaded) = load_path(path, &Options::default()) else {
+            return plain_answer(path, prompt, to);
+        };
+        let mut runs = loaded.runs;
+        return match runs.iter().position(is_of_case) {
+            Some(at) => Ok(runs.swap_remove(at)),
+            // One line for each of several cases, and none for this one.
+            None if runs.len() > 1 => Err(format!("its output has no line with the id {case}")),
+            None => runs.pop().ok_or_else(|| "its output holds no run".to_owned()),
+        };
+    };
+    let is_list = |key: &str, row: &Map<String, Value>| row.get(key).is_some_and(Value::is_array);
+    if is_list("output", &row) && !is_list("output_messages", &row) {
+        let messages = row.remove("output").unwrap_or_default();
+        row.insert("output_messages".to_owned(), messages);
+    }
+    if is_list("output_messages", &row) {
+        fs::write(to, format!("{}\n", Value::Object(row))).map_err(|error| error.to_string())?;
+        return read_run(to, is_of_case);
+    }
+    let text = ["text", "output"].iter().find_map(|key| row.get(*key)?.as_str());
+    match text.map(str::to_owned) {
+        Some(text) => text_answer(&text, &Value::Object(row), prompt, to),
+        None => read_run(path, is_of_case).or_else(|_| plain_answer(path, prompt, to)),
+    }
+}
+
+/// An answer that is only text, with what else is known of it: tokens, costs, time.
+fn text_answer(answer: &str, known: &Value, prompt: &str, to: &Path) -> Result<Trajectory, String> {
     if answer.trim().is_empty() {
         return Err("it printed nothing".to_owned());
     }
+    let usage = known.get("token_usage").filter(|usage| usage.is_object()).map(|usage| {
+        let count = |key: &str| usage.get(key).and_then(Value::as_u64);
+        json!({
+            "input": count("input"),
+            "output": count("output"),
+            "cache_read": count("cached"),
+            "cache_write": null,
+            "reasoning": count("reasoning"),
+            "input_includes_cache": true,
+            "output_includes_reasoning": true,
+        })
+    });
+    let number = |key: &str| known.get(key).and_then(Value::as_f64).filter(|n| n.is_finite());
+    let cost = number("cost_usd").map(|usd| json!({"nano_usd": (usd * 1e9).round() as i64}));
+    let duration = number("duration_ms").map(|ms| (ms.max(0.0) * 1e6) as u64);
     let gaps = [
         "calls",
         "call-ids",
@@ -137,7 +205,13 @@ pub(crate) fn plain_answer(path: &Path, prompt: &str, to: &Path) -> Result<Traje
         "tool-definitions",
         "working-directory",
     ];
-    let trace = json!({
+    let is_known = |gap: &&&str| match **gap {
+        "tokens" => usage.is_some(),
+        "cost" => cost.is_some(),
+        _ => false,
+    };
+    let gaps: Vec<&&str> = gaps.iter().filter(|gap| !is_known(gap)).collect();
+    let mut trace = json!({
         "schema": "toolmark.trajectory.v1",
         "format": "toolmark",
         "user_turns": 1,
@@ -150,6 +224,15 @@ pub(crate) fn plain_answer(path: &Path, prompt: &str, to: &Path) -> Result<Traje
         ],
         "children": [],
     });
+    for (key, value) in [
+        ("usage", usage),
+        ("cost", cost),
+        ("stated", duration.map(|nanos| json!({"duration_ns": nanos}))),
+    ] {
+        if let (Some(value), Some(fields)) = (value, trace.as_object_mut()) {
+            fields.insert(key.to_owned(), value);
+        }
+    }
     let text = format!("{trace}\n");
     fs::write(to, &text).map_err(|error| error.to_string())?;
     let name = to.to_string_lossy().into_owned();

@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use toolmark_grade::run_plan::{Isolation, Keep};
+use toolmark_grade::run_plan::{Isolation, Keep, Runner, TraceSource};
 use toolmark_grade::{Grading, LeftBehind};
 use toolmark_outcome::{CaseResult, Cause, Outcome, Redactor, Verdict};
 use toolmark_trace::Trajectory;
@@ -158,6 +158,11 @@ impl Trial<'_> {
     fn read(&self, left: &Left, directory: &Path) -> Result<Trajectory, String> {
         let Some(path) = &left.trace else { return Err("it left no trace".to_owned()) };
         let case = &self.cell.case;
+        let prompt = self.cell.prompts.first().map_or("", String::as_str);
+        let answer = directory.join("answer.json");
+        if let Runner::Command { trace: TraceSource::OutputFile, .. } = &self.target.target.runner {
+            return trace::output_file(path, prompt, case, &answer);
+        }
         let is_wanted = |run: &Trajectory| {
             let names = [&run.name, &run.id];
             names.into_iter().flatten().any(|name| name == case.as_str())
@@ -165,8 +170,7 @@ impl Trial<'_> {
         let read = trace::read_run(path, is_wanted);
         match read {
             Err(_) if left.may_be_text && matches!(left.marker, Marker::Exit { .. }) => {
-                let prompt = self.cell.prompts.first().map_or("", String::as_str);
-                trace::plain_answer(path, prompt, &directory.join("answer.json"))
+                trace::plain_answer(path, prompt, &answer)
             }
             read => read,
         }

@@ -75,13 +75,17 @@ mod tests {
             let git_source = GitSource {
                 url: source.to_string_lossy().into_owned(),
                 reference: reference.map(str::to_owned),
+                dest: None,
             };
             clone_at(&git_source, &to).unwrap();
             assert_eq!(fs::read_to_string(to.join("a")).unwrap(), text);
             assert_eq!(commit_of(&to).unwrap().len(), 40);
         }
-        let missing =
-            GitSource { url: source.to_string_lossy().into_owned(), reference: Some("v9".into()) };
+        let missing = GitSource {
+            url: source.to_string_lossy().into_owned(),
+            reference: Some("v9".into()),
+            dest: None,
+        };
         let said = clone_at(&missing, &dir.path().join("x")).unwrap_err();
         assert!(said.contains("v9"), "{said}");
     }

@@ -4,7 +4,7 @@ use crate::placeholders;
 use serde_json::json;
 use std::ffi::OsString;
 use std::path::Path;
-use toolmark_grade::run_plan::Hook;
+use toolmark_grade::run_plan::{CommandLine, Hook};
 use toolmark_process::{Program, run};
 
 /// What a hook is told, as JSON on stdin.
@@ -48,7 +48,8 @@ pub(crate) fn run_hooks(
             .into_iter()
             .map(|word| word.to_string_lossy().into_owned());
         let Some(first) = words.next() else { continue };
-        let mut program = Program::new(first, context.workspace);
+        let mut program =
+            Program::new(first, hook.directory.as_deref().unwrap_or(context.workspace));
         program.args = words.collect();
         program.env = env.to_vec();
         program.timeout = hook.timeout;
@@ -61,11 +62,15 @@ pub(crate) fn run_hooks(
             "workspace": context.workspace,
             "prompt": context.prompt,
             "verdict": context.verdict,
+            // As AgentV calls them.
+            "test_id": context.case,
+            "workspace_path": context.workspace,
+            "case_input": context.prompt,
         });
         program.stdin = Some(format!("{input}\n").into_bytes());
         let name = match &hook.line {
-            toolmark_grade::run_plan::CommandLine::Shell(line) => line.clone(),
-            toolmark_grade::run_plan::CommandLine::Words(words) => words.join(" "),
+            CommandLine::Shell(line) | CommandLine::Capitals(line) => line.clone(),
+            CommandLine::Words(words) => words.join(" "),
         };
         let finished = run(program).map_err(|error| format!("{}: {error}", context.moment))?;
         let why = match finished.code {

@@ -84,8 +84,16 @@ pub(crate) fn fill(
     workspace: &Path,
 ) -> Result<Snapshot, CopyError> {
     let mut snapshot = Snapshot::default();
-    for source in cloned.into_iter().chain(plan.from.as_deref()) {
-        copy_tree(source, workspace, &mut snapshot)?;
+    let below = plan.git.as_ref().and_then(|git| git.dest.as_ref());
+    match (cloned, below) {
+        (Some(clone), None) => copy_tree(clone, workspace, &mut snapshot)?,
+        (Some(clone), Some(below)) => {
+            copy_tree(clone, &workspace.join(below), &mut Snapshot::default())?;
+        }
+        (None, _) => {}
+    }
+    if let Some(from) = &plan.from {
+        copy_tree(from, workspace, &mut snapshot)?;
     }
     for file in &plan.files {
         let to = workspace.join(&file.dest);

@@ -18,7 +18,7 @@ use toolmark_outcome::{PassRule, Printable, RunResult};
 use toolmark_redact::printable;
 use toolmark_run::store::{RUNS, Store};
 use toolmark_run::{
-    Ledger, Matrix, Observer, Overrides, Ready, Schedule, Shared, Used, agents, work_root,
+    EnvFiles, Ledger, Matrix, Observer, Overrides, Ready, Schedule, Shared, Used, agents, work_root,
 };
 
 const EXAMPLES: &str = "\
@@ -152,7 +152,6 @@ fn keep(text: &str) -> Result<Keep, String> {
 impl Run {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let started = Instant::now();
-        let lookup = |name: &str| std::env::var_os(name);
         let earlier = self.earlier()?;
         let path = self.spec_path(earlier.as_ref())?;
         let options = self.loading.load_options(&path)?;
@@ -160,7 +159,9 @@ impl Run {
         let mut plans = vec![std::mem::replace(&mut spec.plan, empty_plan())];
         self.selection.select(&mut plans, |plan| plan)?;
         let plan = plans.pop().ok_or_else(|| Failure::usage("nothing is left to run"))?;
-        let matrix = Matrix::new(plan, &self.overrides()).map_err(|error| {
+        let files = EnvFiles::read(&plan.run.env_files);
+        let lookup = |name: &str| std::env::var_os(name).or_else(|| files.get(name));
+        let matrix = Matrix::new(plan, &self.overrides(), &lookup).map_err(|error| {
             let failure = Failure::usage(format!("{}: {}", path.display(), error.message));
             failure.hints(error.hint)
         })?;

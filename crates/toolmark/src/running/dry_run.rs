@@ -109,7 +109,9 @@ fn argv(target: &RunTarget, ready: &Ready, at: usize) -> Vec<String> {
             std::iter::once(program).chain(own).chain(args.iter().cloned()).collect()
         }
         Runner::Command { line: CommandLine::Words(words), .. } => words.clone(),
-        Runner::Command { line: CommandLine::Shell(line), .. } => vec![line.clone()],
+        Runner::Command {
+            line: CommandLine::Shell(line) | CommandLine::Capitals(line), ..
+        } => vec![line.clone()],
         Runner::Replay(path) => vec![path.to_string_lossy().into_owned()],
         Runner::Unsupported(what) => vec![what.clone()],
     }

@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 #![cfg(target_os = "linux")]
 
+mod agentv;
 mod compared;
 mod limits;
 mod mistakes;
 mod nothing_left;
+mod peers;
 mod real;
 mod recorded;
 mod resumed;

@@ -122,7 +122,7 @@ pub(super) fn case(
             profile: loading.options.profile.unwrap_or(Profile::Toolmark),
         },
         trials: suite.trials,
-        run: toolmark_grade::run_plan::RunSettings::default(),
+        run: super::running::settings(node, loading),
         target: None,
         place: loading.place(node.span),
         id,

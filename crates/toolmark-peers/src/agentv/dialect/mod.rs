@@ -9,9 +9,11 @@ mod case;
 mod era;
 mod files;
 mod keys;
+mod running;
 mod schema;
 mod suite;
 mod table;
+mod targets;
 
 use serde_json::Value;
 use suite::Suite;
@@ -52,7 +54,7 @@ impl Dialect for AgentV {
             loading.error("no-cases", root.span, "the file has no tests");
         }
         Some(Plan {
-            run: toolmark_grade::RunPlan::default(),
+            run: running::plan(root, loading),
             spec: loading.file.clone(),
             dialect: INFO.id,
             name: root.get("name").and_then(Node::as_str).map(str::to_owned),

@@ -14,6 +14,7 @@ mod metrics;
 mod placeholders;
 mod references;
 mod rows;
+mod running;
 mod schema;
 mod scorers;
 mod task;
@@ -73,7 +74,7 @@ impl Dialect for AiGo {
         let needs_rows = scorers.iter().any(Scorer::needs_row);
         let dataset = task.dataset(needs_rows, loading);
         let mut plan = Plan {
-            run: toolmark_grade::RunPlan::default(),
+            run: running::plan(&task, loading),
             spec: Arc::clone(&loading.file),
             dialect: INFO.id,
             name: task.name(),

@@ -2,6 +2,7 @@
 
 mod constraints;
 mod graders;
+mod running;
 mod schema;
 mod scoring;
 mod stimulus;
@@ -128,7 +129,8 @@ impl Dialect for Vally {
         gathered.names = Names::of_shared(&asked, loading);
         let graders = asked.iter().map(|asked| graders::build(asked, loading)).collect();
         let tags = tags.unwrap_or_default();
-        let shared = Shared { threshold, trials, tags, asked, graders };
+        let root_environment = running::environments(&root);
+        let shared = Shared { threshold, trials, root_environment, tags, asked, graders };
         let stimuli = stimuli(&root, loading);
         let each = shared.asked.len() + shared.tags.values().map(|v| v.len() + 1).sum::<usize>();
         if each.saturating_mul(stimuli.len()) > MOST_SHARED {
@@ -143,7 +145,7 @@ impl Dialect for Vally {
         check_names(&root, loading);
         gathered.weights.check_used(loading);
         Some(Plan {
-            run: toolmark_grade::RunPlan::default(),
+            run: running::plan(&root, loading),
             spec: Arc::clone(&loading.file),
             dialect: INFO.id,
             name: root.get("name").and_then(Node::as_str).map(str::to_owned),

@@ -170,6 +170,8 @@ impl JsonSchema for Rubric {
 pub(super) struct Shared {
     pub(super) threshold: Option<f64>,
     pub(super) trials: Option<u32>,
+    /// The environment every stimulus has.
+    pub(super) root_environment: Option<Node>,
     pub(super) tags: BTreeMap<String, Vec<String>>,
     /// Graders asked of every stimulus, and what they were built to.
     pub(super) asked: Vec<Asked>,
@@ -255,7 +257,7 @@ pub(super) fn case(
             profile: loading.options.profile.unwrap_or(Profile::Vally),
         },
         trials: trials.filter(|runs| *runs > 0).or(shared.trials),
-        run: toolmark_grade::run_plan::RunSettings::default(),
+        run: super::running::settings(node, shared.root_environment.as_ref(), loading),
         target: None,
         place: loading.place(stimulus.name.span),
     })

@@ -145,7 +145,11 @@ impl Dialect for Toolmark {
 fn run_plan(top: &Checked<'_>, loading: &mut Loading<'_>) -> RunPlan {
     let settings = top.get("run").map(|node| running::settings(node, loading));
     let targets = top.get("targets").map(|node| running::targets(node, loading));
-    RunPlan { settings: settings.unwrap_or_default(), targets: targets.unwrap_or_default() }
+    RunPlan {
+        settings: settings.unwrap_or_default(),
+        targets: targets.unwrap_or_default(),
+        ..RunPlan::default()
+    }
 }
 
 fn gate(top: &Checked<'_>, loading: &mut Loading<'_>) -> Gate {

@@ -527,6 +527,7 @@ pub(super) fn settings(node: &Node, loading: &mut Loading<'_>) -> RunSettings {
         jobs: at_least_one(run.jobs.as_ref(), "jobs", loading),
         isolate: word(run.isolate.as_ref(), "isolate", &isolations, Isolation::from_word, loading),
         workspace: run.workspace.map(|workspace| workspace.plan(loading)),
+        ..RunSettings::default()
     }
 }
 
@@ -552,14 +553,17 @@ impl WrittenWorkspace {
         let keeps = words_of!(Keep);
         WorkspacePlan {
             from: self.from.map(|from| loading.path(from)),
-            git: self
-                .git
-                .map(|git| GitSource { url: local(&git.url, loading), reference: git.reference }),
+            git: self.git.map(|git| GitSource {
+                url: local(&git.url, loading),
+                reference: git.reference,
+                dest: None,
+            }),
             files,
             setup: self.setup.into_iter().map(WrittenHook::hook).collect(),
             teardown: self.teardown.into_iter().map(WrittenHook::hook).collect(),
             env: self.env.0,
             keep: word(self.keep.as_ref(), "keep", &keeps, Keep::from_word, loading),
+            ..WorkspacePlan::default()
         }
     }
 }
@@ -577,7 +581,8 @@ fn stays_inside(path: &Path) -> bool {
 
 impl WrittenHook {
     fn hook(self) -> Hook {
-        Hook { line: self.line, timeout: self.timeout.unwrap_or(Hook::TIMEOUT) }
+        let timeout = self.timeout.unwrap_or(Hook::TIMEOUT);
+        Hook { timeout, ..Hook::new(self.line) }
     }
 }
 

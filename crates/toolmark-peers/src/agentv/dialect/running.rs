@@ -1,0 +1,370 @@
+//! How AgentV runs the cases of a file: targets, trials, workspaces, budgets.
+
+use super::targets;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toolmark_config::{Node, Source, Span, parse, quoted};
+use toolmark_grade::Loading;
+use toolmark_grade::RunPlan;
+use toolmark_grade::run_plan::{
+    Attachment, GitSource, Hook, Isolation, RunSettings, Runner, Variable, WorkspacePlan,
+};
+use toolmark_outcome::{PassRule, Profile};
+
+/// Where AgentV keeps what it says about running.
+const BLOCKS: &[&str] = &["execution", "experiment", "evaluate_options", "run"];
+
+/// How long hooks may take that prepare, and that clean up.
+const BEFORE: Duration = Duration::from_secs(60);
+const AFTER: Duration = Duration::from_secs(30);
+
+/// Everything a file says about running its cases.
+pub(super) fn plan(root: &Node, loading: &Loading<'_>) -> RunPlan {
+    let mut plan = RunPlan::default();
+    targets::found(loading, &mut plan);
+    plan.settings = settings(root, loading);
+    for key in ["targets", "providers"] {
+        for item in root.get(key).into_iter().flat_map(Node::items) {
+            define(item, &mut plan, loading);
+        }
+    }
+    let listed = root.get("execution").and_then(|block| block.get("targets"));
+    for item in listed.into_iter().flat_map(Node::items) {
+        define(item, &mut plan, loading);
+    }
+    if let Some(target) = root.get("execution").and_then(|block| block.get("target")) {
+        define(target, &mut plan, loading);
+    }
+    if plan.settings.targets.is_empty() && !plan.targets.is_empty() {
+        let is_default = plan.targets.iter().any(|target| target.name == "default");
+        // AgentV runs the target of this name where none is named.
+        if is_default || plan.targets.len() > 1 {
+            plan.settings.targets = vec!["default".to_owned()];
+        }
+    }
+    // Commands without a directory run in that of the file.
+    let here = std::path::absolute(loading.directory).ok();
+    for target in &mut plan.targets {
+        let is_command = matches!(target.runner, Runner::Command { .. });
+        if is_command && target.workspace.is_none() && target.directory.is_none() {
+            target.directory.clone_from(&here);
+        }
+    }
+    plan
+}
+
+/// A target that stands in the file itself: a new one, or hooks for one that is known.
+fn define(node: &Node, plan: &mut RunPlan, loading: &Loading<'_>) {
+    if node.as_map().is_none() {
+        return;
+    }
+    match targets::target(node, loading) {
+        Ok(mut target) => {
+            let known = plan.targets.iter_mut().find(|known| known.name == target.name);
+            let is_new = node.get("provider").is_some()
+                || node.get("use_target").is_some()
+                || node.get("id").is_some();
+            match known {
+                Some(known) if !is_new => known.workspace = target.workspace.take(),
+                Some(known) => *known = target,
+                None => plan.targets.push(target),
+            }
+        }
+        Err(problem) => plan.problems.push(problem),
+    }
+}
+
+/// What a file or a case says about running.
+pub(super) fn settings(node: &Node, loading: &Loading<'_>) -> RunSettings {
+    let mut settings = RunSettings::default();
+    let blocks: Vec<&Node> = BLOCKS.iter().filter_map(|key| node.get(key)).collect();
+    let said = |keys: &[&str]| {
+        let holders = blocks.iter().copied().chain(std::iter::once(node));
+        let mut found =
+            holders.flat_map(|holder| keys.iter().filter_map(move |key| holder.get(key)));
+        found.find(|value| !value.is_null())
+    };
+    settings.targets = names(said(&["targets", "providers", "target", "provider"]));
+    settings.timeout = seconds(said(&["timeout_seconds"]));
+    settings.jobs = number(said(&["workers", "max_concurrency"]));
+    settings.retries = said(&["max_retries"]).and_then(|n| u32::try_from(n.as_u64()?).ok());
+    settings.budget.usd =
+        said(&["budget_usd", "budgetUsd", "total_budget_usd"]).and_then(Node::as_f64);
+    if let Some(model) = blocks.iter().find_map(|block| block.get("model")) {
+        settings.notes.push(placed(loading, model.span, "model has no effect here: use --model"));
+    }
+    for key in ["agent", "agent_options", "sandbox", "setup", "scripts", "cache"] {
+        if let Some(entry) = blocks.iter().find_map(|block| block.entry(key)) {
+            let message = format!("{key} is not done by toolmark run");
+            settings.notes.push(placed(loading, entry.key_span, &message));
+        }
+    }
+    for key in ["extensions", "depends_on"] {
+        if let Some(entry) = node.entry(key) {
+            let message = format!("{key} is not done by toolmark run");
+            settings.notes.push(placed(loading, entry.key_span, &message));
+        }
+    }
+    if let Some(repeat) = said(&["trials", "repeat", "runs"]) {
+        trials(repeat, &mut settings, loading);
+    }
+    if let Some(workspace) = node.get("workspace").or_else(|| said(&["workspace"])) {
+        settings.workspace = self::workspace(workspace, &mut settings, loading);
+    }
+    if let Some(hooks) = node.get("hooks") {
+        let mut plan = settings.workspace.take().unwrap_or_default();
+        let (problems, notes) = (&mut settings.problems, &mut settings.notes);
+        self::hooks(hooks, loading.directory, &mut plan, problems, notes);
+        settings.workspace = Some(plan);
+    }
+    settings.attachments = attachments(node, loading);
+    settings
+}
+
+/// How the trials of a case make one.
+fn trials(repeat: &Node, settings: &mut RunSettings, loading: &Loading<'_>) {
+    let strategy = repeat.get("strategy").and_then(Node::as_str);
+    let is_agentv = matches!(loading.options.profile, Some(Profile::AgentV2));
+    match strategy {
+        Some("pass_at_k") => settings.pass = Some(PassRule::Any),
+        None if is_agentv => settings.pass = Some(PassRule::Any),
+        None => {}
+        Some(other) => {
+            let message = format!("strategy {other}: every trial must pass, and all are run");
+            settings.notes.push(placed(loading, repeat.span, &message));
+            settings.early_stop = Some(false);
+        }
+    }
+    if let Some(limit) = repeat.get("cost_limit_usd") {
+        let message = "cost_limit_usd has no effect: budget_usd limits the whole run";
+        settings.notes.push(placed(loading, limit.span, message));
+    }
+}
+
+/// Names of targets: a text, a map with a name, or a list of those.
+fn names(node: Option<&Node>) -> Vec<String> {
+    let Some(node) = node else { return Vec::new() };
+    let one = |node: &Node| {
+        let named = ["label", "name", "id"].iter().find_map(|key| node.get(key)?.as_str());
+        node.as_str().or(named).map(str::to_owned)
+    };
+    match node.as_list() {
+        Some(items) => items.iter().filter_map(one).collect(),
+        None => one(node).into_iter().collect(),
+    }
+}
+
+fn number(node: Option<&Node>) -> Option<u32> {
+    node?.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0)
+}
+
+/// A time in seconds, as a number or as text.
+pub(super) fn seconds(node: Option<&Node>) -> Option<Duration> {
+    let node = node?;
+    let seconds = node.as_f64().or_else(|| node.as_str()?.trim().parse().ok())?;
+    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())
+}
+
+/// Variables: names with values.
+pub(super) fn variables(node: &Node) -> Vec<Variable> {
+    let text = |node: &Node| match node.to_json() {
+        serde_json::Value::String(text) => text,
+        value => value.to_string(),
+    };
+    node.entries().map(|entry| Variable::new(entry.key.as_str(), &text(&entry.value))).collect()
+}
+
+/// A message with its place in words: it is said when something is run, not when the
+/// file is read.
+pub(super) fn placed(loading: &Loading<'_>, span: Span, message: &str) -> String {
+    let place = loading.place(span);
+    format!("{}:{}:{}: {message}", loading.file, place.line, place.column)
+}
+
+/// The files of a case.
+fn workspace(
+    node: &Node,
+    settings: &mut RunSettings,
+    loading: &Loading<'_>,
+) -> Option<WorkspacePlan> {
+    if let Some(file) = node.as_str() {
+        return in_file(&loading.path(file), node.span, settings, loading);
+    }
+    let mut plan = WorkspacePlan::default();
+    let path = |text: &str| Some(loading.path(text));
+    for entry in node.entries() {
+        let value = &entry.value;
+        match (entry.key.as_str(), value.as_str()) {
+            ("template", Some(template)) => plan.from = path(template),
+            ("path", Some(path_text)) => {
+                plan.from = path(path_text);
+                settings.isolate = Some(Isolation::None);
+            }
+            ("mode", Some("static")) => settings.isolate = Some(Isolation::None),
+            ("mode" | "isolation", _) => {
+                if value.as_str() != Some("per_test") && value.as_str() != Some("temp") {
+                    let message = "every trial has a workspace of its own";
+                    settings.notes.push(placed(loading, entry.key_span, message));
+                }
+            }
+            ("repos", _) => repos(value, &mut plan, settings, loading),
+            ("env", _) => plan.env = variables(value),
+            ("hooks", _) => {
+                let (problems, notes) = (&mut settings.problems, &mut settings.notes);
+                hooks(value, loading.directory, &mut plan, problems, notes);
+            }
+            (key, _) => {
+                let message = format!("{} of a workspace is not supported", quoted(key));
+                settings.problems.push(placed(loading, entry.key_span, &message));
+            }
+        }
+    }
+    Some(plan)
+}
+
+/// A workspace that stands in a file of its own.
+fn in_file(
+    path: &Path,
+    span: Span,
+    settings: &mut RunSettings,
+    loading: &Loading<'_>,
+) -> Option<WorkspacePlan> {
+    if path.is_dir() {
+        return Some(WorkspacePlan { from: Some(path.to_owned()), ..WorkspacePlan::default() });
+    }
+    let source = match Source::open(path) {
+        Ok(source) => source,
+        Err(problem) => {
+            let message = format!("{}: {}", path.display(), problem.message);
+            settings.problems.push(placed(loading, span, &message));
+            return None;
+        }
+    };
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let inner = Loading::new(
+        source.name.clone(),
+        source.text(),
+        directory,
+        loading.options,
+        loading.graders,
+    );
+    let root = parse(&source).node?;
+    // A file that names another would never end.
+    if root.as_str().is_some() {
+        settings.problems.push(placed(&inner, root.span, "expected a workspace"));
+        return None;
+    }
+    workspace(root.get("workspace").unwrap_or(&root), settings, &inner)
+}
+
+/// The repository of a workspace.
+fn repos(node: &Node, plan: &mut WorkspacePlan, settings: &mut RunSettings, loading: &Loading<'_>) {
+    let Some([repo]) = node.as_list() else {
+        if !node.items().as_slice().is_empty() {
+            let message = "only one repository can be cloned into a workspace";
+            settings.problems.push(placed(loading, node.span, message));
+        }
+        return;
+    };
+    let source = repo.get("source").unwrap_or(repo);
+    let url = ["url", "repo", "path"].iter().find_map(|key| source.get(key)?.as_str());
+    let Some(url) = url.or_else(|| source.as_str()) else {
+        settings.problems.push(placed(loading, repo.span, "a repository needs a url"));
+        return;
+    };
+    let checkout = repo.get("checkout").unwrap_or(repo);
+    let reference =
+        ["ref", "commit", "base_commit"].iter().find_map(|key| checkout.get(key)?.as_str());
+    let below = repo.get("source").and_then(|_| repo.get("path")?.as_str());
+    let dest = below.map(|path| PathBuf::from(path.trim_start_matches("./")));
+    let dest = dest.filter(|path| !path.as_os_str().is_empty() && path != Path::new("."));
+    if dest.as_ref().is_some_and(|dest| dest.is_absolute() || dest.starts_with("..")) {
+        let message = "the path of a repository must be inside the workspace";
+        settings.problems.push(placed(loading, repo.span, message));
+        return;
+    }
+    let url = match url.starts_with('.') {
+        true => loading.path(url).to_string_lossy().into_owned(),
+        false => url.to_owned(),
+    };
+    plan.git = Some(GitSource { url, reference: reference.map(str::to_owned), dest });
+}
+
+/// Programs before and after a trial.
+pub(super) fn hooks(
+    node: &Node,
+    base: &Path,
+    plan: &mut WorkspacePlan,
+    problems: &mut Vec<String>,
+    notes: &mut Vec<String>,
+) {
+    for entry in node.entries() {
+        let (is_before, is_once) = match entry.key.as_str() {
+            "before_all" => (true, true),
+            "before_each" => (true, false),
+            "after_each" => (false, false),
+            "after_all" => (false, true),
+            "enabled" => continue,
+            other => {
+                problems.push(format!("hook {}: not supported", quoted(other)));
+                continue;
+            }
+        };
+        if is_once {
+            notes.push(format!("{} runs for every trial: each has a workspace", entry.key));
+        }
+        let usual = if is_before { BEFORE } else { AFTER };
+        if entry.value.get("command").or_else(|| entry.value.get("script")).is_none()
+            && entry.value.as_str().is_none()
+            && entry.value.as_list().is_none()
+        {
+            problems.push(format!("hook {}: only commands are supported", entry.key));
+            continue;
+        }
+        let Some(hook) = targets::hook(&entry.value, base, usual) else { continue };
+        let list: &mut Vec<Hook> = if is_before { &mut plan.setup } else { &mut plan.teardown };
+        list.push(hook);
+    }
+}
+
+/// The files that the input of a case names.
+fn attachments(node: &Node, loading: &Loading<'_>) -> Vec<Attachment> {
+    let mut found = Vec::new();
+    let mut add = |path: &str| {
+        let path = path.strip_prefix("file://").unwrap_or(path);
+        // A path from the top of the repository starts with a slash.
+        let path = loading.path(path.trim_start_matches('/'));
+        let attachment = Attachment { is_guideline: is_guideline(&path), path };
+        if !found.contains(&attachment) {
+            found.push(attachment);
+        }
+    };
+    for file in node.get("input_files").into_iter().flat_map(Node::items) {
+        if let Some(path) = file.as_str() {
+            add(path);
+        }
+    }
+    for input in ["input", "input_messages"].iter().filter_map(|key| node.get(key)) {
+        for content in input.items().filter_map(|message| message.get("content")) {
+            for part in content.items() {
+                let is_file = part.get("type").and_then(Node::as_str) == Some("file");
+                let path = part.get("value").or_else(|| part.get("path")).and_then(Node::as_str);
+                if let Some(path) = path.filter(|_| is_file) {
+                    add(path);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Does a file say how work is done, by the names AgentV goes by?
+fn is_guideline(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let folder =
+        |word: &str| path.parent().is_some_and(|parent| parent.iter().any(|part| part == word));
+    name.ends_with(".instructions.md")
+        || name.ends_with(".prompt.md")
+        || folder("instructions")
+        || folder("prompts")
+}

@@ -1,0 +1,164 @@
+//! Targets as they are run: those that stand for others followed, variables looked up.
+
+use crate::matrix::MatrixError;
+use crate::variables::Lookup;
+use std::path::PathBuf;
+use toolmark_grade::run_plan::{CommandLine, Runner, Target, WorkspacePlan, inherited};
+
+/// How many targets may stand for one another.
+const MOST_LINKS: usize = 10;
+
+/// A target as it is run, under its own name.
+pub(crate) fn target(
+    written: &Target,
+    known: &[Target],
+    lookup: Lookup<'_>,
+) -> Result<Target, MatrixError> {
+    let name = &written.name;
+    let mut values = Values { target: written, lookup, missing: None };
+    let mut found = written.clone();
+    let mut links = 0;
+    while let Some(other) = found.stands_for.take() {
+        let other = values.value(other);
+        values.finish()?;
+        links += 1;
+        if links > MOST_LINKS {
+            let message = format!("target {name}: more than {MOST_LINKS} targets for one another");
+            return Err(MatrixError::new(message, None));
+        }
+        let Some(next) = known.iter().find(|target| target.name == other) else {
+            let message = format!("target {name} stands for {other}, which does not exist");
+            return Err(MatrixError::new(message, None));
+        };
+        // What is said of the outer one adds to the inner one.
+        found = Target {
+            name: name.clone(),
+            workspace: match (found.workspace, &next.workspace) {
+                (Some(own), Some(other)) => Some(own.with(other)),
+                (own, other) => own.or_else(|| other.clone()),
+            },
+            problems: [found.problems, next.problems.clone()].concat(),
+            notes: [found.notes, next.notes.clone()].concat(),
+            timeout: found.timeout.or(next.timeout),
+            ..next.clone()
+        };
+    }
+    found.models = found.models.into_iter().map(|model| values.value(model)).collect();
+    found.directory = found.directory.map(|path| values.path(path));
+    found.runner = match found.runner {
+        Runner::Agent { id, executable, args } => Runner::Agent {
+            id,
+            executable: executable.map(|program| values.value(program)),
+            args: args.into_iter().map(|word| values.value(word)).collect(),
+        },
+        Runner::Command { line, trace, needs_success } => {
+            let line = match line {
+                CommandLine::Capitals(line) => CommandLine::Capitals(values.value(line)),
+                line => line,
+            };
+            Runner::Command { line, trace, needs_success }
+        }
+        Runner::Replay(path) => Runner::Replay(values.path(path)),
+        other => other,
+    };
+    found.workspace = found
+        .workspace
+        .map(|plan| WorkspacePlan { from: plan.from.map(|path| values.path(path)), ..plan });
+    values.finish()?;
+    Ok(found)
+}
+
+/// Looks up the values of one target.
+struct Values<'a> {
+    target: &'a Target,
+    lookup: Lookup<'a>,
+    missing: Option<String>,
+}
+
+impl Values<'_> {
+    /// A value, or what it stands for: only a whole value stands for a variable.
+    fn value(&mut self, written: String) -> String {
+        let Some(name) = inherited(&written) else { return written };
+        match (self.lookup)(name) {
+            Some(value) => value.to_string_lossy().into_owned(),
+            None => {
+                self.missing.get_or_insert_with(|| name.to_owned());
+                written
+            }
+        }
+    }
+
+    /// The same for a path, the last part of which may be such a value.
+    fn path(&mut self, written: PathBuf) -> PathBuf {
+        let last = written.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match inherited(&last) {
+            Some(_) => written.with_file_name("").join(self.value(last)),
+            None => written,
+        }
+    }
+
+    fn finish(&self) -> Result<(), MatrixError> {
+        let Some(name) = &self.missing else { return Ok(()) };
+        let place = &self.target.place;
+        let message = format!(
+            "{}:{}: target {}: the variable {name} is not set",
+            place.file.raw(),
+            place.line,
+            self.target.name
+        );
+        Err(MatrixError::new(message, "set it, or write it into .env".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsString;
+
+    fn agent(name: &str, model: &str) -> Target {
+        let runner = Runner::Agent { id: "codex".into(), executable: None, args: Vec::new() };
+        Target { models: vec![model.into()], ..Target::new(name, runner) }
+    }
+
+    fn alias(name: &str, of: &str) -> Target {
+        let runner = Runner::Unsupported(String::new());
+        Target { stands_for: Some(of.into()), ..Target::new(name, runner) }
+    }
+
+    fn lookup(name: &str) -> Option<OsString> {
+        match name {
+            "AGENT" => Some("real".into()),
+            "MODEL" => Some("m-1".into()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn aliases_and_variables() {
+        let known = [
+            alias("default", "${{ AGENT }}"),
+            alias("loop", "loop"),
+            alias("lost", "nobody"),
+            agent("real", "${{ MODEL }}"),
+            agent("unset", "${{ NOT_SET }}"),
+            agent("inside", "x-${{ MODEL }}"),
+        ];
+        for (name, expected) in [
+            ("default", Ok("m-1")),
+            ("real", Ok("m-1")),
+            ("inside", Ok("x-${{ MODEL }}")),
+            ("loop", Err("more than 10 targets")),
+            ("lost", Err("stands for nobody, which does not exist")),
+            ("unset", Err("the variable NOT_SET is not set")),
+        ] {
+            let written = known.iter().find(|target| target.name == name).unwrap();
+            match (target(written, &known, &lookup), expected) {
+                (Ok(found), Ok(model)) => {
+                    assert_eq!((found.name.as_str(), found.models[0].as_str()), (name, model));
+                }
+                (Err(error), Err(why)) => assert!(error.message.contains(why), "{error}"),
+                (found, _) => panic!("{name}: {found:?}"),
+            }
+        }
+    }
+}
