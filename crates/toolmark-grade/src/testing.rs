@@ -29,6 +29,8 @@ pub fn case(id: &str) -> Case {
         graders: Vec::new(),
         scoring: Scoring { rule: Rule::All, profile: Profile::Toolmark },
         trials: None,
+        run: crate::run_plan::RunSettings::default(),
+        target: None,
         place: SpecPlace::default(),
     }
 }
