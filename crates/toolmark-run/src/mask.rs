@@ -1,9 +1,10 @@
 //! Values of variables that must not reach the disk: keys that an agent was given and
 //! prints.
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
 /// A value shorter than this is not looked for: it would be found everywhere.
 const MIN_VALUE: usize = 8;
@@ -15,7 +16,7 @@ const HIDDEN: &[u8] = b"[redacted]";
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mask {
     finder: Option<AhoCorasick>,
-    longest: usize,
+    values: Arc<[String]>,
 }
 
 impl Mask {
@@ -29,9 +30,10 @@ impl Mask {
         }
         all.sort();
         all.dedup();
-        let longest = all.iter().map(String::len).max().unwrap_or(0);
-        let finder = if all.is_empty() { None } else { AhoCorasick::new(&all).ok() };
-        Self { finder, longest }
+        // Of a value that starts as another does, all is hidden.
+        let builder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&all);
+        let finder = if all.is_empty() { None } else { builder.ok() };
+        Self { finder, values: all.into() }
     }
 
     /// A text without the values.
@@ -80,10 +82,7 @@ impl Mask {
                 Err(error) => return Err(error),
             };
             held.extend_from_slice(chunk.get(..read).unwrap_or_default());
-            // What might be the start of a value is held back; whole lines are not,
-            // unless a value spans them.
-            let keep = if read == 0 { 0 } else { self.held_back(&held) };
-            let ready = held.len() - keep;
+            let ready = if read == 0 { held.len() } else { self.ready(&held) };
             if ready > 0 {
                 let clean = self.apply(held.get(..ready).unwrap_or_default());
                 let fits = usize::try_from(room).unwrap_or(usize::MAX).min(clean.len());
@@ -100,15 +99,20 @@ impl Mask {
         }
     }
 
-    /// How many bytes at the end may be the start of a value.
-    fn held_back(&self, bytes: &[u8]) -> usize {
-        if self.finder.is_none() {
-            return 0;
-        }
-        let tail = self.longest.saturating_sub(1).min(bytes.len());
-        // Values have no line breaks: behind the last one starts nothing that is over.
-        let after = bytes.iter().rev().take(tail).position(|byte| *byte == b'\n');
-        after.unwrap_or(tail)
+    /// How many bytes can be written: behind them starts what may become a value. A
+    /// value that is there is never cut.
+    fn ready(&self, bytes: &[u8]) -> usize {
+        let Some(finder) = &self.finder else { return bytes.len() };
+        let longest = self.values.iter().map(String::len).max().unwrap_or(0);
+        let first = bytes.len().saturating_sub(longest.saturating_sub(1));
+        let is_start = |at: &usize| {
+            let rest = bytes.get(*at..).unwrap_or_default();
+            self.values.iter().any(|value| value.as_bytes().starts_with(rest))
+        };
+        let ready = (first..bytes.len()).find(is_start).unwrap_or(bytes.len());
+        let cut =
+            finder.find_iter(bytes).find(|found| found.start() < ready && found.end() > ready);
+        cut.map_or(ready, |found| found.end())
     }
 }
 
@@ -145,6 +149,25 @@ mod tests {
         ] {
             let (text, whole) = copied(&mask, pieces, 1000);
             assert_eq!((text.as_str(), whole), ("key [redacted] end\n", true));
+        }
+        let alike = Mask::new(["sk-secret-1", "sk-secret-1-longer", "line one\nline two"]);
+        for (pieces, expected) in [
+            (vec![&b"sk-secret-1"[..], b"-long", b"er."], "[redacted]."),
+            (vec![b"sk-secret-1", b"-short"], "[redacted]-short"),
+            (vec![b"a line one\n", b"line two b"], "a [redacted] b"),
+            (vec![b"sk-secret-sk-secret-1 sk-", b"s"], "sk-secret-[redacted] sk-s"),
+        ] {
+            assert_eq!(copied(&alike, pieces, 1000).0, expected);
+        }
+        // Every way to cut a text in three.
+        let text = b"x sk-secret-1 y sk-secret-1-longer z sk-secret-";
+        for first in 0..text.len() {
+            for second in first..text.len() {
+                let pieces = [&text[..first], &text[first..second], &text[second..]];
+                let pieces = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+                let (copy, _) = copied(&alike, pieces, 1000);
+                assert_eq!(copy, "x [redacted] y [redacted] z sk-secret-", "{first} {second}");
+            }
         }
         assert_eq!(copied(&mask, vec![b"a short x a\\\"b-longer"], 99).0, "a short x [redacted]");
         assert_eq!(copied(&mask, vec![b"0123456789"], 4), ("0123".to_owned(), false));
