@@ -6,6 +6,7 @@ use crate::pairing::folded;
 use crate::plan::Case;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -55,8 +56,11 @@ pub struct StoredCases {
     asks_judge: bool,
     reader: Box<dyn CaseReader>,
     block: Mutex<Block>,
-    recent: Mutex<Vec<Option<(usize, Arc<Case>)>>>,
+    recent: Mutex<Vec<Recent>>,
 }
+
+/// A case that was read lately, and its place.
+type Recent = Option<(usize, Arc<Case>)>;
 
 /// Where a case stands.
 #[derive(Clone, Copy)]
@@ -211,13 +215,14 @@ impl Ids {
     /// Another id; `None` where it is there already.
     fn add(&mut self, id: &str, hash: u64) -> Option<()> {
         let index = self.ends.len();
-        if self.by_hash.contains_key(&hash) {
-            if self.find(id, hash).is_some() {
-                return None;
+        if self.find(id, hash).is_some() {
+            return None;
+        }
+        match self.by_hash.entry(hash) {
+            Entry::Occupied(_) => self.clashes.push(index),
+            Entry::Vacant(place) => {
+                place.insert(index);
             }
-            self.clashes.push(index);
-        } else {
-            self.by_hash.insert(hash, index);
         }
         self.text.push_str(id);
         self.ends.push(self.text.len());

@@ -26,11 +26,12 @@ pub(crate) fn may_end_name(b: u8) -> bool {
 pub(crate) fn may_end_secret(text: &[u8]) -> bool {
     let letters = text.iter().rev().filter(|b| b.is_ascii_alphanumeric());
     let mut last = letters.map(u8::to_ascii_lowercase);
-    match (last.next(), last.next()) {
-        (Some(b'd'), Some(b'r' | b'w')) | (Some(b'e'), Some(b's')) => true,
-        (Some(b'n' | b't' | b'y'), Some(b'e')) => true,
-        _ => false,
-    }
+    matches!(
+        (last.next(), last.next()),
+        (Some(b'd'), Some(b'r' | b'w'))
+            | (Some(b'e'), Some(b's'))
+            | (Some(b'n' | b't' | b'y'), Some(b'e'))
+    )
 }
 
 /// Is this the name of a secret? `DB_PASSWORD`, `api-key`, `clientSecret`.
