@@ -440,7 +440,7 @@ mod tests {
         text += "\"}";
         let source = Source::new("x.json", text);
         let problem = Problem::error("x", "here").at(Span::new(at, at + 5)).label("this");
-        let started = std::time::Instant::now();
+        let started = toolmark_testing::Watch::start();
         let shown = render(&source, &vec![problem.clone(); 20], Style::default());
         assert!(started.elapsed().as_secs() < 10);
         assert!(shown.len() < 20_000, "{}", shown.len());

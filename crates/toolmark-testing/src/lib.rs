@@ -25,9 +25,11 @@ pub mod http;
 pub mod peers;
 mod skip;
 pub mod stand_in;
+mod watch;
 
 pub use corpus::{assert_compared, files_below, find_shared, find_traces};
 pub use skip::skip;
+pub use watch::Watch;
 
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,8 @@
 
 use std::fmt::Write;
 use std::io::{Cursor, sink};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use toolmark_testing::Watch;
 use toolmark_trace::{EXPORTERS, Options, Summary, Trajectory, read};
 
 /// How many of everything; `TOOLMARK_MANY` asks for another number.
@@ -21,27 +22,6 @@ fn many() -> usize {
 /// several times what it does, and less than a loop inside a loop would.
 fn limit() -> Duration {
     Duration::from_secs(3) * many() as u32 / 10_000
-}
-
-/// Time this thread has spent on a processor; on a clock where that is unknown.
-struct Watch(Instant, Option<Duration>);
-
-impl Watch {
-    fn start() -> Self {
-        Self(Instant::now(), Self::on_processor())
-    }
-
-    fn on_processor() -> Option<Duration> {
-        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))
-    }
-
-    fn elapsed(&self) -> Duration {
-        match (self.1, Self::on_processor()) {
-            (Some(before), Some(now)) => now.saturating_sub(before),
-            _ => self.0.elapsed(),
-        }
-    }
 }
 
 /// Reads, counts, exports and drops on a stack as small as threads have.

@@ -1,0 +1,29 @@
+//! A stopwatch that a busy machine does not move.
+
+use std::time::{Duration, Instant};
+
+/// The processor time of this thread since [`Watch::start`]; wall time where the system
+/// does not tell.
+pub struct Watch(Instant, Option<Duration>);
+
+impl Watch {
+    /// Starts a watch.
+    #[must_use]
+    pub fn start() -> Self {
+        Self(Instant::now(), Self::on_processor())
+    }
+
+    fn on_processor() -> Option<Duration> {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))
+    }
+
+    /// The time since the start.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        match (self.1, Self::on_processor()) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            _ => self.0.elapsed(),
+        }
+    }
+}
