@@ -1,0 +1,109 @@
+// Answers requests from the data of a single-file report, so that the same page works from file://.
+import { ApiError } from './error';
+
+export interface Inlined {
+  page: 'feed' | 'check' | 'grade' | 'compare' | 'session';
+  data: Record<string, unknown>;
+}
+
+type Row = Record<string, unknown>;
+type RowTest = (row: Row, value: string) => boolean;
+
+const ELEMENT = 'toolmark-data';
+const DEFAULT_LIMIT = 200;
+
+async function gunzip(base64: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(base64.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).text();
+}
+
+export async function readInlined(): Promise<Inlined | null> {
+  const element = document.getElementById(ELEMENT);
+  if (!element) return null;
+  const text = element.textContent ?? '';
+  const json = element.dataset['encoding'] === 'gzip-base64' ? await gunzip(text) : text;
+  return JSON.parse(json) as Inlined;
+}
+
+const names = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map((v) => (typeof v === 'string' ? v : String((v as Row)['name'] ?? ''))) : [];
+
+const contains = (row: Row, q: string) => JSON.stringify(row).toLowerCase().includes(q.toLowerCase());
+
+const isOpen = (row: Row) => row['state'] !== 'resolved' && row['state'] !== 'ignored';
+
+const ISSUE_TESTS: Record<string, RowTest> = {
+  state: (row, v) => (v === 'open' ? isOpen(row) : row['state'] === v),
+  kind: (row, v) => row['kind'] === v,
+  project: (row, v) => names(row['projects']).includes(v),
+  agent: (row, v) => names(row['agents']).some((name) => name.startsWith(v)),
+  q: contains,
+};
+
+const SESSION_TESTS: Record<string, RowTest> = {
+  project: (row, v) => row['project'] === v,
+  agent: (row, v) => row['agent'] === v,
+  model: (row, v) => row['model'] === v,
+  version: (row, v) => row['version'] === v,
+  verdict: (row, v) => verdictOf(row) === v,
+  q: contains,
+};
+
+function verdictOf(row: Row): string {
+  const findings = row['findings'] as { error: number; warning: number } | undefined;
+  if (row['calls'] === null || !findings) return 'unknown';
+  if (findings.error > 0) return 'fail';
+  return findings.warning > 0 ? 'warn' : 'ok';
+}
+
+const TESTS: Record<string, Record<string, RowTest>> = {
+  '/api/v1/issues': ISSUE_TESTS,
+  '/api/v1/sessions': SESSION_TESTS,
+};
+
+function sorted(items: Row[], by: string | null): Row[] {
+  if (!by) return items;
+  const value = (row: Row) => (by === 'started' ? row['started'] : row[by]);
+  return [...items].sort((a, b) => {
+    const [x, y] = [value(a) ?? '', value(b) ?? ''];
+    return x < y ? 1 : x > y ? -1 : 0;
+  });
+}
+
+function timeline(items: Row[], query: URLSearchParams) {
+  const limit = Number(query.get('limit') ?? DEFAULT_LIMIT);
+  let start = Number(query.get('from') ?? 1) - 1;
+  const around = query.get('around');
+  if (around) {
+    const found = items.findIndex((row) => row['type'] === 'call' && String(row['call']) === around);
+    start = Math.max(0, found - Math.floor(limit / 2));
+  }
+  return { items: items.slice(start, start + limit), total: items.length, next: null, agent: null };
+}
+
+function page(path: string, stored: { items: Row[] }, query: URLSearchParams) {
+  const tests = TESTS[path] ?? {};
+  let items = stored.items;
+  for (const [name, test] of Object.entries(tests)) {
+    const value = query.get(name);
+    if (value) items = items.filter((row) => test(row, value));
+  }
+  items = sorted(items, query.get('sort'));
+  const start = Number(query.get('cursor') ?? 0);
+  const end = start + Number(query.get('limit') ?? DEFAULT_LIMIT);
+  const next = end < items.length ? String(end) : null;
+  return { ...stored, items: items.slice(start, end), total: items.length, next };
+}
+
+export function answer(inlined: Inlined, path: string, query: URLSearchParams): unknown {
+  const agent = query.get('agent');
+  const own = agent && path.endsWith('/timeline') ? inlined.data[`${path}?agent=${agent}`] : undefined;
+  const stored = own ?? inlined.data[path];
+  if (stored === undefined) {
+    throw new ApiError(404, 'not_in_report', 'This report does not contain that.', 'Open it with toolmark serve.');
+  }
+  const items = (stored as { items?: Row[] } | null)?.items;
+  if (!Array.isArray(items)) return stored;
+  return path.endsWith('/timeline') ? timeline(items, query) : page(path, { ...(stored as Row), items }, query);
+}
