@@ -38,9 +38,9 @@ export const STATE: Record<IssueState, Sign> = {
   regressed: { sign: '↩', tone: 'fail', word: 'regressed' },
   escalating: { sign: '↑', tone: 'fail', word: 'escalating' },
   new: { sign: '+', tone: 'warn', word: 'new' },
-  ongoing: { sign: '', tone: '', word: 'ongoing' },
+  ongoing: { sign: '·', tone: '', word: 'ongoing' },
   resolved: { sign: '✓', tone: 'pass', word: 'resolved' },
-  ignored: { sign: '', tone: 'faint', word: 'ignored' },
+  ignored: { sign: '·', tone: 'faint', word: 'ignored' },
 };
 
 const UNKNOWN: Sign = { sign: '?', tone: 'faint', word: 'unknown' };
