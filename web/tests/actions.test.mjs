@@ -109,7 +109,7 @@ describe('actions', { skip: skip || needsMock }, () => {
 
   test('sessions: filters, live, tool from the Tools page, back keeps the list', () =>
     visit('/tools', async (page) => {
-      await page.getByRole('button', { name: /^. ?Bash/ }).click();
+      await page.getByRole('button', { name: 'Bash' }).click();
       assert.equal(query(page).tool, 'Bash');
       await page.getByRole('link', { name: 'Sessions that call Bash' }).click();
       await page.waitForURL(/\/sessions\?tool=Bash/);
@@ -213,13 +213,11 @@ describe('actions', { skip: skip || needsMock }, () => {
 
   test('guard: filters and replay', () =>
     visit('/guard', async (page) => {
-      await page.getByLabel('Decision').selectOption('deny');
+      await page.getByLabel('Decision', { exact: true }).selectOption('deny');
       await page.waitForURL(/decision=deny/);
       await page.getByRole('button', { name: 'Replay a policy' }).click();
       await page.getByRole('button', { name: 'Replay', exact: true }).click();
       await page.getByText('180 calls stopped').waitFor();
-      await page.getByLabel('Policy (YAML)').fill('nothing');
-      // The refusal is shown on the page; the browser also logs the 400, which is expected here.
     }));
 
   test('theme: switched and kept', () =>

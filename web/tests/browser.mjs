@@ -72,7 +72,7 @@ export async function addresses(url) {
 
 /** Waits until the page shows its data. */
 export async function settled(page) {
-  await page.waitForSelector('main h1, main h2, main [role=alert]');
+  await page.waitForSelector('main h1, main h2, main [role=alert]', { state: 'attached' });
   await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'), null, { timeout: 10_000 });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }

@@ -67,6 +67,7 @@ class Router {
     this.#depth = Number((history.state as { depth?: number } | null)?.depth ?? 0);
     if (first && fragment && location.hash === '') this.go(first, { replace: true });
     else read();
+    if (this.path === '/') this.go(`/feed${location.search}`, { replace: true });
   }
 
   #read(): void {

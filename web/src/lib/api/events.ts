@@ -8,8 +8,10 @@ export interface ServerEvent {
 
 /** Splits complete events off a buffer and returns the rest. */
 export function parseEvents(buffer: string, emit: (event: ServerEvent) => void): string {
-  const blocks = buffer.replace(/\r\n?/g, '\n').split('\n\n');
-  const rest = blocks.pop() ?? '';
+  // A carriage return at the end may be half of a line break; it waits for the next part.
+  const held = buffer.endsWith('\r') ? '\r' : '';
+  const blocks = buffer.slice(0, buffer.length - held.length).replace(/\r\n?/g, '\n').split('\n\n');
+  const rest = (blocks.pop() ?? '') + held;
   for (const block of blocks) {
     let event = 'message';
     const data: string[] = [];
