@@ -33,9 +33,19 @@ const contains = (row: Row, q: string) => JSON.stringify(row).toLowerCase().incl
 
 const isOpen = (row: Row) => row['state'] !== 'resolved' && row['state'] !== 'ignored';
 
+const UNIT_MS: Record<string, number> = { h: 3_600_000, d: 86_400_000 };
+
+/** "7d" or a time; what has no time is not left out silently but kept. */
+function notBefore(time: unknown, since: string): boolean {
+  const span = /^(\d+)([hd])$/.exec(since);
+  const from = span ? Date.now() - Number(span[1]) * (UNIT_MS[span[2] ?? ''] ?? 0) : Date.parse(since);
+  return typeof time !== 'string' || Number.isNaN(from) || Date.parse(time) >= from;
+}
+
 const ISSUE_TESTS: Record<string, RowTest> = {
   state: (row, v) => (v === 'open' ? isOpen(row) : row['state'] === v),
   kind: (row, v) => row['kind'] === v,
+  since: (row, v) => notBefore(row['last_seen'], v),
   project: (row, v) => names(row['projects']).includes(v),
   agent: (row, v) => names(row['agents']).some((name) => name.startsWith(v)),
   q: contains,
@@ -47,6 +57,8 @@ const SESSION_TESTS: Record<string, RowTest> = {
   model: (row, v) => row['model'] === v,
   version: (row, v) => row['version'] === v,
   verdict: (row, v) => verdictOf(row) === v,
+  since: (row, v) => notBefore(row['started'], v),
+  live: (row) => row['live'] === true,
   q: contains,
 };
 
@@ -62,12 +74,19 @@ const TESTS: Record<string, Record<string, RowTest>> = {
   '/api/v1/sessions': SESSION_TESTS,
 };
 
+const SORT_FIELDS: Record<string, string> = { cost: 'cost_usd', duration: 'duration_ms' };
+
 function sorted(items: Row[], by: string | null): Row[] {
   if (!by) return items;
-  const value = (row: Row) => (by === 'started' ? row['started'] : row[by]);
+  const field = SORT_FIELDS[by] ?? by;
+  const value = (row: Row) => row[field];
   return [...items].sort((a, b) => {
-    const [x, y] = [value(a) ?? '', value(b) ?? ''];
-    return x < y ? 1 : x > y ? -1 : 0;
+    const [x, y] = [value(a), value(b)];
+    if (x === y) return 0;
+    // What is not recorded comes last.
+    if (x === null || x === undefined) return 1;
+    if (y === null || y === undefined) return -1;
+    return x < y ? 1 : -1;
   });
 }
 
