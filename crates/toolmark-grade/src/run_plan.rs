@@ -46,6 +46,14 @@ pub struct RunSettings {
     pub isolate: Option<Isolation>,
     /// The files a trial starts with.
     pub workspace: Option<WorkspacePlan>,
+    /// Variables of the agent besides those of its target and workspace.
+    pub env: Vec<Variable>,
+    /// Whether workspaces are kept, unless a workspace says so itself.
+    pub keep: Option<Keep>,
+    /// The targets a case can be run on, by name or by agent; any where none is named.
+    pub only_on: Vec<String>,
+    /// What else the spec says of a case, for programs that prepare its workspace.
+    pub metadata: Option<serde_json::Value>,
     /// Files the prompt speaks of.
     pub attachments: Vec<Attachment>,
     /// What the spec asks for that cannot be done: nothing is started.
@@ -80,6 +88,11 @@ impl RunSettings {
             jobs: own.jobs.or(others.jobs),
             isolate: own.isolate.or(others.isolate),
             workspace: own.workspace.or_else(|| others.workspace.clone()),
+            // The last value of a variable counts.
+            env: [others.env.clone(), own.env].concat(),
+            keep: own.keep.or(others.keep),
+            only_on: if own.only_on.is_empty() { others.only_on.clone() } else { own.only_on },
+            metadata: own.metadata.or_else(|| others.metadata.clone()),
             attachments: both(own.attachments, &others.attachments),
             problems: both(own.problems, &others.problems),
             notes: both(own.notes, &others.notes),
@@ -212,6 +225,10 @@ pub struct Target {
     pub workspace: Option<WorkspacePlan>,
     /// How a file of `{FILES}` is written: `{path}` and `{basename}` stand for it.
     pub files_format: Option<String>,
+    /// Does one command answer all cases, one line of its output each?
+    pub batches: bool,
+    /// How many of its trials run at once, where that is less than in all.
+    pub jobs: Option<u32>,
     /// What is wrong with it: it cannot be run.
     pub problems: Vec<String>,
     /// What is said of it that has no effect.
@@ -238,6 +255,8 @@ impl Target {
             directory: None,
             workspace: None,
             files_format: None,
+            batches: false,
+            jobs: None,
             problems: Vec::new(),
             notes: Vec::new(),
             place: SpecPlace::default(),
@@ -266,10 +285,30 @@ pub enum Runner {
         /// Does an exit code other than 0 mean that it could not run?
         needs_success: bool,
     },
-    /// Traces of earlier runs: a file or a directory of files named after cases.
-    Replay(PathBuf),
+    /// Traces of earlier runs.
+    Replay(Recordings),
     /// Something the spec asks for that cannot be run here, and why.
     Unsupported(String),
+}
+
+/// Traces of earlier runs, which stand in for an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recordings {
+    /// A file, or a directory of files named after cases.
+    pub path: PathBuf,
+    /// The agent whose runs count, where a file has those of several.
+    pub agent: Option<String>,
+    /// Must a run of a file name its case? Otherwise the only run of a file is a run
+    /// of every case.
+    pub named: bool,
+}
+
+impl Recordings {
+    /// Those of a file or directory, of which nothing else is said.
+    #[must_use]
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), agent: None, named: false }
+    }
 }
 
 /// A command line, with placeholders such as `{prompt_file}`.
@@ -281,6 +320,9 @@ pub enum CommandLine {
     Shell(String),
     /// The same, but only names in capitals are placeholders: `{PROMPT}`.
     Capitals(String),
+    /// A program and its arguments, in which only `{{name}}` is a placeholder. A name
+    /// that nobody knows stays as it is.
+    DoubleBraces(Vec<String>),
 }
 
 /// Where the trace of a program is.
@@ -388,6 +430,18 @@ pub struct WorkspacePlan {
     pub agents: Vec<PathBuf>,
     /// MCP servers, as a JSON object of their names.
     pub mcp_servers: Option<String>,
+    /// Which files of it are kept with the result, whatever becomes of the rest.
+    pub artifacts: Option<ArtifactRules>,
+}
+
+/// Files that are kept with the result of a trial, by patterns. What is excluded is
+/// not kept, even if it is included.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ArtifactRules {
+    /// What is kept.
+    pub include: Vec<String>,
+    /// What is not.
+    pub exclude: Vec<String>,
 }
 
 impl WorkspacePlan {
@@ -406,6 +460,7 @@ impl WorkspacePlan {
         self.skills.extend(other.skills.iter().cloned());
         self.agents.extend(other.agents.iter().cloned());
         self.mcp_servers = self.mcp_servers.or_else(|| other.mcp_servers.clone());
+        self.artifacts = self.artifacts.or_else(|| other.artifacts.clone());
         self
     }
 }

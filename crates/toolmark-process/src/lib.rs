@@ -180,7 +180,7 @@ pub fn run(program: Program) -> Result<Finished, String> {
     let (told, closed) = channel();
     let stdout = Drain::start(running.stdout(), program.output_limit, told.clone());
     let stderr = Drain::start(running.stderr(), program.output_limit, told);
-    let ended = wait(&mut running, deadline, &closed)?;
+    let ended = wait(&mut running, deadline)?;
     if let Some(error) = ended.as_ref().and_then(|ended| ended.error.as_ref()) {
         return Err(failed(error));
     }
@@ -204,29 +204,18 @@ fn drain_rest(closed: &Receiver<()>) {
 }
 
 /// How it ended, or nothing when its time was up.
-fn wait(
-    running: &mut Spawned,
-    deadline: Instant,
-    closed: &Receiver<()>,
-) -> Result<Option<Ended>, String> {
+fn wait(running: &mut Spawned, deadline: Instant) -> Result<Option<Ended>, String> {
     let failed = |error: std::io::Error| format!("failed to wait: {error}");
-    let mut pause = Duration::from_millis(1);
     loop {
-        if running.has_ended().map_err(failed)? {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if running.wait_for_end(left).map_err(failed)? {
             return running.finish().map(Some).map_err(failed);
         }
-        let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             running.kill();
             running.finish().map_err(|error| format!("failed to kill: {error}"))?;
             return Ok(None);
         }
-        // Programs close their pipes when they end, which wakes us at once.
-        let pause_now = pause.min(left);
-        if closed.recv_timeout(pause_now) == Err(std::sync::mpsc::RecvTimeoutError::Disconnected) {
-            std::thread::sleep(pause_now);
-        }
-        pause = (pause * 2).min(Duration::from_millis(20));
     }
 }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The argument that makes a supervisor of the binary.
 pub(crate) const WORD: &str = "supervise";
@@ -88,8 +88,14 @@ pub struct Spawned {
     report: Option<PathBuf>,
     /// What its processes are known by.
     mark: String,
+    /// Something that can be waited on together with a time.
+    #[cfg(target_os = "linux")]
+    handle: Option<std::os::fd::OwnedFd>,
     has_ended: bool,
 }
+
+/// How often is looked whether it has ended, where that cannot be waited for.
+const LOOK: std::ops::Range<Duration> = Duration::from_millis(1)..Duration::from_millis(20);
 
 impl Spawn {
     /// Starts it. The thread that starts it must live as long as it does: with the
@@ -116,7 +122,18 @@ impl Spawn {
         if let Some(report) = &report {
             let _ = std::fs::remove_file(report);
         }
-        Ok(Spawned { child: command.spawn()?, report, mark, has_ended: false })
+        let child = command.spawn()?;
+        Ok(Spawned {
+            #[cfg(target_os = "linux")]
+            handle: {
+                use rustix::process::{Pid, PidfdFlags, pidfd_open};
+                pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).ok()
+            },
+            child,
+            report,
+            mark,
+            has_ended: false,
+        })
     }
 
     #[cfg(target_os = "linux")]
@@ -229,6 +246,37 @@ impl Spawned {
     #[cfg(not(unix))]
     pub fn has_ended(&mut self) -> io::Result<bool> {
         Ok(self.child.try_wait()?.is_some())
+    }
+
+    /// Waits until it has ended, but not longer than this. Has it?
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn wait_for_end(&mut self, at_most: Duration) -> io::Result<bool> {
+        #[cfg(target_os = "linux")]
+        if let Some(handle) = &self.handle {
+            use rustix::event::{PollFd, PollFlags, Timespec, poll};
+            let time = Timespec::try_from(at_most).ok();
+            let mut handles = [PollFd::new(handle, PollFlags::IN)];
+            match poll(&mut handles, time.as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => return self.has_ended(),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let until = Instant::now() + at_most;
+        let mut pause = LOOK.start;
+        loop {
+            if self.has_ended()? {
+                return Ok(true);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(LOOK.end);
+        }
     }
 
     /// How it ended. What is left of it is killed first; with a supervisor, that is

@@ -27,20 +27,14 @@ impl RunKey {
     /// The key of a cell.
     #[must_use]
     pub fn new(cell: &Cell, target: &RunTarget, version: &str, workspace: &str) -> Self {
-        let names = |variables: &[Variable]| {
-            let one = |variable: &Variable| match &variable.value {
-                // Values may be secrets: what stands for them must not give them away.
-                VariableValue::Literal(_) => variable.name.clone(),
-                VariableValue::Inherited { name, .. } => format!("{}={name}", variable.name),
-            };
-            variables.iter().map(one).collect::<Vec<_>>()
-        };
         let runner = match &target.target.runner {
             Runner::Agent { id, executable, args } => json!(["agent", id, executable, args]),
             Runner::Command { line, trace, needs_success } => {
                 json!(["command", format!("{line:?}"), format!("{trace:?}"), needs_success])
             }
-            Runner::Replay(path) => json!(["replay", path]),
+            Runner::Replay(recordings) => {
+                json!(["replay", recordings.path, recordings.agent, recordings.named])
+            }
             Runner::Unsupported(what) => json!(["unsupported", what]),
         };
         let one = &target.target;
@@ -51,11 +45,12 @@ impl RunKey {
                 "model": target.model,
                 "permissions": one.permissions.word(),
                 "home": one.home.word(),
-                "env": names(&one.env),
+                "env": key_of(&one.env),
                 "isolate": cell.isolate.word(),
                 "directory": one.directory,
                 "files_format": one.files_format,
                 "args": cell.args,
+                "batches": one.batches,
             })),
             version: version.to_owned(),
             workspace: workspace.to_owned(),
@@ -91,6 +86,16 @@ impl RunKey {
         }
         found
     }
+}
+
+/// What stands for variables: values that a spec has, since another value is another run;
+/// and of those of whoever runs toolmark the names, since a new key is not.
+pub(crate) fn key_of(variables: &[Variable]) -> Vec<String> {
+    let one = |variable: &Variable| match &variable.value {
+        VariableValue::Literal(value) => format!("{}={value:?}", variable.name),
+        VariableValue::Inherited { name, .. } => format!("{}=${name}", variable.name),
+    };
+    variables.iter().map(one).collect()
 }
 
 /// What stands for a value.

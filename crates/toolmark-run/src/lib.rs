@@ -21,6 +21,7 @@ mod mask;
 mod matrix;
 pub mod placeholders;
 mod preflight;
+mod recordings;
 mod regrade;
 mod resolve;
 mod schedule;
@@ -33,7 +34,7 @@ mod usage;
 mod variables;
 mod workspace;
 
-pub use attempt::Shared;
+pub use attempt::{Batches, Shared};
 pub use budget::Ledger;
 pub use dotenv::EnvFiles;
 pub use events::{Event, Observer};

@@ -86,6 +86,8 @@ pub struct Cell {
     pub problems: Vec<String>,
     /// What it asks for that has no effect.
     pub notes: Vec<String>,
+    /// What else the spec says of the case, for programs that prepare its workspace.
+    pub metadata: Option<serde_json::Value>,
 }
 
 /// Everything that is to be run.
@@ -100,6 +102,8 @@ pub struct Matrix {
     pub jobs: usize,
     /// What may be spent.
     pub budget: Budget,
+    /// Cases that are not run on a target, and why.
+    pub skipped: Vec<String>,
 }
 
 /// Why nothing can be run.
@@ -151,7 +155,7 @@ impl Matrix {
             return Err(MatrixError::new("the spec has no cases to run", hint.to_owned()));
         }
         let mut targets: Vec<RunTarget> = Vec::new();
-        let (mut cases, mut cells) = (Vec::new(), Vec::new());
+        let (mut cases, mut cells, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
         for case in std::mem::take(&mut plan.cases) {
             let settings = overrides.settings.over(&case.run).over(&plan.run.settings);
             if case.context.prompts.iter().all(|prompt| prompt.trim().is_empty()) {
@@ -159,6 +163,12 @@ impl Matrix {
                 return Err(MatrixError::new(message, None));
             }
             for target in chosen(&settings.targets, &plan, lookup)? {
+                if !can_run(&settings.only_on, &target) {
+                    let only = settings.only_on.join(", ");
+                    let (case, name) = (&case.id, &target.name);
+                    skipped.push(format!("case {case} is not run on {name}, only on {only}"));
+                    continue;
+                }
                 for one in with_models(target, &overrides.models)? {
                     let at = targets.iter().position(|known| known.name == one.name);
                     let at = at.unwrap_or_else(|| {
@@ -176,12 +186,16 @@ impl Matrix {
                 }
             }
         }
+        if cells.is_empty() {
+            return Err(MatrixError::new(format!("nothing to run: {}", skipped.join("; ")), None));
+        }
         plan.cases = cases;
         let all = overrides.settings.over(&plan.run.settings);
         let in_place = cells.iter().any(|cell| cell.isolate == Isolation::None);
         // Two agents in one directory would undo each other's work.
         let jobs = if in_place { 1 } else { all.jobs.unwrap_or(JOBS) };
-        Ok(Self { plan, targets, cells, jobs: jobs.max(1) as usize, budget: all.budget })
+        let jobs = jobs.max(1) as usize;
+        Ok(Self { plan, targets, cells, jobs, budget: all.budget, skipped })
     }
 
     /// All trials, in the order they start: the first of every cell before the second
@@ -227,6 +241,15 @@ fn chosen(names: &[String], plan: &Plan, lookup: Lookup<'_>) -> Result<Vec<Targe
         targets.push(resolve::target(&found, known, lookup)?);
     }
     Ok(targets)
+}
+
+/// Can a case that names the targets it can be run on be run on this one?
+fn can_run(only_on: &[String], target: &Target) -> bool {
+    let agent = match &target.runner {
+        Runner::Agent { id, .. } => id.as_str(),
+        _ => "",
+    };
+    only_on.is_empty() || only_on.iter().any(|name| *name == target.name || name == agent)
 }
 
 /// A target once for every model.
@@ -284,6 +307,8 @@ fn cell(
     if let Some(more) = run_target.and_then(|target| target.target.workspace.as_ref()) {
         workspace = workspace.with(more);
     }
+    // What is said closer to the workspace comes last, and counts.
+    workspace.env = [settings.env.clone(), workspace.env].concat();
     let Equipment { args, problems, workspace } =
         equipment::place(workspace, run_target.and_then(|target| target.host));
     let mut prompts = case.context.prompts.clone();
@@ -306,11 +331,12 @@ fn cell(
         limits: settings.limits,
         retries: settings.retries.unwrap_or(RETRIES),
         isolate: settings.isolate.unwrap_or(Isolation::Copy),
-        keep: overrides.keep.or(workspace.keep).unwrap_or(Keep::Failure),
+        keep: overrides.keep.or(workspace.keep).or(settings.keep).unwrap_or(Keep::Failure),
         workspace,
         args,
         attachments: settings.attachments.clone(),
         problems: settings.problems.iter().cloned().chain(problems).collect(),
         notes: settings.notes.clone(),
+        metadata: case.run.metadata.clone(),
     })
 }

@@ -23,10 +23,13 @@ pub const NAMES: &[&str] = &[
     "spec_dir",
 ];
 
-/// The placeholders of a text that nobody knows.
+/// The placeholders of a text that are none of these.
 #[must_use]
-pub fn unknown(line: &CommandLine) -> Vec<String> {
-    let all = texts(line).into_iter().flat_map(|text| pieces(text, is_capitals(line)));
+pub fn unknown(line: &CommandLine, known: &[&str]) -> Vec<String> {
+    let is_known = |name: &str| known.iter().any(|known| known.eq_ignore_ascii_case(name));
+    // Where two braces make a placeholder, others stay as they are.
+    let texts = texts(line).into_iter().filter(|_| !matches!(line, CommandLine::DoubleBraces(_)));
+    let all = texts.flat_map(|text| pieces(text, is_capitals(line)));
     all.filter_map(|piece| match piece {
         Piece::Name(name) if !is_known(name) => Some(name.to_owned()),
         _ => None,
@@ -45,17 +48,15 @@ pub fn names(line: &CommandLine, wanted: &str) -> bool {
 
 fn texts(line: &CommandLine) -> Vec<&str> {
     match line {
-        CommandLine::Words(words) => words.iter().map(String::as_str).collect(),
+        CommandLine::Words(words) | CommandLine::DoubleBraces(words) => {
+            words.iter().map(String::as_str).collect()
+        }
         CommandLine::Shell(line) | CommandLine::Capitals(line) => vec![line],
     }
 }
 
 fn is_capitals(line: &CommandLine) -> bool {
     matches!(line, CommandLine::Capitals(_))
-}
-
-fn is_known(name: &str) -> bool {
-    NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 enum Piece<'t> {
@@ -96,6 +97,17 @@ fn pieces(text: &str, capitals: bool) -> Vec<Piece<'_>> {
 /// line for the shell the values are quoted.
 #[must_use]
 pub fn fill(line: &CommandLine, value: &dyn Fn(&str) -> String) -> Vec<OsString> {
+    fill_known(line, &|name| Some(value(name)))
+}
+
+/// The same where not every name has a value: others are empty, or stay as they are
+/// where two braces make a placeholder.
+#[must_use]
+pub(crate) fn fill_known(
+    line: &CommandLine,
+    known: &dyn Fn(&str) -> Option<String>,
+) -> Vec<OsString> {
+    let value = |name: &str| known(name).unwrap_or_default();
     let filled = |text: &str, quotes: bool| {
         let mut out = String::new();
         for piece in pieces(text, is_capitals(line)) {
@@ -116,7 +128,31 @@ pub fn fill(line: &CommandLine, value: &dyn Fn(&str) -> String) -> Vec<OsString>
         CommandLine::Shell(line) | CommandLine::Capitals(line) => {
             vec!["/bin/sh".into(), "-c".into(), filled(line, true).into()]
         }
+        CommandLine::DoubleBraces(words) => {
+            words.iter().map(|word| double_braces(word, known).into()).collect()
+        }
     }
+}
+
+/// A text with `{{name}}` filled in where the name is known.
+fn double_braces(text: &str, known: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, inner)) = rest.split_once("{{") {
+        out.push_str(before);
+        match inner.split_once("}}").and_then(|(name, after)| Some((known(name)?, after))) {
+            Some((value, after)) => {
+                out.push_str(&value);
+                rest = after;
+            }
+            None => {
+                out.push_str("{{");
+                rest = inner;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// A word for the shell.
@@ -152,9 +188,20 @@ mod tests {
     }
 
     #[test]
+    fn two_braces_make_a_placeholder_where_that_is_asked_for() {
+        let words = ["{{eval_id}}-{{other}}", "{prompt}", "{{", "a}}{{eval_id}}"];
+        let line = CommandLine::DoubleBraces(words.map(str::to_owned).to_vec());
+        let known = |name: &str| Some(values(name)).filter(|value| !value.is_empty());
+        let filled = fill_known(&line, &known);
+        assert_eq!(filled, ["c 1-{{other}}", "{prompt}", "{{", "a}}c 1"]);
+        assert!(unknown(&line, NAMES).is_empty());
+    }
+
+    #[test]
     fn unknown_ones_are_named() {
         let line = CommandLine::Shell("x {PROMPT} {promt} {b c} ${X} {".into());
-        assert_eq!(unknown(&line), ["promt"]);
+        assert_eq!(unknown(&line, NAMES), ["promt"]);
+        assert_eq!(unknown(&line, &["promt"]), ["PROMPT"]);
         assert!(names(&line, "prompt") && !names(&line, "files"));
     }
 }

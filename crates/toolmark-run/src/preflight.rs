@@ -1,11 +1,11 @@
 //! What is looked at before anything is started: everything that is missing is named
 //! at once.
 
-use crate::key::{RunKey, hash};
+use crate::key::{RunKey, hash, key_of};
 use crate::matrix::{Cell, Matrix, RunTarget};
 use crate::placeholders;
 use crate::variables::{Environ, Lookup};
-use crate::workspace::{clone_at, commit_of, content_hash};
+use crate::workspace::{HookContext, clone_at, commit_of, content_hash};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,6 +15,7 @@ use toolmark_grade::run_plan::{
     CommandLine, FileSource, Hook, Isolation, Runner, Variable, WorkspacePlan,
 };
 use toolmark_hosts::launch::Launch;
+use toolmark_pattern::Glob;
 use toolmark_process::{Program, run};
 
 /// How long an agent may take to say its version.
@@ -81,7 +82,7 @@ impl Ready {
                     hash
                 }
             };
-            ready.workspaces.push(hash);
+            ready.workspaces.push(with_attachments(hash, cell));
             ready.cell(cell, matrix, &mut found);
         }
         if matrix.cells.iter().any(|cell| cell.isolate == Isolation::Sandbox) {
@@ -147,13 +148,8 @@ impl Ready {
                 }
             }
             Runner::Command { line, .. } => {
-                for unknown in placeholders::unknown(line) {
-                    let names: Vec<String> =
-                        placeholders::NAMES.iter().map(|name| format!("{{{name}}}")).collect();
-                    let known = names.join(", ");
-                    found.add(format!(
-                        "target {name}: unknown placeholder {{{unknown}}}; known: {known}"
-                    ));
+                for problem in unknown_placeholders(line, placeholders::NAMES) {
+                    found.add(format!("target {name}: {problem}"));
                 }
                 if let CommandLine::Words(words) = line
                     && let Some(first) = words.first()
@@ -163,9 +159,10 @@ impl Ready {
                     found.add(format!("target {name}: there is no program {first}"));
                 }
             }
-            Runner::Replay(path) => {
-                if !path.exists() {
-                    found.add(format!("target {name}: {} does not exist", path.display()));
+            Runner::Replay(recordings) => {
+                if !recordings.path.exists() {
+                    let path = recordings.path.display();
+                    found.add(format!("target {name}: {path} does not exist"));
                 }
             }
             Runner::Unsupported(what) => {
@@ -261,6 +258,18 @@ impl Ready {
                 parts.extend(commit_of(clone));
             }
         }
+        for hook in plan.setup.iter().chain(&plan.teardown) {
+            for problem in unknown_placeholders(&hook.line, HookContext::NAMES) {
+                found.add(format!("workspace: {problem}"));
+            }
+        }
+        let patterns =
+            plan.artifacts.iter().flat_map(|rules| rules.include.iter().chain(&rules.exclude));
+        for pattern in patterns {
+            if let Err(why) = Glob::new(pattern) {
+                found.add(format!("artifacts: {pattern}: {why}"));
+            }
+        }
         let line = |hook: &Hook| format!("{:?}", hook.line);
         let texts: Vec<_> = plan
             .files
@@ -271,8 +280,7 @@ impl Ready {
             })
             .collect();
         let setup: Vec<_> = plan.setup.iter().map(line).collect();
-        let names: Vec<_> = plan.env.iter().map(|variable| &variable.name).collect();
-        hash(&json!([parts, texts, setup, names]))
+        hash(&json!([parts, texts, setup, key_of(&plan.env)]))
     }
 
     fn sandbox(&mut self, found: &mut Findings) {
@@ -293,6 +301,25 @@ impl Ready {
         }
         found.add("isolate: bwrap: neither bwrap nor Landlock works here".to_owned());
     }
+}
+
+/// What stands for the files of a cell and those its prompt speaks of.
+fn with_attachments(workspace: String, cell: &Cell) -> String {
+    if cell.attachments.is_empty() {
+        return workspace;
+    }
+    // What is not there is found elsewhere.
+    let files: Vec<_> =
+        cell.attachments.iter().map(|file| content_hash(&file.path).unwrap_or_default()).collect();
+    hash(&json!([workspace, files]))
+}
+
+/// The placeholders of a command line that nobody knows, in words.
+fn unknown_placeholders(line: &CommandLine, known: &[&str]) -> Vec<String> {
+    let unknown = placeholders::unknown(line, known).into_iter();
+    let names: Vec<String> = known.iter().map(|name| format!("{{{name}}}")).collect();
+    let known = names.join(", ");
+    unknown.map(|name| format!("unknown placeholder {{{name}}}; known: {known}")).collect()
 }
 
 /// Which of the variables are not set.

@@ -3,7 +3,7 @@
 use crate::end::Conclusion;
 use crate::store::TrialRecord;
 use crate::trace;
-use crate::trial::graded;
+use crate::trial::{ARTIFACTS, graded};
 use std::fs;
 use std::sync::Arc;
 use toolmark_grade::{Grading, LeftBehind};
@@ -28,11 +28,12 @@ impl TrialRecord {
     #[must_use]
     pub fn left_behind(&self) -> LeftBehind {
         let diff = fs::read_to_string(self.directory.join("workspace.patch")).ok();
+        let artifacts = self.directory.join(ARTIFACTS);
         LeftBehind {
             // Where it is gone, a grader of files cannot tell.
             workspace: self.workspace.clone(),
             diff: diff.map(Arc::from),
-            artifacts: None,
+            artifacts: Some(artifacts).filter(|directory| directory.is_dir()),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::matrix::MatrixError;
 use crate::variables::Lookup;
 use std::path::PathBuf;
-use toolmark_grade::run_plan::{CommandLine, Runner, Target, WorkspacePlan, inherited};
+use toolmark_grade::run_plan::{CommandLine, Recordings, Runner, Target, WorkspacePlan, inherited};
 
 /// How many targets may stand for one another.
 const MOST_LINKS: usize = 10;
@@ -40,6 +40,8 @@ pub(crate) fn target(
             problems: [found.problems, next.problems.clone()].concat(),
             notes: [found.notes, next.notes.clone()].concat(),
             timeout: found.timeout.or(next.timeout),
+            jobs: found.jobs.or(next.jobs),
+            batches: found.batches || next.batches,
             ..next.clone()
         };
     }
@@ -58,7 +60,11 @@ pub(crate) fn target(
             };
             Runner::Command { line, trace, needs_success }
         }
-        Runner::Replay(path) => Runner::Replay(values.path(path)),
+        Runner::Replay(recordings) => Runner::Replay(Recordings {
+            path: values.path(recordings.path),
+            agent: recordings.agent.map(|agent| values.value(agent)),
+            ..recordings
+        }),
         other => other,
     };
     found.workspace = found

@@ -4,7 +4,7 @@
 use crate::attempt::Shared;
 use crate::events::Event;
 use crate::key::RunKey;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, RunTarget};
 use crate::store::{Store, TrialRecord};
 use crate::trial::{Trial, Watch};
 use std::io;
@@ -45,6 +45,8 @@ enum Slot {
 struct Jobs {
     limit: usize,
     running: usize,
+    /// What the limit is where nobody refuses.
+    most: usize,
 }
 
 struct State {
@@ -98,10 +100,14 @@ impl Schedule<'_> {
                 results.push((cell, trial, Some(record), result));
             }
         }
-        let jobs = Jobs { limit: self.matrix.jobs, running: 0 };
+        let jobs = |target: &RunTarget| {
+            let most = target.target.jobs.map_or(usize::MAX, |jobs| jobs as usize);
+            let most = most.min(self.matrix.jobs).max(1);
+            Jobs { limit: most, running: 0, most }
+        };
         let state = Mutex::new(State {
             slots,
-            jobs: vec![jobs; self.matrix.targets.len()],
+            jobs: self.matrix.targets.iter().map(jobs).collect(),
             results,
             ended: None,
             failed: None,
@@ -193,7 +199,7 @@ impl Schedule<'_> {
     /// One more trial at once, after one that the provider did not refuse.
     fn recover(&self, target: usize, state: &mut State) {
         if let Some(jobs) = state.jobs.get_mut(target)
-            && jobs.limit < self.matrix.jobs
+            && jobs.limit < jobs.most
         {
             jobs.limit += 1;
             self.shared.observer.event(&Event::Jobs { target, jobs: jobs.limit });

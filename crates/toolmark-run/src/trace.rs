@@ -63,7 +63,11 @@ pub(crate) fn keep_file(from: &Path, to: &Path, mask: &Mask) -> io::Result<()> {
     }
     let mut source = File::open(from)?;
     let mut target = File::create(to)?;
-    mask.copy(&mut source, &mut target, MAX_KEPT, |_| {}).map(drop)
+    match mask.copy(&mut source, &mut target, MAX_KEPT)? {
+        true => Ok(()),
+        // A part of a trace would be taken for the whole of it.
+        false => Err(io::Error::other(format!("{} is too long", from.display()))),
+    }
 }
 
 /// Copies what lies below a directory of sessions, without the values of variables.

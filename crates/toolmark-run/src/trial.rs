@@ -9,7 +9,7 @@ use crate::matrix::{Cell, RunTarget};
 use crate::store::{AttemptRecord, Store, TrialRecord, VERSION};
 use crate::trace;
 use crate::usage::Used;
-use crate::workspace::{HookContext, run_hooks};
+use crate::workspace::{HookContext, keep_artifacts, run_hooks};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,9 @@ const WAIT: Duration = Duration::from_secs(1);
 
 /// It is never waited longer than this.
 const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// Where files that are kept lie, in the directory of a trial.
+pub(crate) const ARTIFACTS: &str = "artifacts";
 
 /// A trial to make.
 pub(crate) struct Trial<'a> {
@@ -81,7 +84,7 @@ impl Trial<'_> {
             let begun = Instant::now();
             let (cell, trial) = (self.at, self.number);
             shared.observer.event(&Event::Started { cell, trial, attempt: number });
-            let finished = self.attempt(number, &directory, &used, shared);
+            let finished = self.attempt(number, attempts.len(), &directory, &used, shared);
             if let Some(left) = &finished.left {
                 let seen = finished.run.as_ref().map(|run| Used::of(run, self.target.target.price));
                 used.add(&seen.unwrap_or_else(|| left.used.clone()));
@@ -120,13 +123,21 @@ impl Trial<'_> {
     }
 
     /// Makes one attempt and says what became of it.
-    fn attempt(&self, number: u32, directory: &Path, used: &Used, shared: &Shared<'_>) -> Finished {
+    fn attempt(
+        &self,
+        number: u32,
+        round: usize,
+        directory: &Path,
+        used: &Used,
+        shared: &Shared<'_>,
+    ) -> Finished {
         let attempt = Attempt {
             cell: self.cell,
             at: self.at,
             target: self.target,
             trial: self.number,
             number,
+            round,
             directory: directory.join(format!("attempt-{number}")),
             reservation: self.reservation,
             before: used.clone(),
@@ -156,6 +167,9 @@ impl Trial<'_> {
 
     /// Reads the trace of an attempt.
     fn read(&self, left: &Left, directory: &Path) -> Result<Trajectory, String> {
+        if let Some(why) = &left.no_trace {
+            return Err(why.clone());
+        }
         let Some(path) = &left.trace else { return Err("it left no trace".to_owned()) };
         let case = &self.cell.case;
         let prompt = self.cell.prompts.first().map_or("", String::as_str);
@@ -189,20 +203,20 @@ impl Trial<'_> {
         grading: &Grading<'_>,
         grades: bool,
     ) -> io::Result<(TrialRecord, CaseResult)> {
-        let Finished { conclusion, run, left } = finished;
+        let Finished { mut conclusion, run, left } = finished;
         let mask = left.as_ref().map(|left| left.mask.clone()).unwrap_or_default();
-        if let Some(diff) = left.as_ref().and_then(|left| left.diff.as_deref()) {
-            fs::write(directory.join("workspace.patch"), diff)?;
+        let mut behind = LeftBehind::default();
+        let mut left_out = None;
+        if let Some(left) = &left {
+            match self.keep(left, run.as_ref(), directory) {
+                Ok((kept, note)) => (behind, left_out) = (kept, note),
+                // What cannot be looked at again is no result: a disk may be full.
+                Err(error) => {
+                    let why = format!("what it left could not be kept: {error}");
+                    conclusion = Conclusion::Unknown { cause: Cause::NoTrace, why, retry: false };
+                }
+            }
         }
-        if let Some(run) = &run {
-            trace::write_trajectory(run, &directory.join("trajectory.json"), &mask)?;
-        }
-        let behind = left.as_ref().map(|left| LeftBehind {
-            workspace: Some(left.workspace.clone()),
-            diff: left.diff.as_deref().map(Arc::from),
-            artifacts: None,
-        });
-        let behind = behind.unwrap_or_default();
         let result = graded(
             grading,
             self.cell.index,
@@ -225,12 +239,14 @@ impl Trial<'_> {
             Conclusion::Grade { notes } => notes.clone(),
             _ => Vec::new(),
         };
+        notes.extend(left_out);
         let mut workspace = None;
         if let Some(left) = &left {
             if left.process.left > 0 {
                 notes.push(format!("{} processes could not be killed", left.process.left));
             }
-            notes.extend(self.tear_down(left, &result, attempts.len()));
+            let attempt = attempts.last().map_or(1, |attempt| attempt.number);
+            notes.extend(self.tear_down(left, &result, attempt, shared));
             if self.cell.isolate == Isolation::None {
                 left.places.remove();
             } else if keeps {
@@ -277,16 +293,48 @@ impl Trial<'_> {
         Ok((record, result))
     }
 
+    /// Keeps what an attempt left, for graders and for whoever looks at it later. What
+    /// was left out, in words.
+    fn keep(
+        &self,
+        left: &Left,
+        run: Option<&Trajectory>,
+        directory: &Path,
+    ) -> io::Result<(LeftBehind, Option<String>)> {
+        if let Some(diff) = left.diff.as_deref() {
+            fs::write(directory.join("workspace.patch"), diff)?;
+        }
+        if let Some(run) = run {
+            trace::write_trajectory(run, &directory.join("trajectory.json"), &left.mask)?;
+        }
+        let mut left_out = None;
+        let mut artifacts = None;
+        if let Some(rules) = &self.cell.workspace.artifacts {
+            let to = directory.join(ARTIFACTS);
+            left_out = keep_artifacts(rules, &left.workspace, &to, &left.mask)?;
+            artifacts = Some(to);
+        }
+        let diff = left.diff.as_deref().map(Arc::from);
+        let workspace = Some(left.workspace.clone());
+        Ok((LeftBehind { workspace, diff, artifacts }, left_out))
+    }
+
     /// Runs what cleans up. What it complains of is noted: the trial is over.
-    fn tear_down(&self, left: &Left, result: &CaseResult, attempts: usize) -> Option<String> {
+    fn tear_down(
+        &self,
+        left: &Left,
+        result: &CaseResult,
+        attempt: u32,
+        shared: &Shared<'_>,
+    ) -> Option<String> {
         let context = HookContext {
             moment: "teardown",
-            case: &self.cell.case,
+            run: shared.run,
+            cell: self.cell,
             target: &self.target.name,
             trial: self.number + 1,
-            attempt: attempts as u32,
+            attempt,
             workspace: &left.workspace,
-            prompt: self.cell.prompts.first().map_or("", String::as_str),
             verdict: Some(result.verdict.word()),
         };
         run_hooks(&self.cell.workspace.teardown, &context, &left.env).err()

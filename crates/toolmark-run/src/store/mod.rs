@@ -245,6 +245,14 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> 
     write_whole(path, text.as_bytes())
 }
 
+/// Writes a value as JSON that nothing depends on: whether it survives a power cut does
+/// not matter.
+pub(crate) fn write_unsynced(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    fs::write(path, text)
+}
+
 fn write_lines(path: &Path, lines: &[Value]) -> io::Result<()> {
     let unfinished = path.with_extension("part");
     let mut file = BufWriter::new(File::create(&unfinished)?);

@@ -1,7 +1,8 @@
 //! Programs that prepare a workspace, and that clean up.
 
+use crate::matrix::Cell;
 use crate::placeholders;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::Path;
 use toolmark_grade::run_plan::{CommandLine, Hook};
@@ -12,8 +13,10 @@ use toolmark_process::{Program, run};
 pub(crate) struct HookContext<'a> {
     /// `setup` or `teardown`.
     pub moment: &'static str,
-    /// The case.
-    pub case: &'a str,
+    /// The name of the run.
+    pub run: &'a str,
+    /// The case on its target.
+    pub cell: &'a Cell,
     /// The target.
     pub target: &'a str,
     /// The trial, from 1.
@@ -22,10 +25,56 @@ pub(crate) struct HookContext<'a> {
     pub attempt: u32,
     /// Where it runs.
     pub workspace: &'a Path,
-    /// The prompt.
-    pub prompt: &'a str,
     /// What the trial came to, where it is over.
     pub verdict: Option<&'static str>,
+}
+
+impl HookContext<'_> {
+    /// The placeholders of a hook.
+    pub(crate) const NAMES: &'static [&'static str] =
+        &["workspace", "case", "eval_id", "target", "trial", "attempt", "prompt", "spec_dir"];
+
+    fn prompt(&self) -> &str {
+        self.cell.prompts.first().map_or("", String::as_str)
+    }
+
+    /// The value of a placeholder, by our name or AgentV's.
+    fn value(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "workspace" | "workspace_path" => self.workspace.to_string_lossy().into_owned(),
+            "case" | "eval_id" | "test_id" => self.cell.case.clone(),
+            "target" => self.target.to_owned(),
+            "trial" => self.trial.to_string(),
+            "attempt" => self.attempt.to_string(),
+            "prompt" | "case_input" => self.prompt().to_owned(),
+            "spec_dir" => self.cell.directory.to_string_lossy().into_owned(),
+            "eval_run_id" => self.run.to_owned(),
+            "case_metadata" => self.cell.metadata.as_ref().map_or(String::new(), Value::to_string),
+            _ => return None,
+        })
+    }
+
+    /// What a hook reads.
+    fn input(&self) -> Value {
+        json!({
+            "event": self.moment,
+            "run": self.run,
+            "case": self.cell.case,
+            "target": self.target,
+            "trial": self.trial,
+            "attempt": self.attempt,
+            "workspace": self.workspace,
+            "prompt": self.prompt(),
+            "metadata": self.cell.metadata,
+            "verdict": self.verdict,
+            // As AgentV calls them.
+            "test_id": self.cell.case,
+            "eval_run_id": self.run,
+            "workspace_path": self.workspace,
+            "case_input": self.prompt(),
+            "case_metadata": self.cell.metadata,
+        })
+    }
 }
 
 /// Runs hooks one after the other; the first that fails is an error.
@@ -35,16 +84,7 @@ pub(crate) fn run_hooks(
     env: &[(OsString, OsString)],
 ) -> Result<(), String> {
     for hook in hooks {
-        let value = |name: &str| match name {
-            "workspace" => context.workspace.to_string_lossy().into_owned(),
-            "case" | "eval_id" => context.case.to_owned(),
-            "target" => context.target.to_owned(),
-            "trial" => context.trial.to_string(),
-            "attempt" => context.attempt.to_string(),
-            "prompt" => context.prompt.to_owned(),
-            _ => String::new(),
-        };
-        let mut words = placeholders::fill(&hook.line, &value)
+        let mut words = placeholders::fill_known(&hook.line, &|name| context.value(name))
             .into_iter()
             .map(|word| word.to_string_lossy().into_owned());
         let Some(first) = words.next() else { continue };
@@ -53,24 +93,10 @@ pub(crate) fn run_hooks(
         program.args = words.collect();
         program.env = env.to_vec();
         program.timeout = hook.timeout;
-        let input = json!({
-            "event": context.moment,
-            "case": context.case,
-            "target": context.target,
-            "trial": context.trial,
-            "attempt": context.attempt,
-            "workspace": context.workspace,
-            "prompt": context.prompt,
-            "verdict": context.verdict,
-            // As AgentV calls them.
-            "test_id": context.case,
-            "workspace_path": context.workspace,
-            "case_input": context.prompt,
-        });
-        program.stdin = Some(format!("{input}\n").into_bytes());
+        program.stdin = Some(format!("{}\n", context.input()).into_bytes());
         let name = match &hook.line {
             CommandLine::Shell(line) | CommandLine::Capitals(line) => line.clone(),
-            CommandLine::Words(words) => words.join(" "),
+            CommandLine::Words(words) | CommandLine::DoubleBraces(words) => words.join(" "),
         };
         let finished = run(program).map_err(|error| format!("{}: {error}", context.moment))?;
         let why = match finished.code {

@@ -1,11 +1,13 @@
 //! The files of a trial: where they come from, what is done to them, what changed.
 
+mod artifacts;
 mod copy;
 mod diff;
 mod git;
 mod hooks;
 mod snapshot;
 
+pub(crate) use artifacts::keep as keep_artifacts;
 pub(crate) use copy::hex;
 pub(crate) use copy::{CopyError, content_hash, copy_tree};
 pub(crate) use git::{clone_at, commit_of};

@@ -18,7 +18,8 @@ use toolmark_outcome::{PassRule, Printable, RunResult};
 use toolmark_redact::printable;
 use toolmark_run::store::{RUNS, Store};
 use toolmark_run::{
-    EnvFiles, Ledger, Matrix, Observer, Overrides, Ready, Schedule, Shared, Used, agents, work_root,
+    Batches, EnvFiles, Ledger, Matrix, Observer, Overrides, Ready, Schedule, Shared, Used, agents,
+    work_root,
 };
 
 const EXAMPLES: &str = "\
@@ -183,7 +184,7 @@ impl Run {
             return Ok(Exit::Ok);
         }
         if printer.verbosity > Verbosity::Quiet {
-            for note in &ready.notes {
+            for note in matrix.skipped.iter().chain(&ready.notes) {
                 let note = printer.redact(note.as_str());
                 printer.notice(&Line::of(style::WARN, "note: ").with(style::PLAIN, note))?;
             }
@@ -216,6 +217,8 @@ impl Run {
         assemble::begin(&store, &spec, &matrix, &ready).map_err(failed)?;
         let view = View::new(&matrix, done.len(), printer);
         let stop = interrupt::watch();
+        let batches = Batches::new(&matrix);
+        let run_id = store.id();
         let schedule = Schedule {
             matrix: &matrix,
             store: &store,
@@ -230,6 +233,8 @@ impl Run {
                 stop: &stop,
                 lookup: &lookup,
                 has_budget: matrix.budget != Budget::default(),
+                batches: &batches,
+                run: &run_id,
             },
         };
         let ran = schedule.run(done).map_err(failed)?;
@@ -240,7 +245,7 @@ impl Run {
         let keeps_traces =
             self.include_trace || self.report.wants("vally") || self.report.wants("agentv");
         let wants = assemble::Wanted { traces: keeps_traces, timelines: self.report.wants("html") };
-        let mut notes = Vec::new();
+        let mut notes = matrix.skipped.clone();
         if spec.is_changed() {
             notes.push(format!("{} was changed while it ran", path.display()));
         }

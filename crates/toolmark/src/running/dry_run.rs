@@ -108,11 +108,14 @@ fn argv(target: &RunTarget, ready: &Ready, at: usize) -> Vec<String> {
             let own = own.iter().map(|arg| arg.to_string_lossy().into_owned());
             std::iter::once(program).chain(own).chain(args.iter().cloned()).collect()
         }
-        Runner::Command { line: CommandLine::Words(words), .. } => words.clone(),
+        Runner::Command {
+            line: CommandLine::Words(words) | CommandLine::DoubleBraces(words),
+            ..
+        } => words.clone(),
         Runner::Command {
             line: CommandLine::Shell(line) | CommandLine::Capitals(line), ..
         } => vec![line.clone()],
-        Runner::Replay(path) => vec![path.to_string_lossy().into_owned()],
+        Runner::Replay(recordings) => vec![recordings.path.to_string_lossy().into_owned()],
         Runner::Unsupported(what) => vec![what.clone()],
     }
 }

@@ -4,15 +4,32 @@ use super::targets;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolmark_config::{Node, Source, Span, parse, quoted};
-use toolmark_grade::Loading;
-use toolmark_grade::RunPlan;
 use toolmark_grade::run_plan::{
-    Attachment, GitSource, Hook, Isolation, RunSettings, Runner, Variable, WorkspacePlan,
+    Attachment, GitSource, Hook, Isolation, Keep, RunSettings, Runner, Variable, WorkspacePlan,
 };
+use toolmark_grade::{Loading, RunPlan, units};
 use toolmark_outcome::{PassRule, Profile};
 
 /// Where AgentV keeps what it says about running.
 const BLOCKS: &[&str] = &["execution", "experiment", "evaluate_options", "run"];
+
+/// What such a block may say that makes no difference here.
+const NOT_DONE: &[&str] = &[
+    "agent",
+    "agent_options",
+    "sandbox",
+    "setup",
+    "scripts",
+    "cache",
+    "cache_path",
+    "early_exit",
+    "fail_on_error",
+    "failOnError",
+    "verbose",
+    "trace_file",
+    "otel_file",
+    "pool_workspaces",
+];
 
 /// How long hooks may take that prepare, and that clean up.
 const BEFORE: Duration = Duration::from_secs(60);
@@ -58,7 +75,7 @@ fn define(node: &Node, plan: &mut RunPlan, loading: &Loading<'_>) {
     if node.as_map().is_none() {
         return;
     }
-    match targets::target(node, loading) {
+    match targets::target(node, loading, loading.directory) {
         Ok(mut target) => {
             let known = plan.targets.iter_mut().find(|known| known.name == target.name);
             let is_new = node.get("provider").is_some()
@@ -85,15 +102,25 @@ pub(super) fn settings(node: &Node, loading: &Loading<'_>) -> RunSettings {
         found.find(|value| !value.is_null())
     };
     settings.targets = names(said(&["targets", "providers", "target", "provider"]));
-    settings.timeout = seconds(said(&["timeout_seconds"]));
-    settings.jobs = number(said(&["workers", "max_concurrency"]));
-    settings.retries = said(&["max_retries"]).and_then(|n| u32::try_from(n.as_u64()?).ok());
+    let mut read = Values { loading, problems: &mut settings.problems };
+    settings.timeout = read.time("timeout_seconds", said(&["timeout_seconds", "timeout"]));
+    settings.jobs = read.count("workers", said(&["workers", "max_concurrency"]), 1);
+    settings.retries = read.count("max_retries", said(&["max_retries"]), 0);
     settings.budget.usd =
-        said(&["budget_usd", "budgetUsd", "total_budget_usd"]).and_then(Node::as_f64);
+        read.money("budget_usd", said(&["budget_usd", "budgetUsd", "total_budget_usd"]));
+    let of_blocks =
+        |key: &str| blocks.iter().find_map(|block| block.get(key)).filter(|value| !value.is_null());
+    if let Some(env) = of_blocks("env") {
+        settings.env = read.variables("env", env);
+    }
+    settings.keep = read.flag("keep_workspaces", of_blocks("keep_workspaces")).map(|keeps| {
+        // AgentV removes what passed unless it is asked to keep everything.
+        if keeps { Keep::Always } else { Keep::Failure }
+    });
     if let Some(model) = blocks.iter().find_map(|block| block.get("model")) {
         settings.notes.push(placed(loading, model.span, "model has no effect here: use --model"));
     }
-    for key in ["agent", "agent_options", "sandbox", "setup", "scripts", "cache"] {
+    for key in NOT_DONE {
         if let Some(entry) = blocks.iter().find_map(|block| block.entry(key)) {
             let message = format!("{key} is not done by toolmark run");
             settings.notes.push(placed(loading, entry.key_span, &message));
@@ -114,15 +141,19 @@ pub(super) fn settings(node: &Node, loading: &Loading<'_>) -> RunSettings {
     if let Some(hooks) = node.get("hooks") {
         let mut plan = settings.workspace.take().unwrap_or_default();
         let (problems, notes) = (&mut settings.problems, &mut settings.notes);
-        self::hooks(hooks, loading.directory, &mut plan, problems, notes);
+        self::hooks(hooks, loading, &mut plan, problems, notes);
         settings.workspace = Some(plan);
     }
+    settings.metadata = node.get("metadata").filter(|value| !value.is_null()).map(Node::to_json);
     settings.attachments = attachments(node, loading);
     settings
 }
 
 /// How the trials of a case make one.
 fn trials(repeat: &Node, settings: &mut RunSettings, loading: &Loading<'_>) {
+    let count = repeat.get("count").unwrap_or(repeat);
+    let mut read = Values { loading, problems: &mut settings.problems };
+    settings.trials = read.count("trials", Some(count), 1);
     let strategy = repeat.get("strategy").and_then(Node::as_str);
     let is_agentv = matches!(loading.options.profile, Some(Profile::AgentV2));
     match strategy {
@@ -154,24 +185,75 @@ fn names(node: Option<&Node>) -> Vec<String> {
     }
 }
 
-fn number(node: Option<&Node>) -> Option<u32> {
-    node?.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0)
+/// Reads values of a file; what is none of its kind is a problem, and never dropped.
+pub(super) struct Values<'a, 'l> {
+    pub(super) loading: &'a Loading<'l>,
+    pub(super) problems: &'a mut Vec<String>,
 }
 
-/// A time in seconds, as a number or as text.
-pub(super) fn seconds(node: Option<&Node>) -> Option<Duration> {
-    let node = node?;
-    let seconds = node.as_f64().or_else(|| node.as_str()?.trim().parse().ok())?;
-    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())
-}
+impl Values<'_, '_> {
+    fn wrong(&mut self, key: &str, node: &Node, expected: &str) {
+        let message = format!("{key}: expected {expected}, found {}", node.word());
+        self.problems.push(placed(self.loading, node.span, &message));
+    }
 
-/// Variables: names with values.
-pub(super) fn variables(node: &Node) -> Vec<Variable> {
-    let text = |node: &Node| match node.to_json() {
-        serde_json::Value::String(text) => text,
-        value => value.to_string(),
-    };
-    node.entries().map(|entry| Variable::new(entry.key.as_str(), &text(&entry.value))).collect()
+    /// A number of things, of which there must be so many.
+    pub(super) fn count(&mut self, key: &str, node: Option<&Node>, least: u32) -> Option<u32> {
+        let node = node?;
+        let count = node.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n >= least);
+        if count.is_none() {
+            self.wrong(key, node, &format!("a whole number of {least} or more"));
+        }
+        count
+    }
+
+    /// A time in seconds, as a number or as text; with a unit it may be another.
+    pub(super) fn time(&mut self, key: &str, node: Option<&Node>) -> Option<Duration> {
+        let node = node?;
+        let text = || node.as_str().map(str::trim);
+        let seconds = node
+            .as_f64()
+            .or_else(|| text()?.parse().ok())
+            .or_else(|| Some(units::Duration::parse(text()?)?.millis / 1000.0));
+        let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let time = time.filter(|time| !time.is_zero());
+        if time.is_none() {
+            self.wrong(key, node, "a number of seconds above 0");
+        }
+        time
+    }
+
+    /// An amount of US dollars.
+    fn money(&mut self, key: &str, node: Option<&Node>) -> Option<f64> {
+        let node = node?;
+        let usd = node.as_f64().filter(|usd| usd.is_finite() && *usd >= 0.0);
+        if usd.is_none() {
+            self.wrong(key, node, "a number of 0 or more");
+        }
+        usd
+    }
+
+    /// Yes or no.
+    pub(super) fn flag(&mut self, key: &str, node: Option<&Node>) -> Option<bool> {
+        let node = node?;
+        let flag = node.as_bool();
+        if flag.is_none() {
+            self.wrong(key, node, "true or false");
+        }
+        flag
+    }
+
+    /// Variables: names with values.
+    pub(super) fn variables(&mut self, key: &str, node: &Node) -> Vec<Variable> {
+        if node.as_map().is_none() {
+            self.wrong(key, node, "names with values");
+        }
+        let text = |node: &Node| match node.to_json() {
+            serde_json::Value::String(text) => text,
+            value => value.to_string(),
+        };
+        node.entries().map(|entry| Variable::new(entry.key.as_str(), &text(&entry.value))).collect()
+    }
 }
 
 /// A message with its place in words: it is said when something is run, not when the
@@ -208,10 +290,13 @@ fn workspace(
                 }
             }
             ("repos", _) => repos(value, &mut plan, settings, loading),
-            ("env", _) => plan.env = variables(value),
+            ("env", _) => {
+                let mut read = Values { loading, problems: &mut settings.problems };
+                plan.env = read.variables("env", value);
+            }
             ("hooks", _) => {
                 let (problems, notes) = (&mut settings.problems, &mut settings.notes);
-                hooks(value, loading.directory, &mut plan, problems, notes);
+                hooks(value, loading, &mut plan, problems, notes);
             }
             (key, _) => {
                 let message = format!("{} of a workspace is not supported", quoted(key));
@@ -293,11 +378,14 @@ fn repos(node: &Node, plan: &mut WorkspacePlan, settings: &mut RunSettings, load
 /// Programs before and after a trial.
 pub(super) fn hooks(
     node: &Node,
-    base: &Path,
+    loading: &Loading<'_>,
     plan: &mut WorkspacePlan,
     problems: &mut Vec<String>,
     notes: &mut Vec<String>,
 ) {
+    if node.get("enabled").and_then(Node::as_bool) == Some(false) {
+        return;
+    }
     for entry in node.entries() {
         let (is_before, is_once) = match entry.key.as_str() {
             "before_all" => (true, true),
@@ -306,22 +394,28 @@ pub(super) fn hooks(
             "after_all" => (false, true),
             "enabled" => continue,
             other => {
-                problems.push(format!("hook {}: not supported", quoted(other)));
+                let message = format!("hook {}: not supported", quoted(other));
+                problems.push(placed(loading, entry.key_span, &message));
                 continue;
             }
         };
         if is_once {
-            notes.push(format!("{} runs for every trial: each has a workspace", entry.key));
+            let message = format!("{} runs for every trial: each has a workspace", entry.key);
+            notes.push(placed(loading, entry.key_span, &message));
         }
         let usual = if is_before { BEFORE } else { AFTER };
-        if entry.value.get("command").or_else(|| entry.value.get("script")).is_none()
-            && entry.value.as_str().is_none()
-            && entry.value.as_list().is_none()
-        {
-            problems.push(format!("hook {}: only commands are supported", entry.key));
-            continue;
+        if let Some(reset) = entry.value.entry("reset") {
+            let message = "reset has no effect: every trial has a workspace of its own";
+            notes.push(placed(loading, reset.key_span, message));
+            if entry.value.get("command").or_else(|| entry.value.get("script")).is_none() {
+                continue;
+            }
         }
-        let Some(hook) = targets::hook(&entry.value, base, usual) else { continue };
+        let Some(hook) = targets::hook(&entry.value, usual, loading, problems) else {
+            let message = format!("hook {}: only commands are supported", entry.key);
+            problems.push(placed(loading, entry.value.span, &message));
+            continue;
+        };
         let list: &mut Vec<Hook> = if is_before { &mut plan.setup } else { &mut plan.teardown };
         list.push(hook);
     }

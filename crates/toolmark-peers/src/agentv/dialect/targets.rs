@@ -1,12 +1,12 @@
 //! Targets (providers, from version 5): which program is run, and how.
 
-use super::running::{self, placed};
+use super::running::{self, Values, placed};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolmark_config::{Node, Source, parse, quoted};
 use toolmark_grade::Loading;
 use toolmark_grade::run_plan::{
-    CommandLine, Hook, Permissions, RunPlan, Runner, Target, TraceSource, WorkspacePlan,
+    CommandLine, Hook, Permissions, Recordings, RunPlan, Runner, Target, TraceSource, WorkspacePlan,
 };
 
 /// The files that list targets, from each directory upwards.
@@ -53,13 +53,23 @@ const KEYS: &[&str] = &[
     "attachments_format",
     "healthcheck",
     "hooks",
+    "provider_batching",
+    "providerBatching",
+    "workers",
     "fixtures",
     "fixture",
+    "transcripts",
+    "execution_traces",
+    "source_target",
     "path",
     "traces",
     "response",
     "runtime",
 ];
+
+/// Keys that say where recorded runs are.
+const RECORDINGS: &[&str] =
+    &["fixtures", "fixture", "transcripts", "execution_traces", "path", "traces"];
 
 /// Finds the file of targets and the variables beside it.
 pub(super) fn found(loading: &Loading<'_>, plan: &mut RunPlan) {
@@ -111,7 +121,7 @@ fn read(path: &Path, loading: &Loading<'_>, plan: &mut RunPlan) {
         return;
     };
     for item in items {
-        match target(item, &inner) {
+        match target(item, &inner, loading.directory) {
             Ok(target) => plan.targets.push(target),
             Err(problem) => plan.problems.push(problem),
         }
@@ -131,8 +141,9 @@ fn text(node: &Node, keys: &[&str]) -> Option<String> {
     value(node, keys).and_then(Node::as_str).map(str::to_owned)
 }
 
-/// A target as a list has it.
-pub(super) fn target(node: &Node, loading: &Loading<'_>) -> Result<Target, String> {
+/// A target as a list has it. `eval` is the directory of the eval file, which is not
+/// that of the list.
+pub(super) fn target(node: &Node, loading: &Loading<'_>, eval: &Path) -> Result<Target, String> {
     let own = |keys: &[&str]| keys.iter().find_map(|key| node.get(key)?.as_str());
     // Version 5 may name a provider alone.
     let id = node.as_str().or_else(|| own(&["id"]));
@@ -149,16 +160,29 @@ pub(super) fn target(node: &Node, loading: &Loading<'_>) -> Result<Target, Strin
     target.place = loading.place(node.span);
     target.stands_for = text(node, &["use_target"]);
     target.models = text(node, &["model"]).or(model).into_iter().collect();
-    target.timeout = running::seconds(value(node, &["timeout_seconds", "timeoutSeconds"]));
+    let mut read = Values { loading, problems: &mut target.problems };
+    target.timeout =
+        read.time("timeout_seconds", value(node, &["timeout_seconds", "timeoutSeconds"]));
+    target.jobs = read.count("workers", value(node, &["workers"]), 1);
+    let batches = value(node, &["provider_batching", "providerBatching"]);
+    target.batches = read.flag("provider_batching", batches).unwrap_or(false);
     target.files_format = text(node, &["files_format", "filesFormat", "attachments_format"]);
     // AgentV lets its agents do everything; here they work in a copy.
     target.permissions = Permissions::Workspace;
     if let Some(env) = value(node, &["env"]) {
-        target.env = running::variables(env);
+        target.env = read.variables("env", env);
     }
     unused_keys(node, &mut target);
     if target.stands_for.is_none() {
-        target.runner = runner(node, provider, &mut target, loading);
+        target.runner = runner(node, provider, &mut target, loading, eval);
+    }
+    let answers_all = matches!(
+        target.runner,
+        Runner::Command { trace: TraceSource::OutputFile, .. } | Runner::Replay(_)
+    );
+    if target.batches && !answers_all && target.stands_for.is_none() {
+        let message = "provider_batching needs a command that writes {OUTPUT_FILE}";
+        target.problems.push(placed(loading, node.span, message));
     }
     let template = text(node, &["workspace_template", "workspaceTemplate"]);
     let is_agent = matches!(target.runner, Runner::Agent { .. });
@@ -174,8 +198,8 @@ pub(super) fn target(node: &Node, loading: &Loading<'_>) -> Result<Target, Strin
         (None, _) => {}
     }
     if let Some(hooks) = value(node, &["hooks"]) {
-        let base = loading.directory;
-        running::hooks(hooks, base, &mut workspace, &mut target.problems, &mut target.notes);
+        let (problems, notes) = (&mut target.problems, &mut target.notes);
+        running::hooks(hooks, loading, &mut workspace, problems, notes);
     }
     if workspace != WorkspacePlan::default() {
         target.workspace = Some(workspace);
@@ -206,14 +230,20 @@ fn unused_keys(node: &Node, target: &mut Target) {
 }
 
 /// What is run, by the name of the provider.
-fn runner(node: &Node, provider: &str, target: &mut Target, loading: &Loading<'_>) -> Runner {
+fn runner(
+    node: &Node,
+    provider: &str,
+    target: &mut Target,
+    loading: &Loading<'_>,
+    eval: &Path,
+) -> Runner {
     let agent = match provider {
         "claude" | "claude-code" | "claude-cli" | "claude-sdk" => "claude-code",
         "copilot" | "copilot-cli" | "copilot-sdk" => "copilot-cli",
         "pi" | "pi-cli" | "pi-coding-agent" => "pi",
         codex if codex.starts_with("codex") => "codex",
         "cli" => return command(node, target, loading),
-        "replay" | "transcript" | "mock" => return replay(node, provider, loading),
+        "replay" | "transcript" | "mock" => return replay(node, provider, loading, eval),
         "" => return Runner::Unsupported("it names no provider".to_owned()),
         other => {
             let why = "only agents and commands can be run";
@@ -270,9 +300,17 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Recorded runs, or an answer that is always the same.
-fn replay(node: &Node, provider: &str, loading: &Loading<'_>) -> Runner {
-    if let Some(fixtures) = text(node, &["fixtures", "fixture", "path", "traces"]) {
-        return Runner::Replay(path(&fixtures, loading));
+fn replay(node: &Node, provider: &str, loading: &Loading<'_>, eval: &Path) -> Runner {
+    if let Some(written) = text(node, RECORDINGS) {
+        // AgentV takes the path from the eval file; from the list of targets it is tried too.
+        let near = eval.join(&written);
+        let near = std::path::absolute(&near).unwrap_or(near);
+        let path = if near.exists() { near } else { path(&written, loading) };
+        return Runner::Replay(Recordings {
+            path,
+            agent: text(node, &["source_target"]),
+            named: true,
+        });
     }
     match text(node, &["response"]) {
         Some(answer) => Runner::Command {
@@ -284,20 +322,27 @@ fn replay(node: &Node, provider: &str, loading: &Loading<'_>) -> Runner {
     }
 }
 
-/// A hook as targets and workspaces have it.
-pub(super) fn hook(node: &Node, base: &Path, usual: Duration) -> Option<Hook> {
+/// A hook as targets and workspaces have it: words, of which `{{name}}` stands for
+/// what is told on stdin too. `None` where it is not a command.
+pub(super) fn hook(
+    node: &Node,
+    usual: Duration,
+    loading: &Loading<'_>,
+    problems: &mut Vec<String>,
+) -> Option<Hook> {
     let written = ["command", "script"].iter().find_map(|key| node.get(key)).unwrap_or(node);
-    let line = match written.as_str() {
-        Some(line) => CommandLine::Capitals(line.to_owned()),
-        None => {
-            let words: Vec<String> =
-                written.as_list()?.iter().filter_map(Node::as_str).map(str::to_owned).collect();
-            CommandLine::Words(Some(words).filter(|words| !words.is_empty())?)
-        }
+    let words: Vec<String> = match written.as_str() {
+        // AgentV cuts a text at its spaces: quotes and `&&` mean nothing.
+        Some(line) => line.split_whitespace().map(str::to_owned).collect(),
+        None => written.as_list()?.iter().filter_map(Node::as_str).map(str::to_owned).collect(),
     };
-    let millis = node.get("timeout_ms").and_then(Node::as_u64).map(Duration::from_millis);
-    let timeout = millis.or_else(|| running::seconds(node.get("timeout_seconds")));
-    let cwd = node.get("cwd").and_then(Node::as_str).map_or(base.to_owned(), |cwd| base.join(cwd));
+    let line = CommandLine::DoubleBraces(Some(words).filter(|words| !words.is_empty())?);
+    let mut read = Values { loading, problems };
+    let millis = read.count("timeout_ms", node.get("timeout_ms"), 1);
+    let millis = millis.map(|millis| Duration::from_millis(millis.into()));
+    let timeout = millis.or_else(|| read.time("timeout_seconds", node.get("timeout_seconds")));
+    let cwd = node.get("cwd").and_then(Node::as_str);
+    let cwd = cwd.map_or(loading.directory.to_owned(), |cwd| loading.directory.join(cwd));
     let directory = std::path::absolute(&cwd).unwrap_or(cwd);
     Some(Hook { line, timeout: timeout.unwrap_or(usual), directory: Some(directory) })
 }
@@ -311,7 +356,7 @@ mod tests {
     fn made(node: &Value) -> Target {
         let options = LoadOptions::default();
         let loading = Loading::new("t".into(), "", Path::new("/d"), &options, crate::ALL);
-        target(&Node::from_json(node).unwrap(), &loading).unwrap()
+        target(&Node::from_json(node).unwrap(), &loading, Path::new("/e")).unwrap()
     }
 
     #[test]
@@ -333,7 +378,7 @@ mod tests {
                 Runner::Agent { id, .. } => id,
                 Runner::Command { trace: TraceSource::OutputFile, .. } => "file".into(),
                 Runner::Command { .. } => "stdout".into(),
-                Runner::Replay(path) => path.to_string_lossy().into_owned(),
+                Runner::Replay(recordings) => recordings.path.to_string_lossy().into_owned(),
                 Runner::Unsupported(_) => "unsupported".into(),
             };
             assert_eq!(found, expected, "{node}");

@@ -4,8 +4,8 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 use toolmark_config::{Entry, Kind, Node, Source, Span, parse, quoted};
 use toolmark_grade::run_plan::{
-    Attachment, CommandLine, FileSource, GitSource, Hook, Permissions, RunSettings, Runner, Target,
-    Variable, WorkspaceFile, WorkspacePlan,
+    ArtifactRules, Attachment, CommandLine, FileSource, GitSource, Hook, Permissions, Recordings,
+    RunSettings, Runner, Target, Variable, WorkspaceFile, WorkspacePlan,
 };
 use toolmark_grade::{Loading, RunPlan, units};
 
@@ -65,7 +65,7 @@ fn runner(name: &str, config: Option<&Node>, loading: &Loading<'_>) -> Runner {
         "mock" => {
             let traces = ["traces", "fixtures", "path"].iter().find_map(|key| text(key));
             return match traces {
-                Some(traces) => Runner::Replay(loading.path(traces)),
+                Some(traces) => Runner::Replay(Recordings::at(loading.path(traces))),
                 None => Runner::Unsupported(
                     "executor mock: it names no recorded runs (config.traces)".to_owned(),
                 ),
@@ -95,7 +95,15 @@ pub(super) fn environments(root: &Node) -> Option<Node> {
 pub(super) fn settings(node: &Node, shared: Option<&Node>, loading: &Loading<'_>) -> RunSettings {
     let mut settings = RunSettings::default();
     let own = [Some(node), node.get("config")];
-    settings.timeout = own.into_iter().flatten().find_map(|holder| time(holder.get("timeout")));
+    let written = own.into_iter().flatten().find_map(|holder| holder.get("timeout"));
+    settings.timeout = checked_time("timeout", written, &mut settings, loading);
+    for entry in node.get("config").into_iter().flat_map(Node::entries) {
+        if !matches!(entry.key.as_str(), "timeout" | "runs") {
+            let message = format!("{} of a stimulus has no effect", quoted(&entry.key));
+            settings.notes.push(placed(loading, entry.key_span, &message));
+        }
+    }
+    settings.only_on = executors(node.get("supported_executors"), &mut settings, loading);
     if let Some(constraints) = node.get("constraints") {
         let limit = |key: &str| constraints.get(key).and_then(Node::as_u64);
         settings.limits.turns = limit("max_turns");
@@ -112,6 +120,7 @@ pub(super) fn settings(node: &Node, shared: Option<&Node>, loading: &Loading<'_>
             environment(&merged, &mut plan, &mut settings, loading);
         }
     }
+    plan.artifacts = artifacts(node.get("artifacts"), &mut settings, loading);
     if plan != WorkspacePlan::default() {
         settings.workspace = Some(plan);
     }
@@ -130,6 +139,55 @@ pub(super) fn settings(node: &Node, shared: Option<&Node>, loading: &Loading<'_>
         settings.problems.push(placed(loading, simulation.key_span, message));
     }
     settings
+}
+
+/// The executors that can run a stimulus: it is skipped with others.
+fn executors(
+    node: Option<&Node>,
+    settings: &mut RunSettings,
+    loading: &Loading<'_>,
+) -> Vec<String> {
+    let Some(node) = node.filter(|node| !node.is_null()) else { return Vec::new() };
+    let names = texts(node);
+    if names.is_none() {
+        let message = "supported_executors: expected a list of names";
+        settings.problems.push(placed(loading, node.span, message));
+    }
+    let agent = |name: &str| match runner(name, None, loading) {
+        Runner::Agent { id, .. } => Some(id),
+        _ => None,
+    };
+    let names = names.unwrap_or_default();
+    let agents: Vec<String> = names.iter().filter_map(|name| agent(name)).collect();
+    [names, agents].concat()
+}
+
+/// The files of a stimulus that are kept.
+fn artifacts(
+    node: Option<&Node>,
+    settings: &mut RunSettings,
+    loading: &Loading<'_>,
+) -> Option<ArtifactRules> {
+    let node = node.filter(|node| !node.is_null())?;
+    let part = |key: &str| node.get(key).map_or(Some(Vec::new()), texts);
+    let is_known = |key: &str| matches!(key, "include" | "exclude");
+    match (node.as_map(), part("include"), part("exclude")) {
+        (Some(entries), Some(include), Some(exclude))
+            if entries.iter().all(|entry| is_known(&entry.key)) =>
+        {
+            Some(ArtifactRules { include, exclude })
+        }
+        _ => {
+            let message = "artifacts: expected include and exclude, each a list of patterns";
+            settings.problems.push(placed(loading, node.span, message));
+            None
+        }
+    }
+}
+
+/// A list of texts; `None` where anything in it is something else.
+fn texts(node: &Node) -> Option<Vec<String>> {
+    node.as_list()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// An environment, or the one of the project that a name stands for.
@@ -182,9 +240,16 @@ fn environment(
     settings: &mut RunSettings,
     loading: &Loading<'_>,
 ) {
-    let timeout = time(node.get("commandTimeout")).unwrap_or(COMMAND_TIMEOUT);
+    let timeout = checked_time("commandTimeout", node.get("commandTimeout"), settings, loading);
+    let timeout = timeout.unwrap_or(COMMAND_TIMEOUT);
     for entry in node.entries() {
         let value = &entry.value;
+        let is_list = matches!(entry.key.as_str(), "skills" | "agents" | "commands");
+        if is_list && texts(value).is_none() {
+            let message = format!("{}: expected a list of texts", entry.key);
+            settings.problems.push(placed(loading, value.span, &message));
+            continue;
+        }
         let paths = || value.items().filter_map(Node::as_str).map(|path| loading.path(path));
         match entry.key.as_str() {
             "skills" => plan.skills.extend(paths()),
@@ -260,6 +325,22 @@ fn git(node: &Node, plan: &mut WorkspacePlan, settings: &mut RunSettings, loadin
 fn time(node: Option<&Node>) -> Option<Duration> {
     let parsed = units::Duration::parse(node?.as_str()?)?;
     Duration::try_from_secs_f64(parsed.millis / 1000.0).ok().filter(|time| !time.is_zero())
+}
+
+/// A time; what is none is a problem.
+fn checked_time(
+    key: &str,
+    node: Option<&Node>,
+    settings: &mut RunSettings,
+    loading: &Loading<'_>,
+) -> Option<Duration> {
+    let node = node.filter(|node| !node.is_null())?;
+    let time = time(Some(node));
+    if time.is_none() {
+        let message = format!("{key}: expected a time such as \"2m\", found {}", node.word());
+        settings.problems.push(placed(loading, node.span, &message));
+    }
+    time
 }
 
 /// A message with its place: it is said when something is run, not when the file is read.

@@ -11,11 +11,15 @@ use std::time::Duration;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_grade::run_plan::{
-    Budget, CommandLine, FileSource, GitSource, Home, Hook, Isolation, Keep, Limits, Permissions,
-    RunSettings, Runner, Target, TokenPrice, TraceSource, Variable, WorkspaceFile, WorkspacePlan,
+    ArtifactRules, Budget, CommandLine, FileSource, GitSource, Home, Hook, Isolation, Keep, Limits,
+    Permissions, Recordings, RunSettings, Runner, Target, TokenPrice, TraceSource, Variable,
+    WorkspaceFile, WorkspacePlan,
 };
 use toolmark_grade::units::{self, Amount};
 use toolmark_outcome::PassRule;
+
+/// How often a trial may be tried again.
+const MAX_RETRIES: u32 = 10;
 
 /// How the cases are run.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -121,6 +125,9 @@ struct WrittenWorkspace {
     /// Whether the workspace is kept: never, failure (the default) or always.
     #[serde(default)]
     keep: Option<Spanned<String>>,
+    /// Files that are kept with the result, as patterns such as `dist/**`.
+    #[serde(default)]
+    artifacts: Option<Texts>,
 }
 
 /// A repository at a ref.
@@ -484,6 +491,16 @@ fn at_least_one(
     Some(written.value)
 }
 
+/// How often a trial is tried again: each time takes longer, so not often.
+fn retries(written: Option<&Spanned<u32>>, loading: &mut Loading<'_>) -> Option<u32> {
+    let written = written?;
+    if written.value > MAX_RETRIES {
+        let message = format!("retries must be at most {MAX_RETRIES}");
+        loading.error("invalid-number", written.span, message);
+    }
+    Some(written.value)
+}
+
 /// An amount of money.
 fn money(written: Option<&Spanned<f64>>, loading: &mut Loading<'_>) -> Option<f64> {
     let written = written?;
@@ -523,7 +540,7 @@ pub(super) fn settings(node: &Node, loading: &mut Loading<'_>) -> RunSettings {
             usd: money(run.budget.usd.as_ref(), loading),
             tokens: run.budget.tokens.map(|amount| amount.0),
         },
-        retries: run.retries.map(|retries| retries.value.min(10)),
+        retries: retries(run.retries.as_ref(), loading),
         jobs: at_least_one(run.jobs.as_ref(), "jobs", loading),
         isolate: word(run.isolate.as_ref(), "isolate", &isolations, Isolation::from_word, loading),
         workspace: run.workspace.map(|workspace| workspace.plan(loading)),
@@ -563,6 +580,9 @@ impl WrittenWorkspace {
             teardown: self.teardown.into_iter().map(WrittenHook::hook).collect(),
             env: self.env.0,
             keep: word(self.keep.as_ref(), "keep", &keeps, Keep::from_word, loading),
+            artifacts: self
+                .artifacts
+                .map(|patterns| ArtifactRules { include: patterns.0, exclude: Vec::new() }),
             ..WorkspacePlan::default()
         }
     }
@@ -671,7 +691,7 @@ impl WrittenTarget {
                 misplaced(&of_agent, "an agent", loading);
                 misplaced(&of_command, "a command", loading);
                 match &self.traces {
-                    Some(traces) => Some(Runner::Replay(loading.path(traces))),
+                    Some(traces) => Some(Runner::Replay(Recordings::at(loading.path(traces)))),
                     None => {
                         let message = "replay needs traces: a file or a directory";
                         loading.error("missing-key", agent.span, message);
