@@ -57,11 +57,17 @@ impl TrialRecord {
     /// Grades it again. `None` where the plan has no such case.
     #[must_use]
     pub fn regrade(&self, grading: &Grading<'_>, index: usize) -> Option<CaseResult> {
-        let conclusion = self.conclusion();
-        let run = match conclusion {
-            Conclusion::Unknown { .. } => None,
-            _ => self.run().ok(),
-        };
+        let mut conclusion = self.conclusion();
+        let mut run = None;
+        if !matches!(conclusion, Conclusion::Unknown { .. }) {
+            match self.run() {
+                Ok(read) => run = Some(read),
+                // What was graded then cannot be looked at any more.
+                Err(why) => {
+                    conclusion = Conclusion::Unknown { cause: Cause::NoTrace, why, retry: false };
+                }
+            }
+        }
         graded(grading, index, self.trial, &conclusion, run.as_ref(), self.left_behind(), true)
     }
 

@@ -29,6 +29,9 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// Where files that are kept lie, in the directory of a trial.
 pub(crate) const ARTIFACTS: &str = "artifacts";
 
+/// A trace made of an answer that is none, in the directory of an attempt.
+const ANSWER: &str = "answer.json";
+
 /// A trial to make.
 pub(crate) struct Trial<'a> {
     /// The cell.
@@ -173,7 +176,7 @@ impl Trial<'_> {
         let Some(path) = &left.trace else { return Err("it left no trace".to_owned()) };
         let case = &self.cell.case;
         let prompt = self.cell.prompts.first().map_or("", String::as_str);
-        let answer = directory.join("answer.json");
+        let answer = directory.join(ANSWER);
         if let Runner::Command { trace: TraceSource::OutputFile, .. } = &self.target.target.runner {
             return trace::output_file(path, prompt, case, &answer);
         }
@@ -235,6 +238,7 @@ impl Trial<'_> {
             Keep::Failure => is_run && result.verdict != Verdict::Pass,
             Keep::Always => is_run,
         };
+        let attempt = attempts.last().map_or(1, |attempt| attempt.number);
         let mut notes = match &conclusion {
             Conclusion::Grade { notes } => notes.clone(),
             _ => Vec::new(),
@@ -245,7 +249,6 @@ impl Trial<'_> {
             if left.process.left > 0 {
                 notes.push(format!("{} processes could not be killed", left.process.left));
             }
-            let attempt = attempts.last().map_or(1, |attempt| attempt.number);
             notes.extend(self.tear_down(left, &result, attempt, shared));
             if self.cell.isolate == Isolation::None {
                 left.places.remove();
@@ -256,8 +259,9 @@ impl Trial<'_> {
             }
         }
         let trace = left.as_ref().and_then(|left| left.trace.clone()).map(|trace| {
-            let answer = trace.parent().map(|parent| parent.join("answer.json"));
-            let trace = answer.filter(|answer| answer.is_file()).unwrap_or(trace);
+            // Where an answer had to be made a trace, that is the trace.
+            let answer = directory.join(format!("attempt-{attempt}")).join(ANSWER);
+            let trace = if answer.is_file() { answer } else { trace };
             trace.strip_prefix(directory).map(Path::to_path_buf).unwrap_or(trace)
         });
         let outcome = result.clone().redact(Redactor::new(true));

@@ -24,6 +24,9 @@ use toolmark_process::{Ended, Spawn, Spawned};
 /// What a program may print before the rest is dropped.
 const MAX_PRINTED: u64 = 256 << 20;
 
+/// What is kept of what a program printed where the rest could not be.
+const KEPT_OF_PART: u64 = 64 << 10;
+
 /// How long the pipes of a program that is gone may still be open.
 const PIPE_TIME: Duration = Duration::from_secs(1);
 
@@ -218,6 +221,8 @@ fn pump<P: Read + Send + 'static>(
         Ok(true) => Ok(()),
         Ok(false) => Err(format!("it is longer than {MAX_PRINTED} bytes")),
         Err(error) => {
+            // A disk that is full has room again for what this comes to.
+            let _ = file.set_len(KEPT_OF_PART);
             // Whoever writes must not wait for us.
             let _ = io::copy(&mut pipe, &mut io::sink());
             Err(error.to_string())

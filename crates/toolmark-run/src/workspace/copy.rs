@@ -129,6 +129,9 @@ pub(crate) fn content_hash(root: &Path) -> Result<String, CopyError> {
         hash_file(root, &mut hash)?;
         return Ok(hex(&hash.finalize()));
     }
+    if let Err(error) = fs::metadata(root) {
+        return Err(CopyError::at(root, error));
+    }
     let mut all = walk(root)?;
     all.sort_by(|a, b| a.relative.cmp(&b.relative));
     for Found { from, relative, kind } in all {

@@ -20,8 +20,12 @@ pub(crate) fn commit_of(clone: &Path) -> Result<String, String> {
 pub(crate) fn clone_at(source: &GitSource, to: &Path) -> Result<(), String> {
     let parent = to.parent().unwrap_or(Path::new("."));
     let to = to.to_string_lossy();
+    // A path is taken from where toolmark is, not from where the clone is made.
+    let path = Path::new(&source.url);
+    let local = path.exists().then(|| std::path::absolute(path).ok()).flatten();
+    let url = local.map_or_else(|| source.url.clone(), |path| path.to_string_lossy().into_owned());
     // The objects are copied: a clone that shares them would be damaged with them.
-    git(parent, &["clone", "--quiet", "--no-hardlinks", "--", &source.url, &to])?;
+    git(parent, &["clone", "--quiet", "--no-hardlinks", "--", &url, &to])?;
     if let Some(reference) = &source.reference {
         if reference.starts_with('-') {
             return Err(format!("{reference} is not a ref"));

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod agentv;
+mod agentv_more;
 mod compared;
 mod limits;
 mod mistakes;

@@ -11,7 +11,13 @@ targets:
   shell: {command: [sh, -c, 'echo {promt} {prompt}'], env: [NOT_SET]}
   gone: {agent: replay, traces: nowhere}
   ill: {command: ['true'], health: 'echo no licence >&2; exit 1'}
-run: {workspace: {from: not-there}}
+run:
+  workspace:
+    from: not-there
+    files: [{src: neither.txt, dest: a.txt}]
+    setup: ['echo {promt}']
+    env: {KEY: '${{ NOR_THIS }}'}
+    artifacts: ['../x']
 graders: [{type: output-matches, config: {pattern: x}}]
 cases: [{id: a, prompt: p}]
 ",
@@ -26,6 +32,10 @@ cases: [{id: a, prompt: p}]
         "nowhere does not exist",
         "no licence",
         "not-there is not a directory",
+        "neither.txt",
+        "workspace: unknown placeholder {promt}; known: {workspace}",
+        "the variable NOR_THIS is not set",
+        "artifacts: ../x: the path must not leave the workspace",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
@@ -47,6 +57,7 @@ fn mistakes_in_a_spec_have_their_places() {
         ("run: {pass: most}", "80%"),
         ("run: {timeout: 10}", "expected"),
         ("run: {limits: {calls: many}}", "500k"),
+        ("run: {retries: 11}", "at most 10"),
         ("run: {isolate: docker}", "none, copy, bwrap"),
         ("run: {workspace: {files: [{dest: ../x, content: y}]}}", "inside the workspace"),
         ("run: {workspace: {files: [{dest: x}]}}", "either src or content"),
@@ -131,4 +142,72 @@ cases: [{id: a, prompt: p}]
     );
     assert!(!said.contains("value-of-my-key"), "{said}");
     assert!(!stage.path("started").exists() && !stage.path(".toolmark").exists());
+}
+
+#[test]
+fn a_spec_that_changes_while_it_runs_is_run_as_it_was_and_noted() {
+    let stage = Stage::new(
+        "
+targets: {shell: {command: [sh, -c, 'echo \"# changed\" >> {spec_dir}/toolmark.yaml; echo good']}}
+run: {jobs: 1}
+graders: [{type: output-matches, config: {pattern: good}}]
+cases: [{id: a, prompt: p}, {id: b, prompt: p}]
+",
+    );
+    let output = stage.run(&["run", "toolmark.yaml", "--out", "r"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("was changed while it ran"), "{}", text(&output));
+    let kept = std::fs::read_to_string(stage.path("r/spec/toolmark.yaml")).unwrap();
+    assert_eq!(kept.matches("# changed").count(), 1, "{kept}");
+}
+
+#[test]
+fn a_variable_with_another_value_is_another_run() {
+    let spec = "
+targets: {shell: {command: [sh, -c, 'echo $MODE'], env: {MODE: good}}}
+graders: [{type: output-matches, config: {pattern: good}}]
+cases: [{id: a, prompt: p}]
+";
+    let stage = Stage::new(spec);
+    let output = stage.run(&["run", "toolmark.yaml", "--out", "r"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    stage.write("toolmark.yaml", &spec.replace("MODE: good", "MODE: bad"));
+    let output = stage.run(&["run", "toolmark.yaml", "--resume", "r"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("the target of case a on shell changed"), "{}", text(&output));
+}
+
+/// A disk that is full: a small one of its own, where that can be made.
+#[test]
+fn a_full_disk_is_named_and_what_is_not_kept_is_not_graded() {
+    let stage = Stage::new(
+        "
+targets: {shell: {command: [sh, -c, 'test {case} != big || head -c 3000000 /dev/zero | tr \"\\0\" x; echo good']}}
+run: {jobs: 1}
+graders: [{type: output-matches, config: {pattern: '.'}}]
+cases: [{id: small, prompt: p}, {id: big, prompt: p}, {id: after, prompt: p}]
+",
+    );
+    std::fs::create_dir(stage.path("disk")).unwrap();
+    let mut line = std::process::Command::new("unshare");
+    line.args(["-m", "sh", "-c", "mount -t tmpfs -o size=2m tmpfs disk && exec \"$@\"", "sh"]);
+    line.arg(env!("CARGO_BIN_EXE_toolmark"));
+    line.args(["run", "toolmark.yaml", "--out", "disk/r", "--format", "json"]);
+    line.current_dir(stage.path(".")).env("HOME", stage.path("home"));
+    let output = line.output().unwrap();
+    if text(&output).contains("mount:") || text(&output).contains("unshare") {
+        toolmark_testing::skip("a small disk cannot be mounted here");
+        return;
+    }
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("no report: {}", text(&output)));
+    let found: Vec<String> = report["outcomes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| format!("{} {}", row["case"], row["verdict"]).replace('"', ""))
+        .collect();
+    // The part that was kept would have passed.
+    assert_eq!(found[..2], ["small pass", "big unknown"], "{}", text(&output));
+    assert!(text(&output).contains("No space left on device"), "{}", text(&output));
 }

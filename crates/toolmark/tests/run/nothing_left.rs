@@ -82,6 +82,38 @@ fn after_ctrl_c_and_after_sigkill() {
     }
 }
 
+/// An agent that does not end when it is asked to.
+const STUBBORN: &str = "
+trap '' TERM
+(setsid sh -c \"trap '' TERM; echo \\$\\$ > \\\"$PID_FILE\\\"; while :; do sleep 1; done\" &)
+while :; do sleep 1; done
+";
+
+#[test]
+fn ctrl_c_twice_does_not_wait() {
+    let stage = stage("yes");
+    stage.write("agent.sh", STUBBORN);
+    let mut command = stage.command(&["run", "toolmark.yaml", "--out", "r", "--timeout", "60s"]);
+    let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let has_started = || fs::read_to_string(stage.path("pid")).is_ok_and(|pid| pid.ends_with('\n'));
+    wait_for(has_started, "the agent");
+    let id = running.id().to_string();
+    let interrupt = || {
+        let sent = std::process::Command::new("kill").args(["-INT", &id]).status();
+        assert!(sent.unwrap().success());
+    };
+    interrupt();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    // Once leaves it the time to clean up, which it does not use.
+    assert!(is_alive(&pid(&stage)));
+    let pressed = std::time::Instant::now();
+    interrupt();
+    assert_eq!(running.wait().unwrap().code(), Some(3));
+    // Less than what is left of the five seconds after the first.
+    assert!(pressed.elapsed().as_secs_f64() < 3.5, "{:?}", pressed.elapsed());
+    assert!(!is_alive(&pid(&stage)));
+}
+
 #[test]
 fn of_a_grader_that_runs_a_program() {
     let stage = stage("no");

@@ -82,6 +82,13 @@ fn what_a_vally_spec_asks_for_in_vain_is_named() {
         ("{executor: claude-cli}", ", environment: nowhere", "no environment \"nowhere\"", 2),
         ("{executor: claude-cli}", ", environment: {docker: x}", "\"docker\" of an environment", 2),
         ("{executor: claude-cli}", ", simulation: {x: 1}", "cannot be simulated", 2),
+        ("{executor: claude-cli}", ", timeout: soon", "timeout: expected a time", 2),
+        (
+            "{executor: claude-cli}",
+            ", supported_executors: [copilot-sdk]",
+            "case a is not run on claude-cli, only on copilot-sdk",
+            2,
+        ),
     ] {
         let stage = Stage::new("{}");
         stage.program("bin/claude", CLAUDE);
@@ -92,6 +99,56 @@ fn what_a_vally_spec_asks_for_in_vain_is_named() {
         assert!(said.contains(complaint), "{spec}: {said}");
         assert_eq!(output.status.code(), Some(code), "{spec}: {said}");
     }
+}
+
+/// Two stimuli, one of which only another executor can run; recorded runs; a repository;
+/// files that are kept.
+const VALLY_MORE: &str = "
+defaults: {executor: EXECUTOR, model: sonnet}
+environment: {git: {source: repo, ref: v1}}
+stimuli:
+  - name: here
+    prompt: list what there is
+    artifacts: {include: ['*.txt', '.toolmark*'], exclude: [secret.txt]}
+    graders: [{type: tool-calls, config: {required: [Bash]}}]
+  - name: elsewhere
+    prompt: list what there is
+    supported_executors: [copilot-sdk]
+    graders: [{type: tool-calls, config: {required: [Never]}}]
+";
+
+#[test]
+fn a_vally_stimulus_is_skipped_by_name_and_its_files_are_kept() {
+    let stage = Stage::new("{}");
+    super::agentv_more::repository(&stage, "repo");
+    let writes = "with open('made.txt', 'w') as made, open('secret.txt', 'w') as secret:\n    \
+                  made.write('made'); secret.write('x')\n";
+    let claude = CLAUDE
+        .replace("prompt = sys.stdin.read()\n", &format!("prompt = sys.stdin.read()\n{writes}"));
+    stage.program("bin/claude", &claude);
+    stage.write("eval.yaml", &VALLY_MORE.replace("EXECUTOR", "claude-cli"));
+    let output = stage.run(&["run", "eval.yaml", "--out", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let note = "case elsewhere is not run on claude-cli, only on copilot-sdk";
+    assert_eq!(text(&output).matches(note).count(), 2, "said and kept: {}", text(&output));
+    let kept = stage.path("out/trials/claude-cli/here/1/artifacts");
+    let mut names: Vec<String> = std::fs::read_dir(&kept)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["fact.txt", "made.txt"]);
+    assert_eq!(std::fs::read_to_string(kept.join("fact.txt")).unwrap(), "good\n");
+    // What was recorded stands in for an agent.
+    let session = stage.path("out/trials/claude-cli/here/1/attempt-1/session");
+    let files = toolmark_testing::files_below(&session);
+    std::fs::create_dir_all(stage.path("old")).unwrap();
+    std::fs::copy(&files[0], stage.path("old/here.jsonl")).unwrap();
+    stage
+        .write("eval.yaml", &VALLY_MORE.replace("EXECUTOR", "{name: mock, config: {traces: old}}"));
+    let output = stage.run(&["run", "eval.yaml", "--out", "mocked"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_eq!(stage.result("mocked", "mock", "here", 1)["used"]["calls"], 1);
 }
 
 /// An agent of one's own: a trace in AgentV's shape, whatever it is asked.

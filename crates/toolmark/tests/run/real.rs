@@ -73,8 +73,17 @@ fn gemini_cli_is_run_and_graded() {
     run_and_grade(&GEMINI);
 }
 
-fn run_and_grade(agent: &Agent) {
-    let Some(program) = peers::or_skip(program(agent)) else { return };
+/// A stage with an agent and the stand-in for its model: it runs one command and says
+/// that it is done.
+struct Set {
+    stage: Stage,
+    program: String,
+    url: String,
+    _model: Running,
+}
+
+fn set(agent: &Agent) -> Option<Set> {
+    let program = peers::or_skip(program(agent))?;
     let stage = Stage::new("");
     stage.write("source/fact.txt", "42 herons\n");
     let script = json!([{"run": "cat fact.txt > answer.txt && cat answer.txt"}]);
@@ -82,34 +91,122 @@ fn run_and_grade(agent: &Agent) {
     let mut model = Command::new("python3");
     model.arg(server_script("model.py"));
     model.args(["script.json", "record.jsonl", "port"].map(|name| stage.path(name)));
-    let _model = Running(model.spawn().unwrap());
+    let model = Running(model.spawn().unwrap());
     wait_for(|| stage.path("port").exists(), "the stand-in to listen");
     let url = format!("http://127.0.0.1:{}", fs::read_to_string(stage.path("port")).unwrap());
-    stage.write(
+    Some(Set { stage, program: program.to_string_lossy().into_owned(), url, _model: model })
+}
+
+impl Set {
+    /// Runs a spec with a case that passes and one that fails, each by the one call of the
+    /// session file.
+    fn check(&self, spec: &str, target: &str) {
+        let output = self.stage.run(&["run", spec, "--out", "r", "--jobs", "1"]);
+        let said = text(&output);
+        assert_eq!(output.status.code(), Some(1), "{target}: {said}");
+        for (case, verdict) in [("passes", "pass"), ("fails", "fail")] {
+            let result = self.stage.result("r", target, case, 1);
+            assert_eq!(result["outcome"]["verdict"], verdict, "{target}: {said}");
+            let ended = (&result["ended"], &result["used"]["calls"]);
+            assert_eq!(ended, (&"completed".into(), &1.into()), "{target}: {said}");
+            let trace = result["trace"].as_str().unwrap();
+            assert!(trace.starts_with("attempt-1/session/"), "{target}: {trace}");
+        }
+        let left = fs::read_dir(self.stage.path("source")).unwrap().count();
+        assert_eq!(left, 1, "the source is as it was");
+    }
+}
+
+fn run_and_grade(agent: &Agent) {
+    let Some(set) = set(agent) else { return };
+    set.stage.write(
         "toolmark.yaml",
         &format!(
             "targets: {{it: {{agent: {}, executable: {:?}, {}}}}}\n\
-             run: {{timeout: 100s, jobs: 1, retries: 0, workspace: {{from: source}}}}\n\
+             run: {{timeout: 100s, retries: 0, workspace: {{from: source}}}}\n\
              cases:\n\
              - {{id: passes, prompt: What is the fact?, graders: [{{type: tool-call-count, config: {{max: 1}}}}, \
                {{type: file-contains, config: {{path: answer.txt, value: herons}}}}, {{type: diff-contains, config: {{value: +42 herons}}}}]}}\n\
              - {{id: fails, prompt: What is the fact?, graders: [{{type: tool-call-count, config: {{max: 0}}}}]}}\n",
             agent.id,
-            program.to_string_lossy(),
-            (agent.target)(&url)
+            set.program,
+            (agent.target)(&set.url)
         ),
     );
-    let output = stage.run(&["run", "toolmark.yaml", "--out", "r"]);
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{}: {said}", agent.id);
-    for (case, verdict) in [("passes", "pass"), ("fails", "fail")] {
-        let result = stage.result("r", "it", case, 1);
-        assert_eq!(result["outcome"]["verdict"], verdict, "{}: {said}", agent.id);
-        assert_eq!((&result["ended"], &result["used"]["calls"]), (&"completed".into(), &1.into()));
-        let trace = result["trace"].as_str().unwrap();
-        assert!(trace.starts_with("attempt-1/session/"), "{}: {trace}", agent.id);
-    }
-    assert_eq!(fs::read_dir(stage.path("source")).unwrap().count(), 1, "the source is as it was");
+    set.check("toolmark.yaml", "it");
+}
+
+#[test]
+fn claude_code_is_run_by_a_file_of_agentv_and_by_one_of_vally() {
+    let Some(set) = set(&CLAUDE) else { return };
+    let env = (CLAUDE.target)(&set.url);
+    set.stage.write(
+        ".agentv/targets.yaml",
+        &format!(
+            "targets:\n  - {{name: claude, provider: claude-cli, executable: {:?}, \
+             timeout_seconds: 100, workspace_template: ../source, {env}}}\n",
+            set.program
+        ),
+    );
+    let case = |id: &str, minimum: u32| {
+        format!(
+            "  - {{id: {id}, criteria: x, input: What is the fact?, assertions: \
+             [{{name: g, type: tool-trajectory, mode: any_order, minimums: {{Bash: {minimum}}}}}]}}\n"
+        )
+    };
+    let tests = format!(
+        "execution: {{target: claude, max_retries: 0}}\ntests:\n{}{}",
+        case("passes", 1),
+        case("fails", 2)
+    );
+    set.stage.write("evals/t.yaml", &tests);
+    set.check("evals/t.yaml", "claude");
+    fs::remove_dir_all(set.stage.path("r")).unwrap();
+    // An executor has no variables: those of an environment are the agent's too.
+    let stimulus = |name: &str, command: &str| {
+        format!(
+            "  - name: {name}\n    prompt: What is the fact?\n    graders:\n      \
+             - {{type: tool-calls, config: {{required: [{{name: Bash, command: {command}}}]}}}}\n"
+        )
+    };
+    set.stage.write(
+        "eval.yaml",
+        &format!(
+            "defaults: {{executor: {{name: claude-cli, config: {{executable: {:?}}}}}, timeout: 100s}}\n\
+             environment:\n  files: [{{src: source/fact.txt, dest: fact.txt}}]\n  {env}\n\
+             stimuli:\n{}{}",
+            set.program,
+            stimulus("passes", "fact"),
+            stimulus("fails", "nothing-of-the-kind"),
+        ),
+    );
+    set.check("eval.yaml", "claude-cli");
+}
+
+#[test]
+fn codex_is_run_by_a_file_of_agentv() {
+    let Some(set) = set(&CODEX) else { return };
+    let target = (CODEX.target)(&set.url).replace("permissions: full, ", "");
+    set.stage.write(
+        ".agentv/providers.yaml",
+        &format!(
+            "- {{id: codex-cli, label: codex, config: {{executable: {:?}, cwd: ../source, {target}}}}}\n",
+            set.program
+        ),
+    );
+    let case = |id: &str, max: u32| {
+        format!(
+            "  - {{id: {id}, criteria: x, input: What is the fact?, assertions: \
+             [{{name: g, type: execution-metrics, max_tool_calls: {max}}}]}}\n"
+        )
+    };
+    let tests = format!(
+        "execution: {{target: codex, timeout_seconds: 100, max_retries: 0}}\ntests:\n{}{}",
+        case("passes", 1),
+        case("fails", 0)
+    );
+    set.stage.write("evals/t.yaml", &tests);
+    set.check("evals/t.yaml", "codex");
 }
 
 /// A process that does not outlive the test.

@@ -462,3 +462,162 @@ fn is_guideline(path: &Path) -> bool {
         || folder("instructions")
         || folder("prompts")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+    use toolmark_grade::LoadOptions;
+    use toolmark_grade::run_plan::CommandLine;
+
+    fn made(node: &Value) -> RunSettings {
+        let options = LoadOptions::default();
+        let loading = Loading::new("f".into(), "", Path::new("/d"), &options, crate::ALL);
+        settings(&Node::from_json(node).unwrap(), &loading)
+    }
+
+    #[test]
+    fn settings_of_every_version() {
+        let base = RunSettings::default;
+        for (node, expected) in [
+            (
+                json!({"execution": {"target": "a"}}),
+                RunSettings { targets: vec!["a".into()], ..base() },
+            ),
+            (
+                json!({"execution": {"targets": ["a", {"name": "b"}]}}),
+                RunSettings { targets: vec!["a".into(), "b".into()], ..base() },
+            ),
+            (
+                json!({"providers": [{"id": "cli", "label": "a"}]}),
+                RunSettings { targets: vec!["a".into()], ..base() },
+            ),
+            (json!({"execution": {"workers": 3}}), RunSettings { jobs: Some(3), ..base() }),
+            (
+                json!({"evaluate_options": {"max_concurrency": 3}}),
+                RunSettings { jobs: Some(3), ..base() },
+            ),
+            (json!({"execution": {"max_retries": 0}}), RunSettings { retries: Some(0), ..base() }),
+            (
+                json!({"execution": {"timeout_seconds": 2.5}}),
+                RunSettings { timeout: Some(Duration::from_millis(2500)), ..base() },
+            ),
+            (
+                json!({"execution": {"timeout_seconds": "90"}}),
+                RunSettings { timeout: Some(Duration::from_secs(90)), ..base() },
+            ),
+            (
+                json!({"execution": {"timeout": "2m"}}),
+                RunSettings { timeout: Some(Duration::from_secs(120)), ..base() },
+            ),
+            (
+                json!({"execution": {"keep_workspaces": true}}),
+                RunSettings { keep: Some(Keep::Always), ..base() },
+            ),
+            (
+                json!({"execution": {"keep_workspaces": false}}),
+                RunSettings { keep: Some(Keep::Failure), ..base() },
+            ),
+            (
+                json!({"execution": {"env": {"A": 1, "B": "${{ C }}"}}}),
+                RunSettings {
+                    env: vec![Variable::new("A", "1"), Variable::new("B", "${{ C }}")],
+                    ..base()
+                },
+            ),
+            (
+                json!({"execution": {"trials": {"count": 4, "strategy": "pass_at_k"}}}),
+                RunSettings { trials: Some(4), pass: Some(PassRule::Any), ..base() },
+            ),
+            (json!({"execution": {"trials": 4}}), RunSettings { trials: Some(4), ..base() }),
+            (
+                json!({"metadata": {"commit": "x"}}),
+                RunSettings { metadata: Some(json!({"commit": "x"})), ..base() },
+            ),
+            (
+                json!({"workspace": {"path": "w", "mode": "static"}}),
+                RunSettings {
+                    isolate: Some(Isolation::None),
+                    workspace: Some(WorkspacePlan {
+                        from: Some("/d/w".into()),
+                        ..WorkspacePlan::default()
+                    }),
+                    ..base()
+                },
+            ),
+        ] {
+            assert_eq!(made(&node), expected, "{node}");
+        }
+    }
+
+    #[test]
+    fn what_is_none_of_its_kind_is_a_problem_and_what_is_not_done_a_note() {
+        for (node, words) in [
+            (json!({"timeout_seconds": "soon"}), "timeout_seconds: expected a number of seconds"),
+            (json!({"timeout_seconds": 0}), "timeout_seconds: expected"),
+            (json!({"workers": "many"}), "workers: expected a whole number of 1 or more"),
+            (json!({"workers": 0}), "workers: expected"),
+            (json!({"workers": 1.5}), "workers: expected"),
+            (json!({"max_retries": -1}), "max_retries: expected a whole number of 0 or more"),
+            (json!({"budget_usd": "ten"}), "budget_usd: expected a number of 0 or more"),
+            (json!({"keep_workspaces": "yes please"}), "keep_workspaces: expected true or false"),
+            (json!({"env": ["A"]}), "env: expected names with values"),
+            (json!({"trials": {"count": "three"}}), "trials: expected a whole number"),
+            (json!({"workspace": {"docker": {"image": "x"}}}), "\"docker\" of a workspace"),
+            (json!({"workspace": {"repos": [{"ref": "v1"}]}}), "a repository needs a url"),
+            (json!({"workspace": {"repos": [{"url": "a"}, {"url": "b"}]}}), "only one repository"),
+            (
+                json!({"workspace": {"repos": [{"source": {"url": "a"}, "path": "../x"}]}}),
+                "inside the workspace",
+            ),
+            (json!({"workspace": {"hooks": {"before_lunch": "x"}}}), "hook \"before_lunch\""),
+            (json!({"workspace": {"hooks": {"before_each": {"model": "x"}}}}), "only commands"),
+            (
+                json!({"workspace": {"hooks": {"before_each": {"command": "x", "timeout_ms": "y"}}}}),
+                "timeout_ms: expected",
+            ),
+        ] {
+            let found = made(&json!({"execution": node}));
+            assert_eq!(found.problems.len(), 1, "{node}: {:?}", found.problems);
+            assert!(found.problems[0].contains(words), "{node}: {:?}", found.problems);
+            assert!(found.problems[0].starts_with("f:"), "{node}: {:?}", found.problems);
+        }
+        for key in NOT_DONE.iter().chain(&["model"]) {
+            let found = made(&json!({"execution": {*key: "x"}}));
+            assert!(found.notes[0].contains(key), "{key}: {found:?}");
+            assert!(found.problems.is_empty(), "{key}: {found:?}");
+        }
+        let reset = made(&json!({"workspace": {"hooks": {"after_each": {"reset": "fast"}}}}));
+        assert!(reset.notes[0].contains("reset has no effect"), "{reset:?}");
+    }
+
+    #[test]
+    fn hooks_are_words_and_run_beside_the_file() {
+        let found = made(&json!({"workspace": {"hooks": {
+            "before_each": {"command": "node setup.mjs {{test_id}}", "timeout_ms": 1500},
+            "after_each": {"script": ["sh", "-c", "rm *"], "cwd": "down"},
+        }}}));
+        let plan = found.workspace.unwrap();
+        let words = |words: &[&str]| {
+            CommandLine::DoubleBraces(words.iter().map(|word| (*word).to_owned()).collect())
+        };
+        assert_eq!(
+            plan.setup,
+            [Hook {
+                line: words(&["node", "setup.mjs", "{{test_id}}"]),
+                timeout: Duration::from_millis(1500),
+                directory: Some("/d".into()),
+            }]
+        );
+        assert_eq!(
+            plan.teardown,
+            [Hook {
+                line: words(&["sh", "-c", "rm *"]),
+                timeout: AFTER,
+                directory: Some("/d/down".into()),
+            }]
+        );
+        let off = made(&json!({"hooks": {"enabled": false, "before_each": {"command": "x"}}}));
+        assert_eq!(off.workspace, Some(WorkspacePlan::default()));
+    }
+}

@@ -405,6 +405,41 @@ mod tests {
     }
 
     #[test]
+    fn what_is_none_of_its_kind_is_a_problem() {
+        for (key, value, words) in [
+            ("timeout_seconds", json!("soon"), "expected a number of seconds above 0"),
+            ("timeout_seconds", json!(-1), "expected a number of seconds above 0"),
+            ("workers", json!(0), "expected a whole number of 1 or more"),
+            ("provider_batching", json!("sometimes"), "expected true or false"),
+            ("env", json!("A=b"), "expected names with values"),
+            ("provider_batching", json!(true), "needs a command that writes {OUTPUT_FILE}"),
+            ("healthcheck", json!({}), "healthcheck has no command"),
+            ("runtime", json!("sandbox"), "only host"),
+        ] {
+            let target = made(&json!({"name": "a", "provider": "cli", "command": "x", key: value}));
+            assert_eq!(target.problems.len(), 1, "{key}: {:?}", target.problems);
+            assert!(target.problems[0].contains(words), "{key}: {:?}", target.problems);
+        }
+        let all = made(&json!({
+            "name": "a", "provider": "cli", "command": "x {OUTPUT_FILE}", "workers": 2,
+            "provider_batching": true,
+        }));
+        assert_eq!((all.batches, all.jobs, all.problems.len()), (true, Some(2), 0));
+    }
+
+    #[test]
+    fn recorded_runs_are_those_of_one_agent_and_name_their_cases() {
+        for key in RECORDINGS {
+            let target = made(
+                &json!({"name": "a", "provider": "replay", *key: "f", "source_target": "live"}),
+            );
+            let expected =
+                Recordings { path: "/d/f".into(), agent: Some("live".into()), named: true };
+            assert_eq!(target.runner, Runner::Replay(expected), "{key}");
+        }
+    }
+
+    #[test]
     fn only_names_in_capitals_are_placeholders() {
         let line = "awk '{print}' ${HOME} {PROMPT} {B C} {OUTPUT_FILE";
         assert_eq!(names(line).collect::<Vec<_>>(), ["PROMPT"]);

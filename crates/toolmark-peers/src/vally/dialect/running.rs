@@ -390,4 +390,95 @@ mod tests {
             );
         }
     }
+
+    fn made(node: &Value) -> RunSettings {
+        let options = LoadOptions::default();
+        let loading = Loading::new("s".into(), "", Path::new("/d"), &options, crate::ALL);
+        settings(&Node::from_json(node).unwrap(), None, &loading)
+    }
+
+    #[test]
+    fn a_stimulus_says_how_it_is_run() {
+        let base = RunSettings::default;
+        let plan = |plan: WorkspacePlan| RunSettings { workspace: Some(plan), ..base() };
+        for (node, expected) in [
+            (
+                json!({"timeout": "90s"}),
+                RunSettings { timeout: Some(Duration::from_secs(90)), ..base() },
+            ),
+            (
+                json!({"config": {"timeout": "1m", "runs": 2}}),
+                RunSettings { timeout: Some(Duration::from_secs(60)), ..base() },
+            ),
+            (
+                json!({"supported_executors": ["claude-cli", "own"]}),
+                RunSettings {
+                    only_on: ["claude-cli", "own", "claude-code"].map(str::to_owned).to_vec(),
+                    ..base()
+                },
+            ),
+            (
+                json!({"artifacts": {"include": ["out/**"], "exclude": ["**/*.log"]}}),
+                plan(WorkspacePlan {
+                    artifacts: Some(ArtifactRules {
+                        include: vec!["out/**".into()],
+                        exclude: vec!["**/*.log".into()],
+                    }),
+                    ..WorkspacePlan::default()
+                }),
+            ),
+            (
+                json!({"environment": {"git": {"source": "repo", "ref": "v1"}}}),
+                plan(WorkspacePlan {
+                    git: Some(GitSource {
+                        url: "/d/repo".into(),
+                        reference: Some("v1".into()),
+                        dest: None,
+                    }),
+                    ..WorkspacePlan::default()
+                }),
+            ),
+            (
+                json!({"environment": {"commands": ["make"], "commandTimeout": "5s"}}),
+                plan(WorkspacePlan {
+                    setup: vec![Hook {
+                        timeout: Duration::from_secs(5),
+                        ..Hook::new(CommandLine::Capitals("make".into()))
+                    }],
+                    ..WorkspacePlan::default()
+                }),
+            ),
+        ] {
+            assert_eq!(made(&node), expected, "{node}");
+        }
+    }
+
+    #[test]
+    fn what_is_none_of_its_kind_is_a_problem_and_what_has_no_effect_a_note() {
+        for (node, words) in [
+            (json!({"timeout": 90}), "timeout: expected a time"),
+            (json!({"config": {"timeout": "soon"}}), "timeout: expected a time"),
+            (json!({"supported_executors": "claude-cli"}), "expected a list of names"),
+            (json!({"supported_executors": [1]}), "expected a list of names"),
+            (json!({"artifacts": ["out"]}), "expected include and exclude"),
+            (json!({"artifacts": {"includes": ["out"]}}), "expected include and exclude"),
+            (json!({"environment": {"commands": "make"}}), "commands: expected a list of texts"),
+            (json!({"environment": {"skills": [{}]}}), "skills: expected a list of texts"),
+            (json!({"environment": {"commandTimeout": 5}}), "commandTimeout: expected a time"),
+            (json!({"environment": {"files": [{"dest": "a"}]}}), "a file needs src"),
+            (
+                json!({"environment": {"files": [{"src": "a", "dest": "../b"}]}}),
+                "inside the workspace",
+            ),
+            (json!({"environment": {"network": "off"}}), "\"network\" of an environment"),
+            (json!({"attachments": [1]}), "an attachment needs a path"),
+            (json!({"simulation": {}}), "tools cannot be simulated"),
+        ] {
+            let found = made(&node);
+            assert_eq!(found.problems.len(), 1, "{node}: {:?}", found.problems);
+            assert!(found.problems[0].contains(words), "{node}: {:?}", found.problems);
+        }
+        let found = made(&json!({"config": {"model": "x"}}));
+        assert!(found.notes[0].contains("\"model\" of a stimulus"), "{:?}", found.notes);
+    }
 }
