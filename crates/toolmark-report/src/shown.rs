@@ -196,13 +196,34 @@ pub(crate) fn contrast(grader: &GraderResult) -> Option<Printable> {
     Some(printable!("{} says {}{}: {}", who, says, score, contrast.reason))
 }
 
-/// How many trials of a case passed, and how many are neither here nor there.
+/// How many trials of a case passed, and what else is to be known of them.
 pub(crate) fn trials(case: &CaseSummary) -> Printable {
-    let unknown = match case.unknown {
-        0 => Printable::default(),
-        n => printable!(", {} unknown", n),
-    };
-    printable!("{} of {}{}", case.passed, case.trials, unknown)
+    let mut words = printable!("{} of {}", case.passed, case.trials);
+    if case.unknown > 0 {
+        words = printable!("{}, {} unknown", words, case.unknown);
+    }
+    if case.flaky {
+        words = printable!("{}, flaky", words);
+    }
+    match case.planned {
+        Some(planned) if planned > case.trials => {
+            printable!("{}, {} not needed", words, planned - case.trials)
+        }
+        _ => words,
+    }
+}
+
+/// Between what the pass rate of a case lies, at 95 %.
+pub(crate) fn interval(case: &CaseSummary) -> Printable {
+    match case.interval {
+        Some((low, high)) => printable!("{:.2}\u{2013}{:.2}", low, high),
+        None => "\u{2013}".into(),
+    }
+}
+
+/// Is there anything to say about the trials of these cases?
+pub(crate) fn has_trials(cases: &[CaseSummary]) -> bool {
+    cases.iter().any(|case| case.trials > 1 || case.planned.is_some_and(|planned| planned > 1))
 }
 
 /// Which k of pass@k are worth a column, of those up to `most`.

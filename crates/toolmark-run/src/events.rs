@@ -2,7 +2,7 @@
 
 use crate::usage::Used;
 use std::time::Duration;
-use toolmark_outcome::{Cause, Verdict};
+use toolmark_outcome::{CaseResult, Cause};
 
 /// Something that happened.
 #[derive(Debug)]
@@ -52,9 +52,7 @@ pub enum Event<'a> {
         /// The trial.
         trial: u32,
         /// What it came to.
-        verdict: Verdict,
-        /// Why.
-        reason: &'a str,
+        result: &'a CaseResult,
         /// What it has used.
         used: &'a Used,
         /// How long it took.
@@ -67,8 +65,8 @@ pub enum Event<'a> {
         /// How many.
         trials: u32,
     },
-    /// Something a person should know.
-    Note(&'a str),
+    /// Somebody stopped the run, and what runs is asked to end.
+    Stopping,
 }
 
 /// Whoever shows what happens.

@@ -275,8 +275,7 @@ impl Schedule<'_> {
         self.shared.observer.event(&Event::Finished {
             cell: at,
             trial,
-            verdict: result.verdict,
-            reason: result.reason.raw(),
+            result: &result,
             used: &record.used,
             took: Duration::from_millis(record.duration_ms),
         });

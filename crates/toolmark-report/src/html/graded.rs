@@ -107,7 +107,7 @@ fn gate(summary: &Summary) -> Markup {
 /// pass@k and pass^k of the cases with several trials.
 fn trials(cases: &[CaseSummary]) -> Markup {
     let most = cases.iter().map(|case| case.pass_at_k.len()).max().unwrap_or(0);
-    if most == 0 {
+    if !shown::has_trials(cases) {
         return Markup::default();
     }
     let ks = shown::interesting(most);
@@ -122,6 +122,7 @@ fn trials(cases: &[CaseSummary]) -> Markup {
                 table {
                     thead { tr {
                         th scope="col" { "case" } th scope="col" { "passed" }
+                        th scope="col" class="num" { "95% interval" }
                         @for k in &ks { th scope="col" class="num" { "pass@" (k) } }
                         @for k in &ks { th scope="col" class="num" { "pass^" (k) } }
                     } }
@@ -130,6 +131,7 @@ fn trials(cases: &[CaseSummary]) -> Markup {
                             tr {
                                 th scope="row" { (safe(&case.label())) }
                                 td { (shown::trials(case)) }
+                                td class="num" { (shown::interval(case)) }
                                 @for k in &ks { td class="num" { (value(&case.pass_at_k, *k)) } }
                                 @for k in &ks { td class="num" { (value(&case.pass_hat_k, *k)) } }
                             }

@@ -121,17 +121,17 @@ fn cases(page: &mut String, outcomes: &[Shown<'_>]) {
 
 fn trials(page: &mut String, cases: &[CaseSummary]) {
     let most = cases.iter().map(|case| case.pass_at_k.len()).max().unwrap_or(0);
-    if most == 0 {
+    if !shown::has_trials(cases) {
         return;
     }
     let ks = shown::interesting(most);
-    page.push_str("<details><summary>Trials</summary>\n\n| case | passed |");
+    page.push_str("<details><summary>Trials</summary>\n\n| case | passed | 95% interval |");
     for word in ["pass@", "pass^"] {
         for k in &ks {
             let _ = write!(page, " {}{k} |", words(word));
         }
     }
-    let _ = writeln!(page, "\n|---|---|{}", "---:|".repeat(2 * ks.len()));
+    let _ = writeln!(page, "\n|---|---|---:|{}", "---:|".repeat(2 * ks.len()));
     let start = page.len();
     for (at, case) in cases.iter().enumerate() {
         if page.len() - start > MOST_TABLE / 4 {
@@ -140,7 +140,7 @@ fn trials(page: &mut String, cases: &[CaseSummary]) {
             break;
         }
         let name = words(&cut(&case.label(), WORDS));
-        let _ = write!(page, "| {name} | {} |", shown::trials(case));
+        let _ = write!(page, "| {name} | {} | {} |", shown::trials(case), shown::interval(case));
         for values in [&case.pass_at_k, &case.pass_hat_k] {
             for k in &ks {
                 let value = k.checked_sub(1).and_then(|at| values.get(at));

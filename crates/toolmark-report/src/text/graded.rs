@@ -352,7 +352,7 @@ impl Page<'_> {
     /// pass@k and pass^k of the cases with several trials.
     fn trials(&mut self, cases: &[CaseSummary]) {
         let most = cases.iter().map(|case| case.pass_at_k.len()).max().unwrap_or(0);
-        if most == 0 || self.is(Verbosity::Quiet) {
+        if !shown::has_trials(cases) || self.is(Verbosity::Quiet) {
             return;
         }
         /// A column is as wide as the literals below say.
@@ -365,8 +365,9 @@ impl Page<'_> {
         let first = names.clamp(8, (self.width / 3).max(8)) + 2;
         let counts = rows.iter().map(|case| shown::trials(case).width()).max().unwrap_or(0);
         let second = first + counts.max(6) + 2;
+        let third = second + 11;
         // What does not fit is left out from the middle: the first and the last say most.
-        let room = self.width.saturating_sub(second) / (2 * CELL);
+        let room = self.width.saturating_sub(third) / (2 * CELL);
         let mut ks = shown::interesting(most);
         while ks.len() > room.max(1) {
             ks.remove(if ks.len() > 2 { ks.len() - 2 } else { 1 });
@@ -375,6 +376,8 @@ impl Page<'_> {
         head.pad(first);
         head.push(style::DIM, "passed");
         head.pad(second);
+        head.push(style::DIM, "95%");
+        head.pad(third);
         for word in ["pass@", "pass^"] {
             for k in &ks {
                 head.push(style::DIM, printable!("{:<9}", printable!("{}{}", word, k)));
@@ -386,6 +389,8 @@ impl Page<'_> {
             line.pad(first);
             line.push(style::PLAIN, shown::trials(case));
             line.pad(second);
+            line.push(style::PLAIN, shown::interval(case));
+            line.pad(third);
             for values in [&case.pass_at_k, &case.pass_hat_k] {
                 for k in &ks {
                     let value = k.checked_sub(1).and_then(|at| values.get(at));

@@ -144,6 +144,7 @@ impl Attempt<'_> {
             let pressed = shared.stop.pressed();
             if pressed > presses {
                 presses = pressed;
+                shared.observer.event(&Event::Stopping);
                 if pressed > 1 {
                     spawned.kill()
                 } else {

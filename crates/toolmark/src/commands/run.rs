@@ -79,6 +79,9 @@ pub(crate) struct Run {
     /// Keep workspaces: never, failure or always
     #[arg(long, value_name = "WHEN", value_parser = keep)]
     keep: Option<Keep>,
+    /// Exit with 0 whatever the result
+    #[arg(long)]
+    exit_zero: bool,
     /// Directory of the run [default: a new one in .toolmark/runs]
     #[arg(long, alias = "output-dir", value_name = "DIR", help_heading = "Runs")]
     out: Option<PathBuf>,
@@ -104,9 +107,6 @@ pub(crate) struct Run {
     /// Include the whole trace in every result
     #[arg(long, help_heading = "Traces")]
     include_trace: bool,
-    /// Exit with 0 whatever the result
-    #[arg(long)]
-    exit_zero: bool,
 }
 
 /// Which trials are run again.

@@ -10,7 +10,7 @@ use toolmark_grade::run_plan::{CommandLine, Home, Permissions, Runner};
 use toolmark_hosts::launch::{Allowed, LaunchRequest, SessionTrace};
 use toolmark_redact::printable;
 use toolmark_run::store::{RUNS, Store};
-use toolmark_run::{Environ, Lookup, Matrix, Ready, RunTarget};
+use toolmark_run::{Cell, Environ, Lookup, Matrix, Ready, RunTarget, Used};
 
 /// Prints the plan of a run.
 pub(crate) fn print(
@@ -41,7 +41,10 @@ pub(crate) fn print(
             let line = Line::of(style::DIM, printable!("  {:<12}", name));
             printer.line(&line.with(style::PLAIN, words))
         };
-        field("argv", argv(target, ready, at).join(" "), printer)?;
+        let line = argv(target, ready, at).join(" ");
+        for (number, line) in line.trim_end().lines().enumerate() {
+            field(if number == 0 { "argv" } else { "" }, line.to_owned(), printer)?;
+        }
         let names = variables(target, lookup);
         field("variables", names.join(" "), printer)?;
         field("workspaces", work.to_string_lossy().into_owned(), printer)?;
@@ -60,22 +63,51 @@ pub(crate) fn print(
             field("case", line, printer)?;
         }
     }
+    costs(matrix, spec, printer)
+}
+
+/// What the run will cost, as far as that is known: what its limits and its budget say,
+/// and what the trials of the run before have cost.
+fn costs(matrix: &Matrix, spec: &OpenSpec, printer: &mut Printer) -> Result<(), Stop> {
+    let mut lines = Vec::new();
+    let trials = |cell: &Cell| u64::from(cell.trials);
+    let limits: Option<f64> =
+        matrix.cells.iter().map(|cell| Some(cell.limits.usd? * trials(cell) as f64)).sum();
+    lines.extend(limits.map(|usd| printable!("at most {} by limits.usd", human::usd(usd))));
+    lines.extend(matrix.budget.usd.map(|usd| printable!("at most {} by budget", human::usd(usd))));
     let wanted = std::path::absolute(&spec.path).unwrap_or_default();
     let last = Store::newest(Path::new(RUNS), |info| info.spec_absolute == wanted);
-    let spent = last.and_then(|store| Some((store.id(), store.summary()?)));
-    if let Some((id, summary)) = spent
-        && let Some(used) = summary.get("used")
-    {
-        let usd = used.get("usd").and_then(serde_json::Value::as_f64);
-        let tokens = used.get("tokens").and_then(serde_json::Value::as_u64);
-        let cost = match (usd, tokens) {
-            (Some(usd), _) => human::usd(usd),
-            (None, Some(tokens)) => printable!("{} tokens", human::count(tokens)),
-            (None, None) => "nothing that was recorded".into(),
+    let records = last.as_ref().map(Store::records).unwrap_or_default();
+    let of_target = |name: &str| -> Vec<&Used> {
+        records.iter().filter(|record| record.target == name).map(|record| &record.used).collect()
+    };
+    for (at, target) in matrix.targets.iter().enumerate() {
+        let cells = matrix.cells.iter().filter(|cell| cell.target == at);
+        let planned: u64 = cells.map(trials).sum();
+        let used = of_target(&target.name);
+        let mean = |total: Option<f64>| total.map(|total| total / used.len().max(1) as f64);
+        let usd = mean(used.iter().map(|used| used.usd).sum());
+        let tokens = mean(used.iter().map(|used| used.tokens.map(|n| n as f64)).sum());
+        let about = match (usd, tokens) {
+            _ if used.is_empty() => continue,
+            (Some(usd), _) => human::usd(usd * planned as f64),
+            (None, Some(tokens)) => {
+                printable!("{} tokens", human::count((tokens * planned as f64) as u64))
+            }
+            (None, None) => continue,
         };
-        printer.line(&Line::new())?;
-        let id = printer.redact(id);
-        printer.line(&Line::of(style::DIM, printable!("the last run, {}, spent {}", id, cost)))?;
+        let (name, trials) =
+            (printer.redact(target.name.as_str()), human::things(planned, "trial"));
+        lines.push(printable!("about {} for {} of {}, as in the last run", about, trials, name));
+    }
+    if lines.is_empty() {
+        lines.push("not known: no limits.usd, no budget, no earlier run with costs".into());
+    }
+    printer.line(&Line::new())?;
+    for (number, line) in lines.into_iter().enumerate() {
+        let lead = if number == 0 { "costs" } else { "" };
+        let lead = Line::of(style::DIM, printable!("  {:<12}", lead));
+        printer.line(&lead.with(style::PLAIN, line))?;
     }
     Ok(())
 }

@@ -1,23 +1,43 @@
 //! What people see while agents run: a line for every trial under way on a terminal,
 //! a line for every trial that is over elsewhere.
+//!
+//! ```text
+//! ✓ fix-the-bug [claude] 1/2       12 calls, 48.1k tokens, $0.21  34.2 s
+//! ✗ fix-the-bug [codex] 1/2        3 calls, 9.2k tokens  8.0 s
+//!     tool-sequence: run_tests was never called
+//! ⠙ 21s rename-it [claude] 1/2     step 7  edit_file  7 calls, 31.0k tokens, $0.14
+//! ━━━━━━╸───────  4 of 16  1m 2s  3 passed  1 failed  61.2k tokens, $0.43
+//! ```
 
 use crate::human;
 use crate::printer::{Printer, Verbosity};
+use crate::text::{Layout, sanitize};
 use anstyle::{AnsiColor, Style};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use toolmark_outcome::Verdict;
+use toolmark_grade::run_plan::Budget;
+use toolmark_outcome::{CaseResult, Verdict};
 use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_run::{Event, Matrix, Observer, Used};
 
+/// The widest that names of trials may be, so that there is room for what they do.
+const MAX_TITLE: usize = 44;
+
 /// Shows what happens.
 pub(crate) struct View {
-    names: Vec<Printable>,
+    cases: Vec<Printable>,
+    /// The targets of the cases, by their places.
+    target_of: Vec<usize>,
     targets: Vec<Printable>,
     trials: Vec<u32>,
+    /// How wide the names are.
+    title: usize,
+    /// How wide a line may be; none where there is no terminal.
+    width: Option<usize>,
+    budget: Budget,
     redactor: Redactor,
     verbosity: Verbosity,
     state: Mutex<State>,
@@ -27,9 +47,11 @@ struct State {
     lines: Option<Lines>,
     done: u64,
     total: u64,
+    passed: u64,
     failed: u64,
     unknown: u64,
     used: Used,
+    is_stopping: bool,
 }
 
 /// The lines of a terminal.
@@ -41,33 +63,35 @@ struct Lines {
 
 impl View {
     pub(crate) fn new(matrix: &Matrix, done: usize, printer: &Printer) -> Self {
-        let name = |cell: &toolmark_run::Cell| {
-            let case = printer.redact(cell.case.as_str());
-            match matrix.targets.get(cell.target) {
-                Some(target) => {
-                    let target = printer.redact(target.name.as_str());
-                    printable!("{} [{}]", case, target)
-                }
-                None => case,
-            }
-        };
         let total = matrix.trials().len() as u64;
         let is_terminal = io::stderr().is_terminal() && printer.verbosity > Verbosity::Quiet;
-        Self {
-            names: matrix.cells.iter().map(name).collect(),
+        let mut view = Self {
+            cases: matrix.cells.iter().map(|cell| printer.redact(cell.case.as_str())).collect(),
+            target_of: matrix.cells.iter().map(|cell| cell.target).collect(),
             targets: matrix.targets.iter().map(|one| printer.redact(one.name.as_str())).collect(),
             trials: matrix.cells.iter().map(|cell| cell.trials).collect(),
+            title: 0,
+            width: is_terminal.then(|| printer.width()),
+            budget: matrix.budget,
             redactor: printer.redactor,
             verbosity: printer.verbosity,
             state: Mutex::new(State {
                 lines: is_terminal.then(|| Lines::new(total)),
                 done: done as u64,
                 total,
+                passed: 0,
                 failed: 0,
                 unknown: 0,
                 used: Used::default(),
+                is_stopping: false,
             }),
-        }
+        };
+        let titles = (0..view.cases.len()).map(|cell| {
+            let last = view.trials.get(cell).map_or(0, |trials| trials.saturating_sub(1));
+            view.title(cell, last, usize::MAX).width()
+        });
+        view.title = titles.max().unwrap_or(0).min(MAX_TITLE);
+        view
     }
 
     /// Takes the lines away.
@@ -76,16 +100,30 @@ impl View {
         if let Some(lines) = state.lines.take() {
             lines.under_way.values().for_each(ProgressBar::finish_and_clear);
             lines.totals.finish_and_clear();
+            // What was said so far is no part of the report.
+            let _ = lines.all.println("");
         }
     }
 
-    /// What a trial is called.
-    fn title(&self, cell: usize, trial: u32) -> Printable {
-        let name = self.names.get(cell).cloned().unwrap_or_default();
-        match self.trials.get(cell) {
-            Some(trials) if *trials > 1 => printable!("{} {}/{}", name, trial + 1, *trials),
-            _ => name,
-        }
+    /// What a trial is called, in so many columns: of a long name, which target and trial
+    /// it is stays.
+    fn title(&self, cell: usize, trial: u32, limit: usize) -> Printable {
+        let case = self.cases.get(cell).cloned().unwrap_or_default();
+        let target = self.target_of.get(cell).and_then(|at| self.targets.get(*at)).cloned();
+        let target = printable!(" [{}]", target.unwrap_or_default());
+        let rest = match self.trials.get(cell) {
+            Some(trials) if *trials > 1 => printable!("{} {}/{}", target, trial + 1, *trials),
+            _ => target,
+        };
+        let room = limit.saturating_sub(rest.width()).max(8);
+        printable!("{}{}", case.cut(room), rest)
+    }
+
+    /// The same as wide as all others.
+    fn column(&self, cell: usize, trial: u32) -> Printable {
+        let title = self.title(cell, trial, self.title).cut(self.title);
+        let gap = self.title.saturating_sub(title.width());
+        title.reshape(|text| format!("{text}{}", " ".repeat(gap)))
     }
 }
 
@@ -94,7 +132,7 @@ impl Lines {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         let totals = all.add(ProgressBar::new(total));
         if let Ok(look) =
-            ProgressStyle::with_template("{bar:20.cyan/dim} {pos}/{len}  {elapsed}  {msg}")
+            ProgressStyle::with_template("{bar:20.cyan/dim} {pos} of {len}  {elapsed}  {wide_msg}")
         {
             totals.set_style(look.progress_chars("\u{2501}\u{2578}\u{2500}"));
         }
@@ -104,12 +142,12 @@ impl Lines {
 
     fn start(&mut self, key: (usize, u32), title: &Printable) {
         let line = self.all.insert_before(&self.totals, ProgressBar::new_spinner());
-        if let Ok(look) =
-            ProgressStyle::with_template("{spinner:.cyan} {prefix}  {msg:.dim}  {elapsed:.dim}")
-        {
+        // What does not fit is cut: a line that wraps makes all others jump.
+        let template = "{spinner:.cyan} {elapsed:>4.dim} {prefix}  {wide_msg:.dim}";
+        if let Ok(look) = ProgressStyle::with_template(template) {
             line.set_style(look);
         }
-        line.set_prefix(title.to_string());
+        line.set_prefix(sanitize(title).into_owned());
         line.enable_steady_tick(Duration::from_millis(120));
         if let Some(before) = self.under_way.insert(key, line) {
             before.finish_and_clear();
@@ -120,17 +158,37 @@ impl Lines {
 /// What was used, in a few words.
 fn used(used: &Used) -> Printable {
     let mut parts = vec![human::things(used.calls, "call")];
-    if let Some(tokens) = used.tokens {
-        parts.push(printable!("{} tokens", human::count(tokens)));
-    }
-    if let Some(usd) = used.usd {
-        parts.push(human::usd(usd));
-    }
+    parts.extend(spent(used));
     Printable::join(&parts, ", ")
+}
+
+/// Tokens and money.
+fn spent(used: &Used) -> Vec<Printable> {
+    let tokens = used.tokens.map(|tokens| printable!("{} tokens", human::count(tokens)));
+    tokens.into_iter().chain(used.usd.map(human::usd)).collect()
 }
 
 fn seconds(took: Duration) -> Printable {
     printable!("{:.1} s", took.as_secs_f64())
+}
+
+/// The sign and the colour of a verdict.
+fn sign(verdict: Verdict) -> (&'static str, AnsiColor) {
+    match verdict {
+        Verdict::Pass => ("\u{2713}", AnsiColor::Green),
+        Verdict::Fail => ("\u{2717}", AnsiColor::Red),
+        Verdict::Unknown(_) => ("?", AnsiColor::Yellow),
+    }
+}
+
+/// Why a trial did not pass: what the first grader that decided it says.
+fn why(result: &CaseResult) -> String {
+    let word = result.verdict.word();
+    let mut decisive = result.graders.iter().filter(|grader| grader.outcome.verdict.word() == word);
+    match decisive.next() {
+        Some(grader) => format!("{}: {}", grader.name.raw(), grader.outcome.reason.raw()),
+        None => result.reason.raw().to_owned(),
+    }
 }
 
 impl Observer for View {
@@ -139,8 +197,8 @@ impl Observer for View {
         match event {
             Event::Started { cell, trial, attempt } => {
                 let title = match attempt {
-                    1 => self.title(*cell, *trial),
-                    attempt => printable!("{} attempt {}", self.title(*cell, *trial), *attempt),
+                    1 => self.column(*cell, *trial),
+                    attempt => printable!("{} attempt {}", self.column(*cell, *trial), *attempt),
                 };
                 if let Some(lines) = &mut state.lines {
                     lines.start((*cell, *trial), &title);
@@ -151,21 +209,17 @@ impl Observer for View {
                     state.lines.as_ref().and_then(|l| l.under_way.get(&(*cell, *trial)))
                 {
                     let call = now.last_call.as_deref().unwrap_or_default();
-                    let call = self.redactor.apply(call);
+                    let call = self.redactor.apply(call).squeezed().cut(32);
                     let words = printable!("step {}  {}  {}", now.turns, call, used(now));
-                    line.set_message(words.to_string());
+                    line.set_message(sanitize(&words).into_owned());
                 }
             }
             Event::Retry { cell, trial, cause, why, wait } => {
+                let title = self.title(*cell, *trial, MAX_TITLE);
                 let why = self.redactor.apply(*why);
-                let words = printable!(
-                    "retry    {}  {}: {}; again in {} s",
-                    self.title(*cell, *trial),
-                    cause.word(),
-                    why,
-                    wait.as_secs()
-                );
-                self.say(&state, AnsiColor::Yellow, &words);
+                let words = printable!("\u{21bb} {}  {}: {}", title, cause.word(), why);
+                let again = printable!("; again in {} s", wait.as_secs());
+                self.say(&state, AnsiColor::Yellow, &printable!("{}{}", words, again));
             }
             Event::Jobs { target, jobs } => {
                 if self.verbosity >= Verbosity::Verbose || *jobs == 1 {
@@ -174,37 +228,28 @@ impl Observer for View {
                     self.say(&state, AnsiColor::Yellow, &words);
                 }
             }
-            Event::Finished { cell, trial, verdict, reason, used: all, took } => {
+            Event::Finished { cell, trial, result, used: all, took } => {
                 state.done += 1;
                 state.used.add(all);
-                let color = match verdict {
-                    Verdict::Pass => AnsiColor::Green,
-                    Verdict::Fail => {
-                        state.failed += 1;
-                        AnsiColor::Red
-                    }
-                    Verdict::Unknown(_) => {
-                        state.unknown += 1;
-                        AnsiColor::Yellow
-                    }
+                let of_verdict = match result.verdict {
+                    Verdict::Pass => &mut state.passed,
+                    Verdict::Fail => &mut state.failed,
+                    Verdict::Unknown(_) => &mut state.unknown,
                 };
-                let title = self.title(*cell, *trial);
-                let words = printable!(
-                    "{:<8} {}  {}  {}",
-                    verdict.word(),
-                    title,
-                    used(all),
-                    seconds(*took)
-                );
+                *of_verdict += 1;
                 if let Some(lines) = &mut state.lines
                     && let Some(line) = lines.under_way.remove(&(*cell, *trial))
                 {
                     line.finish_and_clear();
+                    lines.all.remove(&line);
                 }
+                let (sign, color) = sign(result.verdict);
+                let title = self.column(*cell, *trial);
+                let words = printable!("{} {}  {}  {}", sign, title, used(all), seconds(*took));
                 self.say(&state, color, &words);
-                if *verdict != Verdict::Pass {
-                    let why = self.redactor.apply(*reason);
-                    self.say(&state, AnsiColor::BrightBlack, &printable!("         {}", why));
+                if result.verdict != Verdict::Pass {
+                    let why = self.redactor.apply(why(result)).squeezed();
+                    self.say(&state, AnsiColor::BrightBlack, &printable!("    {}", why));
                 }
                 self.totals(&state);
             }
@@ -212,9 +257,11 @@ impl Observer for View {
                 state.total = state.total.saturating_sub(u64::from(*trials));
                 self.totals(&state);
             }
-            Event::Note(words) => {
-                let words = self.redactor.apply(*words);
-                self.say(&state, AnsiColor::Yellow, &words);
+            Event::Stopping if state.is_stopping => {}
+            Event::Stopping => {
+                state.is_stopping = true;
+                let words = "stopping; Ctrl-C again kills what still runs";
+                self.say(&state, AnsiColor::Yellow, &words.into());
             }
         }
     }
@@ -226,14 +273,24 @@ impl View {
         lines.totals.set_length(state.total);
         lines.totals.set_position(state.done);
         let mut parts = Vec::new();
-        if state.failed > 0 {
-            parts.push(printable!("{} failed", state.failed));
+        for (n, word, color) in [
+            (state.passed, "passed", AnsiColor::Green),
+            (state.failed, "failed", AnsiColor::Red),
+            (state.unknown, "unknown", AnsiColor::Yellow),
+        ] {
+            if n > 0 {
+                let style = Style::new().fg_color(Some(color.into()));
+                parts.push(format!("{style}{n} {word}{style:#}"));
+            }
         }
-        if state.unknown > 0 {
-            parts.push(printable!("{} unknown", state.unknown));
+        let mut spent = spent(&state.used);
+        if let (Some(usd), Some(last)) = (self.budget.usd, spent.last_mut())
+            && state.used.usd.is_some()
+        {
+            *last = printable!("{} of {}", *last, human::usd(usd));
         }
-        parts.push(used(&state.used));
-        lines.totals.set_message(Printable::join(&parts, "  ").to_string());
+        parts.extend((!spent.is_empty()).then(|| Printable::join(&spent, ", ").to_string()));
+        lines.totals.set_message(parts.join("  "));
     }
 
     /// Prints a line that stays.
@@ -242,7 +299,11 @@ impl View {
             return;
         }
         let style = Style::new().fg_color(Some(color.into()));
-        let line = format!("{style}{words}{style:#}");
+        let words = match self.width {
+            Some(width) => words.cut(width.saturating_sub(1)),
+            None => words.clone(),
+        };
+        let line = format!("{style}{}{style:#}", sanitize(&words));
         match &state.lines {
             Some(lines) => {
                 let _ = lines.all.println(line);
