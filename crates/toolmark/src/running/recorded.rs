@@ -1,5 +1,6 @@
 //! Runs that are kept, graded again: `toolmark grade DIR`.
 
+use std::collections::BTreeMap;
 use toolmark_grade::run_plan::RunSettings;
 use toolmark_grade::{Case, Plan};
 use toolmark_run::TrialRecord;
@@ -19,43 +20,52 @@ impl Recorded {
     pub(crate) fn new(store: &Store, mut plan: Plan) -> Self {
         let mut records = store.records();
         records.sort_by_key(|record| record.trial);
-        let names = store.info().map(|info| info.targets).unwrap_or_default();
+        let targets = store.info().map(|info| info.targets).unwrap_or_default();
+        let mut names: Vec<String> = targets.into_iter().map(|target| target.name).collect();
+        // A run that went on with some of its targets has the trials of the others too.
+        for record in &records {
+            if !names.contains(&record.target) {
+                names.push(record.target.clone());
+            }
+        }
         let planned = planned(store);
         let mut cases: Vec<Case> = Vec::new();
         let mut trials = Vec::new();
         let originals = std::mem::take(&mut plan.cases);
+        // Runs have thousands of trials: each is looked for once.
+        let mut by_cell: BTreeMap<(String, String), Vec<TrialRecord>> = BTreeMap::new();
+        for record in records {
+            let cell = (record.case.clone(), record.target.clone());
+            by_cell.entry(cell).or_default().push(record);
+        }
         for case in &originals {
             for target in &names {
-                let of_cell =
-                    |record: &&TrialRecord| record.case == case.id && record.target == target.name;
-                let mine: Vec<&TrialRecord> = records.iter().filter(of_cell).collect();
-                if mine.is_empty() {
-                    continue;
-                }
-                let key = (target.name.clone(), case.id.clone());
+                let cell = (case.id.clone(), target.clone());
+                let Some(mine) = by_cell.remove(&cell) else { continue };
+                let key = (target.clone(), case.id.clone());
                 let many = planned.get(&key).copied().unwrap_or(mine.len() as u32);
                 let run: RunSettings = case.run.over(&plan.run.settings);
                 let index = cases.len();
                 cases.push(Case {
-                    target: Some(target.name.clone()),
+                    target: Some(target.clone()),
                     trials: Some(many.max(mine.len() as u32)),
                     run,
                     ..case.clone()
                 });
-                trials.extend(mine.into_iter().map(|record| (index, record.clone())));
+                trials.extend(mine.into_iter().map(|record| (index, record)));
             }
         }
-        let is_known = |record: &&TrialRecord| !originals.iter().any(|case| case.id == record.case);
-        let homeless = records.iter().filter(is_known).map(|record| record.case.clone()).collect();
+        let left = by_cell.into_values().flatten();
+        let homeless = left.map(|record| record.case).collect();
         plan.cases = cases;
         Self { plan, trials, homeless }
     }
 }
 
 /// How many trials of each cell were planned.
-fn planned(store: &Store) -> std::collections::BTreeMap<(String, String), u32> {
+fn planned(store: &Store) -> BTreeMap<(String, String), u32> {
     let text = std::fs::read_to_string(store.root().join("plan.jsonl")).unwrap_or_default();
-    let mut planned = std::collections::BTreeMap::new();
+    let mut planned = BTreeMap::new();
     for line in text.lines() {
         let Ok(line) = serde_json::from_str::<serde_json::Value>(line) else { continue };
         let text = |key: &str| Some(line.get(key)?.as_str()?.to_owned());
