@@ -60,6 +60,40 @@ fn trials_stop_once_the_rule_is_decided() {
 }
 
 #[test]
+fn the_table_of_trials_is_there_where_some_were_left_out() {
+    let stage = Stage::new(SPEC);
+    let said = text(&stage.run(&["run", "toolmark.yaml", "--pass", "80%"]));
+    assert!(said.contains("3 of 5, flaky") && said.contains("0.23\u{2013}0.88"), "{said}");
+    let said = text(&stage.run(&["run", "toolmark.yaml", "--pass", "all"]));
+    assert!(said.contains("1 of 2, flaky, 3 not needed"), "{said}");
+}
+
+#[test]
+fn a_dry_run_says_what_is_known_of_the_costs() {
+    let answer = r#"{"output_messages":[{"role":"assistant","content":"good"}],"token_usage":{"input":600,"output":400},"cost_usd":0.25}"#;
+    let stage = Stage::new(&format!(
+        "
+targets: {{priced: {{command: [sh, -c, 'cat {{spec_dir}}/answer.json > \"$1\"', sh, '{{output_file}}'], trace: output-file}}}}
+graders: [{{type: output-matches, config: {{pattern: good}}}}]
+cases: [{{id: a, prompt: p}}]
+"
+    ));
+    stage.write("answer.json", answer);
+    let dry =
+        |args: &[&str]| text(&stage.run(&[&["run", "toolmark.yaml", "--dry-run"], args].concat()));
+    assert!(dry(&[]).contains("costs       not known"), "{}", dry(&[]));
+    assert!(
+        dry(&["--budget", "2"]).contains("at most $2.00 by budget"),
+        "{}",
+        dry(&["--budget", "2"])
+    );
+    let output = stage.run(&["run", "toolmark.yaml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let said = dry(&["--trials", "4"]);
+    assert!(said.contains("about $1.00 for 4 trials of priced, as in the last run"), "{said}");
+}
+
+#[test]
 fn targets_and_models_are_a_matrix() {
     let stage = Stage::new(
         "
