@@ -31,11 +31,13 @@ struct Batch {
     answers: Result<BTreeMap<String, String>, String>,
 }
 
+/// Which batch: its target, its trial and how often that was tried.
+type Key = (usize, u32, usize);
+
 /// The batches of a run.
 #[derive(Default)]
 pub struct Batches {
-    /// By target, trial and how often it was tried.
-    made: Mutex<BTreeMap<(usize, u32, usize), Arc<OnceLock<Batch>>>>,
+    made: Mutex<BTreeMap<Key, Arc<OnceLock<Batch>>>>,
     /// The files all cases of a target speak of.
     files: Vec<Vec<Attachment>>,
 }
@@ -53,7 +55,7 @@ impl Batches {
         Self { files, ..Self::default() }
     }
 
-    fn place(&self, key: (usize, u32, usize)) -> Arc<OnceLock<Batch>> {
+    fn place(&self, key: Key) -> Arc<OnceLock<Batch>> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(made.entry(key).or_default())
     }
