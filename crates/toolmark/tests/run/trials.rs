@@ -71,13 +71,13 @@ fn the_table_of_trials_is_there_where_some_were_left_out() {
 #[test]
 fn a_dry_run_says_what_is_known_of_the_costs() {
     let answer = r#"{"output_messages":[{"role":"assistant","content":"good"}],"token_usage":{"input":600,"output":400},"cost_usd":0.25}"#;
-    let stage = Stage::new(&format!(
+    let stage = Stage::new(
         "
-targets: {{priced: {{command: [sh, -c, 'cat {{spec_dir}}/answer.json > \"$1\"', sh, '{{output_file}}'], trace: output-file}}}}
-graders: [{{type: output-matches, config: {{pattern: good}}}}]
-cases: [{{id: a, prompt: p}}]
-"
-    ));
+targets: {priced: {command: [sh, -c, 'cat {spec_dir}/answer.json > \"$1\"', sh, '{output_file}'], trace: output-file}}
+graders: [{type: output-matches, config: {pattern: good}}]
+cases: [{id: a, prompt: p}]
+",
+    );
     stage.write("answer.json", answer);
     let dry =
         |args: &[&str]| text(&stage.run(&[&["run", "toolmark.yaml", "--dry-run"], args].concat()));
