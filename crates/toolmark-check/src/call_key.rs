@@ -262,7 +262,8 @@ const MANY_IN_ONE: &[&str] = &[
 #[must_use]
 pub fn errand(command: &CommandLine<'_>) -> Option<String> {
     // What only prepares says nothing about the errand.
-    let prepares = ["cd", "sleep", "echo", "export", "set", "cat", "mkdir", "rm", "cp"];
+    let prepares =
+        ["cd", "sleep", "echo", "export", "set", "source", ".", "cat", "mkdir", "rm", "cp"];
     let name = first_program(command.parsed()?, &prepares);
     let name = name.or_else(|| command.program().map(str::to_owned))?;
     if !MANY_IN_ONE.contains(&name.as_str()) {
@@ -270,7 +271,11 @@ pub fn errand(command: &CommandLine<'_>) -> Option<String> {
     }
     let mut words = command.split_whitespace().skip_while(|word| !word.ends_with(name.as_str()));
     words.next();
-    let verb = words.find(|word| !word.starts_with('-') && !word.starts_with('/'));
+    // What follows an operator belongs to another command, and a redirection to none.
+    let is_operator = |word: &&str| matches!(*word, "&&" | "||" | "|" | ";" | "&");
+    let verb = words
+        .take_while(|word| !is_operator(word))
+        .find(|word| !word.starts_with(['-', '/']) && !word.contains(['<', '>']));
     Some(format!("{name} {}", verb.unwrap_or_default()))
 }
 

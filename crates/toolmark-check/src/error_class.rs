@@ -157,6 +157,7 @@ const HOST_WORDS: Words = &[
     ("doesn't want to proceed with this tool use", ErrorClass::Denied),
     ("doesn't want to take this action", ErrorClass::Denied),
     ("has been denied", ErrorClass::Denied),
+    ("Permission for this tool use was denied", ErrorClass::Denied),
     ("requested permissions to", ErrorClass::Denied),
     ("PreToolUse:", ErrorClass::Denied),
     ("hook denied", ErrorClass::Denied),

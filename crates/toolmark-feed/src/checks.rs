@@ -186,6 +186,7 @@ pub(crate) fn is_usage(line: &str) -> bool {
         "unknown option",
         "unrecognized option",
         "unrecognized argument",
+        "unrecognized flag",
         "unknown command",
         "unknown subcommand",
         "unexpected argument",

@@ -139,7 +139,7 @@ pub fn classify<'c>(failed: &FailedCall<'c>) -> Classified<'c> {
         _ => None,
     };
     if let Some((class, language)) = known {
-        return Classified { class, language, salient: salient::find(text) };
+        return Classified { class, language, salient: salient::find_for(text, command) };
     }
     let error = match (failed.is_denied, failed.is_interrupted) {
         (true, _) => ErrorClass::Denied,
@@ -207,7 +207,7 @@ fn of_tool<'c>(role: &Role, failed: &FailedCall<'c>, error: ErrorClass) -> Class
 
 fn of_shell<'c>(failed: &FailedCall<'c>, error: ErrorClass) -> Classified<'c> {
     let command = failed.command.unwrap_or_default();
-    let salient = salient::find(failed.text);
+    let salient = salient::find_for(failed.text, command);
     let line = salient.map_or("", |salient| salient.line);
     let with = |class, language| Classified { class, language, salient };
     if checks::is_missing_program(failed.text, error) {

@@ -4,6 +4,7 @@ use crate::class::{Classified, FailedCall, classify};
 use crate::key::Key;
 use crate::occurrence::{About, Batch, Example, Kind, Occurrence, Origin, Rank, Recovery};
 use crate::role::{command_of, tool_role};
+use crate::salient::printed;
 use crate::subject::{self, Subject};
 use crate::template::{cut, first_value};
 use std::borrow::Cow;
@@ -198,8 +199,9 @@ impl Collecting<'_, '_, '_> {
         let id = key.id();
         let path = call.path.as_deref().map(|path| short_path(self.session, path).to_owned());
         let what = match call.line() {
-            // The destruction is the command's; of anything else, what it names.
-            Some(command) if finding.axis != Axis::Irreversibility => {
+            // What is destroyed or not recovered from is the command's; of anything
+            // else, what it names.
+            Some(command) if matches!(finding.axis, Axis::Selection | Axis::Arguments) => {
                 let named = first_value(finding.message.raw()).map(str::to_owned);
                 named.or_else(|| toolmark_check::errand(command)).unwrap_or_default()
             }
@@ -371,7 +373,7 @@ fn short_path<'p>(session: &Session<'_>, path: &'p str) -> &'p str {
 
 /// A result without the marks that a host puts around it.
 fn without_frame(text: &str) -> &str {
-    let text = text.trim();
+    let text = printed(text).trim();
     let text = text.strip_prefix("<tool_use_error>").unwrap_or(text);
     let text = text.strip_suffix("</tool_use_error>").unwrap_or(text);
     match text.split_once('\n') {

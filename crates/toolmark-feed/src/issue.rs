@@ -5,6 +5,7 @@ use crate::fix::Fix;
 use crate::key::IssueId;
 use crate::occurrence::{Kind, Recovery};
 use crate::role::Role;
+use crate::sparkline::sparkline;
 use crate::state::State;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -196,15 +197,10 @@ impl<T> Issue<T> {
     /// How often it occurred in each of the last weeks, as signs.
     #[must_use]
     pub fn sparkline(&self) -> String {
-        const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         const WEEKS: usize = 12;
         let weeks = &self.weeks[self.weeks.len().saturating_sub(WEEKS)..];
-        let most = weeks.iter().map(|week| week.count).max().unwrap_or(0).max(1);
-        let sign = |week: &Week| match week.count {
-            0 => ' ',
-            count => SIGNS[((count * 7).div_ceil(most) as usize).min(7)],
-        };
-        weeks.iter().map(sign).collect()
+        let count = |week: &Week| (week.count > 0).then_some(week.count as f64);
+        sparkline(weeks.iter().map(count))
     }
 }
 

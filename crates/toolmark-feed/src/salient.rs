@@ -33,6 +33,7 @@ const WORDS: &[(&str, u8)] = &[
     ("unknown option", 60),
     ("unrecognized option", 60),
     ("unrecognized argument", 60),
+    ("unrecognized flag", 60),
     ("unknown command", 60),
     ("unknown subcommand", 60),
     ("unrecognized subcommand", 60),
@@ -95,15 +96,35 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// The line of an error that says most.
 #[must_use]
 pub(crate) fn find(text: &str) -> Option<Salient<'_>> {
-    let (start, end) = ends(text, LOOKED_AT);
+    find_for(text, "")
+}
+
+/// The line of the output of a command that says most. Programs put their name before
+/// what is wrong.
+#[must_use]
+pub(crate) fn find_for<'t>(text: &'t str, command: &str) -> Option<Salient<'t>> {
+    let (start, end) = ends(printed(text), LOOKED_AT);
     let mut best: Option<Salient<'_>> = None;
     for part in [start, end] {
-        find_in(part, &mut best);
+        find_in(part, command, &mut best);
     }
     best
 }
 
-fn find_in<'t>(part: &'t str, best: &mut Option<Salient<'t>>) {
+/// What a program printed, without the head that a host puts before it.
+pub(crate) fn printed(text: &str) -> &str {
+    const HEAD: usize = 400;
+    let text = text.trim_start();
+    let has_head =
+        ["Chunk ID: ", "Wall time: ", "Exit code: "].iter().any(|head| text.starts_with(head));
+    let head = if has_head { cut(text, HEAD) } else { "" };
+    match head.find("\nOutput:") {
+        Some(at) => text[at + "\nOutput:".len()..].trim_start(),
+        None => text,
+    }
+}
+
+fn find_in<'t>(part: &'t str, command: &str, best: &mut Option<Salient<'t>>) {
     // Hardly any line has one of the words: they are looked for in all lines at once.
     let found = FINDER.as_ref().into_iter().flat_map(|finder| finder.find_overlapping_iter(part));
     let mut words = found
@@ -125,7 +146,10 @@ fn find_in<'t>(part: &'t str, best: &mut Option<Salient<'t>>) {
         if line.is_empty() || is_frame(line) {
             continue;
         }
-        let (weight, start) = weigh(line, of_words);
+        let (mut weight, start) = weigh(line, of_words);
+        if weight < PROGRAM && is_by_program(line, command) {
+            weight = PROGRAM;
+        }
         let is_better = match *best {
             None => true,
             // The last exception is the one that was raised in the end; of other lines
@@ -134,9 +158,46 @@ fn find_in<'t>(part: &'t str, best: &mut Option<Salient<'t>>) {
             Some(best) => weight > best.weight,
         };
         if is_better {
-            *best = Some(Salient { line: &line[start..], weight });
+            let said = &line[start..];
+            let said = if weight > PLAIN { with_next(part, said) } else { said };
+            *best = Some(Salient { line: said, weight });
         }
     }
+}
+
+/// A line that ends in a colon, and the line it announces.
+fn with_next<'t>(part: &'t str, line: &'t str) -> &'t str {
+    if !line.ends_with(':') {
+        return line;
+    }
+    // Both are slices of the same text.
+    let start = line.as_ptr() as usize - part.as_ptr() as usize;
+    let rest = &part[start + line.len()..];
+    let next = rest.trim_start();
+    let end = next.find(['\n', '\r']).unwrap_or(next.len());
+    let announced = unwrap(&next[..end]);
+    if announced.is_empty() || is_frame(announced) {
+        return line;
+    }
+    let end = start + line.len() + (rest.len() - next.len()) + end;
+    part[start..end].trim_end().trim_end_matches("</tool_use_error>")
+}
+
+/// The weight of a line that starts with the name of the program: more than a word that
+/// something failed, less than the words for what.
+const PROGRAM: u8 = 40;
+
+/// Does the line start with the name of a program of the command: `gh: Not Found`?
+fn is_by_program(line: &str, command: &str) -> bool {
+    const MAX_NAME: usize = 24;
+    let Some((name, rest)) = cut(line, MAX_NAME + 2).split_once(": ") else { return false };
+    let is_name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    name.len() > 1
+        && !rest.is_empty()
+        && name.bytes().all(is_name)
+        && command
+            .split(|c: char| c.is_whitespace() || matches!(c, ';' | '|' | '&' | '(' | ')' | '/'))
+            .any(|word| word == name)
 }
 
 const EXCEPTION: u8 = 80;
@@ -256,7 +317,8 @@ fn is_frame(line: &str) -> bool {
                     .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
             });
     // A label alone: what it says is on the next line.
-    let is_label = line.strip_suffix(':').is_some_and(|word| {
+    let heading = line.strip_prefix('#').map(|rest| rest.trim_start_matches('#').trim());
+    let is_label = heading.or(line.strip_suffix(':')).is_some_and(|word| {
         ["error", "fatal", "failed", "stderr", "output", "errors"]
             .iter()
             .any(|label| word.eq_ignore_ascii_case(label))
@@ -297,10 +359,32 @@ mod tests {
             ("[lint] Error: wrong thing\n[lint] more", "wrong thing"),
             ("ERROR:\nNo replacement was made", "No replacement was made"),
             ("only words\nand more", "only words"),
+            ("### Error\nError: no page is open", "no page is open"),
+            (
+                "ReadError: Read failed due to:\nThe field x is a string",
+                "ReadError: Read failed due to:\nThe field x is a string",
+            ),
+            (
+                "Chunk ID: a\nWall time: 1 s\nProcess exited with code 1\nOutput:\nit is so\n",
+                "it is so",
+            ),
         ] {
             assert_eq!(find(text).unwrap().line, want, "{text}");
         }
         assert_eq!(find("Exit code 1\n\n----"), None);
+    }
+
+    #[test]
+    fn programs_say_their_name() {
+        let text = "some output\ngh: Branch not protected (HTTP 404)\nnote: x";
+        for (command, want) in [
+            ("gh api repos/x | jq .", "gh: Branch not protected (HTTP 404)"),
+            ("/usr/bin/gh api x", "gh: Branch not protected (HTTP 404)"),
+            ("curl x", "some output"),
+            ("", "some output"),
+        ] {
+            assert_eq!(find_for(text, command).unwrap().line, want, "{command}");
+        }
     }
 
     #[test]

@@ -5,6 +5,9 @@ use crate::class::{Classified, FailedCall, FailureClass};
 use crate::language::Language;
 use crate::role::Role;
 
+/// What stands behind the first of several commands: which of them failed is not known.
+pub(crate) const CHAIN: &str = " && …";
+
 /// A longer name is no name.
 const MAX_NAME: usize = 160;
 
@@ -34,15 +37,17 @@ pub(crate) fn of(
         },
         FailureClass::BadArguments if is_shell => {
             let flag = flag(line);
-            (command_words(failed), if flag.is_empty() { quoted(line) } else { flag })
+            let detail = if flag.is_empty() { refused_word(line) } else { flag };
+            (chained(before(command_words(failed), &detail), failed), detail)
         }
-        FailureClass::BadArguments => (failed.tool.to_owned(), quoted(line)),
+        FailureClass::BadArguments => (failed.tool.to_owned(), named(line)),
+        FailureClass::Exit if is_shell => (chained(sent_for(), failed), String::new()),
         FailureClass::MissingPath if is_shell => (missing_path(line), String::new()),
         FailureClass::MissingPath => (owned(path), proposed(failed.text)),
         _ if is_shell => (sent_for(), String::new()),
         FailureClass::Error | FailureClass::Exit => match path {
-            Some(path) => (path.to_owned(), quoted(line)),
-            None => (failed.tool.to_owned(), quoted(line)),
+            Some(path) => (path.to_owned(), named(line)),
+            None => (failed.tool.to_owned(), named(line)),
         },
         _ => (owned(path), String::new()),
     };
@@ -141,6 +146,55 @@ fn flag(line: &str) -> String {
     flag.map(|flag| flag.trim_end_matches(['.', ':', ')'])).unwrap_or_default().to_owned()
 }
 
+/// The words of a command before the one that was refused.
+fn before(words: String, refused: &str) -> String {
+    let mut kept = words.split(' ').take_while(|word| *word != refused);
+    let first = kept.next().unwrap_or_default().to_owned();
+    kept.fold(first, |all, word| format!("{all} {word}"))
+}
+
+/// The errand of a command line, marked where other commands follow that may be what
+/// failed.
+fn chained(errand: String, failed: &FailedCall<'_>) -> String {
+    const PREPARES: &[&str] = &["cd", "export", "source", ".", "set", "echo", "sleep", "true"];
+    let command = failed.command.unwrap_or_default();
+    // The text that a command is fed is no command.
+    let command = command.split("<<").next().unwrap_or(command);
+    let commands = command
+        .split("&&")
+        .flat_map(|part| part.split([';', '\n']))
+        .filter_map(|part| part.split_whitespace().next())
+        .filter(|word| !PREPARES.contains(word) && !word.starts_with(['#', ')', '}']));
+    match commands.count() {
+        2.. if !errand.is_empty() => format!("{errand}{CHAIN}"),
+        _ => errand,
+    }
+}
+
+/// The word that a program does not know, not the one that it proposes.
+fn refused_word(line: &str) -> String {
+    let start = line.to_ascii_lowercase().find("did you mean").unwrap_or(line.len());
+    let line = line.get(..start).unwrap_or(line);
+    let quoted = quoted(line);
+    if !quoted.is_empty() {
+        return quoted;
+    }
+    let mark = ["nknown command: ", "nknown subcommand: ", "issing script: ", "nknown command "];
+    let word = mark.iter().find_map(|mark| line.split_once(mark)?.1.split_whitespace().last());
+    word.map(|word| word.trim_end_matches(['.', ','])).unwrap_or_default().to_owned()
+}
+
+/// What does not exist, where hosts say it without quotes; else the first text in quotes.
+fn named(line: &str) -> String {
+    const MARKS: &[&str] = &["Unknown skill: ", "No such tool available: "];
+    let name = MARKS.iter().find_map(|mark| {
+        let rest = line.split_once(mark)?.1;
+        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '<' | ',' | '"'));
+        Some(rest[..end.unwrap_or(rest.len())].trim_end_matches('.').to_owned())
+    });
+    name.unwrap_or_else(|| quoted(line))
+}
+
 /// The first text in quotes.
 fn quoted(line: &str) -> String {
     for mark in ['`', '\'', '"'] {
@@ -206,6 +260,11 @@ mod tests {
             ),
             (shell, "cd a/b && make", "(eval):cd:1: no such file or directory: a/b", "a/b", ""),
             (shell, "git push", "fatal: no upstream", "git push", ""),
+            (shell, "cd a && git push", "fatal: no upstream", "git push", ""),
+            (shell, "git add a && git commit", "fatal: no", "git add && …", ""),
+            (shell, "rtk bun run", "error: unrecognized subcommand 'bun'", "rtk", "bun"),
+            (shell, "x enabl", "Unknown command: x enabl. Did you mean \"enable\"?", "x", "enabl"),
+            (ToolRole::Other, "", "Unknown skill: commit", "a.yml", "commit"),
             (ToolRole::Reads, "", "File does not exist. Did you mean a.yaml?", "a.yml", "a.yaml"),
         ] {
             let failed = FailedCall {

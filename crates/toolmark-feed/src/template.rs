@@ -76,29 +76,49 @@ pub fn mask(message: &str, echoes: &Echoes<'_>, style: Style) -> String {
     out.text
 }
 
+/// What stands for a value where people read.
+const GAP: &str = "…";
+
 /// A message with gaps for its values, to be read by people: its words and its
-/// punctuation stay.
+/// punctuation stay. The value that most have in common stays too, and the first gap
+/// says what is missing where that is a file.
 #[must_use]
-pub fn with_gaps(message: &str) -> String {
-    const GAP: &str = "…";
+pub fn with_gaps(message: &str, common: Option<&str>) -> String {
     let message = cut(message.trim(), MAX_BYTES);
     let mut out = String::new();
     let mut rest = message;
+    let mut has_gap = false;
+    let mut gap = |value: &str, whole: &str| {
+        let is_first = !std::mem::replace(&mut has_gap, true);
+        let name = value.rsplit('/').next().unwrap_or(value);
+        match () {
+            () if common == Some(value) => whole.to_owned(),
+            () if is_first && name.len() < value.len() && !name.contains('.') => {
+                "a directory".to_owned()
+            }
+            () if is_first && value.contains(['/', '.']) && value.contains(char::is_alphabetic) => {
+                "a file".to_owned()
+            }
+            () => GAP.to_owned(),
+        }
+    };
     while let Some(first) = rest.chars().next() {
         let after_first = &rest[first.len_utf8()..];
         let is_start = out.chars().next_back().is_none_or(|c| !c.is_alphanumeric());
         if let Some(close) = closing(first).filter(|_| is_start)
             && let Some(end) = end_of_quote(after_first, close)
         {
-            out.push_str(GAP);
+            let whole = &rest[..first.len_utf8() + end];
+            let inside = &after_first[..end - close.len_utf8()];
+            out.push_str(&gap(inside, whole));
             rest = &after_first[end..];
             continue;
         }
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
-        let core = word.trim_matches(['.', ',', ';', ':', '!', '?', '(', ')']);
+        let core = core_of(word);
         match is_value(core, Style::Finding) {
-            true => out.push_str(&word.replacen(core, GAP, 1)),
+            true => out.push_str(&word.replacen(core, &gap(core, core), 1)),
             false => out.push_str(word),
         }
         let blank = after.len() - after.trim_start().len();
@@ -106,6 +126,47 @@ pub fn with_gaps(message: &str) -> String {
             out.push(' ');
         }
         rest = &after[blank..];
+    }
+    out
+}
+
+/// A word without the punctuation around it. The dot of `.env` is a part of it.
+fn core_of(word: &str) -> &str {
+    const AROUND: [char; 7] = [',', ';', ':', '!', '?', '(', ')'];
+    let word = word.trim_start_matches(AROUND);
+    word.trim_end_matches(|c| c == '.' || AROUND.contains(&c))
+}
+
+/// The words of a template as the message that it was made of writes them.
+#[must_use]
+pub fn as_written(template: &str, message: &str) -> String {
+    let lower = message.to_ascii_lowercase();
+    let mut from = 0;
+    let mut out = String::new();
+    for token in template.split(' ').filter(|token| !token.is_empty()) {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        if token == MASK {
+            out.push_str(GAP);
+            continue;
+        }
+        let wanted = token.to_ascii_lowercase();
+        match lower.get(from..).and_then(|rest| rest.find(&wanted)) {
+            Some(at) if lower.len() == message.len() => {
+                let (start, end) = (from + at, from + at + wanted.len());
+                out.push_str(message.get(start..end).unwrap_or(token));
+                let next = message.get(end..).and_then(|rest| rest.chars().next());
+                if let Some(mark) = next.filter(|c| matches!(c, ',' | '.' | ')' | '?' | '!')) {
+                    // A bracket is closed only where it is opened.
+                    if mark != ')' {
+                        out.push(mark);
+                    }
+                }
+                from = end;
+            }
+            _ => out.push_str(token),
+        }
     }
     out
 }
@@ -121,8 +182,11 @@ pub fn first_value(message: &str) -> Option<&str> {
     let word = message.split(' ').find_map(|word| {
         let start = at;
         at += word.len() + 1;
-        let core = word.trim_matches(['.', ',', ';', ':', '(', ')']);
-        let is_name = core.contains(['/', '.']) && is_value(core, Style::Finding);
+        let core = core_of(word);
+        // A time is no name.
+        let is_name = core.contains(['/', '.'])
+            && core.contains(char::is_alphabetic)
+            && is_value(core, Style::Finding);
         is_name.then_some((start, core))
     });
     [quoted, word].into_iter().flatten().min_by_key(|(start, _)| *start).map(|(_, value)| value)
@@ -380,17 +444,38 @@ mod tests {
 
     #[test]
     fn people_read_messages_with_gaps() {
-        for (text, want, value) in [
+        for (text, common, want, value) in [
             (
                 "`grep` searches text; the tool for it is Grep",
-                "… searches text; the tool for it is Grep",
+                Some("grep"),
+                "`grep` searches text; the tool for it is Grep",
                 Some("grep"),
             ),
-            ("src/a.rs was read again, 3 times", "… was read again, … times", Some("src/a.rs")),
-            ("Bash goes on", "Bash goes on", None),
+            ("`grep` searches text", None, "… searches text", Some("grep")),
+            (
+                "src/a.rs was read again, 3 times",
+                None,
+                "a file was read again, … times",
+                Some("src/a.rs"),
+            ),
+            (".env is not there", Some(".env"), ".env is not there", Some(".env")),
+            ("src/a is in b/c, not d", None, "a directory is in …, not d", Some("src/a")),
+            ("at 15:30:09.459 it failed", None, "at … it failed", None),
+            ("Bash goes on", None, "Bash goes on", None),
         ] {
-            assert_eq!((with_gaps(text).as_str(), first_value(text)), (want, value));
+            assert_eq!((with_gaps(text, common).as_str(), first_value(text)), (want, value));
         }
+    }
+
+    #[test]
+    fn a_template_is_written_as_its_message() {
+        let message = "GraphQL: Could not resolve to a Repository, named 'a/b'. (repository)";
+        let template = masked(message);
+        assert_eq!(
+            as_written(&template, message),
+            "… Could not resolve to a Repository, named … repository"
+        );
+        assert_eq!(as_written("a * b", ""), "a … b");
     }
 
     #[test]

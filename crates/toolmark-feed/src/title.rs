@@ -5,7 +5,8 @@ use crate::facts::Facts;
 use crate::key::Key;
 use crate::language::Language;
 use crate::role::Role;
-use crate::template::with_gaps;
+use crate::subject::CHAIN;
+use crate::template::{as_written, with_gaps};
 use toolmark_check::rule_by_code;
 
 /// A longer message is cut.
@@ -14,10 +15,13 @@ const MAX_MESSAGE: usize = 90;
 /// The title of an issue.
 #[must_use]
 pub(crate) fn title(facts: &Facts<'_>) -> String {
-    match facts.key {
+    let title = match facts.key {
         Key::Failure { role, class, template } => failure(facts, role, *class, template),
         Key::Finding { code, tool, template } => finding(facts, code, tool, template),
-    }
+    };
+    // Names of tools come from traces, and may have line breaks.
+    let words: Vec<&str> = title.split_whitespace().collect();
+    words.join(" ")
 }
 
 fn failure(facts: &Facts<'_>, role: &Role, class: FailureClass, template: &str) -> String {
@@ -77,16 +81,20 @@ fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
         Role::Shell => subject.unwrap_or(facts.tool),
         _ => facts.tool,
     };
-    // A command without a message is told by its errand.
-    if template.is_empty() || subject == Some(template) {
-        return format!("{who} fails without a message");
+    // A command without an error message is told by its errand.
+    let errand = subject.map(|subject| subject.trim_end_matches(CHAIN));
+    if template.is_empty() || errand == Some(template.trim_end()) {
+        let is_silent = facts.said.is_empty() || facts.said.starts_with("Exit code ");
+        let how = if is_silent { "fails without a message" } else { "ends with an error code" };
+        return format!("{who} {how}");
     }
     if template.starts_with("conflict ") {
         return "git: merge conflict".into();
     }
-    let text = crate::template::cut(template, MAX_MESSAGE);
-    let end = if text.len() < template.len() { "…" } else { "" };
-    let text = format!("{}{end}", text.replace('*', "…"));
+    let written = as_written(template, facts.said);
+    let text = crate::template::cut(&written, MAX_MESSAGE);
+    let end = if text.len() < written.len() { "…" } else { "" };
+    let text = format!("{}{end}", text.trim_end());
     let first = template.split(' ').next().unwrap_or_default();
     let is_label = matches!(first, "fatal:" | "error:" | "warning:");
     let is_program = first.strip_suffix(':').is_some_and(|name| {
@@ -94,7 +102,9 @@ fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
     });
     match () {
         // A command line of several commands has one that says `fatal:`.
-        () if is_label && who.starts_with("git ") => format!("git: {text}"),
+        () if is_label && who.starts_with("git ") && !who.ends_with(CHAIN) => {
+            format!("git: {text}")
+        }
         () if template.contains("no matches found") || template.starts_with("parse error") => {
             format!("The shell: {text}")
         }
@@ -136,7 +146,8 @@ fn with_names(facts: &Facts<'_>, words: &str) -> String {
 
 fn finding(facts: &Facts<'_>, code: &str, tool: &str, template: &str) -> String {
     let Some(rule) = rule_by_code(code) else { return template.to_owned() };
-    let said = with_gaps(facts.said);
+    let common = facts.main_subject().map(|subject| subject.what.as_str());
+    let said = with_gaps(facts.said, common);
     // The message says more than the rule, unless most of it is values.
     let words =
         said.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();

@@ -90,6 +90,14 @@ impl Cells {
         self.named(name).next().is_some()
     }
 
+    /// What all tools together come to, by name.
+    #[must_use]
+    pub fn totals(&self) -> BTreeMap<&str, Tally> {
+        let names: BTreeSet<&str> = self.0.keys().map(|cell| cell.name.as_str()).collect();
+        let all = Chosen { tool: None, bucket: None };
+        names.into_iter().map(|name| (name, self.sum(name, all))).collect()
+    }
+
     fn named<'c>(&'c self, name: &'c str) -> impl Iterator<Item = (&'c Cell, Tally)> {
         let first = Cell { name: name.to_owned(), tool: Untrusted::default(), bucket: None };
         let of_name = self.0.range(first..).take_while(move |(cell, _)| cell.name == name);

@@ -5,7 +5,7 @@ use crate::class::FailureClass;
 use crate::facts::Facts;
 use crate::language::Language;
 use crate::role::Role;
-use crate::subject::Subject;
+use crate::subject::{CHAIN, Subject};
 
 /// So many names fit a line.
 const MAX_NAMES: usize = 5;
@@ -32,7 +32,7 @@ pub(super) fn fix(
         FailureClass::MissingPath if template == "cd" => lost_directory(facts),
         FailureClass::MissingPath => missing_path(facts),
         FailureClass::TooLarge => too_large(facts),
-        FailureClass::RefusedByUser => refused_by_user(facts, role),
+        FailureClass::RefusedByUser if *role == Role::Shell => refused_by_user(facts),
         FailureClass::EditNoMatch
         | FailureClass::EditChanged
         | FailureClass::EditAmbiguous
@@ -124,6 +124,8 @@ fn refused_flag(facts: &Facts<'_>) -> Option<Fix> {
         .subjects
         .iter()
         .filter(|(subject, _)| !subject.what.is_empty() && !subject.detail.is_empty())
+        // Of several commands, which one refused it is not known.
+        .filter(|(subject, _)| !subject.what.ends_with(CHAIN))
         .take(MAX_NAMES)
         .collect();
     let words: Vec<String> = known
@@ -154,21 +156,14 @@ fn refused_name(facts: &Facts<'_>, template: &str) -> Option<Fix> {
     if template.contains("unexpected parameter") && !subject.detail.is_empty() {
         return line(format!("`{}` has no parameter `{}`.", subject.what, subject.detail));
     }
-    let named = |mark: &str| {
-        let rest = said.split_once(mark)?.1;
-        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '<' | '.' | ',' | '\''));
-        Some(rest[..end.unwrap_or(rest.len())].to_owned()).filter(|name| !name.is_empty())
-    };
-    if let Some(name) = named("Unknown skill: ") {
-        return line(format!("There is no skill `{name}`."));
-    }
-    if let Some(name) = named("Agent type '") {
-        return line(format!("There is no sub-agent type `{name}`."));
-    }
-    if let Some(name) = named("No such tool available: ") {
-        return line(format!("There is no tool `{name}`."));
-    }
-    None
+    let kinds = [
+        ("Unknown skill: ", "skill"),
+        ("Agent type '", "sub-agent type"),
+        ("No such tool available: ", "tool"),
+    ];
+    let kind = kinds.iter().find(|(mark, _)| said.contains(mark)).map(|(_, kind)| *kind)?;
+    let names = facts.details(MAX_NAMES);
+    (!names.is_empty()).then(|| line(format!("There is no {kind} {}.", listed(&names)))).flatten()
 }
 
 fn lost_directory(facts: &Facts<'_>) -> Option<Fix> {
@@ -214,28 +209,15 @@ fn too_large(facts: &Facts<'_>) -> Option<Fix> {
     })
 }
 
-fn refused_by_user(facts: &Facts<'_>, role: &Role) -> Option<Fix> {
+/// The host asks already: the agent is to be told what the answer will be.
+fn refused_by_user(facts: &Facts<'_>) -> Option<Fix> {
     let repeated: Vec<(&str, u64)> =
         facts.names(MAX_NAMES).into_iter().filter(|(_, count)| *count >= REFUSED).collect();
-    if repeated.is_empty() || *role != Role::Shell {
-        return None;
-    }
-    let sum: u64 = repeated.iter().map(|(_, count)| count).sum();
-    let why = format!("the user refused {}", times(sum));
-    if facts.host == "claude-code" {
-        let rules: Vec<String> =
-            repeated.iter().map(|(name, _)| format!("\"Bash({name}:*)\"")).collect();
-        return Some(Fix {
-            target: Target::Permission,
-            file: Some(".claude/settings.json"),
-            key: Some("permissions.ask"),
-            project: None,
-            text: rules.join(", ").into(),
-            why: why.into(),
-        });
-    }
-    let text = format!("Ask before you run {}.", listed(&repeated));
-    Some(Fix::line(facts, text, why))
+    (!repeated.is_empty()).then(|| {
+        let sum: u64 = repeated.iter().map(|(_, count)| count).sum();
+        let text = format!("Do not run {} unless the user asks for it.", listed(&repeated));
+        Fix::line(facts, text, format!("the user refused {}", times(sum)))
+    })
 }
 
 fn edit(facts: &Facts<'_>, class: FailureClass) -> Option<Fix> {

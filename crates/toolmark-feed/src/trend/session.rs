@@ -1,0 +1,120 @@
+//! What trends keep of one session.
+
+use crate::usage::{Prices, RecordedCost, SessionUsage, Spend, call_milliseconds};
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use toolmark_check::gate::Cells;
+use toolmark_check::{Checker, Tally};
+use toolmark_outcome::Axis;
+use toolmark_trace::{Fact, Recorded, Text, Trajectory};
+
+/// The calls of one tool in one session.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ToolCalls {
+    /// Calls whose end is known.
+    pub(super) known: u64,
+    /// Those of them that failed.
+    pub(super) failed: u64,
+    /// How long they took, where that is known.
+    pub(super) milliseconds: Vec<u32>,
+}
+
+/// One session, its sub-agents included.
+#[derive(Debug, Clone)]
+pub struct TrendSession {
+    pub(super) session: Arc<str>,
+    pub(super) file: Arc<str>,
+    pub(super) started: Option<Timestamp>,
+    /// The agent with its version; none where the version is not recorded.
+    pub(super) version: Option<Arc<str>>,
+    pub(super) model: Option<Arc<str>>,
+    /// None where the trace has no record of calls.
+    pub(super) calls: Option<u64>,
+    /// What the rules found; none where they were not asked.
+    pub(super) faults: Option<u64>,
+    pub(super) tools: BTreeMap<Arc<str>, ToolCalls>,
+    /// The columns of the scorecard and its measures, by name.
+    pub(super) tallies: BTreeMap<String, Tally>,
+    pub(super) tokens: Option<u64>,
+    pub(super) spend: Spend,
+    pub(super) recorded: RecordedCost,
+}
+
+impl TrendSession {
+    /// What a run and its sub-agents are. Without a checker, nothing is known of
+    /// faults and of the scorecard.
+    #[must_use]
+    pub fn of(run: &Trajectory, checker: Option<&Checker>, prices: Option<&Prices>) -> Self {
+        let shared = |text: Option<&Text>| text.map(|text| Arc::<str>::from(text.get().as_ref()));
+        let version = run.agent.version.as_ref().map(|version| {
+            let name = run.agent.name.as_ref().map(|name| name.get().into_owned());
+            let name = name.unwrap_or_else(|| run.format.to_owned());
+            Arc::<str>::from(format!("{name} {}", version.get()))
+        });
+        let mut session = Self {
+            session: shared(run.id.as_ref()).unwrap_or_else(|| run.file.clone()),
+            file: run.file.clone(),
+            started: run.started,
+            version,
+            model: shared(run.agent.model.as_ref()),
+            calls: None,
+            faults: None,
+            tools: BTreeMap::new(),
+            tallies: BTreeMap::new(),
+            tokens: None,
+            spend: Spend::default(),
+            recorded: RecordedCost::of(run),
+        };
+        for one in run.flatten() {
+            session.add_calls(one);
+        }
+        let usage = SessionUsage::of(run);
+        for part in &usage.parts {
+            let Some(tokens) = &part.usage else { continue };
+            let total = tokens.total();
+            session.tokens = Some(session.tokens.unwrap_or(0).saturating_add(total));
+            if let Some(prices) = prices {
+                session.spend.add(prices.cost(part.model.as_deref(), tokens), total);
+            }
+        }
+        if let Some(checker) = checker.filter(|_| session.calls.is_some()) {
+            session.add_rules(run, checker);
+        }
+        session
+    }
+
+    fn add_calls(&mut self, run: &Trajectory) {
+        if run.calls_recorded() == Recorded::Not {
+            return;
+        }
+        *self.calls.get_or_insert(0) += run.calls.len() as u64;
+        let knows_status = !run.fidelity.lacks(Fact::Status);
+        for call in &run.calls {
+            let name = call.name.original.get();
+            if !self.tools.contains_key(&*name) {
+                self.tools.insert(name.as_ref().into(), ToolCalls::default());
+            }
+            let Some(tool) = self.tools.get_mut(&*name) else { continue };
+            if knows_status && call.result.is_some() {
+                tool.known += 1;
+                tool.failed += u64::from(call.status.is_error());
+            }
+            let took = call_milliseconds(call).map(|ms| u32::try_from(ms).unwrap_or(u32::MAX));
+            tool.milliseconds.extend(took);
+        }
+    }
+
+    fn add_rules(&mut self, run: &Trajectory, checker: &Checker) {
+        let checked = checker.check(run);
+        self.faults = Some(checked.profiles.iter().map(|profile| profile.faults).sum());
+        let total = checked.scorecard.total();
+        for axis in Axis::ALL {
+            self.tallies.insert(axis.word().to_owned(), total.axis(*axis));
+        }
+        for (name, tally) in Cells::from(&checked.scorecard).totals() {
+            self.tallies.entry(name.to_owned()).or_insert(tally);
+        }
+        self.tallies.retain(|_, tally| tally.of > 0);
+    }
+}

@@ -1,0 +1,446 @@
+//! The usage of many sessions in groups: by day, month, project, model or tool.
+
+use super::parts::{CallUsage, SessionUsage, UsagePart};
+use super::prices::{NoPrice, Prices};
+use super::spend::{RecordedCost, Spend, Usd};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use serde::ser::SerializeStruct;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use toolmark_outcome::{Printable, Redactor, Untrusted};
+use toolmark_trace::{Normalised, Usage, words};
+
+words! {
+    /// What groups are made by.
+    pub enum GroupBy {
+        /// The day, in UTC.
+        Day = "day",
+        /// The month, in UTC.
+        Month = "month",
+        /// The directory that sessions work in.
+        Project = "project",
+        /// The model.
+        Model = "model",
+        /// The tool.
+        Tool = "tool",
+    }
+}
+
+/// Tokens in one convention for all sources.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct GroupTokens {
+    /// By kind.
+    #[serde(flatten)]
+    pub kinds: Normalised,
+    /// All of them.
+    pub total: u64,
+}
+
+impl GroupTokens {
+    fn add(&mut self, usage: &Usage, share: u64) {
+        let (tokens, of) = (usage.normalised(), share.max(1));
+        let sums = &mut self.kinds;
+        for (sum, count) in [
+            (&mut sums.uncached_input, tokens.uncached_input),
+            (&mut sums.cache_read, tokens.cache_read),
+            (&mut sums.cache_write, tokens.cache_write),
+            (&mut sums.output, tokens.output),
+            (&mut sums.reasoning, tokens.reasoning),
+            (&mut self.total, usage.total()),
+        ] {
+            *sum = sum.saturating_add(count / of);
+        }
+    }
+}
+
+/// What one group used. None is not recorded, or does not belong to such groups.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsageGroup<T = Untrusted> {
+    /// The day, the project, the model or the tool; none where it is not recorded.
+    pub name: Option<T>,
+    /// How many sessions have something in it.
+    pub sessions: u64,
+    /// Calls.
+    pub calls: u64,
+    /// Calls known to have failed.
+    pub failed: Option<u64>,
+    /// Complete model responses.
+    pub steps: Option<u64>,
+    /// Messages of users.
+    pub turns: Option<u64>,
+    /// Tokens.
+    pub tokens: Option<GroupTokens>,
+    /// How long the sessions took; for tools, the calls.
+    pub milliseconds: Option<u64>,
+    /// What the tokens cost by the file of prices.
+    pub spend: Spend,
+    /// What the traces record as cost.
+    pub recorded: RecordedCost,
+}
+
+impl<T> Default for UsageGroup<T> {
+    fn default() -> Self {
+        Self {
+            name: None,
+            sessions: 0,
+            calls: 0,
+            failed: None,
+            steps: None,
+            turns: None,
+            tokens: None,
+            milliseconds: None,
+            spend: Spend::default(),
+            recorded: RecordedCost::default(),
+        }
+    }
+}
+
+/// The tokens without a price, in JSON.
+#[derive(Serialize)]
+struct Unpriced<'w> {
+    #[serde(flatten)]
+    why: &'w NoPrice,
+    tokens: u64,
+}
+
+impl Serialize for UsageGroup<Printable> {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let unpriced = self.spend.unpriced().iter();
+        let unpriced: Vec<Unpriced<'_>> =
+            unpriced.map(|(why, tokens)| Unpriced { why, tokens: *tokens }).collect();
+        let mut out = to.serialize_struct("UsageGroup", 11)?;
+        out.serialize_field("name", &self.name)?;
+        out.serialize_field("sessions", &self.sessions)?;
+        out.serialize_field("calls", &self.calls)?;
+        out.serialize_field("failed", &self.failed)?;
+        out.serialize_field("steps", &self.steps)?;
+        out.serialize_field("turns", &self.turns)?;
+        out.serialize_field("tokens", &self.tokens)?;
+        out.serialize_field("duration_ms", &self.milliseconds)?;
+        out.serialize_field("cost_usd", &self.cost())?;
+        out.serialize_field("recorded_cost_usd", &self.recorded.usd())?;
+        out.serialize_field("unpriced", &unpriced)?;
+        out.end()
+    }
+}
+
+impl<T> UsageGroup<T> {
+    /// What the tokens cost, where all of them have a price.
+    #[must_use]
+    pub fn cost(&self) -> Option<Usd> {
+        self.spend.usd()
+    }
+
+    fn add_part(&mut self, part: &UsagePart, cost: Option<&Result<u128, NoPrice>>) {
+        add(&mut self.steps, part.steps);
+        for call in &part.calls {
+            self.add_call(call);
+        }
+        self.add_usage(part.usage.as_ref(), cost, 1);
+    }
+
+    fn add_call(&mut self, call: &CallUsage) {
+        self.calls += 1;
+        add(&mut self.failed, call.is_failed.map(u64::from));
+    }
+
+    fn add_usage(
+        &mut self,
+        usage: Option<&Usage>,
+        cost: Option<&Result<u128, NoPrice>>,
+        of: u64,
+    ) {
+        let Some(usage) = usage else { return };
+        self.tokens.get_or_insert_default().add(usage, of);
+        if let Some(cost) = cost {
+            self.spend.add_share(cost.clone(), usage.total(), of);
+        }
+    }
+}
+
+fn add(sum: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *sum = Some(sum.unwrap_or(0).saturating_add(more));
+    }
+}
+
+impl UsageGroup {
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> UsageGroup<Printable> {
+        UsageGroup {
+            name: self.name.map(|name| redactor.apply(name)),
+            sessions: self.sessions,
+            calls: self.calls,
+            failed: self.failed,
+            steps: self.steps,
+            turns: self.turns,
+            tokens: self.tokens,
+            milliseconds: self.milliseconds,
+            spend: self.spend.redact(redactor),
+            recorded: self.recorded,
+        }
+    }
+}
+
+/// What is known of one session, whichever files tell of it.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    started: Option<Timestamp>,
+    project: Option<Arc<str>>,
+    model: Option<Arc<str>>,
+    milliseconds: Option<u64>,
+    turns: Option<u64>,
+    recorded: RecordedCost,
+}
+
+type Name = Option<Arc<str>>;
+
+/// The usage of sessions, in groups.
+#[derive(Debug)]
+pub struct UsageTable {
+    by: GroupBy,
+    groups: BTreeMap<Name, (UsageGroup, BTreeSet<usize>)>,
+    total: UsageGroup,
+    sessions: HashMap<Arc<str>, usize>,
+    known: Vec<Known>,
+    seen: HashSet<u64>,
+    /// How many responses were met again in another file.
+    pub repeated: u64,
+}
+
+impl UsageTable {
+    /// No sessions yet.
+    #[must_use]
+    pub fn new(by: GroupBy) -> Self {
+        Self {
+            by,
+            groups: BTreeMap::new(),
+            total: UsageGroup::default(),
+            sessions: HashMap::new(),
+            known: Vec::new(),
+            seen: HashSet::new(),
+            repeated: 0,
+        }
+    }
+
+    /// Adds a session, at these prices. A response that was met before counts once.
+    pub fn add(&mut self, usage: SessionUsage, prices: Option<&Prices>) {
+        let next = self.known.len();
+        let session = *self.sessions.entry(usage.session.clone()).or_insert(next);
+        if session == next {
+            self.known.push(Known::default());
+        }
+        for part in &usage.parts {
+            if part.identity.is_some_and(|identity| !self.seen.insert(identity)) {
+                self.repeated += 1;
+                continue;
+            }
+            let cost = prices
+                .zip(part.usage.as_ref())
+                .map(|(prices, usage)| prices.cost(part.model.as_deref(), usage));
+            self.total.add_part(part, cost.as_ref());
+            match self.by {
+                GroupBy::Tool => self.add_tools(session, part, cost.as_ref()),
+                by => {
+                    let time = part.time.or(usage.started);
+                    let name = name(by, time, usage.project.as_ref(), part.model.as_ref());
+                    let (group, sessions) = self.groups.entry(name).or_default();
+                    group.add_part(part, cost.as_ref());
+                    sessions.insert(session);
+                }
+            }
+        }
+        if let Some(known) = self.known.get_mut(session) {
+            known.merge(usage);
+        }
+    }
+
+    /// The calls of a response have an equal share of its tokens and its cost.
+    fn add_tools(
+        &mut self,
+        session: usize,
+        part: &UsagePart,
+        cost: Option<&Result<u128, NoPrice>>,
+    ) {
+        for call in &part.calls {
+            let (group, sessions) = self.groups.entry(Some(call.tool.clone())).or_default();
+            group.add_call(call);
+            add(&mut group.milliseconds, call.milliseconds);
+            group.add_usage(part.usage.as_ref(), cost, part.calls.len() as u64);
+            sessions.insert(session);
+        }
+    }
+
+    /// The groups, and the sum of everything. Days and months are in their order, the
+    /// others by their tokens.
+    #[must_use]
+    pub fn finish(mut self) -> (Vec<UsageGroup>, UsageGroup) {
+        for (at, known) in self.known.iter().enumerate() {
+            known.add_to(&mut self.total);
+            if self.by != GroupBy::Tool {
+                let (project, model) = (known.project.as_ref(), known.model.as_ref());
+                let name = name(self.by, known.started, project, model);
+                let (group, sessions) = self.groups.entry(name).or_default();
+                known.add_to(group);
+                sessions.insert(at);
+            }
+        }
+        self.total.sessions = self.known.len() as u64;
+        let mut groups: Vec<UsageGroup> = self
+            .groups
+            .into_iter()
+            .map(|(name, (group, sessions))| UsageGroup {
+                name: name.map(|name| name.as_ref().into()),
+                sessions: sessions.len() as u64,
+                ..group
+            })
+            .collect();
+        if !matches!(self.by, GroupBy::Day | GroupBy::Month) {
+            let size = |group: &UsageGroup| (group.tokens.map(|tokens| tokens.total), group.calls);
+            groups.sort_by_key(|group| std::cmp::Reverse(size(group)));
+        }
+        (groups, self.total)
+    }
+}
+
+impl Known {
+    /// The same session may be in several files, as it was at several times.
+    fn merge(&mut self, usage: SessionUsage) {
+        let min = |a: Option<Timestamp>, b: Option<Timestamp>| a.into_iter().chain(b).min();
+        self.started = min(self.started, usage.started);
+        self.project = self.project.take().or(usage.project);
+        self.model = self.model.take().or(usage.model);
+        self.milliseconds = self.milliseconds.max(usage.milliseconds);
+        self.turns = self.turns.max(usage.turns);
+        if usage.recorded.usd() > self.recorded.usd() {
+            self.recorded = usage.recorded;
+        }
+    }
+
+    fn add_to(&self, group: &mut UsageGroup) {
+        add(&mut group.turns, self.turns);
+        add(&mut group.milliseconds, self.milliseconds);
+        group.recorded.merge(self.recorded);
+    }
+}
+
+fn name(
+    by: GroupBy,
+    time: Option<Timestamp>,
+    project: Option<&Arc<str>>,
+    model: Option<&Arc<str>>,
+) -> Name {
+    let day = |format: &str| {
+        let day = time?.to_zoned(TimeZone::UTC).strftime(format).to_string();
+        Some(day.into())
+    };
+    match by {
+        GroupBy::Day => day("%Y-%m-%d"),
+        GroupBy::Month => day("%Y-%m"),
+        GroupBy::Project => project.cloned(),
+        GroupBy::Model | GroupBy::Tool => model.cloned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolmark_config::Source;
+    use toolmark_trace::{Convention, Tokens};
+
+    fn part(day: &str, model: &str, input: u64, tools: &[&str]) -> UsagePart {
+        let tokens = Tokens { input, ..Tokens::default() };
+        UsagePart {
+            identity: None,
+            time: format!("{day}T10:00:00Z").parse().ok(),
+            model: Some(model.into()),
+            steps: Some(1),
+            usage: Some(Usage::new(tokens, Convention::ANTHROPIC)),
+            calls: tools
+                .iter()
+                .map(|tool| CallUsage {
+                    tool: (*tool).into(),
+                    is_failed: Some(*tool == "Edit"),
+                    milliseconds: None,
+                })
+                .collect(),
+        }
+    }
+
+    fn session(id: &str, parts: Vec<UsagePart>) -> SessionUsage {
+        SessionUsage {
+            session: id.into(),
+            project: Some("/w".into()),
+            started: parts.first().and_then(|part| part.time),
+            model: parts.first().and_then(|part| part.model.clone()),
+            milliseconds: Some(1000),
+            turns: Some(1),
+            recorded: RecordedCost::default(),
+            parts,
+        }
+    }
+
+    fn table(by: GroupBy, sessions: Vec<SessionUsage>) -> (Vec<UsageGroup>, UsageGroup) {
+        let file = "date: 2026-01-01\nmodels: {a: {input: 1}}\n";
+        let prices = Prices::read(&Source::new("p", file)).0.unwrap();
+        let mut table = UsageTable::new(by);
+        sessions.into_iter().for_each(|one| table.add(one, Some(&prices)));
+        table.finish()
+    }
+
+    fn two() -> Vec<SessionUsage> {
+        vec![
+            session(
+                "one",
+                vec![
+                    part("2026-03-01", "a", 1_000_000, &["Read", "Edit"]),
+                    part("2026-03-02", "b", 10, &["Read"]),
+                ],
+            ),
+            session("two", vec![part("2026-03-02", "a", 2_000_000, &[])]),
+        ]
+    }
+
+    #[test]
+    fn responses_count_on_their_day_and_with_their_model() {
+        let (days, total) = table(GroupBy::Day, two());
+        let tokens = |group: &UsageGroup| group.tokens.unwrap().total;
+        let names: Vec<&str> = days.iter().map(|day| day.name.as_ref().unwrap().raw()).collect();
+        assert_eq!(names, ["2026-03-01", "2026-03-02"]);
+        assert_eq!((tokens(&days[0]), tokens(&days[1])), (1_000_000, 2_000_010));
+        assert_eq!((days[0].sessions, days[1].sessions), (1, 2));
+        // A part without a price takes the cost of its group with it.
+        assert_eq!((days[0].cost(), days[1].cost(), total.cost()), (Some(Usd(1.0)), None, None));
+        assert_eq!(total.spend.known_usd(), Some(Usd(3.0)));
+        assert_eq!((total.sessions, total.turns, total.milliseconds), (2, Some(2), Some(2000)));
+        let (models, _) = table(GroupBy::Model, two());
+        let names: Vec<&str> = models.iter().map(|one| one.name.as_ref().unwrap().raw()).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(models[0].cost(), Some(Usd(3.0)));
+    }
+
+    #[test]
+    fn calls_share_their_response() {
+        let (tools, total) = table(GroupBy::Tool, two());
+        let of = |name: &str| {
+            tools.iter().find(|tool| tool.name.as_ref().unwrap().raw() == name).unwrap()
+        };
+        assert_eq!(of("Edit").tokens.unwrap().total, 500_000);
+        assert_eq!((of("Edit").cost(), of("Read").cost()), (Some(Usd(0.5)), None));
+        assert_eq!((of("Read").calls, of("Read").failed, of("Edit").failed), (2, Some(0), Some(1)));
+        assert_eq!((total.calls, tools.len()), (3, 2));
+    }
+
+    #[test]
+    fn a_response_in_two_files_counts_once() {
+        let mut repeated = part("2026-03-01", "a", 10, &["Read"]);
+        repeated.identity = Some(7);
+        let sessions =
+            vec![session("one", vec![repeated.clone()]), session("two", vec![repeated])];
+        let (_, total) = table(GroupBy::Day, sessions);
+        assert_eq!((total.tokens.unwrap().total, total.calls, total.sessions), (10, 1, 2));
+    }
+}

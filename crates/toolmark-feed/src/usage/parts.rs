@@ -1,0 +1,220 @@
+//! What a session used, in parts: one for each model response, so that each counts on
+//! its day and with its model.
+
+use super::spend::RecordedCost;
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use toolmark_trace::{Call, Fact, Text, Tokens, Trajectory, Usage};
+
+/// One call, as usage cares about it.
+#[derive(Debug, Clone)]
+pub struct CallUsage {
+    /// The tool, by the name the model used.
+    pub tool: Arc<str>,
+    /// Did it fail? None where the trace cannot tell.
+    pub is_failed: Option<bool>,
+    /// How long it took, where that is known.
+    pub milliseconds: Option<u64>,
+}
+
+/// One response, or what belongs to none.
+#[derive(Debug, Clone)]
+pub struct UsagePart {
+    /// What the response is recognised by when it is met in another file.
+    pub(super) identity: Option<u64>,
+    /// When it was.
+    pub time: Option<Timestamp>,
+    /// The model that answered.
+    pub model: Option<Arc<str>>,
+    /// How many responses it is: one or none. None where the trace has no responses.
+    pub steps: Option<u64>,
+    /// Its tokens.
+    pub usage: Option<Usage>,
+    /// Its calls.
+    pub calls: Vec<CallUsage>,
+}
+
+/// What a session used, its sub-agents included.
+#[derive(Debug, Clone)]
+pub struct SessionUsage {
+    /// The session's id, that of the one it is a sub-agent of, or the file.
+    pub session: Arc<str>,
+    /// The directory it works in.
+    pub project: Option<Arc<str>>,
+    /// When it started.
+    pub started: Option<Timestamp>,
+    /// Its first model.
+    pub model: Option<Arc<str>>,
+    /// How long it took, from its first record to its last.
+    pub milliseconds: Option<u64>,
+    /// The messages of its user.
+    pub turns: Option<u64>,
+    /// The cost that the trace records.
+    pub recorded: RecordedCost,
+    /// Its parts.
+    pub parts: Vec<UsagePart>,
+}
+
+fn shared(text: Option<&Text>) -> Option<Arc<str>> {
+    text.map(|text| text.get().as_ref().into())
+}
+
+/// How long a call took, where that is known.
+#[must_use]
+pub fn call_milliseconds(call: &Call) -> Option<u64> {
+    u64::try_from(call.duration?.as_millis()).ok()
+}
+
+/// How long a run took: as its source states it, else from its first record to its last.
+#[must_use]
+pub fn session_duration(run: &Trajectory) -> Option<u64> {
+    let measured = || Some(run.ended?.duration_since(run.started?));
+    let duration = run.stated.duration.or_else(measured)?;
+    u64::try_from(duration.as_millis()).ok()
+}
+
+impl SessionUsage {
+    /// What a run and its sub-agents used. Sub-agents that are only reported on by their
+    /// parent are left out: their own files have their usage.
+    #[must_use]
+    pub fn of(run: &Trajectory) -> Self {
+        let parent = run.parent.as_ref();
+        let of_parent = parent.and_then(|parent| shared(parent.trajectory.as_ref()));
+        let own = shared(run.id.as_ref());
+        // A sub-agent's turns and time are those of the session it works for.
+        let is_own = parent.is_none();
+        Self {
+            session: of_parent.or(own).unwrap_or_else(|| run.file.clone()),
+            project: shared(run.cwd.as_ref()),
+            started: run.started,
+            model: shared(run.agent.model.as_ref()),
+            milliseconds: session_duration(run).filter(|_| is_own),
+            turns: (is_own && !run.fidelity.lacks(Fact::UserTurns))
+                .then_some(u64::from(run.user_turns)),
+            recorded: RecordedCost::of(run),
+            parts: run
+                .flatten()
+                .into_iter()
+                .filter(|one| !one.relayed)
+                .flat_map(|one| parts(one, run.agent.model.as_ref()))
+                .collect(),
+        }
+    }
+}
+
+/// The parts of one run without its sub-agents.
+fn parts(run: &Trajectory, usual: Option<&Text>) -> Vec<UsagePart> {
+    let usual = run.agent.model.as_ref().or(usual);
+    let has_steps = !run.fidelity.lacks(Fact::Steps);
+    let mut parts: Vec<UsagePart> = run
+        .steps
+        .iter()
+        .map(|step| {
+            let model = step.model.as_ref().or(usual);
+            UsagePart {
+                identity: identity(step.id.as_ref(), step.time, model, step.usage.as_ref()),
+                time: step.time.or(run.started),
+                model: shared(model),
+                steps: has_steps.then_some(u64::from(step.complete)),
+                usage: step.usage,
+                calls: Vec::new(),
+            }
+        })
+        .collect();
+    let mut rest = UsagePart {
+        identity: None,
+        time: run.started,
+        model: only_model(&parts).unwrap_or_else(|| shared(usual)),
+        steps: has_steps.then_some(0),
+        usage: None,
+        calls: Vec::new(),
+    };
+    if let Some(whole) = &run.usage {
+        match left(whole, &parts) {
+            Some(left) => rest.usage = left,
+            // The responses do not add up: only the sum is believed.
+            None => {
+                parts.iter_mut().for_each(|part| part.usage = None);
+                rest.usage = Some(*whole);
+            }
+        }
+    }
+    let knows_status = !run.fidelity.lacks(Fact::Status);
+    for call in &run.calls {
+        let of_step = call.step.and_then(|step| parts.get_mut(step as usize));
+        of_step.unwrap_or(&mut rest).calls.push(CallUsage {
+            tool: call.name.original.get().as_ref().into(),
+            is_failed: knows_status.then_some(call.status.is_error()),
+            milliseconds: call_milliseconds(call),
+        });
+    }
+    if rest.usage.is_some() || !rest.calls.is_empty() || parts.is_empty() {
+        parts.push(rest);
+    }
+    parts
+}
+
+/// The model of what no response accounts for: known where all have the same. Nothing
+/// where there is no response, no model where they differ.
+fn only_model(parts: &[UsagePart]) -> Option<Option<Arc<str>>> {
+    let models: BTreeSet<&Arc<str>> = parts
+        .iter()
+        .filter(|part| part.usage.is_none_or(|usage| !usage.recorded.is_zero()))
+        .filter_map(|part| part.model.as_ref())
+        .collect();
+    match models.len() {
+        0 => None,
+        1 => Some(models.first().map(|model| (*model).clone())),
+        _ => Some(None),
+    }
+}
+
+/// What is left of a usage beside its responses; nothing where they are more than it.
+fn left(whole: &Usage, parts: &[UsagePart]) -> Option<Option<Usage>> {
+    let (mut sum, mut total) = (Tokens::default(), 0_u64);
+    for usage in parts.iter().filter_map(|part| part.usage) {
+        if usage.convention != whole.convention {
+            return None;
+        }
+        sum.add(usage.recorded);
+        total = total.saturating_add(usage.total());
+    }
+    let all = whole.recorded;
+    let recorded = Tokens {
+        input: all.input.checked_sub(sum.input)?,
+        output: all.output.checked_sub(sum.output)?,
+        cache_read: all.cache_read.checked_sub(sum.cache_read)?,
+        cache_write: all.cache_write.checked_sub(sum.cache_write)?,
+        reasoning: all.reasoning.checked_sub(sum.reasoning)?,
+    };
+    let more = whole.total().checked_sub(total)?;
+    let is_stated = whole.stated_total.is_some();
+    let rest =
+        Usage { recorded, stated_total: is_stated.then_some(more), convention: whole.convention };
+    // Zero tokens that are recorded are not the same as none recorded.
+    let is_all = parts.iter().any(|part| part.usage.is_some()) && rest.total() == 0;
+    Some((!is_all).then_some(rest))
+}
+
+/// What a response is recognised by. A resumed session repeats those of the session
+/// before, with their ids and times.
+fn identity(
+    id: Option<&Text>,
+    time: Option<Timestamp>,
+    model: Option<&Text>,
+    usage: Option<&Usage>,
+) -> Option<u64> {
+    let (id, time) = (id?, time?);
+    let mut hasher = DefaultHasher::new();
+    id.get().hash(&mut hasher);
+    time.as_nanosecond().hash(&mut hasher);
+    model.map(Text::get).hash(&mut hasher);
+    let tokens = usage.map(|usage| {
+        let tokens = usage.recorded;
+        (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write, tokens.reasoning)
+    });
+    tokens.hash(&mut hasher);
+    Some(hasher.finish())
+}

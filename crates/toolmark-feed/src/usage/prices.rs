@@ -1,0 +1,279 @@
+//! What tokens cost: from a file that somebody wrote on a certain day. What it has no
+//! price for has no cost; nothing is guessed.
+
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use toolmark_config::{Node, Problem, Source, Span, Spanned, parse, quoted, read};
+use toolmark_pattern::{has_wildcards, is_wildcard_match};
+use toolmark_trace::Usage;
+
+/// The file as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    /// The day the prices were valid.
+    date: Spanned<String>,
+    /// Where they are from.
+    #[serde(default)]
+    source: Option<String>,
+    /// By the name of the model.
+    models: Node,
+}
+
+/// US dollars per million tokens, as written.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenPrice {
+    #[serde(default)]
+    input: Option<Spanned<f64>>,
+    #[serde(default)]
+    output: Option<Spanned<f64>>,
+    #[serde(default)]
+    cache_read: Option<Spanned<f64>>,
+    #[serde(default)]
+    cache_write: Option<Spanned<f64>>,
+}
+
+/// What the tokens of a model cost, in billionths of a US dollar per million tokens. What
+/// the file does not say has no price.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelPrice {
+    /// Input that comes from no cache and goes into none.
+    pub input: Option<u64>,
+    /// Everything the model writes, its reasoning included.
+    pub output: Option<u64>,
+    /// Input read from a cache.
+    pub cache_read: Option<u64>,
+    /// Input written to a cache.
+    pub cache_write: Option<u64>,
+}
+
+/// Why tokens have no cost.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct NoPrice {
+    /// The model; none where the trace names none.
+    pub model: Option<String>,
+    /// The kind of tokens that has no price; none where the model has none at all.
+    pub kind: Option<&'static str>,
+}
+
+impl fmt::Display for NoPrice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.model, self.kind) {
+            (None, _) => f.write_str("no model is recorded"),
+            (Some(model), None) => write!(f, "{model} has no price"),
+            (Some(model), Some(kind)) => write!(f, "{model} has no price for {kind}"),
+        }
+    }
+}
+
+/// The prices of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prices {
+    /// The file.
+    pub file: String,
+    /// The day the prices were valid.
+    pub date: Date,
+    /// Where they are from.
+    pub source: Option<String>,
+    models: Vec<(String, ModelPrice)>,
+}
+
+/// The most a million tokens may cost, in dollars; more is a slip.
+const MAX_PRICE: f64 = 1e6;
+
+impl Prices {
+    /// Reads a file of prices, and reports everything that is wrong with it.
+    pub fn read(source: &Source) -> (Option<Self>, Vec<Problem>) {
+        let parsed = parse(source);
+        let mut problems = parsed.problems;
+        let written: Option<Written> = match &parsed.node {
+            Some(node) => read(node, &mut problems),
+            None => None,
+        };
+        let Some(written) = written else { return (None, problems) };
+        let date = written.date.parse::<Date>();
+        if date.is_err() {
+            let message =
+                format!("expected a day such as 2026-11-01, found {}", quoted(&written.date.value));
+            problems.push(Problem::error("wrong-type", message).at(written.date.span));
+        }
+        let mut models = Vec::new();
+        if written.models.as_map().is_none() {
+            let message = format!("expected models with prices, found {}", written.models.word());
+            problems.push(Problem::error("wrong-type", message).at(written.models.span));
+        }
+        for entry in written.models.entries() {
+            if let Some(price) = read::<WrittenPrice>(&entry.value, &mut problems) {
+                models.push((entry.key.to_string(), price.checked(&mut problems)));
+            }
+        }
+        let is_good = problems.iter().all(|problem| !problem.is_error());
+        let prices = date.ok().filter(|_| is_good).map(|date| Self {
+            file: source.name.to_string(),
+            date,
+            source: written.source,
+            models,
+        });
+        (prices, problems)
+    }
+
+    /// The models of the file with their prices, in its order.
+    pub fn models(&self) -> impl Iterator<Item = (&str, &ModelPrice)> {
+        self.models.iter().map(|(name, price)| (name.as_str(), price))
+    }
+
+    /// The price of a model: that of its name, else that of the first pattern that
+    /// matches it.
+    #[must_use]
+    pub fn of(&self, model: &str) -> Option<&ModelPrice> {
+        let named = self.models.iter().find(|(name, _)| name == model);
+        let matched = || {
+            self.models
+                .iter()
+                .find(|(name, _)| has_wildcards(name) && is_wildcard_match(name, model))
+        };
+        named.or_else(matched).map(|(_, price)| price)
+    }
+
+    /// What a usage costs, in 10⁻¹⁵ US dollars. Nothing used costs nothing, whatever
+    /// the model.
+    pub fn cost(&self, model: Option<&str>, usage: &Usage) -> Result<u128, NoPrice> {
+        let tokens = usage.normalised();
+        let kinds = [tokens.uncached_input, tokens.output, tokens.cache_read, tokens.cache_write];
+        if kinds.iter().all(|count| *count == 0) && usage.total() == 0 {
+            return Ok(0);
+        }
+        let none = |kind| NoPrice { model: model.map(str::to_owned), kind };
+        let price = model.and_then(|model| self.of(model)).ok_or_else(|| none(None))?;
+        if kinds.iter().all(|count| *count == 0) {
+            // Input and output have different prices; a total alone has none.
+            return Err(none(Some("tokens of unknown kind")));
+        }
+        let prices = [price.input, price.output, price.cache_read, price.cache_write];
+        let mut sum = 0_u128;
+        for ((count, price), name) in kinds.into_iter().zip(prices).zip(KINDS) {
+            match price {
+                _ if count == 0 => {}
+                Some(price) => sum = sum.saturating_add(u128::from(count) * u128::from(price)),
+                None => return Err(none(Some(name))),
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The models among these that have no price.
+    #[must_use]
+    pub fn missing<'m>(&self, models: impl Iterator<Item = &'m str>) -> BTreeMap<&'m str, u64> {
+        let mut missing = BTreeMap::new();
+        for model in models.filter(|model| self.of(model).is_none()) {
+            *missing.entry(model).or_default() += 1;
+        }
+        missing
+    }
+}
+
+/// The kinds of tokens, as the file calls them.
+const KINDS: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
+
+impl WrittenPrice {
+    fn checked(self, problems: &mut Vec<Problem>) -> ModelPrice {
+        let mut price = |written: Option<Spanned<f64>>| {
+            let Spanned { value, span } = written?;
+            if !(0.0..=MAX_PRICE).contains(&value) {
+                problems.push(out_of_range(span));
+                return None;
+            }
+            Some((value * 1e9).round() as u64)
+        };
+        ModelPrice {
+            input: price(self.input),
+            output: price(self.output),
+            cache_read: price(self.cache_read),
+            cache_write: price(self.cache_write),
+        }
+    }
+}
+
+fn out_of_range(span: Span) -> Problem {
+    let problem = Problem::error("out-of-range", "expected a price of 0 or more").at(span);
+    problem.help("prices are US dollars per million tokens")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolmark_trace::{Convention, Tokens};
+
+    const FILE: &str = "\
+date: 2026-11-01
+source: a made-up price list
+models:
+  swan-2: {input: 2, output: 10, cache_read: 0.2, cache_write: 2.5}
+  swan-*: {input: 1, output: 4}
+";
+
+    fn prices() -> Prices {
+        let (prices, problems) = Prices::read(&Source::new("prices.yaml", FILE));
+        assert!(problems.is_empty(), "{problems:?}");
+        prices.unwrap()
+    }
+
+    fn usage(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Usage {
+        let tokens = Tokens { input, output, cache_read, cache_write, reasoning: 0 };
+        Usage::new(tokens, Convention::ANTHROPIC)
+    }
+
+    #[test]
+    fn each_kind_of_tokens_has_its_price() {
+        let prices = prices();
+        assert_eq!(prices.date.to_string(), "2026-11-01");
+        let cost = |model, usage: Usage| prices.cost(Some(model), &usage);
+        let usd = |usd: f64| Ok((usd * 1e15) as u128);
+        assert_eq!(cost("swan-2", usage(1_000_000, 0, 0, 0)), usd(2.0));
+        assert_eq!(cost("swan-2", usage(0, 1_000_000, 1_000_000, 2_000_000)), usd(15.2));
+        // The name itself goes before a pattern.
+        assert_eq!(cost("swan-3", usage(1_000_000, 1_000_000, 0, 0)), usd(5.0));
+        // Cached input is not paid for twice.
+        let tokens = Tokens { input: 1_000_000, cache_read: 600_000, ..Tokens::default() };
+        let inclusive = Usage::new(tokens, Convention::INCLUSIVE);
+        assert_eq!(cost("swan-2", inclusive), usd(0.8 + 0.12));
+    }
+
+    #[test]
+    fn what_has_no_price_has_no_cost() {
+        let prices = prices();
+        let words = |model: Option<&str>, usage: Usage| {
+            prices.cost(model, &usage).unwrap_err().to_string()
+        };
+        assert_eq!(words(Some("goose"), usage(1, 0, 0, 0)), "goose has no price");
+        assert_eq!(words(None, usage(1, 0, 0, 0)), "no model is recorded");
+        assert_eq!(
+            words(Some("swan-3"), usage(1, 0, 5, 0)),
+            "swan-3 has no price for cache_read"
+        );
+        let total = Usage { stated_total: Some(9), ..usage(0, 0, 0, 0) };
+        assert_eq!(words(Some("swan-2"), total), "swan-2 has no price for tokens of unknown kind");
+        // What a host writes in place of an answer used nothing.
+        assert_eq!(prices.cost(Some("<synthetic>"), &usage(0, 0, 0, 0)), Ok(0));
+    }
+
+    #[test]
+    fn mistakes_are_found_together() {
+        for (text, want) in [
+            ("models: {}\n", "missing key \"date\""),
+            ("date: soon\nmodels: {a: {input: -1}}\n", "2026-11-01"),
+            ("date: soon\nmodels: {a: {input: -1}}\n", "0 or more"),
+            ("date: 2026-01-01\nmodels: {a: {in: 1}}\n", "unknown key \"in\""),
+            ("date: 2026-01-01\nmodels: 3\n", "expected models with prices"),
+            ("", "expected a map"),
+        ] {
+            let (prices, problems) = Prices::read(&Source::new("p.yaml", text));
+            assert!(prices.is_none(), "{text}");
+            let all: Vec<&str> = problems.iter().map(|one| one.message.as_str()).collect();
+            assert!(all.iter().any(|one| one.contains(want)), "{text}: {all:?}");
+        }
+    }
+}
