@@ -4,6 +4,7 @@
 
 mod failures;
 mod findings;
+pub mod worded;
 
 use crate::facts::Facts;
 use crate::key::Key;

@@ -62,11 +62,12 @@ pub mod terminal;
 #[cfg(test)]
 mod testing;
 mod text;
+mod trends;
 mod vally;
 
 pub use stream::{OutcomeRow, Outcomes, Stream};
 
-use model::{CheckRun, FeedRun, RunResult};
+use model::{CheckRun, FeedRun, RunResult, TrendRun};
 use std::io::{self, Write};
 use std::time::Duration;
 use toolmark_compare::Comparison;
@@ -146,12 +147,15 @@ pub struct Report<'r> {
     pub checked: Option<&'r CheckRun>,
     /// What keeps going wrong.
     pub feed: Option<&'r FeedRun>,
+    /// How measures change over time.
+    pub trend: Option<&'r TrendRun>,
     /// What changed since another run.
     pub compared: Option<&'r Comparison>,
 }
 
 impl<'r> Report<'r> {
     /// Writes what there is, one after the other, for formats that are text.
+    #[allow(clippy::too_many_arguments, reason = "one writer per part")]
     fn write_parts(
         &self,
         options: &Options,
@@ -159,6 +163,7 @@ impl<'r> Report<'r> {
         graded: WritePart<'r, RunResult>,
         checked: WritePart<'r, CheckRun>,
         feed: WritePart<'r, FeedRun>,
+        trend: WritePart<'r, TrendRun>,
         compared: WritePart<'r, Comparison>,
     ) -> Result<(), ReportError> {
         if let Some(run) = self.graded {
@@ -172,6 +177,9 @@ impl<'r> Report<'r> {
         }
         if let Some(run) = self.feed {
             feed(run, options, out)?;
+        }
+        if let Some(run) = self.trend {
+            trend(run, options, out)?;
         }
         if let Some(comparison) = self.compared {
             if self.graded.is_some() || self.checked.is_some() {
@@ -204,6 +212,12 @@ impl<'r> From<&'r FeedRun> for Report<'r> {
     }
 }
 
+impl<'r> From<&'r TrendRun> for Report<'r> {
+    fn from(run: &'r TrendRun) -> Self {
+        Self { trend: Some(run), ..Self::default() }
+    }
+}
+
 impl<'r> From<&'r Comparison> for Report<'r> {
     fn from(comparison: &'r Comparison) -> Self {
         Self { compared: Some(comparison), ..Self::default() }
@@ -222,6 +236,8 @@ pub struct ReportFormat {
     pub has_findings: bool,
     /// Has it a place for issues?
     pub has_issues: bool,
+    /// Has it a place for measures over time? Whatever has one for issues has.
+    pub has_trends: bool,
     /// Has it a place for what changed since another run?
     pub has_comparisons: bool,
     /// Is it text? What is not belongs in a file, not on a terminal.
@@ -253,6 +269,7 @@ macro_rules! formats {
             extension: $extension,
             has_findings: $findings,
             has_issues: $issues,
+            has_trends: $issues,
             has_comparisons: $comparisons,
             is_text: $text,
             write: $id::write,
@@ -263,7 +280,7 @@ macro_rules! formats {
 formats! {
     text, "txt", true, true, true, true, "a summary for people at a terminal";
     json, "json", true, true, true, true, "everything in one JSON object";
-    jsonl, "jsonl", true, true, false, true, "one JSON line per outcome, finding or issue, then a summary";
+    jsonl, "jsonl", true, true, false, true, "one JSON line per outcome, finding, issue or measure, then a summary";
     junit, "xml", true, false, false, true, "JUnit XML, for the test view of a CI system";
     sarif, "sarif", true, false, false, true, "SARIF 2.1.0, for code scanning";
     csv, "csv", true, true, false, true, "rows for spreadsheets and data frames";

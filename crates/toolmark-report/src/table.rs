@@ -1,7 +1,8 @@
 //! Results as rows of a table: a row per outcome and finding, or per call. There is no row of
 //! totals, lists are JSON, and what is unknown is empty.
 
-use crate::model::{CallRow, CaseResult, Finding, Issue, Listed};
+use crate::model::{CallRow, CaseResult, Finding, Issue, Listed, Series, TrendRun};
+use crate::trends::suspects;
 use crate::terminal::text::sanitize;
 use crate::{Options, Report, Rows};
 
@@ -64,6 +65,11 @@ impl Table {
                     table.rows.extend(run.issues.iter().map(issue));
                 }
             }
+        }
+        if let Some(run) = report.trend {
+            table.columns.extend(TREND);
+            let of_series = |series| points(series, run);
+            table.rows.extend(run.series.iter().flat_map(of_series));
         }
         table
     }
@@ -170,6 +176,21 @@ const OCCURRENCE: &[(&str, Kind)] = &[
     ("line", Kind::Whole),
     ("column", Kind::Whole),
     ("time", Kind::Text),
+];
+
+const TREND: &[(&str, Kind)] = &[
+    ("measure", Kind::Text),
+    ("tool", Kind::Text),
+    ("bucket", Kind::Text),
+    ("value", Kind::Real),
+    ("unit", Kind::Text),
+    ("of", Kind::Whole),
+    ("low", Kind::Real),
+    ("high", Kind::Real),
+    ("sessions", Kind::Whole),
+    ("change", Kind::Flag),
+    ("p", Kind::Real),
+    ("suspects", Kind::Text),
 ];
 
 /// A text on one line, in which every character is seen.
@@ -286,4 +307,28 @@ fn occurrence(one: &Listed) -> Row {
         ("column", whole(Some(one.place.column))),
         ("time", Cell::Text(one.time.map(|time| time.to_string()))),
     ]
+}
+
+/// A row per bucket: what was not measured is empty.
+fn points(series: &Series, run: &TrendRun) -> Vec<Row> {
+    let rows = run.buckets.iter().zip(&series.points).enumerate();
+    rows.map(|(at, (bucket, point))| {
+        let change = series.changes.iter().find(|change| change.bucket == at);
+        let interval = point.and_then(|point| point.interval);
+        vec![
+            ("measure", text(&series.measure)),
+            ("tool", some_text(series.tool.as_deref())),
+            ("bucket", text(&bucket.name)),
+            ("value", Cell::Real(point.map(|point| point.value))),
+            ("unit", text(series.unit.word())),
+            ("of", whole(point.map(|point| point.of))),
+            ("low", Cell::Real(interval.map(|(low, _)| low))),
+            ("high", Cell::Real(interval.map(|(_, high)| high))),
+            ("sessions", whole(Some(bucket.sessions))),
+            ("change", Cell::Flag(Some(change.is_some()))),
+            ("p", Cell::Real(change.map(|change| change.p))),
+            ("suspects", some_text(change.and_then(suspects).as_deref())),
+        ]
+    })
+    .collect()
 }

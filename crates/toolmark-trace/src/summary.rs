@@ -80,11 +80,16 @@ impl Summary {
         for run in runs.by_ref() {
             summary.add(&run);
         }
-        if let Some(usage) = runs.unattributed() {
-            summary.add_usage(usage);
-        }
-        summary.close(runs.format().info());
+        summary.end(runs);
         summary
+    }
+
+    /// Ends the counts of a file that was read to its end.
+    pub fn end(&mut self, runs: &Trajectories) {
+        if let Some(usage) = runs.unattributed() {
+            self.add_usage(usage);
+        }
+        self.close(runs.format().info());
     }
 
     /// Adds one trajectory and its sub-agents.

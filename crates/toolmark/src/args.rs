@@ -22,6 +22,7 @@ use std::time::{Duration, Instant, SystemTime};
 use toolmark_check::CheckRun;
 use toolmark_compare::Comparison;
 use toolmark_feed::FeedRun;
+use toolmark_feed::trend::TrendRun;
 use toolmark_outcome::{Printable, RunResult};
 use toolmark_report::{
     FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows, Stream,
@@ -269,6 +270,18 @@ impl Reported for FeedRun<Printable> {
 
     fn fits(format: &ReportFormat) -> bool {
         format.has_issues
+    }
+
+    fn as_report(&self) -> Report<'_> {
+        self.into()
+    }
+}
+
+impl Reported for TrendRun<Printable> {
+    const EXAMPLE: &str = "html=trend.html";
+
+    fn fits(format: &ReportFormat) -> bool {
+        format.has_trends
     }
 
     fn as_report(&self) -> Report<'_> {

@@ -2,7 +2,7 @@
 
 use crate::commands::{
     check, compare, completions, convert, feed, formats, grade, graders, guard, init, judge, lint,
-    rules, run, runs, schema, show, stats,
+    prices, rules, run, runs, schema, show, stats, trend,
 };
 use crate::exit::Exit;
 use crate::pool::Pool;
@@ -27,10 +27,11 @@ const EXAMPLES: &str = "\
 Examples:
   toolmark show                       the newest sessions on this machine
   toolmark show session.jsonl         one run as a timeline
-  toolmark stats runs/ --format csv   one row per trace
+  toolmark stats --by day             calls, tokens, time and cost of each day
   toolmark convert run.json --to atif the same run in another tool's format
   toolmark check                      findings in the newest sessions
   toolmark feed                       what keeps going wrong, and the fix
+  toolmark trend                      what changes from week to week, and since when
   toolmark grade spec.yaml runs/      traces against a spec
   toolmark run spec.yaml              agents on the cases of a spec, graded
   toolmark compare old.json new.json  what changed between two runs
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Convert(convert::Convert),
     Check(Box<check::Check>),
     Feed(Box<feed::Feed>),
+    Trend(Box<trend::Trend>),
     Grade(Box<grade::Grade>),
     Run(Box<run::Run>),
     Runs(runs::Runs),
@@ -66,6 +68,7 @@ pub(crate) enum Command {
     Init(init::Init),
     Graders(graders::Graders),
     Rules(rules::Rules),
+    Prices(prices::ShowPrices),
     Schema(schema::Schema),
     Formats(formats::Formats),
     Completions(completions::Completions),

@@ -19,6 +19,7 @@ mod headline;
 mod inputs;
 mod judging;
 mod pool;
+mod pricing;
 mod printer;
 mod progress;
 mod reading;
@@ -74,6 +75,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
     let exit = match command {
         Command::Show(show) => show.run(printer),
         Command::Stats(stats) => stats.run(printer),
+        Command::Trend(trend) => trend.run(printer),
+        Command::Prices(prices) => prices.run(printer),
         Command::Convert(convert) => convert.run(printer),
         Command::Check(check) => check.run(printer),
         Command::Feed(feed) => feed.run(printer),

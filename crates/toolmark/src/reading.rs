@@ -252,6 +252,16 @@ impl Runs<'_> {
         &mut self.trajectories
     }
 
+    /// May runs of the file be left out, because they are elsewhere?
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.reader.project.is_some()
+    }
+
+    /// The next run without the sub-agents that lie in files beside it.
+    pub(crate) fn next_bare(&mut self) -> Option<Trajectory> {
+        self.trajectories.find(|run| self.reader.takes(run))
+    }
+
     /// Reads the sub-agents of a run that lie in files beside it.
     pub(crate) fn join(&mut self, run: &mut Trajectory) {
         let joined = self.input.join(run, &self.trajectories, &self.reader.options);
@@ -272,7 +282,7 @@ impl Iterator for Runs<'_> {
     type Item = Trajectory;
 
     fn next(&mut self) -> Option<Trajectory> {
-        let mut run = self.trajectories.find(|run| self.reader.takes(run))?;
+        let mut run = self.next_bare()?;
         self.join(&mut run);
         Some(run)
     }

@@ -14,6 +14,7 @@ mod issues;
 mod matrix;
 mod plots;
 mod sessions;
+mod trend;
 
 use crate::shown;
 use crate::terminal::text::sanitize;
@@ -47,8 +48,9 @@ pub(crate) fn write(
     let checked = report.checked.map(|run| checked::section(run, options));
     let compared = report.compared.map(|run| compared::section(run, options));
     let feed = report.feed.map(issues::section);
+    let trend = report.trend.map(trend::section);
     let sections: Vec<Section> =
-        graded.into_iter().chain(checked).chain(feed).chain(compared).collect();
+        graded.into_iter().chain(checked).chain(feed).chain(trend).chain(compared).collect();
     let body = html! {
         @for section in &sections { (section.header) }
         main { @for section in &sections { (section.content) } }

@@ -59,8 +59,66 @@ fn bar(parts: &[(u64, &str)]) -> Markup {
 }
 
 /// Two digits are finer than any screen.
-fn coordinate(value: f64) -> String {
+pub(super) fn coordinate(value: f64) -> String {
     format!("{value:.2}")
+}
+
+/// One number over time, for a line of [`over_time`].
+pub(super) struct Mark {
+    /// The number; none is a gap in the line.
+    pub(super) value: Option<f64>,
+    /// The interval around it.
+    pub(super) interval: Option<(f64, f64)>,
+    /// What it says when it is pointed at.
+    pub(super) words: String,
+    /// Does something change here?
+    pub(super) is_change: bool,
+}
+
+/// Numbers over time: a line with its points, its intervals and its changes.
+pub(super) fn over_time(label: &str, marks: &[Mark]) -> Markup {
+    const WIDTH: f64 = 320.0;
+    const HEIGHT: f64 = 90.0;
+    let ends = marks.iter().flat_map(|mark| {
+        mark.value.into_iter().chain(mark.interval.map(|(_, high)| high))
+    });
+    let most = ends.fold(0.0, f64::max);
+    let most = if most > 0.0 { most } else { 1.0 };
+    let x = |at: usize| (at as f64 + 0.5) * WIDTH / marks.len().max(1) as f64;
+    let y = |value: f64| HEIGHT - 4.0 - (value / most).clamp(0.0, 1.0) * (HEIGHT - 12.0);
+    // A gap ends the line: nothing is known there.
+    let mut path = String::new();
+    let mut is_drawn = false;
+    for (at, mark) in marks.iter().enumerate() {
+        if let Some(value) = mark.value {
+            let letter = if is_drawn { 'L' } else { 'M' };
+            path.push_str(&format!("{letter}{} {}", coordinate(x(at)), coordinate(y(value))));
+        }
+        is_drawn = mark.value.is_some();
+    }
+    html! {
+        svg class="series" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(label) {
+            @for (at, mark) in marks.iter().enumerate() {
+                @if let Some((low, high)) = mark.interval {
+                    line class="axis" x1=(coordinate(x(at))) x2=(coordinate(x(at)))
+                        y1=(coordinate(y(low))) y2=(coordinate(y(high))) {}
+                }
+                @if mark.is_change {
+                    @let border = coordinate(x(at) - 0.5 * WIDTH / marks.len().max(1) as f64);
+                    line class="limit" x1=(border) x2=(border) y1="2" y2=(HEIGHT) {}
+                }
+            }
+            path d=(path) fill="none" stroke="currentColor" stroke-width="1.5" {}
+            @for (at, mark) in marks.iter().enumerate() {
+                @if let Some(value) = mark.value {
+                    circle class="unknown" cx=(coordinate(x(at))) cy=(coordinate(y(value))) r="2.5" {
+                        title { (safe(&mark.words)) }
+                    }
+                }
+            }
+            line class="axis" x1="0" x2=(WIDTH) y1=(HEIGHT - 0.5) y2=(HEIGHT - 0.5) {}
+        }
+    }
 }
 
 /// Passed, failed and unknown in one bar.
@@ -269,6 +327,22 @@ mod tests {
         ] {
             assert_eq!(percent(part, whole), want);
         }
+    }
+
+    #[test]
+    fn a_gap_ends_the_line() {
+        let mark = |value: Option<f64>| Mark {
+            value,
+            interval: None,
+            words: "<b>".to_owned(),
+            is_change: false,
+        };
+        let drawn = over_time("x", &[1.0, 2.0].map(Some).map(mark)).into_string();
+        assert_eq!((drawn.matches('M').count(), drawn.matches('L').count()), (1, 1), "{drawn}");
+        let drawn = over_time("x", &[Some(1.0), None, Some(2.0)].map(mark)).into_string();
+        assert_eq!((drawn.matches('M').count(), drawn.matches('L').count()), (2, 0), "{drawn}");
+        assert!(!drawn.contains("<b>") && !drawn.contains("NaN"), "{drawn}");
+        assert!(!over_time("x", &[]).into_string().contains("NaN"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod checked;
 pub(crate) mod compared;
 mod graded;
 mod issues;
+mod trend;
 
 use crate::terminal::harmless_json;
 use crate::{Options, Report, ReportError};
@@ -28,6 +29,11 @@ pub(crate) fn write(
 ) -> Result<(), ReportError> {
     if let Some(run) = report.feed {
         let text = serde_json::to_string_pretty(&issues::shape(run, options))?;
+        out.write_all(harmless_json(text).as_bytes())?;
+        return Ok(out.write_all(b"\n")?);
+    }
+    if let Some(run) = report.trend {
+        let text = serde_json::to_string_pretty(&trend::shape(run, options))?;
         out.write_all(harmless_json(text).as_bytes())?;
         return Ok(out.write_all(b"\n")?);
     }

@@ -3,6 +3,7 @@
 mod checked;
 mod graded;
 mod issues;
+mod trend;
 mod writer;
 
 pub(crate) use graded::{lines, piece, write_pieces};
@@ -25,6 +26,9 @@ pub(crate) fn write(
     }
     if let Some(run) = report.feed {
         issues::write(run, out)?;
+    }
+    if let Some(run) = report.trend {
+        trend::write(run, out)?;
     }
     if let Some(run) = report.compared {
         graded::line(&compared::shape(run, options), out)?;

@@ -4,6 +4,7 @@ mod checked;
 mod compared;
 mod graded;
 mod issues;
+mod trend;
 
 use crate::{Options, Report, ReportError};
 use std::io::Write;
@@ -13,5 +14,13 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    report.write_parts(options, out, graded::write, checked::write, issues::write, compared::write)
+    report.write_parts(
+        options,
+        out,
+        graded::write,
+        checked::write,
+        issues::write,
+        trend::write,
+        compared::write,
+    )
 }

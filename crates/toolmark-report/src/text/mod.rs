@@ -5,6 +5,7 @@ mod compared;
 mod graded;
 mod issues;
 mod page;
+mod trend;
 
 pub(crate) use graded::{details, piece, write_pieces};
 
@@ -16,5 +17,13 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    report.write_parts(options, out, graded::write, checked::write, issues::write, compared::write)
+    report.write_parts(
+        options,
+        out,
+        graded::write,
+        checked::write,
+        issues::write,
+        trend::write,
+        compared::write,
+    )
 }

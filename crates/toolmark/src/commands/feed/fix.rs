@@ -4,14 +4,18 @@
 use super::read::{ReadArgs, find};
 use crate::Stop;
 use crate::exit::{Exit, Failure};
+use crate::judging::{JudgeArgs, JudgeRequest};
 use crate::printer::{Line, Printer, style};
 use clap::Args;
 use std::fs;
 use std::io::{self, BufRead};
 use std::path::Path;
-use toolmark_feed::{Fix, Target};
+use toolmark_feed::fix::worded;
+use toolmark_feed::{Fix, Issue, Target};
+use toolmark_grade::UsualJudge;
 use toolmark_hosts::install::{add_to_list, unified_diff};
 use toolmark_outcome::Printable;
+use toolmark_outcome::judging::Judge;
 
 /// The heading that lines for the agent go under.
 const HEADING: &str = "## Known problems";
@@ -26,18 +30,34 @@ pub(super) struct FixIssue {
     #[arg(long)]
     apply: bool,
     /// Write it without a question
-    #[arg(long, requires = "apply")]
+    #[arg(long, requires = "apply", conflicts_with = "judge")]
     yes: bool,
+    /// Ask a judge to word the line; its quotes must be in the trace
+    #[arg(long)]
+    judge: bool,
+    #[command(flatten)]
+    judging: JudgeArgs,
     #[command(flatten)]
     read: ReadArgs,
 }
 
 impl FixIssue {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        if !self.judge && self.judging.is_given() {
+            let failure = Failure::usage("judge options need --judge");
+            return Err(failure.hint("add --judge to ask a judge").into());
+        }
         let issues = self.read.read(printer)?.issues();
         let issue = find(&issues, &self.id)?;
         let title = printer.redact(issue.title.clone());
-        let Some(fix) = issue.fix.clone() else {
+        let fix = match self.judge {
+            true => match self.worded(issue, printer)? {
+                Some(fix) => Some(fix),
+                None => return Ok(Exit::Ok),
+            },
+            false => issue.fix.clone(),
+        };
+        let Some(fix) = fix else {
             let words =
                 printer.redact(format!("no concrete fix follows from {}: {title}", issue.id));
             printer.line(&Line::of(style::DIM, words))?;
@@ -94,6 +114,32 @@ impl FixIssue {
         fs::write(path, after).map_err(failed)?;
         printer.notice(&Line::of(style::DIM, printer.redact(format!("{file} written"))))?;
         Ok(Exit::Ok)
+    }
+}
+
+impl FixIssue {
+    /// The fix in the words of a judge; nothing where only the question is shown.
+    fn worded(&self, issue: &Issue, printer: &mut Printer) -> Result<Option<Fix>, Stop> {
+        let Some(question) = worded::question(issue) else {
+            let failure = Failure::usage("this fix is no line of instructions to be worded");
+            return Err(failure.hint("leave out --judge").into());
+        };
+        let request = JudgeRequest {
+            part_of: None,
+            usual: &UsualJudge::default(),
+            may_run: true,
+            gates: false,
+        };
+        let judge = self.judging.open_some(&request, printer)?;
+        let rulings = judge.client.judge(&[question]);
+        if self.judging.explain(&judge, printer)? {
+            return Ok(None);
+        }
+        self.judging.finish(&judge, printer)?;
+        let ruling = rulings.first().ok_or_else(|| Failure::unread("the judge gave no answer"))?;
+        let fix = worded::worded(issue, ruling);
+        let fix = fix.map_err(|why| Failure::unread(format!("no line from the judge: {why}")))?;
+        Ok(Some(fix))
     }
 }
 

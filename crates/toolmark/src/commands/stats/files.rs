@@ -1,90 +1,27 @@
-//! `toolmark stats`: the counts of many traces, a row each.
+//! A row of counts per file.
 //!
 //! Each file is read as a stream: a trajectory is counted and dropped.
 
-use crate::Stop;
-use crate::args::InputArgs;
-use crate::exit::Exit;
+use super::cells::{Money, count_of, money, number, time};
 use crate::human;
-use crate::inputs::expand;
-use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
-use crate::reading::{Next, Runs};
+use crate::printer::{Layout, Printer, style, to_json};
+use crate::reading::Runs;
 use crate::table::{Cell, Column, Give, Table};
 use anstyle::Style;
-use clap::{Args, ValueEnum};
+use jiff::tz::TimeZone;
+use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io;
+use toolmark_feed::usage::{Prices, RecordedCost, SessionUsage, Spend, Usd, session_duration};
 use toolmark_redact::{Printable, Redactor, printable};
-use toolmark_trace::{Fidelity, Summary, TokenCounts};
-
-const EXAMPLES: &str = "\
-Examples:
-  toolmark stats session.jsonl other.json
-  toolmark stats runs/                      every trace below a directory
-  toolmark stats 'runs/**/*.jsonl' --format csv > runs.csv
-  zcat session.jsonl.gz | toolmark stats -
-  toolmark stats runs/ --format jsonl | jq 'select(.tool_errors > 0) | .file'
-
-A missing number (null, or \u{2013} in the table) is not recorded by the format.";
-
-/// Count calls, failures, turns and tokens of traces
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("traces", |arg| arg.required(true)))]
-pub(crate) struct Stats {
-    /// Output format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    format: Output,
-    #[command(flatten)]
-    input: InputArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Table,
-    Json,
-    Jsonl,
-    Csv,
-}
-
-impl Stats {
-    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let reader = self.input.files.reader(printer);
-        let inputs = expand(&self.input.traces);
-        let mut rows = Vec::new();
-        let redactor = printer.redactor;
-        let work = |runs: &mut Runs<'_>| count(runs, redactor);
-        let walked = reader.each(&inputs, printer, work, |row| {
-            rows.push(row.unwrap_or_else(|unreadable| Row {
-                file: redactor.apply(unreadable.file),
-                error: Some(redactor.apply(unreadable.error)),
-                ..Row::default()
-            }));
-            Ok(Next::More)
-        })?;
-        match self.format {
-            Output::Table => print_table(printer, &rows)?,
-            Output::Json => print_json(printer, &rows)?,
-            Output::Jsonl => {
-                for row in &rows {
-                    printer.raw(&(to_json(row, Layout::Compact)? + "\n"))?;
-                }
-            }
-            Output::Csv => print_csv(printer, &rows)?,
-        }
-        if rows.is_empty() {
-            return Err(walked.nothing_read(&self.input.traces).into());
-        }
-        walked.print_note(printer)?;
-        Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
-    }
-}
+use toolmark_trace::{Fidelity, Summary, TokenCounts, Trajectory};
 
 /// The counts of one file, in the names and the order of the JSON output.
 /// `None` means that the format does not record it, or that the file could not
 /// be read.
 #[derive(Debug, Default, Serialize)]
-struct Row {
+pub(super) struct Row {
     file: Printable,
     format: Option<&'static str>,
     trajectories: Option<u64>,
@@ -101,20 +38,95 @@ struct Row {
     bad_lines: Option<u64>,
     unknown_records: Option<u64>,
     fidelity_gaps: Option<Fidelity>,
+    projects: Option<BTreeSet<Printable>>,
+    models: Option<BTreeSet<Printable>>,
+    started: Option<String>,
+    duration_ms: Option<u64>,
+    cost_usd: Option<Usd>,
+    recorded_cost_usd: Option<Usd>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Printable>,
+    /// What the tokens cost, and which of them have no price.
+    #[serde(skip)]
+    pub(super) spend: Spend,
+    #[serde(skip)]
+    recorded: RecordedCost,
 }
 
-fn count(runs: &mut Runs<'_>, redactor: Redactor) -> Option<Row> {
-    let runs = runs.bare();
-    let summary = Summary::of(runs);
-    let (file, format) = (redactor.apply(runs.file()), runs.format().info().id);
+/// What is counted beside the summary.
+#[derive(Default)]
+struct Besides {
+    projects: BTreeSet<String>,
+    models: BTreeSet<String>,
+    started: Option<Timestamp>,
+    milliseconds: Option<u64>,
+    spend: Spend,
+    recorded: RecordedCost,
+}
+
+impl Besides {
+    fn add(&mut self, run: &Trajectory, prices: Option<&Prices>) {
+        let usage = SessionUsage::of(run);
+        self.projects.extend(usage.project.as_deref().map(str::to_owned));
+        self.models.extend(usage.model.as_deref().map(str::to_owned));
+        for part in &usage.parts {
+            self.models.extend(part.model.as_deref().map(str::to_owned));
+            if let Some((prices, tokens)) = prices.zip(part.usage.as_ref()) {
+                self.spend.add(prices.cost(part.model.as_deref(), tokens), tokens.total());
+            }
+        }
+        // What a host writes in place of an answer is of no model.
+        self.models.remove("<synthetic>");
+        self.started = self.started.into_iter().chain(usage.started).min();
+        if let Some(more) = session_duration(run) {
+            self.milliseconds = Some(self.milliseconds.unwrap_or(0).saturating_add(more));
+        }
+        self.recorded.merge(usage.recorded);
+    }
+}
+
+/// The counts of a file. With `joins`, those of sub-agents in files beside it too.
+pub(super) fn count(
+    runs: &mut Runs<'_>,
+    joins: bool,
+    prices: Option<&Prices>,
+    redactor: Redactor,
+) -> Option<Row> {
+    let (mut summary, mut besides) = (Summary::default(), Besides::default());
+    while let Some(run) = if joins { runs.next() } else { runs.next_bare() } {
+        summary.add(&run);
+        besides.add(&run, prices);
+    }
+    if summary.trajectories == 0 && runs.is_filtered() {
+        return None;
+    }
+    let bare = runs.bare();
+    summary.end(bare);
+    let names = |all: BTreeSet<String>| all.into_iter().map(|name| redactor.apply(name)).collect();
+    let (file, format) = (redactor.apply(bare.file()), bare.format().info().id);
     let tool_names = summary.tools.keys().map(|name| redactor.apply(name)).collect();
-    let row = Row::new(file, format, runs.skipped(), &summary);
-    Some(Row { tool_names: Some(tool_names), ..row })
+    let row = Row::new(file, format, bare.skipped(), &summary);
+    let spend = besides.spend.redact(redactor);
+    Some(Row {
+        tool_names: Some(tool_names),
+        projects: Some(names(besides.projects)),
+        models: Some(names(besides.models)),
+        started: besides.started.map(|time| time.to_string()),
+        duration_ms: besides.milliseconds,
+        cost_usd: spend.usd(),
+        recorded_cost_usd: besides.recorded.usd(),
+        spend,
+        recorded: besides.recorded,
+        ..row
+    })
 }
 
 impl Row {
+    /// A file that could not be read, and why.
+    pub(super) fn unreadable(file: Printable, error: Printable) -> Self {
+        Self { file, error: Some(error), ..Self::default() }
+    }
+
     fn new(file: Printable, format: &'static str, bad_lines: u64, summary: &Summary) -> Self {
         Self {
             file,
@@ -133,7 +145,7 @@ impl Row {
             bad_lines: Some(bad_lines),
             unknown_records: Some(summary.unknown_records),
             fidelity_gaps: Some(summary.fidelity),
-            error: None,
+            ..Self::default()
         }
     }
 
@@ -142,12 +154,19 @@ impl Row {
         let sum = |field: fn(&Self) -> Option<u64>| {
             rows.iter().filter_map(field).reduce(u64::saturating_add)
         };
-        let names = rows.iter().filter_map(|r| r.tool_names.as_ref());
-        let names = names.fold(None, |all: Option<BTreeSet<Printable>>, one| {
-            let mut all = all.unwrap_or_default();
-            all.extend(one.iter().cloned());
-            Some(all)
-        });
+        let names = |field: fn(&Self) -> Option<&BTreeSet<Printable>>| {
+            let names = rows.iter().filter_map(field);
+            names.fold(None, |all: Option<BTreeSet<Printable>>, one| {
+                let mut all = all.unwrap_or_default();
+                all.extend(one.iter().cloned());
+                Some(all)
+            })
+        };
+        let (mut spend, mut recorded) = (Spend::default(), RecordedCost::default());
+        for row in rows {
+            spend.merge(&row.spend);
+            recorded.merge(row.recorded);
+        }
         let tokens = rows.iter().filter_map(|r| r.tokens).reduce(|mut sum, one| {
             sum.recorded.add(one.recorded);
             sum.total = sum.total.saturating_add(one.total);
@@ -165,17 +184,25 @@ impl Row {
             assistant_turns: sum(|r| r.assistant_turns),
             user_turns: sum(|r| r.user_turns),
             max_parallel: rows.iter().filter_map(|r| r.max_parallel).max(),
-            tool_names: names,
+            tool_names: names(|r| r.tool_names.as_ref()),
             tokens,
             bad_lines: sum(|r| r.bad_lines),
             unknown_records: sum(|r| r.unknown_records),
             fidelity_gaps: rows.iter().filter_map(|r| r.fidelity_gaps).reduce(Fidelity::union),
+            projects: names(|r| r.projects.as_ref()),
+            models: names(|r| r.models.as_ref()),
+            started: None,
+            duration_ms: sum(|r| r.duration_ms),
+            cost_usd: spend.usd(),
+            recorded_cost_usd: recorded.usd(),
             error: None,
+            spend,
+            recorded,
         }
     }
 }
 
-fn print_json(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
+pub(super) fn print_json(printer: &mut Printer, rows: &[impl Serialize]) -> io::Result<()> {
     printer.raw("[")?;
     for (at, row) in rows.iter().enumerate() {
         printer.raw(if at == 0 { "\n" } else { ",\n" })?;
@@ -184,7 +211,7 @@ fn print_json(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
     printer.raw("\n]\n")
 }
 
-fn print_csv(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
+pub(super) fn print_csv(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([
         "file",
@@ -208,6 +235,12 @@ fn print_csv(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
         "bad_lines",
         "unknown_records",
         "fidelity_gaps",
+        "projects",
+        "models",
+        "started",
+        "duration_ms",
+        "cost_usd",
+        "recorded_cost_usd",
         "error",
     ])?;
     for row in rows {
@@ -245,6 +278,15 @@ fn csv_record(row: &Row) -> Vec<Printable> {
         number(row.bad_lines),
         number(row.unknown_records),
         gaps.map(|gaps| as_list(gaps.iter())).unwrap_or_default(),
+        row.projects.as_ref().map(|names| as_list(names.iter())).unwrap_or_default(),
+        row.models.as_ref().map(|names| as_list(names.iter())).unwrap_or_default(),
+        row.started
+            .as_deref()
+            .map(|time| Printable::compose(format_args!("{time}")))
+            .unwrap_or_default(),
+        number(row.duration_ms),
+        money(row.cost_usd),
+        money(row.recorded_cost_usd),
         row.error.clone().unwrap_or_default(),
     ]
 }
@@ -256,57 +298,59 @@ fn as_list<'p>(names: impl Iterator<Item = &'p Printable>) -> Printable {
     printable!("[{}]", Printable::join(&names, ","))
 }
 
-fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
+pub(super) fn print_table(
+    printer: &mut Printer,
+    rows: &[Row],
+) -> io::Result<Vec<&'static str>> {
     if rows.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let mut table = Table::new(vec![
+    let total = Row::total(rows);
+    let money = Money::of(&total.spend, total.recorded_cost_usd);
+    let mut columns = vec![
         Column::words("file").gives(Give::Start),
         Column::words("format").leaves(9),
+        Column::words("date").leaves(15),
+        Column::words("project").leaves(10),
+        Column::words("model").leaves(13),
         Column::numbers("runs").leaves(8),
         Column::numbers("calls"),
         Column::numbers("results").leaves(4),
         Column::numbers("failed"),
         Column::numbers("unanswered").leaves(5),
         Column::numbers("orphans").leaves(3),
-        Column::numbers("steps"),
-        Column::numbers("turns"),
+        Column::numbers("steps").leaves(12),
+        Column::numbers("turns").leaves(11),
         Column::numbers("parallel").leaves(6),
         Column::numbers("tools").leaves(7),
         Column::numbers("tokens"),
+        Column::numbers("time").leaves(14),
+    ];
+    columns.extend(money.columns());
+    columns.extend([
         Column::numbers("skipped").leaves(2),
         Column::numbers("gaps").leaves(1),
     ]);
+    let mut table = Table::new(columns);
     for row in rows {
-        table.row(table_row(row, style::PLAIN));
+        table.row(table_row(row, money, style::PLAIN));
     }
-    table.total(table_row(&Row::total(rows), style::STRONG));
+    table.total(table_row(&total, money, style::STRONG));
     let limit = printer.terminal_width();
-    let left_out = table.print(printer, limit)?;
-    if !left_out.is_empty() && printer.verbosity > Verbosity::Quiet {
-        let left_out: Vec<Printable> = left_out.into_iter().map(Into::into).collect();
-        let words = printable!(
-            "hidden columns: {}; use a wider terminal or --format csv",
-            Printable::join(&left_out, ", ")
-        );
-        printer.notice(&Line::of(style::DIM, words))?;
-    }
-    Ok(())
+    table.print(printer, limit)
 }
 
-fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
-    let number = |n: Option<u64>, alarm: Style| match n {
-        None => (style::DIM, "\u{2013}".into()),
-        Some(0) => (style::DIM, "0".into()),
-        Some(n) => (alarm, printable!("{}", n)),
-    };
+fn table_row(row: &Row, money: Money, tone: Style) -> Vec<Cell> {
     if row.error.is_some() {
         return vec![(style::PLAIN, row.file.clone()), (style::BAD, "unreadable".into())];
     }
     let gaps = row.fidelity_gaps.map(|f| f.missing().count() as u64);
-    vec![
+    let mut cells = vec![
         (tone, row.file.clone()),
         (tone, row.format.unwrap_or_default().into()),
+        date(row.started.as_deref(), tone),
+        named(row.projects.as_ref(), "project", tone),
+        named(row.models.as_ref(), "model", tone),
         number(row.trajectories, tone),
         number(row.tool_calls, tone),
         number(row.tool_results, tone),
@@ -317,11 +361,34 @@ fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
         number(row.user_turns, tone),
         number(row.max_parallel, tone),
         number(row.tool_names.as_ref().map(|t| t.len() as u64), tone),
-        match row.tokens {
-            Some(tokens) => (tone, human::count(tokens.total)),
-            None => (style::DIM, "\u{2013}".into()),
-        },
-        number(row.bad_lines, style::WARN),
-        number(gaps, tone),
-    ]
+        count_of(row.tokens.map(|tokens| tokens.total), tone),
+        time(row.duration_ms, tone),
+    ];
+    cells.extend(money.cells(&row.spend, row.recorded_cost_usd, tone));
+    cells.extend([number(row.bad_lines, style::WARN), number(gaps, tone)]);
+    cells
+}
+
+/// The day something started, in UTC.
+fn date(started: Option<&str>, tone: Style) -> Cell {
+    let time = started.and_then(|time| time.parse::<Timestamp>().ok());
+    match time {
+        Some(time) => {
+            let day = time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d");
+            (tone, Printable::compose(format_args!("{day}")))
+        }
+        None => (style::DIM, "".into()),
+    }
+}
+
+/// The one name, without the directories before it, or how many there are.
+fn named(names: Option<&BTreeSet<Printable>>, what: &'static str, tone: Style) -> Cell {
+    let names = names.map(|names| (names.first(), names.len()));
+    match names {
+        Some((Some(only), 1)) => {
+            (tone, only.reshape(|name| name.rsplit('/').next().unwrap_or(name)))
+        }
+        Some((_, count @ 2..)) => (style::DIM, human::things(count as u64, what)),
+        _ => (style::DIM, "\u{2013}".into()),
+    }
 }

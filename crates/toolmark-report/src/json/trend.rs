@@ -1,0 +1,28 @@
+//! Measures over time as JSON.
+
+use crate::Options;
+use crate::model::TrendRun;
+use serde::Serialize;
+
+/// The version of this shape.
+const FORMAT: &str = "toolmark.trend.v1";
+
+/// All measures.
+#[derive(Serialize)]
+pub(super) struct Shape<'r> {
+    format: &'static str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated_at: Option<String>,
+    #[serde(flatten)]
+    run: &'r TrendRun,
+}
+
+pub(super) fn shape<'r>(run: &'r TrendRun, options: &Options) -> Shape<'r> {
+    Shape {
+        format: FORMAT,
+        version: env!("CARGO_PKG_VERSION"),
+        generated_at: options.generated_at.map(|time| time.to_string()),
+        run,
+    }
+}

@@ -1,0 +1,25 @@
+//! A line per bucket, and one per measure.
+
+use crate::ReportError;
+use crate::model::{Series, TrendRun};
+use crate::terminal::harmless_json;
+use serde::Serialize;
+use std::io::Write;
+use toolmark_feed::trend::Bucket;
+use toolmark_outcome::Printable;
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Row<'r> {
+    Bucket(&'r Bucket<Printable>),
+    Series(&'r Series),
+}
+
+pub(super) fn write(run: &TrendRun, out: &mut dyn Write) -> Result<(), ReportError> {
+    let buckets = run.buckets.iter().map(Row::Bucket);
+    for row in buckets.chain(run.series.iter().map(Row::Series)) {
+        out.write_all(harmless_json(serde_json::to_string(&row)?).as_bytes())?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! What reports of measures over time have in common: names, numbers and changes as
+//! people read them.
+
+use crate::model::{Change, Series};
+use crate::terminal::human;
+use jiff::SignedDuration;
+use toolmark_feed::trend::{Better, Unit};
+use toolmark_outcome::{Printable, printable};
+
+/// The name of a measure, with its tool.
+pub(crate) fn name(series: &Series) -> Printable {
+    let measure = Printable::compose(format_args!("{}", series.measure));
+    match &series.tool {
+        Some(tool) => printable!("{} of {}", measure, tool),
+        None => measure,
+    }
+}
+
+/// A number in its unit.
+pub(crate) fn number(unit: Unit, value: f64) -> Printable {
+    match unit {
+        Unit::Share => printable!("{:.1} %", value * 100.0),
+        Unit::Per100 => printable!("{:.2}", value),
+        Unit::Milliseconds => human::duration(SignedDuration::from_millis(value.round() as i64)),
+        Unit::Tokens => human::count(value.round() as u64),
+        Unit::Usd => human::usd(value),
+    }
+}
+
+/// Is a change for the worse? None where neither way is.
+pub(crate) fn is_worse(series: &Series, change: &Change) -> Option<bool> {
+    match series.better {
+        Better::Higher => Some(change.after < change.before),
+        Better::Lower => Some(change.after > change.before),
+        Better::Neither => None,
+    }
+}
+
+/// A change in words: `since 2026-W12: 10.0 % → 50.0 % (p 0.001)`.
+pub(crate) fn change(series: &Series, change: &Change) -> Printable {
+    printable!(
+        "since {}: {} \u{2192} {} (p {:.3})",
+        &change.at,
+        number(series.unit, change.before),
+        number(series.unit, change.after),
+        change.p
+    )
+}
+
+/// What else changed there: `version a 1.0 → a 1.1; model m first seen`.
+pub(crate) fn suspects(change: &Change) -> Option<Printable> {
+    let one = |suspect: &toolmark_feed::trend::Suspect<Printable>| match &suspect.from {
+        Some(from) => printable!("{} {} \u{2192} {}", suspect.what, from, &suspect.to),
+        None => printable!("{} {} first seen", suspect.what, &suspect.to),
+    };
+    let all: Vec<Printable> = change.suspects.iter().map(one).collect();
+    (!all.is_empty()).then(|| Printable::join(&all, "; "))
+}

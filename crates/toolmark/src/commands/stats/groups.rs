@@ -1,0 +1,102 @@
+//! A row of usage per day, month, project, model or tool.
+
+use super::cells::{self, Money};
+use crate::printer::{Printer, style};
+use crate::table::{Cell, Column, Give, Table};
+use anstyle::Style;
+use std::io;
+use toolmark_feed::usage::{GroupBy, UsageGroup};
+use toolmark_redact::{Printable, printable};
+
+/// A row with words that may be printed.
+pub(super) type Group = UsageGroup<Printable>;
+
+pub(super) fn print_table(
+    printer: &mut Printer,
+    by: GroupBy,
+    groups: &[Group],
+    total: &Group,
+) -> io::Result<Vec<&'static str>> {
+    let money = Money::of(&total.spend, total.recorded.usd());
+    let mut columns = vec![
+        Column::words(by.word()).gives(Give::Start),
+        Column::numbers("sessions").leaves(4),
+        Column::numbers("calls"),
+        Column::numbers("failed"),
+        Column::numbers("steps").leaves(2),
+        Column::numbers("turns").leaves(1),
+        Column::numbers("tokens"),
+        Column::numbers("output").leaves(3),
+        Column::numbers("time").leaves(5),
+    ];
+    columns.extend(money.columns());
+    let mut table = Table::new(columns);
+    for group in groups {
+        table.row(row(group, group.name.clone(), money, style::PLAIN));
+    }
+    table.total(row(total, Some("total".into()), money, style::STRONG));
+    let limit = printer.terminal_width();
+    table.print(printer, limit)
+}
+
+fn row(group: &Group, name: Option<Printable>, money: Money, tone: Style) -> Vec<Cell> {
+    let mut cells = vec![
+        name.map_or((style::DIM, "not recorded".into()), |name| (tone, name)),
+        cells::number(Some(group.sessions), tone),
+        cells::number(Some(group.calls), tone),
+        cells::number(group.failed, style::BAD),
+        cells::number(group.steps, tone),
+        cells::number(group.turns, tone),
+        cells::count_of(group.tokens.map(|tokens| tokens.total), tone),
+        cells::count_of(group.tokens.map(|tokens| tokens.kinds.output), tone),
+        cells::time(group.milliseconds, tone),
+    ];
+    cells.extend(money.cells(&group.spend, group.recorded.usd(), tone));
+    cells
+}
+
+pub(super) fn print_csv(printer: &mut Printer, by: GroupBy, groups: &[Group]) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        by.word(),
+        "sessions",
+        "calls",
+        "failed",
+        "steps",
+        "turns",
+        "tokens_uncached_input",
+        "tokens_cache_read",
+        "tokens_cache_write",
+        "tokens_output",
+        "tokens_reasoning",
+        "tokens_total",
+        "duration_ms",
+        "cost_usd",
+        "recorded_cost_usd",
+    ])?;
+    let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
+    for group in groups {
+        let tokens = group.tokens;
+        let kinds = tokens.map(|tokens| tokens.kinds);
+        let cells = [
+            group.name.clone().unwrap_or_default(),
+            number(Some(group.sessions)),
+            number(Some(group.calls)),
+            number(group.failed),
+            number(group.steps),
+            number(group.turns),
+            number(kinds.map(|kinds| kinds.uncached_input)),
+            number(kinds.map(|kinds| kinds.cache_read)),
+            number(kinds.map(|kinds| kinds.cache_write)),
+            number(kinds.map(|kinds| kinds.output)),
+            number(kinds.map(|kinds| kinds.reasoning)),
+            number(tokens.map(|tokens| tokens.total)),
+            number(group.milliseconds),
+            cells::money(group.cost()),
+            cells::money(group.recorded.usd()),
+        ];
+        writer.write_record(cells.iter().map(|cell| cell.as_bytes()))?;
+    }
+    let text = writer.into_inner().map_err(|e| io::Error::other(e.to_string()))?;
+    printer.raw(&String::from_utf8_lossy(&text))
+}

@@ -1,0 +1,127 @@
+//! `toolmark trend`: how measures of sessions change over time, and since when.
+
+use crate::Stop;
+use crate::args::{InputArgs, ReportArgs, SessionArgs, format_of, report_of};
+use crate::exit::{Exit, Failure};
+use crate::human;
+use crate::pricing::PriceArgs;
+use crate::printer::Printer;
+use crate::reading::{Next, Runs};
+use clap::{Args, ValueEnum};
+use std::time::Instant;
+use toolmark_check::Checker;
+use toolmark_feed::trend::{
+    MEASURES, PricesUsed, Trend as Sessions, TrendBy, TrendOptions, TrendRun, TrendSession,
+    needs_rules,
+};
+use toolmark_outcome::Printable;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark trend                             the sessions of this machine, by week
+  toolmark trend --by version --measure failures
+  toolmark trend runs/ --measure latency.p95 --measure cost --prices prices.yaml
+  toolmark trend --since 90d --format html > trend.html
+  toolmark trend --format csv > trend.csv    a row per measure and week
+
+Measures: faults, failures, selection, arguments, irreversibility, recovery, latency,
+tokens, cost, recorded-cost, and those of the scorecard (see `toolmark check --help`). A
+change is marked where sessions differ on both sides by more than chance, whatever else
+was looked at: where nothing changes, at most 5 reports in 100 mark anything.";
+
+/// Show how measures change over time, and where they change by more than chance
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(mut_arg("traces", SessionArgs::by_default))]
+#[command(mut_arg("format", format_of::<TrendRun<Printable>>), mut_arg("reports", report_of::<TrendRun<Printable>>))]
+pub(crate) struct Trend {
+    /// What sessions are put together by
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "week")]
+    by: By,
+    /// Only this measure, and those below it; may be given several times
+    #[arg(long = "measure", value_name = "NAME")]
+    measures: Vec<String>,
+    #[command(flatten)]
+    report: ReportArgs,
+    #[command(flatten)]
+    prices: PriceArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    sessions: SessionArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    Week,
+    Day,
+    Version,
+    Model,
+}
+
+impl Trend {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let started = Instant::now();
+        let prices = self.prices.open(printer)?;
+        let mut selected = self.sessions.select_at_most(&self.input.traces, None)?;
+        let reader = self.input.files.reader(printer).within(selected.project.clone());
+        let checker = needs_rules(&self.measures).then(Checker::default);
+        let work = |runs: &mut Runs<'_>| {
+            let one = |run| TrendSession::of(&run, checker.as_ref(), prices.as_ref());
+            let sessions: Vec<TrendSession> = runs.map(one).collect();
+            (!sessions.is_empty()).then_some(sessions)
+        };
+        let (mut all, mut files) = (Sessions::default(), 0);
+        let walked = reader.each(&selected.inputs, printer, work, |sessions| {
+            if let Ok(sessions) = sessions {
+                files += 1;
+                sessions.into_iter().for_each(|one| all.add(one));
+            }
+            Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
+        })?;
+        if files == 0 {
+            return Err(selected.nothing_left(&reader, &walked, &self.input.traces).into());
+        }
+        let mut notes: Vec<String> = walked.note(printer.verbosity).into_iter().collect();
+        notes.append(&mut selected.notes);
+        if all.repeated > 0 {
+            let again = human::things(all.repeated, "session");
+            notes.push(format!("{again} met again in other files and counted once"));
+        }
+        let options = TrendOptions { by: self.by.into(), measures: self.measures.clone() };
+        let mut run = all.finish(&options);
+        if run.series.is_empty() && !self.measures.is_empty() {
+            return Err(self.nothing_measured(run.sessions).into());
+        }
+        if run.left_out > 0 {
+            let sessions = human::things(run.left_out, "session");
+            let what = run.by.word();
+            notes.push(format!("{sessions} left out: the trace does not say their {what}"));
+        }
+        run.files = files;
+        run.prices = prices
+            .map(|one| PricesUsed { file: one.file.into(), date: one.date.to_string() });
+        run.notes = notes.into_iter().map(Into::into).collect();
+        self.report.write(&run.redact(printer.redactor), started, printer)?;
+        Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
+    }
+
+    fn nothing_measured(&self, sessions: u64) -> Failure {
+        let names: Vec<&str> = MEASURES.iter().map(|(name, _)| *name).collect();
+        let sessions = human::things(sessions, "session");
+        let wanted = self.measures.join(", ");
+        Failure::usage(format!("{sessions} have no measure {wanted}"))
+            .hint(format!("measures are {}, and those of the scorecard", names.join(", ")))
+    }
+}
+
+impl From<By> for TrendBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::Week => Self::Week,
+            By::Day => Self::Day,
+            By::Version => Self::Version,
+            By::Model => Self::Model,
+        }
+    }
+}
