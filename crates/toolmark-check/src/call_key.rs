@@ -276,7 +276,10 @@ pub fn errand(command: &CommandLine<'_>) -> Option<String> {
     let verb = words
         .take_while(|word| !is_operator(word))
         .find(|word| !word.starts_with(['-', '/']) && !word.contains(['<', '>']));
-    Some(format!("{name} {}", verb.unwrap_or_default()))
+    Some(match verb {
+        Some(verb) => format!("{name} {verb}"),
+        None => name,
+    })
 }
 
 /// Does it look for files or for text?

@@ -165,9 +165,13 @@ fn find_in<'t>(part: &'t str, command: &str, best: &mut Option<Salient<'t>>) {
     }
 }
 
-/// A line that ends in a colon, and the line it announces.
+/// A line that only announces what is wrong, and the line that says it.
 fn with_next<'t>(part: &'t str, line: &'t str) -> &'t str {
-    if !line.ends_with(':') {
+    const ANNOUNCES: &[&str] =
+        &["issue", "issues", "error", "errors", "problem", "problems", "reason", "to", "because"];
+    let Some(words) = line.strip_suffix(':') else { return line };
+    let last = words.rsplit(' ').next().unwrap_or(words);
+    if !ANNOUNCES.contains(&last) {
         return line;
     }
     // Both are slices of the same text.

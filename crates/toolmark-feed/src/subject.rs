@@ -143,7 +143,11 @@ fn command_words(failed: &FailedCall<'_>) -> String {
 fn flag(line: &str) -> String {
     let mut words = line.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | ','));
     let flag = words.find(|word| word.len() > 1 && word.starts_with('-') && *word != "--");
-    flag.map(|flag| flag.trim_end_matches(['.', ':', ')'])).unwrap_or_default().to_owned()
+    let flag = flag.map(|flag| flag.trim_end_matches(['.', ':', ')'])).unwrap_or_default();
+    let name = flag.split('=').next().unwrap_or(flag);
+    // A pattern that starts with a dash is no flag.
+    let is_flag = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    if is_flag { name.to_owned() } else { String::new() }
 }
 
 /// The words of a command before the one that was refused.
@@ -166,7 +170,7 @@ fn chained(errand: String, failed: &FailedCall<'_>) -> String {
         .filter_map(|part| part.split_whitespace().next())
         .filter(|word| !PREPARES.contains(word) && !word.starts_with(['#', ')', '}']));
     match commands.count() {
-        2.. if !errand.is_empty() => format!("{errand}{CHAIN}"),
+        2.. if !errand.trim().is_empty() => format!("{}{CHAIN}", errand.trim()),
         _ => errand,
     }
 }

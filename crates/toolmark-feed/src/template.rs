@@ -81,25 +81,24 @@ const GAP: &str = "…";
 
 /// A message with gaps for its values, to be read by people: its words and its
 /// punctuation stay. The value that most have in common stays too, and the first gap
-/// says what is missing where that is a file.
+/// says what is missing where that is a path.
 #[must_use]
 pub fn with_gaps(message: &str, common: Option<&str>) -> String {
     let message = cut(message.trim(), MAX_BYTES);
     let mut out = String::new();
     let mut rest = message;
     let mut has_gap = false;
-    let mut gap = |value: &str, whole: &str| {
+    let mut gap = |value: &str, before: &str| {
         let is_first = !std::mem::replace(&mut has_gap, true);
         let name = value.rsplit('/').next().unwrap_or(value);
+        // `it is src/a` says which one, not what.
+        if !is_first || before.ends_with("it is ") || !value.contains(char::is_alphabetic) {
+            return GAP;
+        }
         match () {
-            () if common == Some(value) => whole.to_owned(),
-            () if is_first && name.len() < value.len() && !name.contains('.') => {
-                "a directory".to_owned()
-            }
-            () if is_first && value.contains(['/', '.']) && value.contains(char::is_alphabetic) => {
-                "a file".to_owned()
-            }
-            () => GAP.to_owned(),
+            () if name.contains('.') => "a file",
+            () if name.len() < value.len() => "a directory",
+            () => GAP,
         }
     };
     while let Some(first) = rest.chars().next() {
@@ -108,17 +107,22 @@ pub fn with_gaps(message: &str, common: Option<&str>) -> String {
         if let Some(close) = closing(first).filter(|_| is_start)
             && let Some(end) = end_of_quote(after_first, close)
         {
-            let whole = &rest[..first.len_utf8() + end];
-            let inside = &after_first[..end - close.len_utf8()];
-            out.push_str(&gap(inside, whole));
+            // What is in quotes may be anything.
+            match common == Some(&after_first[..end - close.len_utf8()]) {
+                true => out.push_str(&rest[..first.len_utf8() + end]),
+                false => out.push_str(GAP),
+            }
             rest = &after_first[end..];
             continue;
         }
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         let core = core_of(word);
-        match is_value(core, Style::Finding) {
-            true => out.push_str(&word.replacen(core, &gap(core, core), 1)),
+        match is_value(core, Style::Finding) && common != Some(core) {
+            true => {
+                let shown = word.replacen(core, gap(core, &out), 1);
+                out.push_str(&shown);
+            }
             false => out.push_str(word),
         }
         let blank = after.len() - after.trim_start().len();
@@ -461,6 +465,8 @@ mod tests {
             (".env is not there", Some(".env"), ".env is not there", Some(".env")),
             ("src/a is in b/c, not d", None, "a directory is in …, not d", Some("src/a")),
             ("at 15:30:09.459 it failed", None, "at … it failed", None),
+            ("b is gone; it is src/b", None, "b is gone; it is …", Some("src/b")),
+            ("the end of `a.Warn\"` is", None, "the end of … is", Some("a.Warn\"")),
             ("Bash goes on", None, "Bash goes on", None),
         ] {
             assert_eq!((with_gaps(text, common).as_str(), first_value(text)), (want, value));

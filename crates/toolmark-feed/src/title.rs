@@ -96,12 +96,16 @@ fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
     let end = if text.len() < written.len() { "…" } else { "" };
     let text = format!("{}{end}", text.trim_end());
     let first = template.split(' ').next().unwrap_or_default();
-    let is_label = matches!(first, "fatal:" | "error:" | "warning:");
+    let is_label = matches!(
+        first,
+        "fatal:" | "error:" | "errors:" | "warning:" | "failed:" | "failure:" | "hint:" | "usage:"
+    );
     let is_program = first.strip_suffix(':').is_some_and(|name| {
         name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
     });
     match () {
-        // A command line of several commands has one that says `fatal:`.
+        // Of several commands, it is git that says `fatal:`.
+        () if first == "fatal:" && who.starts_with("git ") => format!("git: {text}"),
         () if is_label && who.starts_with("git ") && !who.ends_with(CHAIN) => {
             format!("git: {text}")
         }
@@ -147,7 +151,13 @@ fn with_names(facts: &Facts<'_>, words: &str) -> String {
 fn finding(facts: &Facts<'_>, code: &str, tool: &str, template: &str) -> String {
     let Some(rule) = rule_by_code(code) else { return template.to_owned() };
     let common = facts.main_subject().map(|subject| subject.what.as_str());
-    let said = with_gaps(facts.said, common);
+    // The name of a tool may look like a path.
+    let (start, rest) = match facts.said.strip_prefix(tool) {
+        Some(rest) => (tool, rest),
+        None => ("", facts.said),
+    };
+    let gap = if rest.starts_with(' ') && !start.is_empty() { " " } else { "" };
+    let said = format!("{start}{gap}{}", with_gaps(rest, common));
     // The message says more than the rule, unless most of it is values.
     let words =
         said.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();

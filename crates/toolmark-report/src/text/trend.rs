@@ -40,7 +40,7 @@ pub(super) fn write(
     }
     if !page.is(Verbosity::Quiet) {
         page.gap();
-        page.line(Line::of(style::STRONG, summary(run)));
+        page.wrapped(0, style::STRONG, &summary(run));
         let hidden = run.series.len() - shown.len();
         if hidden > 0 {
             let more = human::things(hidden as u64, "more measure");

@@ -381,12 +381,17 @@ fn date(started: Option<&str>, tone: Style) -> Cell {
     }
 }
 
-/// The one name, without the directories before it, or how many there are.
+/// The one name, of a project without the directories before it, or how many there are.
 fn named(names: Option<&BTreeSet<Printable>>, what: &'static str, tone: Style) -> Cell {
     let names = names.map(|names| (names.first(), names.len()));
     match names {
         Some((Some(only), 1)) => {
-            (tone, only.reshape(|name| name.rsplit('/').next().unwrap_or(name)))
+            let is_path = only.starts_with('/') || only.contains('\\');
+            let end = |name: &str| match is_path {
+                true => name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned(),
+                false => name.to_owned(),
+            };
+            (tone, only.reshape(end))
         }
         Some((_, count @ 2..)) => (style::DIM, human::things(count as u64, what)),
         _ => (style::DIM, "\u{2013}".into()),
