@@ -2,8 +2,8 @@
 //! totals, lists are JSON, and what is unknown is empty.
 
 use crate::model::{CallRow, CaseResult, Finding, Issue, Listed, Series, TrendRun};
-use crate::trends::suspects;
 use crate::terminal::text::sanitize;
+use crate::trends::suspects;
 use crate::{Options, Report, Rows};
 
 /// What a column holds.

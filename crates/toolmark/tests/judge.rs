@@ -726,3 +726,56 @@ fn a_key_in_place_of_the_name_of_a_variable_is_not_echoed() {
         assert!(text.contains("key_env"), "{args:?}: {text}");
     }
 }
+
+/// A failed call of Claude Code whose fix is a line of instructions.
+fn refused_flag() -> String {
+    let record = |kind: &str, content: Value| {
+        json!({"type": kind, "parentUuid": null, "sessionId": "s", "uuid": kind, "cwd": "/w",
+            "version": "2.1.0", "timestamp": "2026-03-02T09:00:00.000Z",
+            "message": {"role": kind, "id": "m", "model": "x", "content": [content]}})
+    };
+    let call = json!({"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "gh pr diff 7 --stat"}});
+    let result = json!({"type": "tool_result", "tool_use_id": "c", "is_error": true, "content": "Exit code 1\nunknown flag: --stat"});
+    format!("{}\n{}\n", record("assistant", call), record("user", result))
+}
+
+#[test]
+fn a_judge_words_the_line_of_a_fix() {
+    let line = "Call `gh pr diff` without `--stat`.";
+    for (quote, want) in [
+        ("unknown flag: --stat", Ok(line)),
+        ("no such words at all", Err("is not in the recording")),
+    ] {
+        let server = StandIn::answering(Act::Answer, move |request: &Request| {
+            verdict(request, |marks| marks[marks.len() - 1], quote).replace("as quoted", line)
+        });
+        let place = Place::new();
+        place.write("runs.jsonl", &refused_flag());
+        place.write("toolmark.yaml", &spec("anthropic", &server, ""));
+        let listed = place.run(&["feed", "runs.jsonl", "--kind", "failure", "--format", "jsonl"]);
+        let issue: Value = serde_json::from_slice(&listed.stdout).unwrap();
+        let id = issue["id"].as_str().unwrap();
+        let output = place.run(&["feed", "fix", id, "runs.jsonl", "--judge"]);
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        match want {
+            Ok(line) => {
+                assert!(output.status.success(), "{}", stderr(&output));
+                assert!(shown.contains(&format!("+- {line}")), "{shown}");
+                assert!(shown.contains("worded by m1, from “unknown flag: --stat”"), "{shown}");
+            }
+            Err(why) => {
+                assert_eq!(output.status.code(), Some(3));
+                assert!(stderr(&output).contains(why), "{}", stderr(&output));
+            }
+        }
+        // What a model wrote is read by somebody before it is written.
+        let at_once = ["feed", "fix", id, "runs.jsonl", "--judge", "--apply", "--yes"];
+        assert_eq!(place.run(&at_once).status.code(), Some(2));
+        assert!(!place.path("CLAUDE.md").exists());
+        let explained =
+            place.run(&["feed", "fix", id, "runs.jsonl", "--judge", "--explain-prompt"]);
+        assert!(String::from_utf8_lossy(&explained.stdout).contains("file of instructions"));
+        let without = place.run(&["feed", "fix", id, "runs.jsonl", "--offline"]);
+        assert_eq!(without.status.code(), Some(2));
+    }
+}

@@ -58,7 +58,8 @@ pub(super) fn centred(mut shares: Vec<Share>) -> Vec<Share> {
 /// `count`.
 pub(super) fn find(buckets: &[u32], count: usize, measures: &[Vec<Share>]) -> Vec<Vec<Border>> {
     let mut found: Vec<Vec<Border>> = vec![Vec::new(); measures.len()];
-    let tests: Vec<Test> = measures.iter().map(|shares| Test::new(centred(shares.clone()))).collect();
+    let tests: Vec<Test> =
+        measures.iter().map(|shares| Test::new(centred(shares.clone()))).collect();
     let seen: Vec<Option<(f64, usize)>> =
         tests.iter().map(|test| test.largest(buckets, count)).collect();
     if seen.iter().all(Option::is_none) {
@@ -113,8 +114,7 @@ fn divide(
             .map(|share| buckets.get(share.session as usize).copied().unwrap_or_default())
             .collect();
         let numbered = inside.iter().enumerate();
-        let numbered =
-            numbered.map(|(at, share)| Share { session: at as u32, ..*share }).collect();
+        let numbered = numbered.map(|(at, share)| Share { session: at as u32, ..*share }).collect();
         let test = Test::new(centred(numbered));
         let Some((seen, bucket)) = test.largest(&of_part, count) else { continue };
         let mut shuffled = of_part.clone();
@@ -179,7 +179,8 @@ impl Test {
         }
         let (mut sum, mut before) = (0.0, 0);
         let mut best: Option<(f64, usize)> = None;
-        for (bucket, (of_bucket, sessions)) in sums.iter().enumerate().take(count.saturating_sub(1)) {
+        for (bucket, (of_bucket, sessions)) in sums.iter().enumerate().take(count.saturating_sub(1))
+        {
             sum += of_bucket;
             before += sessions;
             // A bucket without sessions divides as the one before it.

@@ -44,7 +44,8 @@ impl Trend {
     /// Adds a session. Of the same session in several files, the one with most calls is
     /// believed.
     pub fn add(&mut self, session: TrendSession) {
-        let rank = |one: &TrendSession| (one.calls, one.tokens, std::cmp::Reverse(one.file.clone()));
+        let rank =
+            |one: &TrendSession| (one.calls, one.tokens, std::cmp::Reverse(one.file.clone()));
         match self.sessions.get_mut(&session.session) {
             None => drop(self.sessions.insert(session.session.clone(), session)),
             Some(known) => {
@@ -77,8 +78,7 @@ impl Trend {
         let all = sessions.len();
         sessions.retain(|session| name_of(session, options.by).is_some());
         let names = bucket_names(&sessions, options.by);
-        let places: HashMap<&str, u32> =
-            names.iter().map(String::as_str).zip(0_u32..).collect();
+        let places: HashMap<&str, u32> = names.iter().map(String::as_str).zip(0_u32..).collect();
         let buckets: Vec<u32> = sessions
             .iter()
             .filter_map(|session| places.get(name_of(session, options.by)?.as_str()).copied())
@@ -216,8 +216,7 @@ impl Context<'_> {
             let is_known = |name: &Untrusted| {
                 before.iter().any(|bucket| names(bucket).iter().any(|one| one.name == *name))
             };
-            let is_many =
-                |one: &&Tally| one.count as f64 >= NEW_SHARE * first.sessions as f64;
+            let is_many = |one: &&Tally| one.count as f64 >= NEW_SHARE * first.sessions as f64;
             let unseen = names(first).iter().filter(is_many).find(|one| !is_known(&one.name));
             suspects.extend(unseen.map(|one| Suspect { what, from: None, to: one.name.clone() }));
         }

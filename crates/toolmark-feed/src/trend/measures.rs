@@ -218,11 +218,11 @@ impl Numbers {
                 };
                 rows.iter().map(share).collect()
             }
-            Self::Quantile(_, rows) => ranked(
-                rows.iter().flat_map(|(session, all)| {
+            Self::Quantile(_, rows) => {
+                ranked(rows.iter().flat_map(|(session, all)| {
                     all.iter().map(move |ms| (*session, f64::from(*ms)))
-                }),
-            ),
+                }))
+            }
             Self::Median(rows) => ranked(rows.iter().copied()),
         }
     }
@@ -299,7 +299,8 @@ mod tests {
 
     #[test]
     fn a_part_of_a_name_names_all_of_it() {
-        let wanted = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let wanted =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert!(is_wanted("latency.p95", &wanted(&["latency"])));
         assert!(is_wanted("latency.p95", &wanted(&["latency.p95"])));
         assert!(!is_wanted("latency.p95", &wanted(&["lat", "latency.p50"])));

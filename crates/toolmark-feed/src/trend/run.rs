@@ -211,10 +211,9 @@ impl TrendRun {
             left_out: self.left_out,
             level: self.level,
             permutations: self.permutations,
-            prices: self.prices.map(|prices| PricesUsed {
-                file: redactor.apply(prices.file),
-                date: prices.date,
-            }),
+            prices: self
+                .prices
+                .map(|prices| PricesUsed { file: redactor.apply(prices.file), date: prices.date }),
             buckets: self.buckets.into_iter().map(bucket).collect(),
             series: self.series.into_iter().map(series).collect(),
             notes: redactor.apply_all(self.notes),

@@ -146,12 +146,7 @@ impl<T> UsageGroup<T> {
         add(&mut self.failed, call.is_failed.map(u64::from));
     }
 
-    fn add_usage(
-        &mut self,
-        usage: Option<&Usage>,
-        cost: Option<&Result<u128, NoPrice>>,
-        of: u64,
-    ) {
+    fn add_usage(&mut self, usage: Option<&Usage>, cost: Option<&Result<u128, NoPrice>>, of: u64) {
         let Some(usage) = usage else { return };
         self.tokens.get_or_insert_default().add(usage, of);
         if let Some(cost) = cost {
@@ -438,8 +433,7 @@ mod tests {
     fn a_response_in_two_files_counts_once() {
         let mut repeated = part("2026-03-01", "a", 10, &["Read"]);
         repeated.identity = Some(7);
-        let sessions =
-            vec![session("one", vec![repeated.clone()]), session("two", vec![repeated])];
+        let sessions = vec![session("one", vec![repeated.clone()]), session("two", vec![repeated])];
         let (_, total) = table(GroupBy::Day, sessions);
         assert_eq!((total.tokens.unwrap().total, total.calls, total.sessions), (10, 1, 2));
     }

@@ -245,15 +245,11 @@ models:
     #[test]
     fn what_has_no_price_has_no_cost() {
         let prices = prices();
-        let words = |model: Option<&str>, usage: Usage| {
-            prices.cost(model, &usage).unwrap_err().to_string()
-        };
+        let words =
+            |model: Option<&str>, usage: Usage| prices.cost(model, &usage).unwrap_err().to_string();
         assert_eq!(words(Some("goose"), usage(1, 0, 0, 0)), "goose has no price");
         assert_eq!(words(None, usage(1, 0, 0, 0)), "no model is recorded");
-        assert_eq!(
-            words(Some("swan-3"), usage(1, 0, 5, 0)),
-            "swan-3 has no price for cache_read"
-        );
+        assert_eq!(words(Some("swan-3"), usage(1, 0, 5, 0)), "swan-3 has no price for cache_read");
         let total = Usage { stated_total: Some(9), ..usage(0, 0, 0, 0) };
         assert_eq!(words(Some("swan-2"), total), "swan-2 has no price for tokens of unknown kind");
         // What a host writes in place of an answer used nothing.

@@ -79,9 +79,9 @@ pub(super) struct Mark {
 pub(super) fn over_time(label: &str, marks: &[Mark]) -> Markup {
     const WIDTH: f64 = 320.0;
     const HEIGHT: f64 = 90.0;
-    let ends = marks.iter().flat_map(|mark| {
-        mark.value.into_iter().chain(mark.interval.map(|(_, high)| high))
-    });
+    let ends = marks
+        .iter()
+        .flat_map(|mark| mark.value.into_iter().chain(mark.interval.map(|(_, high)| high)));
     let most = ends.fold(0.0, f64::max);
     let most = if most > 0.0 { most } else { 1.0 };
     let x = |at: usize| (at as f64 + 0.5) * WIDTH / marks.len().max(1) as f64;

@@ -88,7 +88,10 @@ fn line(series: &Series, name: &Printable, width: usize) -> Line {
         toolmark_feed::trend::Unit::Per100 => " per 100 calls",
         _ => "",
     };
-    line.push(style::DIM, printable!("{}, {} in all", unit, number(series.unit, series.total.value)));
+    line.push(
+        style::DIM,
+        printable!("{}, {} in all", unit, number(series.unit, series.total.value)),
+    );
     line
 }
 

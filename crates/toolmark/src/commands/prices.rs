@@ -76,10 +76,12 @@ impl ShowPrices {
         let shape = Shape {
             file: prices.as_ref().map(|prices| printer.redact(prices.file.clone())),
             date: prices.as_ref().map(|prices| prices.date.to_string()),
-            source: prices
-                .as_ref()
-                .and_then(|prices| Some(printer.redact(prices.source.clone()?))),
-            models: prices.iter().flat_map(Prices::models).map(|one| priced(one, printer)).collect(),
+            source: prices.as_ref().and_then(|prices| Some(printer.redact(prices.source.clone()?))),
+            models: prices
+                .iter()
+                .flat_map(Prices::models)
+                .map(|one| priced(one, printer))
+                .collect(),
             unpriced,
         };
         match self.format {

@@ -99,8 +99,8 @@ impl Trend {
             notes.push(format!("{sessions} left out: the trace does not say their {what}"));
         }
         run.files = files;
-        run.prices = prices
-            .map(|one| PricesUsed { file: one.file.into(), date: one.date.to_string() });
+        run.prices =
+            prices.map(|one| PricesUsed { file: one.file.into(), date: one.date.to_string() });
         run.notes = notes.into_iter().map(Into::into).collect();
         self.report.write(&run.redact(printer.redactor), started, printer)?;
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })

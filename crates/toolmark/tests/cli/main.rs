@@ -26,12 +26,14 @@ mod guard_policy;
 mod guard_session;
 mod jobs;
 mod judge;
+mod prices;
 mod repro;
 mod robust;
 mod secrets;
 mod sessions;
 mod show;
 mod stats;
+mod trend;
 mod truth;
 
 use assert_cmd::Command;

@@ -46,6 +46,12 @@ fn json_has_exactly_the_promised_keys() {
             "bad_lines",
             "unknown_records",
             "fidelity_gaps",
+            "projects",
+            "models",
+            "started",
+            "duration_ms",
+            "cost_usd",
+            "recorded_cost_usd",
         ]
     );
     assert_eq!(rows.as_array().unwrap().len(), 1, "no total among the files");
@@ -95,4 +101,68 @@ fn numbers_that_are_not_recorded_are_null() {
     let rows = stdout(&["stats", file.to_str().unwrap(), "--format", "jsonl"]);
     let row: Value = serde_json::from_str(&rows).unwrap();
     assert_eq!((&row["tokens"], &row["max_parallel"]), (&Value::Null, &Value::Null));
+}
+
+/// The groups of the samples, by name.
+fn groups(by: &str, more: &[&str]) -> Vec<Value> {
+    let text = stdout(&[&["stats", "samples", "--by", by, "--format", "json"], more].concat());
+    serde_json::from_str::<Vec<Value>>(&text).unwrap()
+}
+
+#[test]
+fn groups_add_up_to_the_files() {
+    let rows: Vec<Value> =
+        serde_json::from_str(&stdout(&["stats", "samples", "--format", "json"])).unwrap();
+    let sum = |rows: &[Value], of: fn(&Value) -> &Value| -> u64 {
+        rows.iter().filter_map(|row| of(row).as_u64()).sum()
+    };
+    for by in ["day", "month", "project", "model"] {
+        let groups = groups(by, &[]);
+        assert_eq!(sum(&groups, |g| &g["calls"]), sum(&rows, |r| &r["tool_calls"]), "{by}");
+        assert_eq!(sum(&groups, |g| &g["failed"]), sum(&rows, |r| &r["tool_errors"]), "{by}");
+        assert_eq!(sum(&groups, |g| &g["turns"]), sum(&rows, |r| &r["user_turns"]), "{by}");
+        assert_eq!(
+            sum(&groups, |g| &g["tokens"]["total"]),
+            sum(&rows, |r| &r["tokens"]["total"]),
+            "{by}"
+        );
+        assert_eq!(sum(&groups, |g| &g["duration_ms"]), sum(&rows, |r| &r["duration_ms"]), "{by}");
+    }
+    let tools = groups("tool", &[]);
+    assert_eq!(sum(&tools, |g| &g["calls"]), sum(&rows, |r| &r["tool_calls"]));
+    assert!(tools.iter().all(|tool| tool["turns"].is_null()), "tools have no turns");
+}
+
+#[test]
+fn a_table_by_day_and_csv_by_tool() {
+    assert_snapshot!(run(&["stats", "samples", "--by", "day"]));
+    assert_snapshot!(run(&["stats", "samples", "--by", "tool", "--format", "csv"]));
+}
+
+#[test]
+fn without_traces_the_sessions_of_this_machine() {
+    let home = crate::sessions::home();
+    for by in [&["stats", "--format", "jsonl"][..], &["stats", "--by", "day", "--format", "jsonl"]]
+    {
+        let mut command = toolmark(by);
+        let output = command.env("HOME", home.path()).output().unwrap();
+        assert!(output.status.success());
+        assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
+    }
+    let text = transcript(&mut toolmark(&["stats"]));
+    assert!(text.contains("found no sessions") && text.ends_with("--- exit 3\n"), "{text}");
+}
+
+#[test]
+fn a_session_that_is_resumed_counts_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(root().join(FLAKY_TEST)).unwrap();
+    fs::write(dir.path().join("a.jsonl"), &text).unwrap();
+    let path = dir.path().to_str().unwrap();
+    let one = stdout(&["stats", path, "--by", "model", "--format", "json"]);
+    // The session after it starts with all of it.
+    fs::write(dir.path().join("b.jsonl"), &text).unwrap();
+    let two = run(&["stats", path, "--by", "model", "--format", "json"]);
+    assert!(two.starts_with(&one), "{two}");
+    assert!(two.contains("4 responses met again in other files and counted once"), "{two}");
 }

@@ -8,8 +8,8 @@ use crate::printer::{Layout, Printer, style, to_json};
 use crate::reading::Runs;
 use crate::table::{Cell, Column, Give, Table};
 use anstyle::Style;
-use jiff::tz::TimeZone;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io;
@@ -298,10 +298,7 @@ fn as_list<'p>(names: impl Iterator<Item = &'p Printable>) -> Printable {
     printable!("[{}]", Printable::join(&names, ","))
 }
 
-pub(super) fn print_table(
-    printer: &mut Printer,
-    rows: &[Row],
-) -> io::Result<Vec<&'static str>> {
+pub(super) fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<Vec<&'static str>> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
@@ -327,10 +324,7 @@ pub(super) fn print_table(
         Column::numbers("time").leaves(14),
     ];
     columns.extend(money.columns());
-    columns.extend([
-        Column::numbers("skipped").leaves(2),
-        Column::numbers("gaps").leaves(1),
-    ]);
+    columns.extend([Column::numbers("skipped").leaves(2), Column::numbers("gaps").leaves(1)]);
     let mut table = Table::new(columns);
     for row in rows {
         table.row(table_row(row, money, style::PLAIN));
