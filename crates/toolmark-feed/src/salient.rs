@@ -83,6 +83,7 @@ const WORDS: &[(&str, u8)] = &[
     ("invalid ", 30),
     ("missing ", 30),
     (": fatal: ", 72),
+    ("fatal error", 66),
     (": error: ", 70),
     ("panicked at", 78),
 ];

@@ -4,9 +4,13 @@
 use crate::class::{Classified, FailedCall, FailureClass};
 use crate::language::Language;
 use crate::role::Role;
+use toolmark_check::shell::CommandLine;
 
 /// What stands behind the first of several commands: which of them failed is not known.
 pub(crate) const CHAIN: &str = " && …";
+
+/// What stands behind the first command of a pipe, whose last one gives the exit code.
+pub(crate) const PIPE: &str = " | …";
 
 /// A longer name is no name.
 const MAX_NAME: usize = 160;
@@ -169,10 +173,21 @@ fn chained(errand: String, failed: &FailedCall<'_>) -> String {
         .flat_map(|part| part.split([';', '\n']))
         .filter_map(|part| part.split_whitespace().next())
         .filter(|word| !PREPARES.contains(word) && !word.starts_with(['#', ')', '}']));
+    let line = CommandLine::new(failed.command.unwrap_or_default());
+    let items = line.parsed().map(|script| script.items.as_slice()).unwrap_or_default();
+    let is_pipe = items.iter().any(|item| item.pipeline.stages.len() > 1);
+    let errand = errand.trim();
     match commands.count() {
-        2.. if !errand.trim().is_empty() => format!("{}{CHAIN}", errand.trim()),
-        _ => errand,
+        _ if errand.is_empty() => String::new(),
+        2.. if items.len() != 1 => format!("{errand}{CHAIN}"),
+        _ if is_pipe => format!("{errand}{PIPE}"),
+        _ => errand.to_owned(),
     }
+}
+
+/// The errand of a subject, without the mark that other commands follow.
+pub(crate) fn without_mark(what: &str) -> &str {
+    what.trim_end_matches(CHAIN).trim_end_matches(PIPE)
 }
 
 /// The word that a program does not know, not the one that it proposes.
@@ -266,6 +281,8 @@ mod tests {
             (shell, "git push", "fatal: no upstream", "git push", ""),
             (shell, "cd a && git push", "fatal: no upstream", "git push", ""),
             (shell, "git add a && git commit", "fatal: no", "git add && …", ""),
+            (shell, "find . | xargs grep x", "fatal: no", "find | …", ""),
+            (shell, "grep 'a|b' c", "fatal: no", "grep", ""),
             (shell, "rtk bun run", "error: unrecognized subcommand 'bun'", "rtk", "bun"),
             (shell, "x enabl", "Unknown command: x enabl. Did you mean \"enable\"?", "x", "enabl"),
             (ToolRole::Other, "", "Unknown skill: commit", "a.yml", "commit"),

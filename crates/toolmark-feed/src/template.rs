@@ -107,8 +107,10 @@ pub fn with_gaps(message: &str, common: Option<&str>) -> String {
         if let Some(close) = closing(first).filter(|_| is_start)
             && let Some(end) = end_of_quote(after_first, close)
         {
-            // What is in quotes may be anything.
-            match common == Some(&after_first[..end - close.len_utf8()]) {
+            // What is in quotes may be anything; a plain word is a word.
+            let inside = &after_first[..end - close.len_utf8()];
+            let is_word = first == '"' && inside.bytes().all(|b| b.is_ascii_lowercase());
+            match is_word || common == Some(inside) {
                 true => out.push_str(&rest[..first.len_utf8() + end]),
                 false => out.push_str(GAP),
             }

@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::key::Key;
 use crate::language::Language;
 use crate::role::Role;
-use crate::subject::CHAIN;
+use crate::subject::{CHAIN, without_mark};
 use crate::template::{as_written, with_gaps};
 use toolmark_check::rule_by_code;
 
@@ -15,6 +15,11 @@ const MAX_MESSAGE: usize = 90;
 /// The title of an issue.
 #[must_use]
 pub(crate) fn title(facts: &Facts<'_>) -> String {
+    // Some models write their call into the name of the tool.
+    if facts.tool.contains(['"', '<', '\n']) {
+        let name = facts.tool.split(['"', '<', '\n']).next().unwrap_or_default();
+        return format!("A call is malformed: its arguments are in the name of the tool {name}");
+    }
     let title = match facts.key {
         Key::Failure { role, class, template } => failure(facts, role, *class, template),
         Key::Finding { code, tool, template } => finding(facts, code, tool, template),
@@ -82,7 +87,7 @@ fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
         _ => facts.tool,
     };
     // A command without an error message is told by its errand.
-    let errand = subject.map(|subject| subject.trim_end_matches(CHAIN));
+    let errand = subject.map(without_mark);
     if template.is_empty() || errand == Some(template.trim_end()) {
         let is_silent = facts.said.is_empty() || facts.said.starts_with("Exit code ");
         let how = if is_silent { "fails without a message" } else { "ends with an error code" };
@@ -91,7 +96,11 @@ fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
     if template.starts_with("conflict ") {
         return "git: merge conflict".into();
     }
-    let written = as_written(template, facts.said);
+    // What happened once is told with its values.
+    let written = match facts.said.lines().next() {
+        Some(said) if facts.count == 1 && facts.said.len() <= 2 * MAX_MESSAGE => said.to_owned(),
+        _ => as_written(template, facts.said),
+    };
     let text = crate::template::cut(&written, MAX_MESSAGE);
     let end = if text.len() < written.len() { "…" } else { "" };
     let text = format!("{}{end}", text.trim_end());
@@ -157,7 +166,12 @@ fn finding(facts: &Facts<'_>, code: &str, tool: &str, template: &str) -> String 
         None => ("", facts.said),
     };
     let gap = if rest.starts_with(' ') && !start.is_empty() { " " } else { "" };
-    let said = format!("{start}{gap}{}", with_gaps(rest, common));
+    // What happened once is told with its values.
+    let rest = match facts.count {
+        1 => rest.trim().to_owned(),
+        _ => with_gaps(rest, common),
+    };
+    let said = format!("{start}{gap}{rest}");
     // The message says more than the rule, unless most of it is values.
     let words =
         said.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();

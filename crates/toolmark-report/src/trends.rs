@@ -21,6 +21,7 @@ pub(crate) fn number(unit: Unit, value: f64) -> Printable {
     match unit {
         Unit::Share => printable!("{:.1} %", value * 100.0),
         Unit::Per100 => printable!("{:.2}", value),
+        Unit::Milliseconds if value < 1000.0 => printable!("{:.0}ms", value),
         Unit::Milliseconds => human::duration(SignedDuration::from_millis(value.round() as i64)),
         Unit::Tokens => human::count(value.round() as u64),
         Unit::Usd => human::usd(value),

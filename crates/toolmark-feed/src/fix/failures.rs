@@ -5,7 +5,7 @@ use crate::class::FailureClass;
 use crate::facts::Facts;
 use crate::language::Language;
 use crate::role::Role;
-use crate::subject::{CHAIN, Subject};
+use crate::subject::{CHAIN, Subject, without_mark};
 
 /// So many names fit a line.
 const MAX_NAMES: usize = 5;
@@ -27,7 +27,7 @@ pub(super) fn fix(
 ) -> Option<Fix> {
     match class {
         FailureClass::Dependency => dependency(facts, template),
-        FailureClass::BadArguments if *role == Role::Shell => refused_flag(facts),
+        FailureClass::BadArguments if *role == Role::Shell => refused_flag(facts, template),
         FailureClass::BadArguments | FailureClass::Error => refused_name(facts, template),
         FailureClass::MissingPath if template == "cd" => lost_directory(facts),
         FailureClass::MissingPath => missing_path(facts),
@@ -119,7 +119,8 @@ fn aliases(names: &[&str]) -> Option<String> {
     }
 }
 
-fn refused_flag(facts: &Facts<'_>) -> Option<Fix> {
+fn refused_flag(facts: &Facts<'_>, template: &str) -> Option<Fix> {
+    let lacks = if template.contains("script") { "has no script" } else { "does not know" };
     let known: Vec<&(Subject, u64)> = facts
         .subjects
         .iter()
@@ -130,7 +131,7 @@ fn refused_flag(facts: &Facts<'_>) -> Option<Fix> {
         .collect();
     let words: Vec<String> = known
         .iter()
-        .map(|(subject, _)| format!("`{}` does not know `{}`", subject.what, subject.detail))
+        .map(|(subject, _)| format!("`{}` {lacks} `{}`", without_mark(&subject.what), subject.detail))
         .collect();
     let sum: u64 = known.iter().map(|(_, count)| count).sum();
     (!words.is_empty()).then(|| {
@@ -227,7 +228,7 @@ fn edit(facts: &Facts<'_>, class: FailureClass) -> Option<Fix> {
     let what = match class {
         FailureClass::EditNoMatch => "copy the text to replace from a fresh read",
         FailureClass::EditChanged => {
-            "read it again right before the edit: a formatter or a hook changes it"
+            "read it again right before the edit: the user or a formatter changes it meanwhile"
         }
         FailureClass::EditAmbiguous => {
             "give enough lines around the text to replace to make it unique"
