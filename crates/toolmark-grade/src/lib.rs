@@ -68,7 +68,7 @@ pub use grader::{
 pub use load::{Dialects, Loaded, load_source};
 pub use loading::{Entry, Included, LoadOptions, Loading, is_lines, unknown_type};
 pub use merge::merge;
-pub use pairing::{Pairing, Unpaired};
+pub use pairing::{Pairing, Unpaired, folded};
 pub use plan::{Aggregate, Case, CaseRef, Gate, Match, Plan, Planned, UsualJudge};
 pub use run::{Grading, LeftBehind, Selection, Standing};
 pub use run_plan::RunPlan;

@@ -92,7 +92,8 @@ impl Pairing {
 }
 
 /// A prompt without the white space that YAML and agents add.
-pub(crate) fn folded(prompt: &str) -> String {
+#[must_use]
+pub fn folded(prompt: &str) -> String {
     prompt.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -3,9 +3,10 @@
 //! A check that passes whatever happens proves nothing. [`probe`] takes a
 //! trajectory that passes, changes it in many small ways (a call is dropped,
 //! repeated, renamed, given another argument or result, made to fail, or
-//! exchanged with its neighbour; the answer is replaced) and asks every grader
-//! again. What no change makes fail is reported, part by part where a grader
-//! has parts.
+//! exchanged with its neighbour; a tool is called that could have been; the answer
+//! is replaced; everything takes much more calls, tokens, time and money) and asks
+//! every grader again. What no change makes fail is reported, part by part where a
+//! grader has parts.
 
 use crate::grader::Cost;
 use crate::plan::{Case, Planned};
@@ -23,6 +24,12 @@ const ARGUMENTS: usize = 4;
 
 /// How many calls all changed trajectories together may have: time and memory.
 const MOST_CALLS: usize = 4_000_000;
+
+/// How often all calls are made again where there are too many.
+const FLOOD: usize = 12;
+
+/// How many times more than it did a run uses up where that is too much.
+const WASTE: u64 = 1_000_000;
 
 /// What stands where something else stood.
 const OTHER: &str = "toolmark-probe";
@@ -49,9 +56,15 @@ pub enum FindingKind {
     NotProbed,
 }
 
-/// Finds what cannot fail on this trajectory.
+/// Finds what cannot fail on this trajectory. `tools` could have been called besides
+/// those that the trajectory says were offered.
 #[must_use]
-pub fn probe(case: &Case, trajectory: &Trajectory, environment: &Environment) -> Vec<Finding> {
+pub fn probe(
+    case: &Case,
+    trajectory: &Trajectory,
+    environment: &Environment,
+    tools: &BTreeSet<String>,
+) -> Vec<Finding> {
     let mut probes: Vec<Probe<'_>> = Vec::new();
     let mut findings = Vec::new();
     for planned in &case.graders {
@@ -72,7 +85,7 @@ pub fn probe(case: &Case, trajectory: &Trajectory, environment: &Environment) ->
         probes.push(Probe::new(planned, &outcome));
     }
     let mut tried = 0;
-    for mutant in mutants(trajectory) {
+    for mutant in mutants(trajectory, tools) {
         if probes.iter().all(Probe::is_done) {
             break;
         }
@@ -142,7 +155,9 @@ fn verdicts(outcome: &Outcome) -> BTreeMap<(String, usize), Verdict> {
 enum Mutant {
     DropAll,
     Answer,
-    Insert,
+    Insert(String),
+    Flood,
+    Waste,
     Drop(usize),
     Argument(usize, String),
     NewArgument(usize),
@@ -155,14 +170,18 @@ enum Mutant {
 }
 
 /// The changes to make, the most telling first.
-fn mutants(trajectory: &Trajectory) -> Vec<Mutant> {
+fn mutants(trajectory: &Trajectory, tools: &BTreeSet<String>) -> Vec<Mutant> {
     let calls = trajectory.calls.len();
     let all: Vec<usize> = (0..calls).collect();
     let places = |most: usize| -> Vec<usize> {
         let step = calls.div_ceil(most).max(1);
         all.iter().copied().step_by(step).collect()
     };
-    let mut list = vec![Mutant::DropAll, Mutant::Answer, Mutant::Insert];
+    let mut list = vec![Mutant::DropAll, Mutant::Answer, Mutant::Insert(OTHER.to_owned())];
+    list.extend([Mutant::Flood, Mutant::Waste]);
+    let mut tools = tools.clone();
+    tools.extend(trajectory.tools.iter().flatten().map(|tool| tool.name.get().into_owned()));
+    list.extend(tools.into_iter().take(OF_A_KIND).map(Mutant::Insert));
     list.extend(places(OF_A_KIND).into_iter().map(Mutant::Drop));
     for at in places(OF_A_KIND) {
         let args = trajectory.calls[at].args.as_ref().and_then(Payload::parsed);
@@ -189,7 +208,9 @@ impl Mutant {
                 run.events.retain(|e| !matches!(e.kind, EventKind::Call(_) | EventKind::Result(_)));
             }
             Self::Answer => replace_answer(&mut run),
-            Self::Insert => insert(&mut run),
+            Self::Insert(tool) => insert(&mut run, tool),
+            Self::Flood => flood(&mut run),
+            Self::Waste => waste(&mut run),
             Self::Drop(at) => drop_call(&mut run, *at),
             Self::Swap(at) => swap(&mut run, *at),
             Self::Repeat(at) => repeat(&mut run, *at),
@@ -258,13 +279,41 @@ fn replace_answer(run: &mut Trajectory) {
     }
 }
 
-/// A call of a tool that nobody expects, at the end.
-fn insert(run: &mut Trajectory) {
+/// A call of another tool, at the end.
+fn insert(run: &mut Trajectory, tool: &str) {
     let Some(last) = run.calls.last() else { return };
     let mut call = last.clone();
-    call.name = ToolName::new(OTHER);
+    call.name = ToolName::new(tool);
     call.step = None;
     add(run, run.calls.len(), call);
+}
+
+/// Every call again and again: more than any limit that leaves some room.
+fn flood(run: &mut Trajectory) {
+    let again = run.calls.clone();
+    for _ in 0..FLOOD.min(MOST_CALLS / again.len().max(1)) {
+        for call in &again {
+            let call = Call { step: None, ..call.clone() };
+            run.events.push(event_of(run.calls.len() as u32, &call));
+            run.calls.push(call);
+        }
+    }
+}
+
+/// The same for what a run used up.
+fn waste(run: &mut Trajectory) {
+    let more = |count: u64| count.saturating_mul(WASTE).saturating_add(WASTE);
+    if let Some(usage) = &mut run.usage {
+        usage.recorded.input = more(usage.recorded.input);
+        usage.recorded.output = more(usage.recorded.output);
+        usage.stated_total = usage.stated_total.map(more);
+    }
+    if let Some(cost) = &mut run.cost {
+        cost.nano_usd = cost.nano_usd.saturating_mul(WASTE as i64).saturating_add(WASTE as i64);
+    }
+    let year = jiff::SignedDuration::from_hours(24 * 365);
+    run.stated.duration = run.stated.duration.map(|duration| duration.saturating_add(year));
+    run.ended = run.ended.and_then(|ended| ended.checked_add(year).ok());
 }
 
 fn repeat(run: &mut Trajectory, at: usize) {
@@ -283,18 +332,22 @@ fn drop_call(run: &mut Trajectory, at: usize) {
     renumber(run, |index| if index > at { index - 1 } else { index });
 }
 
-/// Puts a call at this place among the others.
-fn add(run: &mut Trajectory, at: usize, call: Call) {
-    let index = at as u32;
-    renumber(run, |other| if other >= index { other + 1 } else { other });
-    let event = Event {
+fn event_of(index: u32, call: &Call) -> Event {
+    Event {
         kind: EventKind::Call(index),
         text: None,
         time: None,
         step: call.step,
         at: call.at.clone(),
         label: None,
-    };
+    }
+}
+
+/// Puts a call at this place among the others.
+fn add(run: &mut Trajectory, at: usize, call: Call) {
+    let index = at as u32;
+    renumber(run, |other| if other >= index { other + 1 } else { other });
+    let event = event_of(index, &call);
     let before = index.checked_sub(1);
     let place = run.events.iter().position(|event| match (&event.kind, before) {
         (EventKind::Call(other), Some(before)) => *other == before,
@@ -378,7 +431,8 @@ mod tests {
     }
 
     fn found(graders: &[(&str, Value)], tools: &[&str]) -> Vec<(Option<String>, FindingKind)> {
-        let findings = probe(&case(graders), &run(tools), &Environment::default());
+        let offered = BTreeSet::from(["offered".to_owned()]);
+        let findings = probe(&case(graders), &run(tools), &Environment::default(), &offered);
         findings.into_iter().map(|finding| (finding.item, finding.kind)).collect()
     }
 
@@ -394,6 +448,8 @@ mod tests {
             json!({"only": ["a", "b"]}),
             json!({"sequence": ["a", "b"], "extras": "forbid"}),
             json!({"calls": [{"tool": "a", "count": {"max": 1}}]}),
+            json!({"calls": [{"tool": "a", "count": {"max": 6}}]}),
+            json!({"calls": ["a"], "forbidden": ["offered"]}),
             json!({"never": [{"call": "b", "before": "a"}]}),
             json!({"forbidden_sequences": [["b", "a"]]}),
             json!({"calls": [{"tool": "a", "args": {"x": 0}, "args_match": "exact"}]}),
@@ -427,8 +483,9 @@ mod tests {
     #[test]
     fn changed_runs_stay_whole() {
         let original = run(&["a", "b", "c"]);
-        let kinds = mutants(&original);
-        assert_eq!(kinds, mutants(&original), "the same every time");
+        let offered = BTreeSet::from(["offered".to_owned()]);
+        let kinds = mutants(&original, &offered);
+        assert_eq!(kinds, mutants(&original, &offered), "the same every time");
         for mutant in kinds {
             let changed = mutant.apply(&original);
             let calls = changed.calls.len() as u32;
@@ -443,6 +500,6 @@ mod tests {
             assert_eq!(listed, (0..calls).collect::<Vec<_>>(), "{mutant:?}");
         }
         let many: Vec<&str> = vec!["a"; 5000];
-        assert!(mutants(&run(&many)).len() < 1000);
+        assert!(mutants(&run(&many), &offered).len() < 1000);
     }
 }

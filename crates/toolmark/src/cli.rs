@@ -2,7 +2,7 @@
 
 use crate::commands::{
     check, compare, completions, convert, feed, formats, grade, graders, guard, init, judge, lint,
-    prices, rules, run, runs, schema, show, stats, trend,
+    mine, prices, rules, run, runs, schema, show, stats, trend,
 };
 use crate::exit::Exit;
 use crate::pool::Pool;
@@ -36,6 +36,7 @@ Examples:
   toolmark run spec.yaml              agents on the cases of a spec, graded
   toolmark compare old.json new.json  what changed between two runs
   toolmark lint spec.yaml             all errors in a spec
+  toolmark mine runs/                 a spec from runs that passed
   toolmark formats                    the formats that can be read";
 
 /// Reads what an AI agent did, and says with evidence whether its tool calls were right.
@@ -63,6 +64,7 @@ pub(crate) enum Command {
     Runs(runs::Runs),
     Compare(compare::Compare),
     Lint(lint::Lint),
+    Mine(mine::Mine),
     Judge(Box<judge::Judge>),
     Guard(guard::Guard),
     Init(init::Init),

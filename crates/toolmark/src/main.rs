@@ -86,6 +86,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Runs(runs) => runs.run(printer),
         Command::Compare(compare) => compare.run(printer),
         Command::Lint(lint) => lint.run(printer),
+        Command::Mine(mine) => mine.run(printer),
         Command::Judge(judge) => judge.run(printer),
         Command::Guard(guard) => guard.run(printer),
         Command::Init(init) => init.run(printer),

@@ -79,7 +79,7 @@ impl fmt::Display for KeyPath {
 
 /// One step into a value while it is walked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step<'v> {
+pub enum Step<'v> {
     /// Into the value of a key.
     Key(&'v str),
     /// Into an element of a list.
@@ -87,7 +87,8 @@ pub(crate) enum Step<'v> {
 }
 
 /// The path of these steps, as a person would write it.
-pub(crate) fn written(steps: &[Step<'_>]) -> String {
+#[must_use]
+pub fn written(steps: &[Step<'_>]) -> String {
     let mut out = String::new();
     for step in steps {
         match step {

@@ -275,7 +275,7 @@ impl Question for CallCounts {
             Profile::FutureAgi => Verdict::of(score >= 0.5),
             _ => Verdict::of(score >= 1.0),
         };
-        let reason = format!("{right} of {} hold", count(conditions.len(), "condition"));
+        let reason = format!("{right} of {} met", count(conditions.len(), "condition"));
         let mut outcome = Outcome::scored(verdict, score, reason).with_metric("calls", total);
         for condition in &conditions {
             let (what, had, comparison, wanted) = condition;

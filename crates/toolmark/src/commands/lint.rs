@@ -158,6 +158,7 @@ fn lint(
 fn vacuous(plan: &Plan, runs: &[Trajectory], findings: &mut Findings<'_>) -> io::Result<()> {
     let grading = Grading::new(plan, None, Environment::default(), Selection::default());
     let mut seen = BTreeSet::new();
+    let tools = called_tools(runs);
     for run in runs {
         let Ok(result) = grading.grade(run) else { continue };
         if result.verdict != Verdict::Pass || !seen.insert(result.case.raw().to_owned()) {
@@ -170,7 +171,7 @@ fn vacuous(plan: &Plan, runs: &[Trajectory], findings: &mut Findings<'_>) -> io:
                 None => continue,
             },
         };
-        for finding in vacuity::probe(case, run, &Environment::default()) {
+        for finding in vacuity::probe(case, run, &Environment::default(), &tools) {
             let planned = case.graders.iter().find(|planned| planned.name == finding.grader);
             let place = planned.map_or(&case.place, |planned| &planned.place);
             let item = finding.item.map(|item| format!(" {item}")).unwrap_or_default();
@@ -190,14 +191,19 @@ fn cases(plan: &Plan) -> impl Iterator<Item = &Case> {
     plan.cases.iter().chain(plan.every.as_deref())
 }
 
+/// The tools that some trace calls, as it names them.
+fn called_tools(runs: &[Trajectory]) -> BTreeSet<String> {
+    let calls = runs.iter().flat_map(Trajectory::flatten).flat_map(|run| &run.calls);
+    calls.map(|call| call.name.full().into_owned()).collect()
+}
+
 /// Names in the spec that no trace has.
 fn unseen_tools(plan: &Plan, runs: &[Trajectory], findings: &mut Findings<'_>) -> io::Result<()> {
-    let mut tools = BTreeSet::new();
+    let mut tools = called_tools(runs);
     for run in runs.iter().flat_map(Trajectory::flatten) {
-        for call in &run.calls {
-            tools.insert(call.name.full().into_owned());
-            tools.insert(call.name.canonical().tool);
-        }
+        tools.extend(run.calls.iter().map(|call| call.name.canonical().tool));
+        // A tool that was offered and never called is spelled right.
+        tools.extend(run.tools.iter().flatten().map(|tool| tool.name.get().into_owned()));
     }
     let mut said = BTreeSet::new();
     for case in cases(plan) {

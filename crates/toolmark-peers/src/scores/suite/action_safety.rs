@@ -83,7 +83,7 @@ impl ActionSafety {
         let issues: usize = found.iter().map(|(_, issues)| issues).sum();
         let threshold = self.settings.threshold(Profile::FutureAgi);
         let reason =
-            format!("{} in {}", count(issues, "match"), count(input.calls().count(), "call"));
+            format!("{} in {}", count(issues, "pattern hit"), count(input.calls().count(), "call"));
         let mut outcome = Outcome::scored(Verdict::of(score >= threshold), score, reason)
             .with_metric("issues", issues);
         let calls: Vec<_> = input.calls().collect();

@@ -1,0 +1,276 @@
+//! `toolmark mine`: a spec from the runs that passed.
+
+use crate::Stop;
+use crate::args::{FileArgs, at_least_one};
+use crate::exit::{Exit, Failure};
+use crate::grading::spec;
+use crate::human;
+use crate::inputs::{Input, expand};
+use crate::pool::Emit;
+use crate::printer::{Line, Printer, Verbosity, style};
+use crate::reading::{Next, Reader, Runs};
+use clap::{Args, ValueEnum};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use toolmark_grade::{Grading, LoadOptions, Plan, Selection};
+use toolmark_mine::{By, Checked, Mined, Observed, Options, mine};
+use toolmark_outcome::{Environment, Verdict};
+use toolmark_redact::Printable;
+use toolmark_run::Store;
+use toolmark_trace::Trajectory;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark mine runs/ > toolmark.yaml                  what all runs have in common
+  toolmark mine good/ --fail bad/ > toolmark.yaml      what tells good runs from bad ones first
+  toolmark mine runs/ --pass-if eval.yaml > mined.yaml the runs that a spec passes, and those it fails
+  toolmark mine .toolmark/runs/ID > mined.yaml         a run of `toolmark run`, by its verdicts
+  toolmark mine sessions/ --by all                     one expectation for all, whatever was asked
+
+Every line of the spec says how many runs support it. What is less certain is commented out.";
+
+/// Which runs belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Grouping {
+    /// By case or prompt, where several runs have the same
+    Auto,
+    /// By case or prompt, also where only one run has it
+    Case,
+    /// All runs together
+    All,
+}
+
+/// Write a spec from runs that passed: what they have in common, with its support
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Mine {
+    /// Traces of runs that passed, or runs of `toolmark run`, which know who did
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// Traces of runs that failed, to tell them apart
+    #[arg(long, value_name = "TRACE", num_args = 1..)]
+    fail: Vec<PathBuf>,
+    /// Spec that says which of the traces passed and which failed
+    #[arg(long, value_name = "SPEC")]
+    pass_if: Option<PathBuf>,
+    /// Do not run programs of the spec; graders that need one are unknown
+    #[arg(long, requires = "pass_if")]
+    no_programs: bool,
+    /// Which runs belong together
+    #[arg(long, value_enum, value_name = "GROUPING", default_value = "auto")]
+    by: Grouping,
+    /// Parts the runs are divided into, each of which is held out once
+    #[arg(long, value_name = "N", value_parser = at_least_one, default_value = "5")]
+    folds: NonZeroUsize,
+    #[command(flatten)]
+    files: FileArgs,
+}
+
+/// The runs, and what could not be used.
+#[derive(Default)]
+struct Read {
+    observed: Vec<Observed>,
+    /// Runs of which nobody knows whether they passed.
+    undecided: u64,
+    unread: bool,
+}
+
+/// The case of a trial and its verdict, by its file.
+type Trials = BTreeMap<String, (String, String)>;
+
+impl Mine {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let plan = self.pass_if.as_deref().map(|path| open(path, printer)).transpose()?;
+        let reader = self.files.reader(printer);
+        let mut read = Read::default();
+        self.read_passing(&reader, plan.as_ref(), &mut read, printer)?;
+        take(&reader, &expand(&self.fail), &mut read, printer, |run, read| {
+            read.observed.push(Observed { run, case: None, passed: false });
+        })?;
+        let options = Options {
+            folds: self.folds.get(),
+            by: match self.by {
+                Grouping::Auto => By::Auto,
+                Grouping::Case => By::Case,
+                Grouping::All => By::All,
+            },
+            redactor: printer.redactor,
+        };
+        let mined = mine(&read.observed, &options);
+        if mined.is_empty() {
+            return Err(nothing(&read, &mined).into());
+        }
+        let text = printer.redact(mined.to_yaml());
+        let checked = mined.check(&text, &read.observed);
+        printer.raw(&text)?;
+        if printer.verbosity > Verbosity::Quiet {
+            for words in summary(&read, &mined, &checked) {
+                printer.notice(&Line::of(style::DIM, words))?;
+            }
+        }
+        Ok(if read.unread { Exit::Unread } else { Exit::Ok })
+    }
+
+    fn read_passing(
+        &self,
+        reader: &Reader,
+        plan: Option<&Plan>,
+        read: &mut Read,
+        printer: &mut Printer,
+    ) -> Result<(), Stop> {
+        let (inputs, trials) = inputs(&self.traces);
+        let environment = Environment { may_run: !self.no_programs, ..Environment::default() };
+        let grading = plan.map(|plan| Grading::new(plan, None, environment, Selection::default()));
+        take(reader, &inputs, read, printer, |run, read| {
+            let trial = trials.get(&*run.file);
+            let mut case = trial.map(|(case, _)| case.clone());
+            let passed = match (&grading, trial) {
+                (Some(grading), _) => grading.grade(&run).ok().and_then(|result| {
+                    if result.case_index != usize::MAX {
+                        case = Some(result.case.raw().to_owned());
+                    }
+                    match result.verdict {
+                        Verdict::Pass => Some(true),
+                        Verdict::Fail => Some(false),
+                        Verdict::Unknown(_) => None,
+                    }
+                }),
+                (None, Some((_, verdict))) => match verdict.as_str() {
+                    "pass" => Some(true),
+                    "fail" => Some(false),
+                    _ => None,
+                },
+                (None, None) => Some(true),
+            };
+            match passed {
+                Some(passed) => read.observed.push(Observed { run, case, passed }),
+                None => read.undecided += 1,
+            }
+        })
+    }
+}
+
+/// The files to read; those of a run of `toolmark run` with what it says about them.
+fn inputs(named: &[PathBuf]) -> (Vec<Input>, Trials) {
+    let (mut files, mut trials) = (Vec::new(), Trials::new());
+    for path in named {
+        let Some(store) = Store::open(path) else {
+            files.push(path.clone());
+            continue;
+        };
+        for record in store.records() {
+            let Some(trace) = record.trace_path() else { continue };
+            let verdict = record.verdict().to_owned();
+            trials.insert(trace.to_string_lossy().into_owned(), (record.case, verdict));
+            files.push(trace);
+        }
+    }
+    (expand(&files), trials)
+}
+
+/// Reads runs with their sub-agents, in the order of their files.
+fn take(
+    reader: &Reader,
+    inputs: &[Input],
+    read: &mut Read,
+    printer: &mut Printer,
+    mut one: impl FnMut(Trajectory, &mut Read),
+) -> Result<(), Stop> {
+    let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Trajectory>| {
+        let _ = runs.try_for_each(emit);
+    };
+    let walked = reader.stream(inputs, printer, work, |run| {
+        if let Ok(run) = run {
+            one(run, read);
+        }
+        Ok(Next::More)
+    })?;
+    read.unread |= walked.unread;
+    walked.print_note(printer)?;
+    Ok(())
+}
+
+/// The plan of the spec that decides.
+fn open(path: &Path, printer: &mut Printer) -> Result<Plan, Stop> {
+    let spec = spec::open(path, &LoadOptions::default(), printer)?;
+    spec.loaded.and_then(|loaded| loaded.plan).ok_or_else(|| {
+        let errors = human::things(spec.errors as u64, "error");
+        Failure::usage(format!("{} has {errors}; nothing was mined", path.display())).into()
+    })
+}
+
+fn nothing(read: &Read, mined: &Mined) -> Failure {
+    let passed = read.observed.iter().filter(|one| one.passed).count() as u64;
+    if passed == 0 {
+        let failure = Failure::usage("no run passed, so there is nothing to mine from");
+        return match read.undecided {
+            0 => failure,
+            many => failure.hint(format!("{} could not be decided", &*human::things(many, "run"))),
+        };
+    }
+    let failure = Failure::usage("the runs have nothing in common that could be expected");
+    match (mined.unrecorded, mined.alone) {
+        (0, 0) => failure,
+        (0, _) => failure.hint("no two runs were asked the same; `--by all` takes them together"),
+        (many, _) => {
+            failure.hint(format!("{} record no calls", &*human::things(many as u64, "run")))
+        }
+    }
+}
+
+/// What was mined, in a few lines.
+fn summary(read: &Read, mined: &Mined, checked: &Checked) -> Vec<Printable> {
+    let things = |count: usize, one: &'static str| human::things(count as u64, one);
+    let sum =
+        |of: fn(&toolmark_mine::MinedCase) -> usize| mined.cases.iter().map(of).sum::<usize>();
+    let mut lines = vec![toolmark_redact::printable!(
+        "{}, {} commented out; accepts {} of {} that passed, rejects {} of {} that failed",
+        things(sum(|case| case.expected()), "expectation"),
+        sum(|case| case.comments()),
+        checked.accepted.held,
+        things(checked.accepted.of, "run"),
+        checked.rejected.held,
+        checked.rejected.of
+    )];
+    let held = sum(|case| case.held_out.accepted.held);
+    let of = sum(|case| case.held_out.accepted.of);
+    if of > 0 {
+        lines.push(toolmark_redact::printable!(
+            "held out: what is mined from a part of the runs accepts {} of {} others",
+            held,
+            of
+        ));
+    }
+    let notes = [
+        (
+            mined.unrecorded,
+            "left out because it records no calls",
+            "left out because they record no calls",
+        ),
+        (
+            mined.alone,
+            "left out because no other was asked the same (--by all)",
+            "left out because no others were asked the same (--by all)",
+        ),
+        (
+            read.undecided as usize,
+            "left out because nobody knows whether it passed",
+            "left out because nobody knows whether they passed",
+        ),
+        (
+            checked.unpaired,
+            "will not be paired with its case by id, name or prompt (--stimulus)",
+            "will not be paired with their case by id, name or prompt (--stimulus)",
+        ),
+    ];
+    for (count, one, many) in notes.into_iter().filter(|(count, ..)| *count > 0) {
+        let words = Printable::from(if count == 1 { one } else { many });
+        lines.push(toolmark_redact::printable!("note: {} {}", things(count, "run"), words));
+    }
+    if mined.failed > 0 {
+        let cases = things(mined.failed, "case");
+        lines.push(toolmark_redact::printable!("note: {} without a run that passed", cases));
+    }
+    lines
+}
