@@ -12,9 +12,12 @@ use crate::grader::Cost;
 use crate::plan::{Case, Planned};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use toolmark_outcome::Environment;
 use toolmark_outcome::{Outcome, Verdict};
-use toolmark_trace::{Call, Event, EventKind, Payload, Status, ToolName, Trajectory};
+use toolmark_trace::{
+    Actor, At, Call, Event, EventKind, Level, Location, Payload, Status, ToolName, Trajectory,
+};
 
 /// How many changes of one kind are made at most; of more places an even choice is taken.
 const OF_A_KIND: usize = 60;
@@ -281,16 +284,42 @@ fn replace_answer(run: &mut Trajectory) {
 
 /// A call of another tool, at the end.
 fn insert(run: &mut Trajectory, tool: &str) {
-    let Some(last) = run.calls.last() else { return };
-    let mut call = last.clone();
-    call.name = ToolName::new(tool);
-    call.step = None;
+    let name = ToolName::new(tool);
+    let call = match run.calls.last() {
+        Some(last) => Call { name, step: None, ..last.clone() },
+        None => first_call(run, name),
+    };
     add(run, run.calls.len(), call);
+}
+
+/// A call of a run that made none.
+fn first_call(run: &Trajectory, name: ToolName) -> Call {
+    let place = Location { file: Arc::clone(&run.file), line: 1, column: 1, byte: 0 };
+    Call {
+        id: None,
+        name,
+        args: Some(Payload::value(&Value::Object(serde_json::Map::new()))),
+        result: None,
+        status: Status::Succeeded,
+        level: Level::Protocol,
+        exit_code: None,
+        started: None,
+        duration: None,
+        duration_stated: false,
+        step: None,
+        actor: Actor::Agent,
+        agent: None,
+        spawned: None,
+        at: At::recorded(&place),
+    }
 }
 
 /// Every call again and again: more than any limit that leaves some room.
 fn flood(run: &mut Trajectory) {
-    let again = run.calls.clone();
+    let mut again = run.calls.clone();
+    if again.is_empty() {
+        again.push(first_call(run, ToolName::new(OTHER)));
+    }
     for _ in 0..FLOOD.min(MOST_CALLS / again.len().max(1)) {
         for call in &again {
             let call = Call { step: None, ..call.clone() };
@@ -383,8 +412,6 @@ mod tests {
     use crate::plan::Match;
     use crate::testing::OWN;
     use serde_json::json;
-    use std::collections::BTreeMap;
-    use std::sync::Arc;
     use toolmark_outcome::testing::{runs, vally};
     use toolmark_outcome::{Context, Profile, Scoring, SpecPlace};
 
@@ -468,6 +495,8 @@ mod tests {
             found(&[("expect", mixed)], &["a", "b"]),
             [(Some("never `rm`".into()), FindingKind::CannotFail)]
         );
+        // A run without calls has nothing to take away.
+        assert_eq!(found(&[("expect", json!({"none": true}))], &[]), []);
         // Any of several calls will do: dropping one is not enough.
         let any = json!({"calls": ["*"]});
         assert_eq!(found(&[("expect", any)], &["a", "b"]), [], "without any call it fails");

@@ -20,7 +20,7 @@ struct Limit {
 
 const LIMITS: &[Limit] = &[
     Limit {
-        name: "calls",
+        name: "max-calls",
         grader: "tool-call-count",
         value: |run| {
             let counted = View::whole(run).calls().len() as f64;
@@ -30,21 +30,21 @@ const LIMITS: &[Limit] = &[
         words: |calls| format!("{calls}"),
     },
     Limit {
-        name: "tokens",
+        name: "max-tokens",
         grader: "token-budget",
         value: |run| Some(run.usage.as_ref()?.total() as f64),
         config: |most| json!({ "max": rounded(most * 1.5) as u64 }),
         words: |tokens| format!("{tokens}"),
     },
     Limit {
-        name: "duration",
+        name: "max-duration",
         grader: "wall-time",
         value: |run| Some(duration_of(run)?.as_secs_f64()),
         config: |most| json!({ "max": format!("{}s", rounded(most.max(1.0) * 2.0).ceil()) }),
         words: |seconds| format!("{seconds:.1}s"),
     },
     Limit {
-        name: "cost",
+        name: "max-cost",
         grader: "cost",
         value: |run| Some(run.cost?.usd()),
         config: |most| json!({ "budget": rounded(most * 1.5) }),

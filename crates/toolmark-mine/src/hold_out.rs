@@ -1,11 +1,11 @@
 //! Mining from a part of the runs, and asking the rest whether it holds there.
 
-use crate::item::{Family, Item};
+use crate::item::{Family, Item, Part};
 use crate::panel::Panel;
 use crate::propose::Evidence;
 use crate::sample::Sample;
 use crate::settle::{Doubt, Judged, settle};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::Verdict;
 
 /// Expectations of one thing hold on the rest this often, or are comments.
@@ -49,6 +49,9 @@ pub struct HeldOut {
     /// Single expectations, by their kind.
     pub families: BTreeMap<Family, Share>,
     slots: BTreeMap<String, Share>,
+    /// The kinds of expectations that each run did not meet: of those that passed, and
+    /// of those that failed.
+    unmet: (Vec<BTreeSet<Family>>, Vec<BTreeSet<Family>>),
 }
 
 impl HeldOut {
@@ -69,7 +72,19 @@ impl HeldOut {
             let judged = settle(&items, &part.passing, &part.failing, rest.len());
             all.ask(&items, &judged, &rest, &rest_failing);
         }
+        all.sum_up();
         all
+    }
+
+    /// What is a comment in the end neither accepts nor rejects.
+    fn sum_up(&mut self) {
+        let (passing, failing) = std::mem::take(&mut self.unmet);
+        for unmet in passing {
+            self.accepted.add(!unmet.into_iter().any(|family| self.trusts(family)));
+        }
+        for unmet in failing {
+            self.rejected.add(unmet.into_iter().any(|family| self.trusts(family)));
+        }
     }
 
     fn ask(
@@ -82,26 +97,33 @@ impl HeldOut {
         let panel = Panel::new(&items.iter().collect::<Vec<_>>());
         for sample in passing {
             let verdicts = panel.ask(sample.run);
-            let mut accepts = true;
-            for ((item, judged), verdict) in items.iter().zip(judged).zip(verdicts) {
+            let mut unmet = BTreeSet::new();
+            for (at, (item, judged)) in items.iter().zip(judged).enumerate() {
                 if judged.is_dropped() || item.is_doubtful {
                     continue;
                 }
-                accepts &= !judged.is_expected() || verdict == Some(Verdict::Pass);
-                let Some(holds) = decided(verdict) else { continue };
+                if judged.is_expected() && verdicts[at] != Some(Verdict::Pass) {
+                    unmet.insert(item.family);
+                }
+                // Calls that were not made are no wrong order.
+                let is_made = |call: &usize| verdicts[*call] == Some(Verdict::Pass);
+                if let Part::Sequence(layers) = &item.part
+                    && !layers.iter().flatten().all(is_made)
+                {
+                    continue;
+                }
+                let Some(holds) = decided(verdicts[at]) else { continue };
                 self.families.entry(item.family).or_default().add(holds);
                 self.slots.entry(item.slot.clone()).or_default().add(holds);
             }
-            self.accepted.add(accepts);
+            self.unmet.0.push(unmet);
         }
         for sample in failing {
             let verdicts = panel.ask(sample.run);
-            let mut judged = judged.iter().zip(verdicts);
-            self.rejected.add(
-                judged.any(|(judged, verdict)| {
-                    judged.is_expected() && verdict == Some(Verdict::Fail)
-                }),
-            );
+            let unmet = items.iter().zip(judged).zip(verdicts).filter(|((_, judged), verdict)| {
+                judged.is_expected() && *verdict == Some(Verdict::Fail)
+            });
+            self.unmet.1.push(unmet.map(|((item, _), _)| item.family).collect());
         }
     }
 

@@ -76,10 +76,11 @@ pub fn mine(observed: &[Observed], options: &Options) -> Mined {
             failing: of(&group.failing),
             elsewhere: &elsewhere,
             redactor: options.redactor,
-            uses_arguments: true,
+            // One run does not tell which of its arguments matter.
+            uses_arguments: group.passing.len() > 1,
         };
         let mut held_out = HeldOut::new(&evidence, options.folds);
-        if !held_out.trusts(Family::Arguments) {
+        if evidence.uses_arguments && !held_out.trusts(Family::Arguments) {
             evidence.uses_arguments = false;
             let arguments = held_out.families.get(&Family::Arguments).copied();
             held_out = HeldOut::new(&evidence, options.folds);
@@ -89,7 +90,7 @@ pub fn mine(observed: &[Observed], options: &Options) -> Mined {
         let items = evidence.propose();
         let mut judged = settle(&items, &evidence.passing, &evidence.failing, 0);
         held_out.doubt(&items, &mut judged);
-        drop_vacuous(&items, &mut judged, &evidence.passing);
+        drop_vacuous(&items, &mut judged, &evidence.passing, &evidence.known_tools());
         cases.push(MinedCase {
             id: group.id.clone(),
             prompt: group.prompt.clone(),
@@ -129,8 +130,15 @@ impl Mined {
         for case in &self.cases {
             let indent = if has_cases { 4 } else { 0 };
             let margin = " ".repeat(indent);
-            // A case that asks nothing is a mistake, so all of it is a comment.
-            let is_empty = case.expected() == 0;
+            // A case that asks nothing is an error.
+            if case.expected() == 0 {
+                let id = case.id.as_deref().map(scalar).unwrap_or_default();
+                out.push_str(&format!(
+                    "{margin}# Nothing is certain enough to be expected of {id} ({}).\n",
+                    runs(case.passing)
+                ));
+                continue;
+            }
             let mut text = String::new();
             if let Some(id) = &case.id {
                 text.push_str(&format!("  - id: {}\n", scalar(id)));
@@ -143,14 +151,7 @@ impl Mined {
             }
             text.push_str(&format!("{margin}graders:\n"));
             write_graders(case, indent + 2, &mut text);
-            if is_empty {
-                out.push_str("  # Nothing is certain enough to be expected of this case.\n");
-                for line in text.lines() {
-                    out.push_str(&format!("  # {line}\n"));
-                }
-            } else {
-                out.push_str(&text);
-            }
+            out.push_str(&text);
         }
         out
     }
@@ -175,16 +176,16 @@ fn about(case: &MinedCase) -> Vec<String> {
     }
     let held = &case.held_out;
     if held.folds == 0 {
-        all.push("Nothing was held out: one run does not tell what others will do.".to_owned());
+        all.push("No cross-validation: one run does not tell what others will do.".to_owned());
         return all;
     }
     let rejected = match held.rejected.of {
         0 => String::new(),
-        of => format!(" and rejects {} of {of} that failed", held.rejected.held),
+        of => format!(", rejects {} of {of} that failed", held.rejected.held),
     };
     all.push(format!(
-        "Mined from a part, it accepts {} of {} held-out runs{rejected} ({} parts).",
-        held.accepted.held, held.accepted.of, held.folds
+        "Cross-validation ({} folds): accepts {} of {} held-out runs{rejected}.",
+        held.folds, held.accepted.held, held.accepted.of
     ));
     let families: Vec<String> = Family::ALL
         .iter()
@@ -192,7 +193,7 @@ fn about(case: &MinedCase) -> Vec<String> {
         .map(|(family, share)| format!("{family} {} of {}", share.held, share.of))
         .collect();
     if !families.is_empty() {
-        all.push(format!("Held on them: {}.", families.join(", ")));
+        all.push(format!("Held on held-out runs: {}.", families.join(", ")));
     }
     all
 }

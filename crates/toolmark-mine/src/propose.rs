@@ -1,7 +1,8 @@
 //! What may be expected, from the runs alone. Whether it holds is asked of the graders.
 
-use crate::atom::{most_telling, rank, tool_config};
+use crate::atom::{Test, most_telling, tool_config};
 use crate::budget::budgets;
+use crate::generalize::escaped;
 use crate::item::{Family, Item, Part};
 use crate::order::{Order, Repeats};
 use crate::sample::{Sample, bare, is_writable, tools_of};
@@ -16,8 +17,11 @@ const MAX_PAIRS: usize = 16;
 /// Arguments that are the same in all calls of a tool.
 const MAX_SAME: usize = 3;
 
-/// So many tools are listed that were offered and never called.
-const MAX_UNUSED: usize = 12;
+/// More tools that are never called than this share a line.
+const MAX_LINES: usize = 2;
+
+/// From so many runs on a number that is always the same is expected.
+const SURE: usize = 5;
 
 /// A tool that many runs have and some do not is worth a comment from this share on.
 const OFTEN: f64 = 0.8;
@@ -148,7 +152,7 @@ impl<'s, 't> Evidence<'s, 't> {
                 }
                 left -= 1;
                 let item = never_before(&Template::bare(tool), &Template::bare(other));
-                items.push(item.at_least(3).in_runs(callers.len(), runs.len()));
+                items.push(item.at_least(SURE).in_runs(callers.len(), runs.len()));
             }
         }
     }
@@ -160,13 +164,14 @@ impl<'s, 't> Evidence<'s, 't> {
             let calls: Vec<_> =
                 runs.iter().flat_map(|run| &run.calls).filter(|call| call.tool == tool).collect();
             let callers = runs.iter().filter(|run| run.calls_tool(&tool)).count();
-            let is_once = callers == runs.len() && calls.len() == runs.len();
+            let is_once = runs.iter().all(|run| run.done(&tool).count() == 1);
             let Some((first, others)) = calls.split_first() else { continue };
             if calls.len() < 3 || callers < 2 || is_once {
                 continue;
             }
             let common = first.atoms.iter().filter(|atom| {
-                rank(&atom.test) >= 3 && others.iter().all(|call| call.atoms.contains(*atom))
+                matches!(atom.test, Test::Equals(_) | Test::Tail(_))
+                    && others.iter().all(|call| call.atoms.contains(*atom))
             });
             for atom in most_telling(common).into_iter().take(MAX_SAME) {
                 let condition = json!({ "not": atom.test.condition() });
@@ -215,23 +220,55 @@ impl<'s, 't> Evidence<'s, 't> {
         for tool in tools_of(&self.failing, self.redactor).into_iter().filter(is_unused) {
             origins.insert(tool, Origin::Failing);
         }
-        let unused = origins.values().filter(|origin| !matches!(origin, Origin::Failing)).count();
-        for (tool, origin) in origins {
-            let (least, words) = match origin {
-                Origin::Failing => (1, "failing runs call it"),
-                Origin::Elsewhere => (5, "runs of other cases call it"),
-                Origin::Offered => (5, "it was offered"),
-            };
-            let is_listed = matches!(origin, Origin::Failing) || unused <= MAX_UNUSED;
-            let entry = tool_config(&tool);
-            let entry = if entry.is_string() { entry } else { json!({ "tool": entry }) };
-            let item = Item::expect(Family::Never, format!("never {tool}"), Part::Forbidden(entry));
-            items.push(item.at_least(least).remark(words.into()).doubtful(!is_listed));
+        let of = |wanted: Origin| {
+            let all = origins.iter().filter(move |(_, origin)| **origin == wanted);
+            all.map(|(tool, _)| tool).collect::<Vec<_>>()
+        };
+        for tool in of(Origin::Failing) {
+            never_call(&[tool], 1, "failing runs call it", items);
         }
+        for (origin, one, many) in [
+            (Origin::Elsewhere, "runs of other cases call it", "runs of other cases call them"),
+            (Origin::Offered, "it was offered", "they were offered"),
+        ] {
+            let tools = of(origin);
+            match tools.len() {
+                0..=MAX_LINES => {
+                    tools.iter().for_each(|tool| never_call(&[*tool], SURE, one, items));
+                }
+                _ => never_call(&tools, SURE, many, items),
+            }
+        }
+    }
+
+    /// The tools that some run calls or could have called.
+    pub(crate) fn known_tools(&self) -> BTreeSet<String> {
+        let mut all = tools_of(&self.passing, self.redactor);
+        all.extend(tools_of(&self.failing, self.redactor));
+        all.extend(self.elsewhere.iter().cloned());
+        all.extend(self.passing.iter().flat_map(|run| run.offered.iter().cloned()));
+        all
     }
 }
 
-/// Why a tool is known that no passing run calls, from the weakest to the strongest.
+/// Expects that none of these tools is called.
+fn never_call(tools: &[&String], least: usize, why: &str, items: &mut Vec<Item>) {
+    let entry = match tools {
+        [one] => match tool_config(one) {
+            name @ Value::String(_) => name,
+            pattern => json!({ "tool": pattern }),
+        },
+        many => {
+            let names: Vec<String> = many.iter().map(|tool| escaped(tool)).collect();
+            json!({ "tool": { "regex": format!("^({})$", names.join("|")) } })
+        }
+    };
+    let item = Item::expect(Family::Never, format!("never {entry}"), Part::Forbidden(entry));
+    items.push(item.at_least(least).remark(why.to_owned()));
+}
+
+/// Why a tool is known that no passing run calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Offered,
     Elsewhere,
@@ -293,11 +330,13 @@ fn counts(runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
     for tool in always {
         let counts = runs.iter().map(|run| run.done(tool).count());
         let (Some(fewest), Some(most)) = (counts.clone().min(), counts.max()) else { continue };
-        let (count, words) = match fewest == most {
-            true => (json!({ "min": most, "max": most }), format!("{most} in every run")),
-            false => {
-                (json!({ "max": with_room(most) }), format!("{fewest} to {most} in these runs"))
-            }
+        let words = match fewest == most {
+            true => format!("{most} in every run"),
+            false => format!("{fewest} to {most} in these runs"),
+        };
+        let count = match fewest == most && runs.len() >= SURE {
+            true => json!({ "min": most, "max": most }),
+            false => json!({ "max": with_room(most) }),
         };
         let entry = json!({ "tool": tool_config(tool), "count": count });
         let part = Part::Count { entry, tool: tool.clone() };

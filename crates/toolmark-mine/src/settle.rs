@@ -111,37 +111,36 @@ pub(crate) fn settle(
     all
 }
 
-/// Drops what could not fail: passing runs are altered in many ways, and what still
-/// holds on all of them says nothing.
-pub(crate) fn drop_vacuous(items: &[Item], judged: &mut [Judged], passing: &[&Sample<'_>]) {
+/// Drops what could not fail: passing runs are altered in many ways, also with calls of
+/// these tools, and what still holds on all of them says nothing.
+pub(crate) fn drop_vacuous(
+    items: &[Item],
+    judged: &mut [Judged],
+    passing: &[&Sample<'_>],
+    tools: &BTreeSet<String>,
+) {
     let mut by_run: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, item) in items.iter().enumerate().filter(|(at, _)| !judged[*at].is_dropped()) {
         let speaks = |sample: &&Sample<'_>| {
             sample.calls.len() <= MAX_PROBED_CALLS
                 && item.tools.iter().all(|tool| sample.calls_tool(tool))
         };
-        let shortest = passing
-            .iter()
-            .enumerate()
-            .filter(|(_, sample)| speaks(sample))
-            .min_by_key(|(_, sample)| sample.calls.len());
-        if let Some((run, _)) = shortest {
+        let speaking = passing.iter().enumerate().filter(|(_, sample)| speaks(sample));
+        // A run without calls has nothing to be altered.
+        let best = match item.part {
+            // Many times as many calls are too many where a run had many.
+            Part::Budget(_) => speaking.max_by_key(|(_, sample)| sample.calls.len()),
+            _ => speaking.min_by_key(|(_, sample)| (sample.calls.is_empty(), sample.calls.len())),
+        };
+        if let Some((run, _)) = best {
             by_run.entry(run).or_default().push(at);
         }
     }
-    let mut tools: BTreeSet<String> =
-        passing.iter().flat_map(|sample| sample.tools()).map(str::to_owned).collect();
     for (at, places) in by_run {
         let asked: Vec<&Item> = places.iter().map(|place| &items[*place]).collect();
-        // A forbidden tool is one that could have been called.
-        let forbidden = asked.iter().filter_map(|item| match &item.part {
-            Part::Forbidden(entry) => entry.as_str().map(str::to_owned),
-            _ => None,
-        });
-        tools.extend(forbidden);
         let panel = Panel::new(&asked);
         let Some(case) = panel.case() else { continue };
-        for finding in probe(case, passing[at].run, &Environment::default(), &tools) {
+        for finding in probe(case, passing[at].run, &Environment::default(), tools) {
             let place = finding.grader.parse::<usize>().ok().and_then(|n| places.get(n));
             if let (FindingKind::CannotFail, None, Some(place)) =
                 (finding.kind, finding.item, place)

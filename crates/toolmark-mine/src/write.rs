@@ -29,8 +29,7 @@ pub(crate) fn write_graders(case: &MinedCase, indent: usize, out: &mut String) {
         writer.expect(indent, "separates", &telling);
     }
     if !others.is_empty() {
-        let name = if telling.is_empty() { "calls" } else { "holds" };
-        writer.expect(indent, name, &others);
+        writer.expect(indent, "holds", &others);
     }
     if !counts.is_empty() {
         writer.expect(indent, "counts", &counts);
@@ -195,7 +194,9 @@ impl Writer<'_, '_> {
             };
             for call in layer {
                 let Part::Call(entry) = &self.case.items[*call].part else { continue };
-                let line = self.noted(Line::new(deeper, format!("- {}", flow(entry))), *call);
+                let line = Line::new(deeper, format!("- {}", flow(entry)));
+                // Calls of a sequence that is a comment are entries of `calls` too.
+                let line = if comment.is_some() { line } else { self.noted(line, *call) };
                 self.line(&line, comment);
             }
         }
@@ -224,6 +225,7 @@ impl Writer<'_, '_> {
         let passing = judged.held + judged.failed + judged.undecided;
         let mut parts = vec![match item.relevant {
             Some(callers) => format!("in all {callers} runs that call it"),
+            None if passing == 1 => "the only run".to_owned(),
             None => format!("{} of {passing} runs", judged.held),
         }];
         if judged.undecided > 0 && item.relevant.is_none() {

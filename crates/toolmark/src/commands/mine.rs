@@ -103,6 +103,10 @@ impl Mine {
         }
         let text = printer.redact(mined.to_yaml());
         let checked = mined.check(&text, &read.observed);
+        if let Some(problem) = checked.problems.iter().find(|problem| problem.is_error()) {
+            let failure = Failure::unread("the mined spec is invalid, which is a bug of toolmark");
+            return Err(failure.problem(problem).into());
+        }
         printer.raw(&text)?;
         if printer.verbosity > Verbosity::Quiet {
             for words in summary(&read, &mined, &checked) {
