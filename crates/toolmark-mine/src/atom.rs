@@ -158,7 +158,12 @@ impl Walk<'_> {
             return;
         }
         if matches!(key, "command" | "cmd" | "script" | "shell_command") {
-            for regex in programs(text) {
+            let programs = programs(text);
+            // Whoever looks around does so in words of their own.
+            if programs.is_empty() {
+                return;
+            }
+            for regex in programs {
                 self.add(path, Test::Program(regex));
             }
         }
@@ -267,6 +272,8 @@ mod tests {
         assert_eq!(atoms(json!({"password": "hunter2hunter2"})), [] as [&str; 0]);
         assert_eq!(atoms(json!({"text": "x".repeat(MAX_TEXT + 1)})), [] as [&str; 0]);
         assert_eq!(atoms(json!({"text": "a\nb"})), [] as [&str; 0]);
+        assert_eq!(atoms(json!({"command": "cat a.txt | head"})), [] as [&str; 0]);
+        assert_eq!(atoms(json!({"command": "npm test"})).len(), 3);
     }
 
     #[test]

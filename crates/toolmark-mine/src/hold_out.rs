@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::Verdict;
 
 /// Expectations of one thing hold on the rest this often, or are comments.
-const SLOT_HOLDS: f64 = 0.9;
+const SLOT_HOLDS: f64 = 0.8;
 
 /// Expectations of one kind hold on the rest this often, or are comments.
-const FAMILY_HOLDS: f64 = 2.0 / 3.0;
+const FAMILY_HOLDS: f64 = 0.75;
 
 /// So many answers tell something about a kind.
 const MIN_ANSWERS: usize = 3;

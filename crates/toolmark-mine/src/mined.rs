@@ -3,7 +3,7 @@
 use crate::group::groups;
 use crate::hold_out::HeldOut;
 use crate::item::{Family, Item};
-use crate::propose::Evidence;
+use crate::propose::{Evidence, MIN_FOR_ARGUMENTS};
 use crate::sample::{Sample, tools_of};
 use crate::settle::{Judged, drop_vacuous, settle};
 use crate::write::{scalar, write_graders};
@@ -76,8 +76,7 @@ pub fn mine(observed: &[Observed], options: &Options) -> Mined {
             failing: of(&group.failing),
             elsewhere: &elsewhere,
             redactor: options.redactor,
-            // One run does not tell which of its arguments matter.
-            uses_arguments: group.passing.len() > 1,
+            uses_arguments: group.passing.len() >= MIN_FOR_ARGUMENTS,
         };
         let mut held_out = HeldOut::new(&evidence, options.folds);
         if evidence.uses_arguments && !held_out.trusts(Family::Arguments) {

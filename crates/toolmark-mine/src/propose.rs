@@ -17,6 +17,10 @@ const MAX_PAIRS: usize = 16;
 /// Arguments that are the same in all calls of a tool.
 const MAX_SAME: usize = 3;
 
+/// Two runs have much in common by chance: fewer than this do not tell which arguments
+/// matter.
+pub(crate) const MIN_FOR_ARGUMENTS: usize = 3;
+
 /// More tools that are never called than this share a line.
 const MAX_LINES: usize = 2;
 
@@ -181,7 +185,7 @@ impl<'s, 't> Evidence<'s, 't> {
                 let slot = format!("same {tool} {}", atom.path);
                 let item = Item::expect(Family::Arguments, slot, Part::Forbidden(entry));
                 let words = format!("all {} calls", calls.len());
-                let item = item.at_least(3).about([tool.clone()]).remark(words);
+                let item = item.at_least(MIN_FOR_ARGUMENTS).about([tool.clone()]).remark(words);
                 items.push(item.in_runs(callers, runs.len()).doubtful(!self.uses_arguments));
             }
         }
@@ -280,7 +284,7 @@ fn item_of(template: &Template) -> Item {
     let slot = format!("call {config}");
     let has_arguments = !template.atoms.is_empty();
     let family = if has_arguments { Family::Arguments } else { Family::Tools };
-    let least = if has_arguments { 2 } else { 1 };
+    let least = if has_arguments { MIN_FOR_ARGUMENTS } else { 1 };
     let item = Item::expect(family, slot, Part::Call(config)).at_least(least);
     item.about([template.tool.clone()])
 }

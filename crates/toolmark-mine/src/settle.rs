@@ -126,11 +126,15 @@ pub(crate) fn drop_vacuous(
                 && item.tools.iter().all(|tool| sample.calls_tool(tool))
         };
         let speaking = passing.iter().enumerate().filter(|(_, sample)| speaks(sample));
-        // A run without calls has nothing to be altered.
+        // By what they are, not by where they come: any order of runs gives the same.
+        let key = |sample: &Sample<'_>| {
+            let calls = sample.calls.len();
+            (sample.calls.is_empty(), calls, sample.tools().map(str::to_owned).collect::<Vec<_>>())
+        };
         let best = match item.part {
             // Many times as many calls are too many where a run had many.
             Part::Budget(_) => speaking.max_by_key(|(_, sample)| sample.calls.len()),
-            _ => speaking.min_by_key(|(_, sample)| (sample.calls.is_empty(), sample.calls.len())),
+            _ => speaking.min_by_key(|(_, sample)| key(sample)),
         };
         if let Some((run, _)) = best {
             by_run.entry(run).or_default().push(at);

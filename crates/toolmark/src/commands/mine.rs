@@ -214,6 +214,14 @@ fn nothing(read: &Read, mined: &Mined) -> Failure {
         };
     }
     let failure = Failure::usage("the runs have nothing in common that could be expected");
+    let comments: usize = mined.cases.iter().map(toolmark_mine::MinedCase::comments).sum();
+    let failure = match comments {
+        0 => failure,
+        many => {
+            let what = human::things(many as u64, "expectation");
+            failure.hint(format!("{what} would hold, but too few runs support them"))
+        }
+    };
     match (mined.unrecorded, mined.alone) {
         (0, 0) => failure,
         (0, _) => failure.hint("no two runs were asked the same; `--by all` takes them together"),
