@@ -27,6 +27,7 @@ mod guard_session;
 mod jobs;
 mod judge;
 mod prices;
+mod mine;
 mod repro;
 mod robust;
 mod secrets;
