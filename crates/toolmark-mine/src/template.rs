@@ -143,6 +143,7 @@ mod tests {
     use super::*;
     use crate::testing::{run, sample};
     use serde_json::json;
+    use std::slice::from_ref;
 
     fn found(runs: &[&[(&str, Value)]]) -> Vec<Value> {
         let runs: Vec<_> = runs.iter().map(|calls| run(calls)).collect();
@@ -156,12 +157,12 @@ mod tests {
         let a = ("t", json!({"city": "Paris", "id": 7}));
         let b = ("t", json!({"city": "Paris", "id": 8}));
         assert_eq!(
-            found(&[&[a.clone()], &[b.clone()]]),
+            found(&[from_ref(&a), from_ref(&b)]),
             [json!({"tool": "t", "args": {"city": "Paris"}})]
         );
         // Both at once need one call that has both.
         let apart = [("t", json!({"city": "Paris"})), ("t", json!({"id": 7}))];
-        assert_eq!(found(&[&[a.clone()], &apart]).len(), 1);
+        assert_eq!(found(&[from_ref(&a), &apart]).len(), 1);
         assert_eq!(found(&[&[a], &[("t", json!({}))]]), [json!("t")]);
     }
 

@@ -44,6 +44,9 @@ struct Writer<'c, 'o> {
     out: &'o mut String,
 }
 
+/// The entry of a section, where a part belongs to it.
+type EntryOf = fn(&Part) -> Option<&Value>;
+
 /// A line, and what it says beside.
 struct Line {
     indent: usize,
@@ -129,7 +132,7 @@ impl Writer<'_, '_> {
                 _ => {}
             }
         }
-        let sections: [(&str, fn(&Part) -> Option<&Value>); 3] = [
+        let sections: [(&str, EntryOf); 3] = [
             ("calls", |part| match part {
                 Part::Call(entry) | Part::Count { entry, .. } => Some(entry),
                 _ => None,
@@ -153,7 +156,7 @@ impl Writer<'_, '_> {
         indent: usize,
         key: &str,
         places: &[usize],
-        entry_of: fn(&Part) -> Option<&Value>,
+        entry_of: EntryOf,
         comment: Option<usize>,
     ) {
         let entry = |at: usize| entry_of(&self.case.items[at].part);
