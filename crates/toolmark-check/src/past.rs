@@ -23,13 +23,11 @@ const MAX_SCRIPT: usize = 64 << 10;
 pub struct Past {
     made: BTreeSet<String>,
     changed: BTreeSet<String>,
-    shown: BTreeSet<String>,
     brought: BTreeSet<String>,
     /// Files that somebody read or edited before they were written: they were there.
     seen: BTreeSet<String>,
     branches: BTreeSet<String>,
     head: Option<String>,
-    stashes: i32,
     started: Vec<String>,
     programs: BTreeMap<String, String>,
     downloads: BTreeSet<String>,
@@ -122,17 +120,12 @@ impl Past {
             self.see(&path);
             keep(&mut self.changed, path);
         }
-        left.shown.into_iter().for_each(|path| keep(&mut self.shown, path));
         for path in left.brought {
             self.made.remove(&path);
             keep(&mut self.brought, path);
         }
         left.branches.into_iter().for_each(|name| keep(&mut self.branches, name));
         self.head = left.head.or(self.head.take());
-        if let Some(head) = self.head.clone().filter(|_| !left.commits.is_empty()) {
-            keep(&mut self.branches, head);
-        }
-        self.stashes = self.stashes.saturating_add(left.stashes).max(0);
         if self.started.len() < MAX_FILES {
             self.started.extend(left.started);
         }
@@ -146,22 +139,28 @@ impl Past {
         keep(&mut self.seen, path.to_owned());
     }
 
-    /// What git says about the branch it works on.
+    /// What git says about the branch it works on, and about those it makes.
     pub fn hear(&mut self, output: &str) {
         /// So much of an output is looked at.
         const LINES: usize = 64;
+        let mut pushes = false;
         for line in output.lines().take(LINES) {
             let line = line.trim();
+            // `To ADDRESS` stands above what a push did, `From ADDRESS` above a fetch.
+            pushes = (pushes || line.starts_with("To ")) && !line.starts_with("From ");
             let quoted = |start: &str| line.strip_prefix(start)?.strip_suffix('\'');
-            let own = line.strip_prefix('[').and_then(|rest| rest.split_once(']')).and_then(|it| {
+            let pushed = || {
+                let (_, name) = line.strip_prefix("* [new branch]")?.split_once(" -> ")?;
+                pushes.then_some(name)
+            };
+            let taken =
+                || line.strip_prefix("fatal: a branch named '")?.strip_suffix("' already exists");
+            let committed = || {
                 // `[feature/x 1a2b3c4] message` says what was committed where.
-                let (name, hash) = it.0.rsplit_once(' ')?;
+                let (name, hash) = line.strip_prefix('[')?.split_once(']')?.0.rsplit_once(' ')?;
                 let is_hash = hash.len() >= 7 && hash.chars().all(|c| c.is_ascii_hexdigit());
                 is_hash.then_some(name)
-            });
-            if line.starts_with("The stash entry is kept") {
-                self.stashes += 1;
-            }
+            };
             let rebased = || {
                 let name = line.strip_prefix("Successfully rebased and updated refs/heads/")?;
                 name.strip_suffix('.')
@@ -172,10 +171,13 @@ impl Past {
                     .or_else(|| quoted("Switched to a new branch '"))
                     .or_else(|| quoted("Already on '"))
             };
-            if let Some(name) = own.or_else(rebased).filter(|name| is_name(name)) {
-                self.head = Some(name.to_owned());
+            if let Some(name) = pushed().filter(|name| is_name(name)) {
                 keep(&mut self.branches, name.to_owned());
-            } else if let Some(name) = named().filter(|name| is_name(name)) {
+            } else if let Some(name) = taken() {
+                self.branches.remove(name);
+            } else if let Some(name) =
+                committed().or_else(rebased).or_else(named).filter(|name| is_name(name))
+            {
                 self.head = Some(name.to_owned());
             }
         }
@@ -247,17 +249,9 @@ impl Facts for Past {
         self.changed.contains(path)
     }
 
-    fn shown(&self, path: &str) -> bool {
-        self.shown.contains(path)
-    }
-
     fn is_own_branch(&self, _: Option<&str>, name: Option<&str>) -> bool {
         let name = name.or(self.head.as_deref());
         name.is_some_and(|name| !is_shared_branch(name) && self.branches.contains(name))
-    }
-
-    fn has_own_stash(&self) -> bool {
-        self.stashes > 0
     }
 
     fn started(&self, text: &str) -> bool {
@@ -316,28 +310,52 @@ mod tests {
             (&["sed -i s/a/b/ a.rs"], "", "git checkout -- a.rs", Allow),
             (&["sed -i s/a/b/ a.rs"], "", "git checkout -- a.rs b.rs", Deny),
             (&["sed -i s/a/b/ a.rs"], "", "git checkout -- .", Deny),
-            (&["git diff a.rs"], "", "git checkout -- a.rs", Allow),
-            (&["git diff a.rs"], "", "git checkout -- b.rs", Deny),
-            (&["git diff a.rs | head"], "", "git checkout -- a.rs", Deny),
-            (&["git diff --stat a.rs"], "", "git checkout -- a.rs", Deny),
+            (&["git diff a.rs"], "", "git checkout -- a.rs", Deny),
             (&["git checkout -b x"], "", "git push --force-with-lease origin x", Allow),
             (&["git checkout -b x"], "", "git push --force-with-lease", Allow),
             (&["git checkout -b x"], "", "git push --force origin x", Deny),
+            (&["git checkout -b x origin/x"], "", "git push --force-with-lease", Ask),
             (&["git checkout -b main"], "", "git push --force-with-lease origin main", Ask),
             (&["git checkout -b x", "git switch y"], "", "git push --force-with-lease", Ask),
-            (&["git push origin x"], "", "git push --force-with-lease origin x", Allow),
-            (&[], "", "git push --force-with-lease origin feature/y", Allow),
-            (&[], "", "git push --force-with-lease origin release/1", Ask),
+            (&["git push origin x"], "", "git push --force-with-lease origin x", Ask),
+            (
+                &["git push origin x"],
+                "To h:r.git\n * [new branch]      x -> x",
+                "git push --force-with-lease origin x",
+                Allow,
+            ),
+            (
+                &["git fetch"],
+                "From h:r.git\n * [new branch]      x -> x",
+                "git push --force-with-lease origin x",
+                Ask,
+            ),
+            (
+                &["git checkout -b x || git checkout x"],
+                "fatal: a branch named 'x' already exists\nSwitched to branch 'x'",
+                "git push --force-with-lease",
+                Ask,
+            ),
+            (&[], "", "git push --force-with-lease origin feature/y", Ask),
             (&[], "", "git push --force-with-lease origin HEAD:main", Ask),
-            (&["git push origin x"], "", "git push --force-with-lease", Ask),
-            (&["git commit -m a"], "[x 1234567] a", "git push --force-with-lease", Allow),
-            (&["git commit -m a"], "[main 1234567] a", "git push --force-with-lease", Ask),
+            (&["git commit -m a"], "[x 1234567] a", "git push --force-with-lease", Ask),
+            (
+                &["git checkout -b x", "git commit -m a"],
+                "[x 1234567] a",
+                "git push --force-with-lease",
+                Allow,
+            ),
             (&[], "On branch x", "git push --force-with-lease", Ask),
             (&["git branch x"], "", "git branch -D x", Allow),
             (&["git branch x"], "", "git branch -D x y", Ask),
-            (&["git stash"], "", "git stash drop", Allow),
-            (&["git stash", "git stash pop"], "", "git stash drop", Ask),
-            (&["git stash"], "", "git stash drop stash@{1}", Ask),
+            (&["git stash"], "", "git stash drop", Ask),
+            (&[], "", "pkill -f 'python3 -m http.server 8000'", Ask),
+            (
+                &["python3 -m http.server 8000 &"],
+                "",
+                "pkill -f 'python3 -m http.server 8000'",
+                Allow,
+            ),
             (&["python3 fetch.py &"], "", "pkill -f fetch.py", Allow),
             (&["python3 fetch.py &"], "", "pkill -f fetch", Allow),
             (&["python3 fetch.py &"], "", "pkill -f py", Ask),

@@ -89,6 +89,44 @@ impl Disk {
     }
 }
 
+impl Disk {
+    /// Whether the repository has a branch of this name, here or as a remote has it; `None`
+    /// where that cannot be told.
+    #[must_use]
+    pub fn has_branch(&self, name: &str) -> Option<bool> {
+        /// More of the list of packed references is not read.
+        const MAX_PACKED: u64 = 4 << 20;
+        if name.is_empty() || name.starts_with('/') || name.split('/').any(|part| part == "..") {
+            return None;
+        }
+        let git = git_directory(&PathBuf::from(self.root()?).join(".git"))?;
+        // A linked work tree has its references where the repository is.
+        let common = fs::read_to_string(git.join("commondir")).ok();
+        let git = common.map_or_else(|| git.clone(), |path| git.join(path.trim()));
+        let is_there = |start: &Path| start.join(name).exists();
+        let mut remotes = fs::read_dir(git.join("refs/remotes")).into_iter().flatten().flatten();
+        if is_there(&git.join("refs/heads")) || remotes.any(|remote| is_there(&remote.path())) {
+            return Some(true);
+        }
+        let packed = match fs::File::open(git.join("packed-refs")) {
+            Ok(file) if file.metadata().is_ok_and(|about| about.len() > MAX_PACKED) => return None,
+            Ok(mut file) => {
+                let mut text = String::new();
+                std::io::Read::read_to_string(&mut file, &mut text).ok()?;
+                text
+            }
+            Err(_) => String::new(),
+        };
+        let is_name = |line: &str| {
+            let reference = line.split_once(' ').map_or("", |(_, reference)| reference);
+            let of_remote = || reference.strip_prefix("refs/remotes/")?.split_once('/');
+            reference.strip_prefix("refs/heads/").or(of_remote().map(|(_, name)| name))
+                == Some(name)
+        };
+        Some(packed.lines().any(is_name))
+    }
+}
+
 impl Facts for Disk {
     fn is_clean(&self, directory: &str, paths: &[String], staged: bool) -> Option<bool> {
         let until = Instant::now() + LONG_BUDGET;

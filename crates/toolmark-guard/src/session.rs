@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use toolmark_check::past::Past;
-use toolmark_shell::{Facts, Left, is_shared_branch};
+use toolmark_shell::{Facts, Left};
 
 /// A longer script that the session did not write is not read.
 const MAX_SCRIPT: u64 = 64 << 10;
@@ -43,19 +43,15 @@ impl<'a> Live<'a> {
     /// changes may be taken back.
     #[must_use]
     pub fn refine(&self, left: Left) -> Left {
-        let Left { made, changed, head, commits, mut branches, .. } = left;
+        let Left { made, changed, branches, .. } = left;
         let (new, there): (Vec<String>, Vec<String>) =
             made.into_iter().partition(|path| is_missing(path));
         let changed = there.into_iter().chain(changed);
         let changed = changed.filter(|path| self.has_no_other_changes(path)).collect();
-        if head.is_none() {
-            let heads = commits
-                .iter()
-                .filter_map(|at| self.disk.head(Some(at.as_str()).filter(|at| !at.is_empty())));
-            branches.extend(heads.filter(|name| !is_shared_branch(name)));
-        }
-        branches.dedup();
-        Left { made: new, changed, branches, head: None, commits: Vec::new(), ..left }
+        // A branch that is there already is not made, whatever a command says.
+        let is_new = |name: &String| self.disk.has_branch(name) == Some(false);
+        let branches = branches.into_iter().filter(is_new).collect();
+        Left { made: new, changed, branches, head: None, ..left }
     }
 
     fn has_no_other_changes(&self, path: &str) -> bool {
@@ -116,10 +112,6 @@ impl Facts for Live<'_> {
         self.past().changed(path)
     }
 
-    fn shown(&self, path: &str) -> bool {
-        self.past().shown(path)
-    }
-
     fn is_clean(&self, directory: &str, paths: &[String], staged: bool) -> Option<bool> {
         self.disk.is_clean(directory, paths, staged)
     }
@@ -132,10 +124,6 @@ impl Facts for Live<'_> {
                 head.is_some_and(|name| self.past().is_own_branch(directory, Some(&name)))
             }
         }
-    }
-
-    fn has_own_stash(&self) -> bool {
-        self.past().has_own_stash()
     }
 
     fn started(&self, text: &str) -> bool {

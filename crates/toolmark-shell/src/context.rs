@@ -66,24 +66,14 @@ pub trait Facts {
     fn changed(&self, _path: &str) -> bool {
         false
     }
-    /// Whether `git diff` has shown what is changed in this file: it is in the record of the
-    /// session.
-    fn shown(&self, _path: &str) -> bool {
-        false
-    }
     /// Whether git would lose nothing if it replaced these files of a directory by what
     /// its index has; no files means all of the work tree. With `staged`, what is only
     /// in the index counts too.
     fn is_clean(&self, _directory: &str, _paths: &[String], _staged: bool) -> Option<bool> {
         None
     }
-    /// Whether the session made a branch, pushed it or committed to it; without a name
-    /// the branch that is checked out.
+    /// Whether the session made a branch; without a name the branch that is checked out.
     fn is_own_branch(&self, _directory: Option<&str>, _name: Option<&str>) -> bool {
-        false
-    }
-    /// Whether the newest stash is one of the session's.
-    fn has_own_stash(&self) -> bool {
         false
     }
     /// Whether the session started a program whose command line has this text.

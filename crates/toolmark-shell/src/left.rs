@@ -19,24 +19,15 @@ pub struct Left {
     /// Files that it changes and that were there before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// Files whose changes it shows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub shown: Vec<String>,
     /// Where it moves or links to something that it did not make.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub brought: Vec<String>,
-    /// Branches that it makes or pushes.
+    /// Branches that it makes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub branches: Vec<String>,
     /// The branch that it checks out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// Where it commits to the branch that is checked out, or pushes it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub commits: Vec<String>,
-    /// How many stashes it makes, less those it takes away.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub stashes: i32,
     /// Programs that it starts in the background, with their arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started: Vec<String>,
@@ -51,11 +42,6 @@ pub struct Left {
     pub copies: Vec<String>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_zero(number: &i32) -> bool {
-    *number == 0
-}
-
 impl Left {
     /// Is there anything?
     #[must_use]
@@ -65,10 +51,6 @@ impl Left {
 
     pub(crate) fn make(&mut self, path: &str) {
         add(&mut self.made, path);
-    }
-
-    pub(crate) fn show(&mut self, path: &str) {
-        add(&mut self.shown, path);
     }
 
     pub(crate) fn change(&mut self, path: &str) {
@@ -104,9 +86,11 @@ impl Left {
         }
     }
 
-    /// What `git SUB …` does to branches and stashes.
-    pub(crate) fn git(&mut self, sub: &str, args: &[Arg], at: Option<&str>) {
-        let at = at.unwrap_or("");
+    /// What `git SUB …` does to branches.
+    ///
+    /// A branch is the session's own only where the session made it. To commit to a branch,
+    /// or to push it, does not make it so: it may be a colleague's.
+    pub(crate) fn git(&mut self, sub: &str, args: &[Arg]) {
         let words: Vec<&str> =
             args.iter().filter(|arg| !arg.dynamic).map(|arg| arg.text.as_str()).collect();
         let after = |flags: &[&str]| {
@@ -115,49 +99,37 @@ impl Left {
         };
         let operands: Vec<&str> =
             words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+        // `-b x origin/x` and `--track` take over a branch that is there.
+        let is_new = |name: &str| {
+            let is_same = |from: &&str| {
+                let is_path = from.starts_with(['.', '/', '~']);
+                !is_path && from.strip_suffix(name).is_some_and(|at| at.ends_with('/'))
+            };
+            !operands.iter().any(is_same)
+                && !words.iter().any(|word| *word == "-t" || word.starts_with("--track"))
+        };
         match sub {
             "checkout" | "switch" => {
-                let made = after(&["-b", "-B", "-c", "-C", "--create", "--orphan"]);
-                if let Some(name) = made {
+                let made = after(&["-b", "-c", "--create", "--orphan"]);
+                if let Some(name) = made.filter(|name| is_new(name)) {
                     self.branch(name);
                 }
+                let moved = || after(&["-B", "-C", "--force-create"]);
                 let only = match operands[..] {
                     [name] if !words.contains(&"--") => Some(name),
                     _ => None,
                 };
-                self.head = made.or(only).map(str::to_owned).or(self.head.take());
+                let head = made.or_else(moved).or(only).map(str::to_owned);
+                self.head = head.or(self.head.take());
             }
-            "worktree" => after(&["-b", "-B"]).into_iter().for_each(|name| self.branch(name)),
+            "worktree" => {
+                let made = after(&["-b"]).filter(|name| is_new(name));
+                made.into_iter().for_each(|name| self.branch(name));
+            }
             "branch" if operands.len() == words.len() => {
-                operands.first().into_iter().for_each(|name| self.branch(name));
+                let made = operands.first().filter(|name| is_new(name));
+                made.into_iter().for_each(|name| self.branch(name));
             }
-            "commit" | "rebase" | "cherry-pick" | "am" | "revert" | "merge" => {
-                add(&mut self.commits, at);
-            }
-            "push" => {
-                let is_plain = |word: &&str| {
-                    let is_force = word.starts_with("--f") || *word == "-f" || *word == "-d";
-                    !is_force && !word.starts_with("--del") && !word.starts_with("--mir")
-                };
-                if !words.iter().all(is_plain) {
-                    return;
-                }
-                if operands.len() < 2 {
-                    add(&mut self.commits, at);
-                }
-                for name in operands.iter().skip(1).filter(|name| !name.starts_with([':', '+'])) {
-                    let name = name.rsplit(':').next().unwrap_or(name);
-                    match name {
-                        "HEAD" => add(&mut self.commits, at),
-                        name => self.branch(name.strip_prefix("refs/heads/").unwrap_or(name)),
-                    }
-                }
-            }
-            "stash" => match operands.first().copied() {
-                None | Some("push" | "save") => self.stashes += 1,
-                Some("pop" | "drop") => self.stashes -= 1,
-                _ => {}
-            },
             _ => {}
         }
     }
@@ -230,25 +202,27 @@ mod tests {
 
     #[test]
     fn branches() {
-        let of = |command| {
-            let Left { branches, head, commits, stashes, .. } = left(command);
-            (branches.join(" "), head.unwrap_or_default(), !commits.is_empty(), stashes)
-        };
-        for (command, want) in [
-            ("git checkout -b x", ("x", "x", false, 0)),
-            ("git switch main", ("", "main", false, 0)),
-            ("git checkout -- a", ("", "", false, 0)),
-            ("git branch y", ("y", "", false, 0)),
-            ("git branch -D y", ("", "", false, 0)),
-            ("git push -u origin feat/z", ("feat/z", "", false, 0)),
-            ("git push", ("", "", true, 0)),
-            ("git push --force-with-lease origin z", ("", "", false, 0)),
-            ("git push origin :z", ("", "", false, 0)),
-            ("git commit -m 'a b' && git stash", ("", "", true, 1)),
-            ("git stash pop", ("", "", false, -1)),
+        for (command, branches, head) in [
+            ("git checkout -b x", &["x"][..], Some("x")),
+            ("git checkout -B x", &[], Some("x")),
+            ("git checkout -b x origin/x", &[], Some("x")),
+            ("git checkout -b x origin/main", &["x"], Some("x")),
+            ("git switch -c x --track origin/y", &[], Some("x")),
+            ("git switch main", &[], Some("main")),
+            ("git checkout -- a", &[], None),
+            ("git branch y", &["y"], None),
+            ("git branch y origin/y", &[], None),
+            ("git branch -D y", &[], None),
+            ("git worktree add -b w ../w", &["w"], None),
+            ("git push -u origin feat/z", &[], None),
+            ("git commit -m 'a b'", &[], None),
         ] {
-            let (branches, head, commits, stashes) = of(command);
-            assert_eq!((&*branches, &*head, commits, stashes), want, "{command}");
+            let left = left(command);
+            assert_eq!(
+                (&left.branches[..], left.head.as_deref()),
+                (&branches.iter().map(|b| (*b).to_owned()).collect::<Vec<_>>()[..], head),
+                "{command}"
+            );
         }
         assert!(is_shared_branch("main") && is_shared_branch("release/1.2"));
         assert!(!is_shared_branch("feat/main") && !is_shared_branch("me/developing"));

@@ -146,22 +146,6 @@ fn remember_clone(run: &mut Run<'_, '_>, args: &[Arg]) {
     }
 }
 
-/// The files whose changes `git diff FILE …` prints in full.
-fn remember_shown(run: &mut Run<'_, '_>, args: &[Arg]) {
-    let is_plain = |arg: &Arg| {
-        let text = arg.text.as_str();
-        let is_file = !arg.dynamic && !arg.glob && !text.contains("..") && text.contains('.');
-        text == "--" || text == "HEAD" || (!text.starts_with('-') && is_file)
-    };
-    if run.call.piped || !args.iter().all(is_plain) {
-        return;
-    }
-    for arg in args.iter().filter(|arg| !matches!(arg.text.as_str(), "--" | "HEAD")) {
-        let path = run.analyzer.place(&arg.text).path;
-        run.analyzer.left.show(&path);
-    }
-}
-
 /// The directories that `git init` and `git worktree add` make.
 fn remember_trees(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
     let parsed = grammar("bB").parse(args);
@@ -184,7 +168,7 @@ fn can_take_back(run: &Run<'_, '_>, paths: &[&str], staged: bool) -> bool {
         let path = *path;
         let is_one = !path.contains(['*', '?', '[']) && !matches!(path, "." | "./" | ":/");
         let is_artefact = || run.analyzer.place(path).scope == Scope::TreeArtefact;
-        let is_kept = || facts.made(place) || facts.changed(place) || facts.shown(place);
+        let is_kept = || facts.made(place) || facts.changed(place);
         is_one && (is_lock(path) || is_artefact() || is_kept())
     };
     let own = !paths.is_empty() && paths.iter().zip(&places).all(is_own);
@@ -218,8 +202,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         remember_clone(run, args);
     }
     remember_trees(run, sub, args);
-    let at = run.analyzer.cwd.clone();
-    run.analyzer.left.git(sub, args, at.as_deref());
+    run.analyzer.left.git(sub, args);
     // `ext::` names a command instead of an address.
     for text in args.iter().filter_map(|arg| arg.text.strip_prefix("ext::")) {
         run.shell_text(text);
@@ -244,12 +227,8 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         "stash" => {
             let words = super::plain_words(args);
             match words.first() {
-                Some(&"drop") => {
-                    let is_newest = matches!(words.get(1), None | Some(&"stash@{0}" | &"0"));
-                    let facts = run.analyzer.context.facts;
-                    let is_own = is_newest && facts.is_some_and(|facts| facts.has_own_stash());
-                    discard(run, "a stash", if is_own { R2 } else { R3 }, "drops stashed work");
-                }
+                // A stash of the session's own holds what was not committed before it, too.
+                Some(&"drop") => discard(run, "a stash", R3, "drops stashed work"),
                 Some(&"clear") => discard(run, "all stashes", R4, "drops all stashed work"),
                 _ => {}
             }
@@ -327,9 +306,6 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         }
         "config" => config(run, args),
         "log" | "show" | "diff" | "format-patch" => {
-            if sub == "diff" {
-                remember_shown(run, args);
-            }
             if let Some(path) =
                 (Grammar { short: "o", long: &["output", "output-directory"], ..GRAMMAR })
                     .parse(args)

@@ -150,12 +150,6 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
     }
 }
 
-/// Does a branch have the name of one person's work: `feature/x`, `ada/fix`?
-fn is_topic_branch(name: &str) -> bool {
-    let has_wildcard = name.contains(['*', '$', '`']);
-    !has_wildcard && !is_shared_branch(name) && !name.starts_with("refs/")
-}
-
 /// Is it a branch of the session's own, and none that others work on?
 fn is_own(run: &Run<'_, '_>, name: Option<&str>) -> bool {
     let name = name.map(|name| name.strip_prefix("refs/heads/").unwrap_or(name));
@@ -226,14 +220,10 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
         let mut names = refspecs.clone().peekable();
         let own = match names.peek() {
             None => is_own(run, None),
-            // Who names a branch that is nobody else's means it; the lease keeps what is
-            // not known here.
+            // A topic branch may be a colleague's: only one that the session made is its own.
             Some(_) => names.all(|name| match name.rsplit(':').next().unwrap_or(name) {
                 "HEAD" | "@" => is_own(run, None),
-                name => {
-                    let name = name.strip_prefix("refs/heads/").unwrap_or(name);
-                    is_topic_branch(name)
-                }
+                name => is_own(run, Some(name)),
             }),
         };
         let all = parsed.has("", "all") || parsed.has("", "tags") || parsed.has("", "branches");

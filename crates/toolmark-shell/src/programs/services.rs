@@ -5,20 +5,59 @@ use crate::options::Grammar;
 use crate::run::Run;
 use Reversibility::{R0, R2, R3, R4};
 
-/// Does `pkill -f TEXT` stop only what the session started, or one program that it names
-/// with its arguments?
+/// Programs that serve work in progress, each with the word that says so. They hold nothing
+/// that is lost with them: one command starts them again.
+const DEVELOPMENT_SERVERS: &[(&str, &[&str])] = &[
+    ("nest", &["start"]),
+    ("next", &["dev"]),
+    ("nuxt", &["dev"]),
+    ("astro", &["dev"]),
+    ("remix", &["dev"]),
+    ("vite", &["dev", "serve", "preview"]),
+    ("ng", &["serve"]),
+    ("vue-cli-service", &["serve"]),
+    ("webpack", &["serve", "--watch"]),
+    ("react-scripts", &["start"]),
+    ("expo", &["start"]),
+    ("wrangler", &["dev"]),
+    ("tsx", &["watch"]),
+    ("tsc", &["--watch", "-w"]),
+    ("cargo", &["watch"]),
+    ("flask", &["run"]),
+    ("manage.py", &["runserver"]),
+    ("rails", &["server"]),
+    ("artisan", &["serve"]),
+    ("hugo", &["server"]),
+    ("mkdocs", &["serve"]),
+    ("jekyll", &["serve"]),
+    ("npm", &["run"]),
+    ("pnpm", &["dev", "run"]),
+    ("yarn", &["dev", "run"]),
+    ("bun", &["dev", "run"]),
+];
+
+/// Does a text name the command line of such a server?
+fn is_development_server(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.windows(2).any(|pair| {
+        let [program, verb] = pair else { return false };
+        let program = program.rsplit('/').next().unwrap_or(program);
+        DEVELOPMENT_SERVERS.iter().any(|(name, verbs)| *name == program && verbs.contains(verb))
+    })
+}
+
+/// Does `pkill -f TEXT` stop what the session started, or a server that only serves work in
+/// progress? How long the text is says nothing: others may run the same program.
 fn stops_own(run: &Run<'_, '_>, words: &[&str]) -> bool {
-    /// A shorter text is found in many command lines.
-    const SHORTEST: usize = 8;
     let [text] = words else { return false };
     let by_line = run.args.iter().any(|arg| {
         let flags = arg.text.strip_prefix('-').unwrap_or("");
         arg.text == "--full" || (!flags.starts_with('-') && flags.contains('f'))
     });
     let has_wildcard = text.contains(['*', '|', '[', '$']) || run.args.iter().any(|a| a.dynamic);
-    let names = text.len() >= SHORTEST && text.contains(' ') && !text.starts_with(' ');
     let facts = run.analyzer.context.facts;
-    by_line && !has_wildcard && (names || facts.is_some_and(|facts| facts.started(text)))
+    let is_own = || facts.is_some_and(|facts| facts.started(text));
+    by_line && !has_wildcard && (is_development_server(text) || is_own())
 }
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
@@ -210,6 +249,8 @@ mod tests {
             &[
                 "kill -9 1234",
                 "pkill nginx",
+                "pkill -f 'python3 worker.py --queue mail'",
+                "pkill -f next",
                 "killall node",
                 "reboot",
                 "shutdown -h now",
@@ -242,6 +283,7 @@ mod tests {
                 "pm2 list",
                 "ip route show",
                 "kill -9 $PID",
+                "pkill -f 'nest start --watch'",
             ],
         );
     }
