@@ -215,7 +215,9 @@ fn nested_output(script: &ir::Script) -> bool {
                 ir::CompoundKind::Subshell(inner) | ir::CompoundKind::Group(inner) => {
                     open.push((inner, true));
                 }
-                ir::CompoundKind::Branches(inner) | ir::CompoundKind::Case { arms: inner, .. } => {
+                ir::CompoundKind::Branches(inner)
+                | ir::CompoundKind::Loop { parts: inner, .. }
+                | ir::CompoundKind::Case { arms: inner, .. } => {
                     open.extend(inner.iter().map(|inner| (inner, true)));
                 }
                 ir::CompoundKind::For { body, .. } => open.push((body, true)),

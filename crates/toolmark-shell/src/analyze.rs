@@ -7,6 +7,7 @@ use crate::dos;
 use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};
 use crate::fallback;
+use crate::forks;
 use crate::ir::{
     CompoundKind, Node, Operator, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple,
     Word, scripts_of,
@@ -16,9 +17,13 @@ use crate::made::Made;
 use crate::parse::parse;
 use crate::paths::{Place, is_harmless_device};
 use crate::pipes::{Flow, makes_temporary};
+use crate::programs;
+use crate::run::Run;
 
 /// How deep texts inside texts are analyzed.
 const MAX_TEXT_DEPTH: usize = 16;
+/// How many effects are kept.
+const MAX_EFFECTS: usize = 256;
 /// How many commands are analyzed.
 const MAX_COMMANDS: usize = 600;
 
@@ -35,6 +40,11 @@ pub fn analyze_parsed(command: &str, script: &Script, context: &Context<'_>) -> 
     if let Some(text) = dos::as_shell(command) {
         let call = Call { span: (0, command.len()), ..Call::default() };
         analyzer.text(&text, &call);
+    }
+    if programs::powershell_text::is_powershell(command) {
+        let call = Call { span: (0, command.len()), fixed: true, ..Call::default() };
+        let mut run = Run { analyzer: &mut analyzer, name: "powershell", args: &[], call: &call };
+        programs::powershell_text::run(&mut run, command);
     }
     analyzer.run_traps();
     if script.partial == Some(Partial::TooDeep) {
@@ -200,6 +210,9 @@ impl<'c> Analyzer<'c> {
     }
 
     pub(crate) fn script(&mut self, script: &Script, call: &Call) {
+        if forks::starts_itself_twice(script) {
+            self.report_forks(call, "$0");
+        }
         for item in &script.items {
             let before = self.commands.len();
             self.pipeline(&item.pipeline, call);
@@ -261,6 +274,17 @@ impl<'c> Analyzer<'c> {
                     self.script(script, call);
                 }
             }
+            CompoundKind::Loop { until, parts } => {
+                if let [condition, body, ..] = parts.as_slice()
+                    && forks::is_endless(condition, *until)
+                    && forks::only_starts(body)
+                {
+                    self.report_forks(call, "loop");
+                }
+                for script in parts {
+                    self.script(script, call);
+                }
+            }
             CompoundKind::Case { word, arms } => {
                 let mut call = call.clone();
                 self.substitutions(&word.parts, &mut call);
@@ -270,6 +294,9 @@ impl<'c> Analyzer<'c> {
             }
             CompoundKind::For { name, words, body } => {
                 let mut call = call.clone();
+                if forks::is_endless_for(words) && forks::only_starts(body) {
+                    self.report_forks(&call, "loop");
+                }
                 let mut values = Vec::new();
                 let mut known = true;
                 for word in words {
@@ -299,18 +326,8 @@ impl<'c> Analyzer<'c> {
     /// A function runs when it is called; one that only starts copies of itself
     /// is reported at once.
     fn define(&mut self, name: &str, body: &Node, call: &Call) {
-        if multiplies(body, name) {
-            self.push(
-                call,
-                name,
-                Kind::StopService,
-                "the machine",
-                Scope::System,
-                Reversibility::R4,
-                Certainty::Proven,
-                "starts copies of itself endlessly",
-            );
-            return;
+        if forks::multiplies(body, name) {
+            return self.report_forks(call, name);
         }
         if self.functions.len() < 64 {
             self.functions.push((name.to_owned(), body.clone()));
@@ -319,6 +336,12 @@ impl<'c> Analyzer<'c> {
         if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
             self.node(body, &Call { fixed: true, indirect: true, ..call.clone() });
         }
+    }
+
+    fn report_forks(&mut self, call: &Call, program: &str) {
+        let (kind, scope, level) = (Kind::StopService, Scope::System, Reversibility::R4);
+        let why = "starts copies of itself endlessly";
+        self.push(call, program, kind, "the machine", scope, level, Certainty::Proven, why);
     }
 
     #[allow(clippy::too_many_arguments, reason = "one effect has this many parts")]
@@ -333,17 +356,21 @@ impl<'c> Analyzer<'c> {
         certainty: Certainty,
         why: &'static str,
     ) {
-        if self.effects.len() < 256 {
-            self.effects.push(Effect {
-                kind,
-                target: target.to_owned(),
-                scope,
-                reversibility,
-                certainty,
-                span: call.span,
-                program: program.to_owned(),
-                why,
-            });
+        let effect = Effect {
+            kind,
+            target: target.to_owned(),
+            scope,
+            reversibility,
+            certainty,
+            span: call.span,
+            program: program.to_owned(),
+            why,
+        };
+        // Of very many, those that make the decision stricter are kept.
+        let decision = decide_effect(&effect);
+        let is_covered = |known: &Effect| decide_effect(known) >= decision;
+        if self.effects.len() < MAX_EFFECTS || !self.effects.iter().any(is_covered) {
+            self.effects.push(effect);
         }
     }
 
@@ -631,24 +658,4 @@ fn hidden_script(part: &crate::ir::Part) -> Option<Script> {
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let (command, _) = rest.rsplit_once(")]").filter(|_| is_name)?;
     Some(parse(command))
-}
-
-/// Whether a function's body starts the function in a pipe or in the background.
-fn multiplies(body: &Node, name: &str) -> bool {
-    let script = match body {
-        Node::Compound(compound) => match &compound.kind {
-            CompoundKind::Group(script) | CompoundKind::Subshell(script) => script,
-            _ => return false,
-        },
-        Node::Simple(_) => return false,
-    };
-    script.items.iter().any(|item| {
-        let own = item.pipeline.stages.iter().filter(|stage| match stage {
-            Node::Simple(simple) => {
-                simple.words.first().and_then(Word::literal).as_deref() == Some(name)
-            }
-            Node::Compound(_) => false,
-        });
-        own.count() > 1
-    })
 }

@@ -33,7 +33,9 @@ impl Node {
                     CompoundKind::Subshell(script) | CompoundKind::Group(script) => {
                         script.attach(bodies);
                     }
-                    CompoundKind::Branches(scripts) | CompoundKind::Case { arms: scripts, .. } => {
+                    CompoundKind::Branches(scripts)
+                    | CompoundKind::Loop { parts: scripts, .. }
+                    | CompoundKind::Case { arms: scripts, .. } => {
                         for script in scripts {
                             script.attach(bodies);
                         }

@@ -125,7 +125,7 @@ fn with_variables(text: &str) -> String {
     out
 }
 
-fn value(name: &str) -> Cow<'static, str> {
+pub(crate) fn value(name: &str) -> Cow<'static, str> {
     Cow::Borrowed(match name.to_ascii_uppercase().as_str() {
         "USERPROFILE" | "HOMEPATH" | "HOME" => "~",
         "HOMEDRIVE" => "",

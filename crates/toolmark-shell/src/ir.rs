@@ -96,8 +96,15 @@ pub enum CompoundKind {
     Subshell(Script),
     /// `{ …; }`.
     Group(Script),
-    /// `if`, `while` and `until`: conditions and bodies in the order of the text.
+    /// `if`: conditions and bodies in the order of the text.
     Branches(Vec<Script>),
+    /// `while` and `until`: the condition, then the body.
+    Loop {
+        /// It goes on until the condition holds.
+        until: bool,
+        /// The condition and the body.
+        parts: Vec<Script>,
+    },
     /// `for` and `select`.
     For {
         /// The loop variable.

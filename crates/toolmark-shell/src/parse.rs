@@ -5,7 +5,9 @@
 //! marked [`Partial`] and reading goes on after it. Nesting is bounded and every
 //! byte is read a bounded number of times.
 
-use crate::ir::{Compound, CompoundKind, Item, Node, Operator, Partial, Pipeline, Script};
+use crate::ir::{
+    Compound, CompoundKind, Item, Node, Operator, Part, Partial, Pipeline, Script, Word,
+};
 
 /// How deep commands and substitutions may nest.
 pub(crate) const MAX_DEPTH: usize = 48;
@@ -24,7 +26,7 @@ pub(crate) fn parse_at_depth(text: &str, depth: usize) -> Script {
 }
 
 /// The parts of text in which only substitutions count, as in a subscript.
-pub(crate) fn parts_of(text: &str, depth: usize) -> Vec<crate::ir::Part> {
+pub(crate) fn parts_of(text: &str, depth: usize) -> Vec<Part> {
     let mut parts = Vec::new();
     Parser::new(text, depth).double_quoted(&mut parts, 0);
     parts
@@ -303,7 +305,7 @@ impl<'a> Parser<'a> {
         let kind = match self.peek() {
             b'(' if self.byte(1) == b'(' => match self.arithmetic_end(self.pos + 2) {
                 Some(end) => {
-                    let words = vec![self.arithmetic_word(self.pos + 2, end)];
+                    let words = vec![self.arithmetic_command(self.pos + 2, end)];
                     self.pos = end + 2;
                     CompoundKind::Test(words)
                 }
@@ -319,8 +321,14 @@ impl<'a> Parser<'a> {
                         self.close("}");
                         CompoundKind::Group(body)
                     }
-                    "if" => self.branches(2, &["then", "elif", "else", "fi"], "fi"),
-                    "while" | "until" => self.branches(5, &["do", "done"], "done"),
+                    "if" => {
+                        let stops = ["then", "elif", "else", "fi"];
+                        CompoundKind::Branches(self.parts(2, &stops, "fi"))
+                    }
+                    word @ ("while" | "until") => CompoundKind::Loop {
+                        until: word == "until",
+                        parts: self.parts(5, &["do", "done"], "done"),
+                    },
                     "for" | "select" => self.for_loop(bare.len()),
                     "case" => self.case(),
                     "[[" => self.test(),
@@ -384,8 +392,18 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// What stands in `((…))`: its text where nothing is put into it.
+    fn arithmetic_command(&mut self, from: usize, to: usize) -> Word {
+        let mut word = self.arithmetic_word(from, to);
+        if word.parts.is_empty() {
+            let text = self.text.get(from..to).unwrap_or("").to_owned();
+            word.parts.push(Part::Text { text, quoted: true });
+        }
+        word
+    }
+
     /// `if` and the loops: lists between keywords until `end`.
-    fn branches(&mut self, keyword: usize, stops: &[&str], end: &str) -> CompoundKind {
+    fn parts(&mut self, keyword: usize, stops: &[&str], end: &str) -> Vec<Script> {
         self.pos += keyword;
         let mut parts = Vec::new();
         loop {
@@ -401,7 +419,7 @@ impl<'a> Parser<'a> {
             }
             self.pos += bare.len();
         }
-        CompoundKind::Branches(parts)
+        parts
     }
 
     fn for_loop(&mut self, keyword: usize) -> CompoundKind {
@@ -411,7 +429,7 @@ impl<'a> Parser<'a> {
         let mut name = String::new();
         if self.looking_at("((") {
             if let Some(end) = self.arithmetic_end(self.pos + 2) {
-                words.push(self.arithmetic_word(self.pos + 2, end));
+                words.push(self.arithmetic_command(self.pos + 2, end));
                 self.pos = end + 2;
             }
         } else {

@@ -189,7 +189,7 @@ pub(crate) fn base64(text: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-fn hex(text: &str) -> Option<String> {
+pub(crate) fn hex(text: &str) -> Option<String> {
     let digits: Option<Vec<u32>> =
         text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect();
     let bytes = digits?

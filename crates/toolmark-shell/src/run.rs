@@ -601,7 +601,9 @@ impl Analyzer<'_> {
             (Reversibility::R4, "deletes a path known only at run time")
         } else if call.input != Flow::None || call.is_repeated {
             (Reversibility::R3, "deletes the paths in its input")
-        } else if matches!(place.scope, Scope::System | Scope::Home) && !text.starts_with('$') {
+        } else if matches!(place.scope, Scope::System | Scope::Home | Scope::Outside)
+            && !text.starts_with('$')
+        {
             (Reversibility::R3, "deletes a path known only at run time")
         } else {
             (Reversibility::R2, "deletes a file known only at run time")

@@ -14,6 +14,19 @@ pub(crate) struct Finding {
     pub(crate) why: &'static str,
 }
 
+/// Does text begin as a statement for a database does?
+#[must_use]
+pub fn is_statement(text: &str) -> bool {
+    let text = text.trim_start().trim_start_matches(['(', ';']).trim_start();
+    let first = text.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
+    let words = [
+        "drop", "delete", "truncate", "alter", "update", "insert", "create", "grant", "select",
+        "with", "revoke", "replace", "merge", "begin", "set", "use", "vacuum", "flushall",
+        "flushdb",
+    ];
+    words.iter().any(|word| first.eq_ignore_ascii_case(word))
+}
+
 /// Words and signs in lower case; quoted text becomes `'`.
 fn tokens(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();

@@ -73,7 +73,7 @@ fn node_commands<'s>(node: &'s Node, position: Position, out: &mut Vec<Visit<'s>
                 CompoundKind::Subshell(script) | CompoundKind::Group(script) => {
                     visit(script, true, out)
                 }
-                CompoundKind::Branches(scripts) => {
+                CompoundKind::Branches(scripts) | CompoundKind::Loop { parts: scripts, .. } => {
                     scripts.iter().for_each(|script| visit(script, true, out));
                 }
                 CompoundKind::Case { word, arms } => {

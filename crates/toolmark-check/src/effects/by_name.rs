@@ -3,7 +3,9 @@
 
 use serde_json::Value;
 use std::borrow::Cow;
-use toolmark_shell::{Analysis, Certainty, Context, Effect, Kind, Reversibility, Scope, analyze};
+use toolmark_shell::{
+    Analysis, Certainty, Context, Effect, Kind, Reversibility, Scope, analyze, is_sql_statement,
+};
 
 /// Arguments that hold a command.
 const COMMANDS: &[&str] = &["command", "cmd", "script", "shell_command", "chars", "input", "code"];
@@ -36,6 +38,8 @@ pub(super) enum Says {
     Writes,
     /// It takes something away for good.
     Deletes,
+    /// It stops something, turns it off or takes it back.
+    Disturbs,
     /// It moves money.
     Pays,
     /// Nothing of this.
@@ -67,22 +71,34 @@ pub(super) fn says(name: &str) -> Says {
     for (at, word) in words(name).split(' ').filter(|word| !word.is_empty()).enumerate() {
         match word {
             // What is read may be called anything: `drop_view` reads nothing.
-            "get" | "list" | "read" | "search" | "describe" | "show" | "view" | "find" => {
+            "get" | "list" | "read" | "search" | "describe" | "show" | "view" | "find"
+            | "count" | "check" | "validate" | "preview" | "explain" | "is" | "has" | "can" => {
                 said.only_reads |= at == 0;
             }
             "dry" => said.only_reads = true,
+            word if is_of_view(word) => said.is_of_view = true,
             "refund" | "payout" | "transfer" | "withdraw" | "charge" => said.pays = true,
             "calculate" | "estimate" | "agent" | "agents" | "human" | "file" | "files" => {
                 said.is_no_money = true;
             }
             "delete" | "destroy" | "drop" | "purge" | "flushall" | "flushdb" | "wipe" | "erase"
-            | "terminate" | "truncate" | "uninstall" | "rmdir" | "unlink" | "nuke" => {
+            | "terminate" | "truncate" | "uninstall" | "rmdir" | "unlink" | "nuke" | "rm"
+            | "del" | "shred" | "obliterate" | "remove" | "deregister" | "unpublish"
+            | "decommission" | "teardown" => {
                 said.deletes = true;
             }
+            // To cancel, to archive or to clear is everyday work of many tools.
+            "revoke" | "kill" | "shutdown" | "reboot" | "deactivate" | "disable" | "suspend"
+            | "ban" | "rollback" | "reset" | "flush" | "detach" => {
+                said.disturbs |= at == 0;
+            }
+            "stop" => said.stops |= at == 0,
+            "instance" | "instances" | "server" | "service" | "vm" | "container" | "cluster"
+            | "database" | "machine" | "node" | "deployment" => said.is_service = true,
             "run" | "exec" | "execute" | "shell" | "bash" | "terminal" | "powershell"
             | "command" | "stdin" | "eval" | "python" | "ipython" | "repl" => said.runs = true,
             "write" | "edit" | "create" | "update" | "insert" | "replace" | "append" | "save"
-            | "move" | "rename" | "patch" | "remove" | "copy" | "upload" | "put" => {
+            | "move" | "rename" | "patch" | "copy" | "upload" | "put" => {
                 said.writes = true;
             }
             _ => {}
@@ -91,8 +107,10 @@ pub(super) fn says(name: &str) -> Says {
     match said {
         Said { only_reads: true, .. } => Says::Nothing,
         Said { pays: true, is_no_money: false, .. } => Says::Pays,
-        Said { deletes: true, .. } => Says::Deletes,
+        Said { deletes: true, is_of_view: false, .. } => Says::Deletes,
         Said { runs: true, .. } => Says::Runs,
+        Said { disturbs: true, is_of_view: false, .. } => Says::Disturbs,
+        Said { stops: true, is_service: true, .. } => Says::Disturbs,
         Said { writes: true, .. } => Says::Writes,
         _ => Says::Nothing,
     }
@@ -105,24 +123,109 @@ struct Said {
     pays: bool,
     is_no_money: bool,
     deletes: bool,
+    disturbs: bool,
+    stops: bool,
+    is_service: bool,
+    is_of_view: bool,
     runs: bool,
     writes: bool,
 }
 
-/// The texts of the first of these arguments there is; a list has several.
+/// What only a person looks at, or what is put back with one click: nothing is lost with it.
+fn is_of_view(word: &str) -> bool {
+    matches!(
+        word,
+        "label"
+            | "labels"
+            | "reaction"
+            | "reactions"
+            | "assignee"
+            | "assignees"
+            | "reviewer"
+            | "reviewers"
+            | "filter"
+            | "filters"
+            | "breakpoint"
+            | "breakpoints"
+            | "highlight"
+            | "bookmark"
+            | "favorite"
+            | "star"
+            | "emoji"
+            | "cart"
+            | "browser"
+            | "tab"
+            | "page"
+            | "window"
+            | "form"
+            | "field"
+            | "input"
+            | "zoom"
+            | "selection"
+            | "console"
+            | "view"
+            | "timer"
+            | "background"
+            | "duplicates"
+            | "whitespace"
+            | "screenshot"
+            | "recording"
+            | "thinking"
+            | "todo"
+            | "todos"
+            | "subscription"
+            | "watch"
+            | "thread"
+            | "context"
+    )
+}
+
+/// Arguments that say what a tool shall do.
+const VERBS: &[&str] = &["action", "operation", "op", "method", "verb", "mode", "subcommand"];
+
+/// Does an argument say that something is taken away for good?
+fn deletes_by_argument(args: &Value) -> bool {
+    texts(args, VERBS).into_iter().any(|verb| {
+        let verb = words(verb);
+        let first = verb.split(' ').find(|word| !word.is_empty()).unwrap_or("").to_owned();
+        says(&first) == Says::Deletes
+    })
+}
+
+/// The texts of these arguments, in the order of the keys; a list has several. Arguments may
+/// lie in others: `{"arguments": {"path": …}}`.
 fn texts<'v>(args: &'v Value, keys: &[&str]) -> Vec<&'v str> {
-    // Most arguments have none of them, and to see that no key need be hashed.
-    let is_one = |key: &String| keys.contains(&key.as_str());
-    if !args.as_object().is_some_and(|args| args.keys().any(is_one)) {
-        return Vec::new();
+    /// How deep arguments inside arguments are looked for.
+    const DEPTH: usize = 3;
+    let mut found = Vec::new();
+    collect(args, keys, DEPTH, &mut found);
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, text)| text).collect()
+}
+
+fn collect<'v>(args: &'v Value, keys: &[&str], depth: usize, found: &mut Vec<(usize, &'v str)>) {
+    /// So many texts are taken.
+    const MAX_TEXTS: usize = 256;
+    let inner: Vec<&Value> = match args {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let Some(at) = keys.iter().position(|known| known == key) else { continue };
+                match value {
+                    Value::Array(items) => {
+                        found.extend(items.iter().filter_map(Value::as_str).map(|text| (at, text)));
+                    }
+                    value => found.extend(value.as_str().map(|text| (at, text))),
+                }
+            }
+            fields.values().filter(|value| value.is_object() || value.is_array()).collect()
+        }
+        Value::Array(items) => items.iter().filter(|item| item.is_object()).take(64).collect(),
+        _ => return,
+    };
+    found.truncate(MAX_TEXTS);
+    if depth > 0 {
+        inner.into_iter().for_each(|value| collect(value, keys, depth - 1, found));
     }
-    let given = keys.iter().filter_map(|key| args.get(*key));
-    given
-        .flat_map(|value| match value {
-            Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-            value => value.as_str().into_iter().collect::<Vec<_>>(),
-        })
-        .collect()
 }
 
 /// The paths among the arguments, wherever they usually are.
@@ -198,7 +301,13 @@ fn command_by_key(args: &Value) -> Option<&str> {
 /// What a tool would do by its name: with the text it runs, the paths it deletes,
 /// the statements it sends.
 pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> Option<Analysis> {
-    let says = says(name);
+    let says = match says(name) {
+        Says::Nothing | Says::Writes if deletes_by_argument(args) => Says::Deletes,
+        says => says,
+    };
+    if is_rehearsal(args) {
+        return None;
+    }
     // That the tool does what its name says is likely, and no more.
     let run = |text: &str| {
         let found = analyze(text, context);
@@ -213,7 +322,10 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
         Some(analysis)
     };
     let statement = texts(args, STATEMENTS).join("; ");
-    if !statement.is_empty() && looks_like_sql(&statement) {
+    if is_deleting_mutation(&statement) {
+        return Some(only(name, "says that it deletes"));
+    }
+    if !statement.is_empty() && is_sql_statement(&statement) {
         return run(&format!("psql -c {}", super::quoted(&statement)));
     }
     // A reset that keeps nothing, a push that asks nobody.
@@ -229,7 +341,13 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
                 return Some(only(name, "says that it deletes"));
             }
             let paths: Vec<_> = paths.into_iter().map(super::quoted).collect();
-            run(&format!("rm -rf -- {}", paths.join(" ")))
+            let is_tree = args.get("recursive") == Some(&Value::Bool(true));
+            let is_file = words(name).split(' ').any(|word| word == "file") && !is_tree;
+            let flags = if is_file { "-f" } else { "-rf" };
+            run(&format!("rm {flags} -- {}", paths.join(" ")))
+        }
+        Says::Disturbs => {
+            Some(only_with(name, Reversibility::R3, "says that it stops or takes back something"))
         }
         // Agents are transferred to, too; money comes in amounts.
         Says::Pays if args.get("amount").is_some() || name.contains("refund") => {
@@ -240,21 +358,30 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
     }
 }
 
-fn looks_like_sql(text: &str) -> bool {
-    let first = text.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
-    ["drop", "delete", "truncate", "alter", "update", "insert", "create", "grant", "select", "with"]
-        .iter()
-        .any(|word| first.eq_ignore_ascii_case(word))
+/// `mutation { deleteRepository … }`
+fn is_deleting_mutation(text: &str) -> bool {
+    let mut names = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    text.trim_start().starts_with("mutation") && names.any(|name| says(name) == Says::Deletes)
+}
+
+/// Is the call only to show what it would do?
+fn is_rehearsal(args: &Value) -> bool {
+    let keys = ["dry_run", "dryRun", "dryrun", "preview", "what_if"];
+    keys.iter().any(|key| args.get(*key) == Some(&Value::Bool(true)))
 }
 
 /// An analysis with one effect, which the name alone makes likely.
 fn only(name: &str, why: &'static str) -> Analysis {
+    only_with(name, Reversibility::R4, why)
+}
+
+fn only_with(name: &str, reversibility: Reversibility, why: &'static str) -> Analysis {
     let mut analysis = Analysis::default();
     analysis.add(Effect {
         kind: Kind::RemoteState,
         target: name.to_owned(),
         scope: Scope::Remote,
-        reversibility: Reversibility::R4,
+        reversibility,
         certainty: Certainty::Likely,
         span: (0, 0),
         program: name.to_owned(),
@@ -286,6 +413,14 @@ mod tests {
             ("git_status", Says::Nothing),
             ("getDeletedItems", Says::Nothing),
             ("NotebookEdit", Says::Writes),
+            ("remove_collaborator", Says::Deletes),
+            ("remove_label", Says::Nothing),
+            ("cancel_order", Says::Nothing),
+            ("revoke_token", Says::Disturbs),
+            ("electromagnetic_force", Says::Nothing),
+            ("stop_instance", Says::Disturbs),
+            ("browser_clear_cookies", Says::Nothing),
+            ("restore_backup", Says::Nothing),
         ] {
             assert_eq!(says(name), want, "{name}");
         }
@@ -319,6 +454,21 @@ mod tests {
                 Some(Decision::Ask),
             ),
             ("mcp__search__query", json!({"query": "how to delete a file"}), None),
+            ("mcp__s3__object", json!({"action": "delete", "key": "x"}), Some(Decision::Ask)),
+            ("mcp__http__request", json!({"method": "DELETE", "url": "u"}), Some(Decision::Ask)),
+            ("mcp__s3__object", json!({"action": "list"}), None),
+            ("mcp__k8s__delete_pod", json!({"name": "x", "dry_run": true}), None),
+            (
+                "mcp__gh__graphql",
+                json!({"query": "mutation { deleteRef(input: {}) { id } }"}),
+                Some(Decision::Ask),
+            ),
+            (
+                "mcp__db__call",
+                json!({"arguments": {"sql": "DROP TABLE users"}}),
+                Some(Decision::Ask),
+            ),
+            ("mcp__fs__delete_file", json!({"path": "notes.txt"}), Some(Decision::Allow)),
             ("mcp__gh__get_issue", json!({"number": 1}), None),
         ] {
             let decision = analyze_named(name, &args, &context).map(|analysis| analysis.decision);

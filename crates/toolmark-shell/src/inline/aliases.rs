@@ -75,28 +75,6 @@ fn javascript(code: &str) -> Vec<(String, String)> {
     names
 }
 
-/// The code with every use of a short name as the full one.
-pub(super) fn replace(code: &str, names: &[(String, String)]) -> String {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
-    let mut out = String::with_capacity(code.len());
-    let mut rest = code;
-    while let Some(start) = rest.find(is_part) {
-        let (gap, tail) = rest.split_at(start);
-        out.push_str(gap);
-        let end = tail.find(|c| !is_part(c)).unwrap_or(tail.len());
-        let (word, after) = tail.split_at(end);
-        let is_member = out.ends_with('.');
-        let is_used = after.trim_start().starts_with(['.', '(']);
-        match names.iter().find(|(short, _)| short == word) {
-            Some((_, full)) if !is_member && is_used => out.push_str(full),
-            _ => out.push_str(word),
-        }
-        rest = after;
-    }
-    out.push_str(rest);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,10 +93,5 @@ mod tests {
             let found = in_code(code, language);
             assert!(found.contains(&(short.to_owned(), full.to_owned())), "{code} {found:?}");
         }
-        let names = [("r".to_owned(), "shutil.rmtree".to_owned())];
-        assert_eq!(
-            replace("r('x'); a.r(y); for r in z", &names),
-            "shutil.rmtree('x'); a.r(y); for r in z"
-        );
     }
 }

@@ -44,26 +44,18 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 run.effect(Kind::Delete, &place.display, place.scope, level, why);
             }
         }
-        "del" | "erase" | "rd" | "remove-item" | "ri" => {
-            if run.args.iter().any(|arg| arg.text.eq_ignore_ascii_case("-whatif")) {
-                return;
-            }
+        "del" | "erase" | "rd" => {
             // PowerShell takes any beginning of an option's name.
-            let slashes = run.args.iter().any(|arg| {
+            let recursive = run.args.iter().any(|arg| {
                 let text = arg.text.to_ascii_lowercase();
                 text == "/s" || text.len() > 1 && "-recurse".starts_with(&text)
             });
-            // What a pipe names.
-            if parsed.operands.is_empty() && run.call.input != crate::pipes::Flow::None {
-                let piped = Arg { dynamic: true, ..Arg::plain("$INPUT") };
-                run.analyzer.delete(&piped, slashes, run.name, call);
-            }
-            for arg in parsed
-                .operands
-                .iter()
-                .filter(|arg| arg.text.len() > 2 || !arg.text.starts_with('/'))
-            {
-                run.analyzer.delete(arg, slashes, run.name, call);
+            let is_rehearsal = |arg: &Arg| arg.text.eq_ignore_ascii_case("-whatif");
+            if !run.args.iter().any(is_rehearsal) {
+                let is_path = |arg: &&&Arg| arg.text.len() > 2 || !arg.text.starts_with('/');
+                let paths: Vec<Arg> =
+                    parsed.operands.iter().filter(is_path).map(|arg| (*arg).clone()).collect();
+                remove_item(run, &paths, recursive);
             }
         }
         name => {
@@ -83,6 +75,25 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             for arg in &parsed.operands {
                 run.analyzer.delete(arg, recursive, name, call);
             }
+        }
+    }
+}
+
+/// What the shells of Windows delete: files, or keys of the registry.
+pub(super) fn remove_item(run: &mut Run<'_, '_>, paths: &[Arg], recursive: bool) {
+    let call = run.call;
+    // What a pipe names.
+    if paths.is_empty() && run.call.input != crate::pipes::Flow::None {
+        let piped = Arg { dynamic: true, ..Arg::plain("$INPUT") };
+        run.analyzer.delete(&piped, recursive, run.name, call);
+    }
+    for path in paths {
+        let drive = path.text.split(':').next().unwrap_or("").to_ascii_lowercase();
+        if super::powershell::is_registry(&path.text) {
+            let why = "deletes keys of the registry";
+            run.effect(Kind::Delete, &path.text, Scope::System, Reversibility::R4, why);
+        } else if !matches!(drive.as_str(), "env" | "alias" | "function" | "variable") {
+            run.analyzer.delete(path, recursive, run.name, call);
         }
     }
 }

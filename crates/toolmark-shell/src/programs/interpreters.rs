@@ -211,6 +211,9 @@ fn code(run: &mut Run<'_, '_>) {
         _ if name.starts_with("py") || name == "ipython" => Language::Python,
         _ => Language::Other,
     };
+    if is_code_of_lisp(name) {
+        return lisp(run);
+    }
     let grammar = match language {
         Language::Python => Grammar { short: "cmWX", long: &[], ..Grammar::default() },
         Language::JavaScript => Grammar {
@@ -223,9 +226,11 @@ fn code(run: &mut Run<'_, '_>) {
         Language::Php => {
             Grammar { short: "rdfcBRFE", long: &["run", "define"], ..Grammar::default() }
         }
-        Language::AppleScript | Language::Lisp | Language::Vim | Language::Other => {
-            Grammar { short: "e", long: &["eval"], ..Grammar::default() }
-        }
+        Language::AppleScript
+        | Language::Lisp
+        | Language::Vim
+        | Language::PowerShell
+        | Language::Other => Grammar { short: "ce", long: &["eval"], ..Grammar::default() },
     };
     // `deno eval CODE`
     if let ("deno", [verb, code, ..]) = (name, run.args)
@@ -330,6 +335,23 @@ fn make_texts(run: &mut Run<'_, '_>) {
     }
 }
 
+fn is_code_of_lisp(name: &str) -> bool {
+    matches!(name, "guile" | "sbcl" | "racket" | "clojure" | "bb")
+}
+
+/// Lisp that an interpreter is given with an option.
+fn lisp(run: &mut Run<'_, '_>) {
+    let is_code = |flag: &str| matches!(flag, "-c" | "-e" | "--eval");
+    let given = run.args.windows(2).filter_map(|pair| match pair {
+        [flag, code] if is_code(&flag.text) => Some(code.text.clone()),
+        _ => None,
+    });
+    let given: Vec<String> = given.collect();
+    for code in given {
+        inline::scan(run, Language::Lisp, &code);
+    }
+}
+
 /// Lisp that `emacs` is given with `--eval`.
 pub(super) fn emacs(run: &mut Run<'_, '_>) {
     let given = run.args.windows(2).filter_map(|pair| match pair {
@@ -404,30 +426,51 @@ fn multiplexer(run: &mut Run<'_, '_>) {
     }
 }
 
+/// The shells of Windows.
 fn windows(run: &mut Run<'_, '_>) {
+    let is_cmd = run.name == "cmd";
+    // PowerShell takes any beginning of an option's name.
     let at = run.args.iter().position(|arg| {
-        matches!(arg.text.to_ascii_lowercase().as_str(), "-c" | "-command" | "/c" | "/k")
+        let text = arg.text.to_ascii_lowercase();
+        let is_start = text.len() > 1 && "-command".starts_with(&text);
+        matches!(text.as_str(), "/c" | "/k") || (!is_cmd && is_start)
     });
-    if run.args.iter().any(|arg| {
-        matches!(arg.text.to_ascii_lowercase().as_str(), "-enc" | "-encodedcommand" | "-e")
-    }) {
+    let encoded = run.args.iter().position(|arg| {
+        let text = arg.text.to_ascii_lowercase();
+        !is_cmd && text.len() > 1 && ("-encodedcommand".starts_with(&text) || text == "-ec")
+    });
+    if let Some(at) = encoded {
         execute_decoded(run, "encoded text");
+        let text = run.args.get(at + 1).and_then(|arg| crate::pipes::base64(&arg.text));
+        if let Some(text) = text {
+            // Two bytes stand for each character.
+            super::powershell_text::run(run, &text.replace('\0', ""));
+        }
+        return;
     }
-    if let Some(at) = at {
-        let words: Vec<&str> = run
-            .args
-            .get(at + 1..)
-            .unwrap_or_default()
-            .iter()
-            .map(|arg| arg.text.as_str())
-            .collect();
-        let text = words.join(" ");
+    let text = match (at, &run.call.input) {
+        (Some(at), _) => {
+            let words = run.args.get(at + 1..).unwrap_or_default();
+            words.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ")
+        }
+        (None, Flow::Remote) => return execute_download(run),
+        (None, Flow::Text(text)) => text.clone(),
+        _ => {
+            let script =
+                run.args.iter().find(|arg| arg.text.to_ascii_lowercase().ends_with(".ps1"));
+            if let Some(script) = script.cloned() {
+                execute_file(run, &script, super::powershell_text::run);
+            }
+            return;
+        }
+    };
+    if is_cmd {
+        run.shell_text(&text);
         if super::powershell::runs_download(&text) {
             execute_download(run);
         }
-        run.shell_text(&text);
-    } else if let Flow::Remote = run.call.input {
-        execute_download(run);
+    } else {
+        super::powershell_text::run(run, &text);
     }
 }
 

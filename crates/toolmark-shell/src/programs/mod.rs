@@ -25,7 +25,8 @@ mod network;
 mod other_vcs;
 mod packages;
 mod permissions;
-mod powershell;
+pub(crate) mod powershell;
+pub(crate) mod powershell_text;
 mod publish;
 mod queues;
 mod readers;
@@ -49,12 +50,11 @@ fn rule(name: &str) -> Option<Rule> {
     Some(match name {
         "cd" | "pushd" | "popd" | "chdir" => directory::run,
         "rm" | "grm" | "srm" | "unlink" | "rmdir" | "shred" | "gshred" | "trash" | "trash-put"
-        | "rimraf" | "del-cli" | "del" | "rd" | "erase" | "wipe" | "trash-empty"
-        | "remove-item" | "ri" | "scrub" => delete::run,
-        "emacs" | "emacsclient" => interpreters::emacs,
-        "iex" | "invoke-expression" | "irm" | "iwr" | "invoke-webrequest" | "invoke-restmethod" => {
-            powershell::run
+        | "rimraf" | "del-cli" | "del" | "rd" | "erase" | "wipe" | "trash-empty" | "scrub" => {
+            delete::run
         }
+        "emacs" | "emacsclient" => interpreters::emacs,
+        "ri" | "iex" | "irm" | "iwr" | "clc" | "spps" | "spsv" => powershell::run,
         "robocopy" => delete::robocopy,
         "hg" | "svn" => other_vcs::run,
         "mv" | "gmv" | "cp" | "gcp" | "install" | "ln" | "rsync" | "scp" | "sftp" => copies::run,
@@ -296,9 +296,12 @@ fn rule(name: &str) -> Option<Rule> {
         | "python2" | "python3" | "pypy" | "pypy3" | "ipython" | "node" | "nodejs" | "ruby"
         | "perl" | "php" | "lua" | "tclsh" | "rscript" | "osascript" | "source" | "." | "tsx"
         | "ts-node" | "pwsh" | "powershell" | "java" | "cmd" | "julia" | "elixir" | "groovy"
+        | "guile" | "sbcl" | "racket" | "scala" | "jshell" | "kotlin" | "luajit" | "raku"
+        | "irb" | "crystal" | "swift" | "dart" | "clojure" | "bb" | "ghc" | "r" | "gorun"
         | "wish" | "expect" | "tmux" | "screen" | "make" | "gmake" | "just" | "task" => {
             interpreters::run
         }
+        name if powershell::is_common(name) => powershell::run,
         "toolmark" => agents::own,
         "claude" | "codex" | "gemini" | "aider" | "opencode" | "cursor-agent" | "copilot-cli"
         | "goose-agent" | "amp" | "qwen" => agents::run,

@@ -11,6 +11,10 @@ use Reversibility::{R1, R2, R3, R5};
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let args = run.args;
     let name = run.name;
+    let is_code = |arg: &Arg| matches!(&*arg.text, "-e" | "--eval" | "-p" | "--print" | "eval");
+    if matches!(name, "bun" | "deno") && args.iter().any(is_code) {
+        return super::interpreters::run(run);
+    }
     let words = plain_words(args);
     let first = words.first().copied().unwrap_or("");
     let second = words.get(1).copied().unwrap_or("");

@@ -1,0 +1,169 @@
+//! Scripts that start more and more of themselves until the machine stands still.
+
+use crate::ir::{CompoundKind, Node, Operator, Part, Script, Simple, Word};
+
+/// Whether a function's body starts the function in a pipe or in the background.
+pub(crate) fn multiplies(body: &Node, name: &str) -> bool {
+    let script = match body {
+        Node::Compound(compound) => match &compound.kind {
+            CompoundKind::Group(script) | CompoundKind::Subshell(script) => script,
+            _ => return false,
+        },
+        Node::Simple(_) => return false,
+    };
+    script.items.iter().any(|item| {
+        let own = item.pipeline.stages.iter().filter(|stage| match stage {
+            Node::Simple(simple) => literal(simple).as_deref() == Some(name),
+            Node::Compound(_) => false,
+        });
+        own.count() > 1
+    })
+}
+
+/// Does a script start its own file more than once, and not wait for it?
+pub(crate) fn starts_itself_twice(script: &Script) -> bool {
+    let is_own = |word: &Word| matches!(word.parts.as_slice(), [Part::Parameter { name, .. }] if name == "0");
+    let mut count = 0;
+    let mut is_parallel = false;
+    for item in &script.items {
+        let own = item.pipeline.stages.iter().filter(|stage| match stage {
+            Node::Simple(simple) => simple.words.iter().take(2).any(is_own),
+            Node::Compound(_) => false,
+        });
+        let own = own.count();
+        count += own;
+        is_parallel |= own > 1 || (own == 1 && item.after == Operator::Background);
+    }
+    count > 1 && is_parallel
+}
+
+/// Is the condition of a loop one that never ends it?
+pub(crate) fn is_endless(condition: &Script, until: bool) -> bool {
+    let [item] = condition.items.as_slice() else { return false };
+    let [stage] = item.pipeline.stages.as_slice() else { return false };
+    let holds = match stage {
+        Node::Simple(simple) => match literal(simple).as_deref() {
+            Some("true" | ":" | "yes") => true,
+            Some("false") => false,
+            Some("[" | "test") => {
+                let second = simple.words.get(1).and_then(Word::literal);
+                match second.as_deref() {
+                    Some("1" | "true" | ":") => simple.words.len() < 4,
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        },
+        Node::Compound(compound) => match &compound.kind {
+            CompoundKind::Test(words) => {
+                let text: String = words.iter().filter_map(Word::literal).collect();
+                match text.trim() {
+                    "1" => true,
+                    "0" => false,
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        },
+    };
+    holds != (until ^ item.pipeline.negated)
+}
+
+/// `for ((;;))`
+pub(crate) fn is_endless_for(words: &[Word]) -> bool {
+    let [word] = words else { return false };
+    word.literal().is_some_and(|text| {
+        let mut parts = text.split(';');
+        let condition = parts.nth(1).unwrap_or("x").trim().to_owned();
+        parts.next().is_some() && matches!(condition.as_str(), "" | "1")
+    })
+}
+
+/// Does the body of a loop start something in the background, and wait for nothing?
+pub(crate) fn only_starts(body: &Script) -> bool {
+    starts(body) && !waits(body)
+}
+
+fn starts(script: &Script) -> bool {
+    script.items.iter().any(|item| {
+        item.after == Operator::Background || item.pipeline.stages.iter().any(|s| inner(s, starts))
+    })
+}
+
+fn waits(script: &Script) -> bool {
+    let is_waiting = |simple: &Simple| {
+        let name = literal(simple).unwrap_or_default();
+        let name = name.rsplit('/').next().unwrap_or("");
+        matches!(
+            name,
+            "wait"
+                | "sleep"
+                | "read"
+                | "inotifywait"
+                | "break"
+                | "exit"
+                | "return"
+                | "nc"
+                | "fswatch"
+        )
+    };
+    let foreground = script.items.iter().filter(|item| item.after != Operator::Background);
+    foreground.flat_map(|item| &item.pipeline.stages).any(|stage| match stage {
+        Node::Simple(simple) => is_waiting(simple),
+        stage => inner(stage, waits),
+    })
+}
+
+/// Looks into the scripts of a compound command.
+fn inner(node: &Node, look: fn(&Script) -> bool) -> bool {
+    let Node::Compound(compound) = node else { return false };
+    match &compound.kind {
+        CompoundKind::Group(script) | CompoundKind::Subshell(script) => look(script),
+        CompoundKind::Branches(scripts) | CompoundKind::Loop { parts: scripts, .. } => {
+            scripts.iter().any(look)
+        }
+        CompoundKind::For { body, .. } => look(body),
+        _ => false,
+    }
+}
+
+fn literal(simple: &Simple) -> Option<String> {
+    simple.words.first().and_then(Word::literal).map(|text| text.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Context, Decision, analyze};
+
+    #[test]
+    fn loops_that_only_start() {
+        let decide = |command| analyze(command, &Context::default()).decision;
+        for command in [
+            ":(){ :|:& };:",
+            "bomb() { bomb | bomb & }; bomb",
+            "while true; do ./x & done",
+            "while :; do (sleep 99 &); done",
+            "until false; do ./x & done",
+            "while [ 1 ]; do ./x & done",
+            "while ((1)); do ./x & done",
+            "for ((;;)); do ./x & done",
+            "sh -c '$0 & $0'",
+            "$0 | $0 &",
+        ] {
+            assert_eq!(decide(command), Decision::Deny, "{command}");
+        }
+        for command in [
+            "while true; do ./x & sleep 1; done",
+            "while true; do ./x & wait; done",
+            "while read f; do gzip $f & done",
+            "while ! curl -s h; do sleep 1; done",
+            "for i in 1 2 3; do ./x & done",
+            "for ((i=0;i<4;i++)); do ./x & done",
+            "until curl -s h; do ./x & done",
+            "until true; do ./x & done",
+            "exec $0",
+        ] {
+            assert_eq!(decide(command), Decision::Allow, "{command}");
+        }
+    }
+}

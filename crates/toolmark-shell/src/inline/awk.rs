@@ -1,0 +1,44 @@
+//! Programs of `awk`: what they hand to a shell and where they write.
+
+use super::Language;
+use super::lex::{Piece, Token, tokens};
+use crate::analyze::Call;
+use crate::expand::Arg;
+use crate::run::Run;
+
+/// Analyzes an `awk` program.
+pub(crate) fn scan(run: &mut Run<'_, '_>, code: &str) {
+    if !code.contains("system") && !code.contains('|') && !code.contains('>') {
+        return;
+    }
+    // Its strings and patterns are written as those of JavaScript.
+    let tokens = tokens(code, Language::JavaScript);
+    let text = |at: usize| match tokens.get(at) {
+        Some(Token::Text(pieces)) => match pieces.as_slice() {
+            [Piece::Plain(text)] => Some(text.as_str()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let is_mark =
+        |at: usize, mark: &str| matches!(tokens.get(at), Some(Token::Mark(own)) if *own == mark);
+    let is_name =
+        |at: usize, name: &str| matches!(tokens.get(at), Some(Token::Name(own)) if own == name);
+    let call = Call { fixed: true, indirect: true, ..run.call.clone() };
+    for at in 0..tokens.len() {
+        let Some(own) = text(at) else { continue };
+        let is_call = at >= 2 && is_mark(at - 1, "(") && is_name(at - 2, "system");
+        let is_bare_call = at >= 1 && is_name(at - 1, "system");
+        let feeds_shell =
+            is_mark(at + 1, "|") && matches!(text(at + 2), Some("sh" | "bash" | "zsh"));
+        let is_read = is_mark(at + 1, "|") && is_name(at + 2, "getline");
+        let is_fed = at >= 1 && is_mark(at - 1, "|");
+        if is_call || is_bare_call || feeds_shell || is_read || is_fed {
+            run.analyzer.text(own, &call);
+        }
+        let appends = at >= 1 && is_mark(at - 1, ">>");
+        if (appends || at >= 1 && is_mark(at - 1, ">")) && own.starts_with('/') {
+            run.analyzer.write_file(&Arg::plain(own), appends, run.name, &call);
+        }
+    }
+}

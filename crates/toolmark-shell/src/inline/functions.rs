@@ -1,0 +1,971 @@
+//! Functions that matter, by their full names: those that start commands, delete, write,
+//! list files, or put text together. One row stands for a function in every language that
+//! has it under this name.
+
+use super::value::{Known, Value};
+use super::{Language, decode};
+use crate::expand::Arg;
+
+/// What a call does.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Deed {
+    /// Hands text to a shell.
+    Shell(Known),
+    /// Starts a program.
+    Run(Vec<Arg>),
+    Delete {
+        what: Value,
+        tree: bool,
+    },
+    Write {
+        path: Value,
+        appends: bool,
+    },
+    Read(Value),
+    /// Runs text as code of the same language.
+    Code(String),
+    /// Sends a statement to a database.
+    Statement(String),
+    /// Drops what a database holds.
+    Drop(String),
+    /// Starts a copy of the program.
+    Fork,
+    /// Calls a function that is put together at run time.
+    Reflect,
+}
+
+/// Start a command: text for a shell, or the words of a program.
+const SPAWNS: &[&str] = &[
+    "os.system",
+    "os.popen",
+    "os.posix_spawn",
+    "os.posix_spawnp",
+    "subprocess.run",
+    "subprocess.call",
+    "subprocess.Popen",
+    "subprocess.check_call",
+    "subprocess.check_output",
+    "subprocess.getoutput",
+    "subprocess.getstatusoutput",
+    "commands.getoutput",
+    "check_output",
+    "check_call",
+    "Popen",
+    "getoutput",
+    "pty.spawn",
+    "PTY.spawn",
+    "create_subprocess_shell",
+    "create_subprocess_exec",
+    "child_process.exec",
+    "child_process.spawn",
+    "child_process.execFile",
+    "execSync",
+    "spawnSync",
+    "execFileSync",
+    "execFile",
+    "execa",
+    "execaSync",
+    "execaCommand",
+    "execaCommandSync",
+    "execa.command",
+    "shelljs.exec",
+    "shell.exec",
+    "Bun.spawn",
+    "Bun.spawnSync",
+    "Deno.run",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "popen",
+    "pcntl_exec",
+    "IO.popen",
+    "Open3.capture2",
+    "Open3.capture2e",
+    "Open3.capture3",
+    "Open3.popen2",
+    "Open3.popen2e",
+    "Open3.popen3",
+    "Open3.pipeline",
+    "Kernel.system",
+    "Kernel.exec",
+    "Kernel.spawn",
+    "Process.spawn",
+    "Process.exec",
+    "os.execute",
+    "io.popen",
+    "System.cmd",
+    "System.shell",
+    "os.cmd",
+    "Runtime.exec",
+    "system2",
+    "vim.fn.system",
+    "shell-command",
+    "shell-command-to-string",
+    "call-process",
+    "uiop:run-program",
+    "sb-ext:run-program",
+    "IPC.Run.run",
+    "Process.Start",
+    "ShellExecute",
+];
+
+/// The same by names that mean other things where they belong to something.
+const BARE_SPAWNS: &[&str] = &["system", "exec", "spawn", "readpipe", "shell"];
+
+/// Programs that are put together word by word.
+const COMMANDS: &[&str] =
+    &["exec.Command", "Command.new", "process.Command.new", "Deno.Command", "ProcessBuilder"];
+
+/// Delete a directory with what is in it.
+const DELETES_TREE: &[&str] = &[
+    "rmtree",
+    "rmtree!",
+    "remove_tree",
+    "removedirs",
+    "rm_rf",
+    "rm_rf!",
+    "rm_r",
+    "rm_r!",
+    "FileUtils.remove_dir",
+    "FileUtils.rmtree",
+    "remove_entry",
+    "remove_entry_secure",
+    "fs.rm",
+    "fs.promises.rm",
+    "promises.rm",
+    "fsPromises.rm",
+    "rmSync",
+    "rmdirSync",
+    "fs.rmdir",
+    "rimraf",
+    "rimraf.sync",
+    "rimrafSync",
+    "removeSync",
+    "fs.remove",
+    "emptyDirSync",
+    "fs.emptyDir",
+    "del.sync",
+    "deleteSync",
+    "send2trash",
+    "Deno.remove",
+    "Deno.removeSync",
+    "FileUtils.deleteDirectory",
+    "FileUtils.cleanDirectory",
+    "os.RemoveAll",
+    "remove_dir_all",
+    "deleteRecursively",
+    "delete-directory",
+    "uiop:delete-directory-tree",
+    "Directory.Delete",
+    "DeleteDirectory",
+    "fs::dir_delete",
+    "dir_delete",
+];
+
+/// Delete a file, or an empty directory.
+const DELETES_FILE: &[&str] = &[
+    "os.remove",
+    "os.unlink",
+    "os.rmdir",
+    "unlinkSync",
+    "fs.unlink",
+    "fs.promises.unlink",
+    "promises.unlink",
+    "fsPromises.unlink",
+    "File.delete",
+    "File.unlink",
+    "File.rm",
+    "File.rm!",
+    "FileUtils.rm",
+    "FileUtils.rm_f",
+    "FileUtils.safe_unlink",
+    "Dir.rmdir",
+    "Dir.delete",
+    "Dir.unlink",
+    "File.Delete",
+    "DeleteFile",
+    "Files.delete",
+    "Files.deleteIfExists",
+    "file.remove",
+    "os.Remove",
+    "fs.remove_file",
+    "remove_file",
+    "delete-file",
+];
+
+/// Methods that delete the file or directory they are called on.
+pub(super) const DELETES_ITSELF: &[(&str, bool)] = &[
+    ("unlink", false),
+    ("rmdir", false),
+    ("delete", false),
+    ("remove", false),
+    ("Delete", false),
+    ("deleteIfExists", false),
+    ("rmtree", true),
+    ("remove_tree", true),
+    ("deleteDir", true),
+    ("deleteRecursively", true),
+];
+
+/// Name the files below a directory.
+const LISTS: &[&str] = &[
+    "os.listdir",
+    "os.scandir",
+    "os.walk",
+    "readdirSync",
+    "fs.readdir",
+    "fs.promises.readdir",
+    "promises.readdir",
+    "Dir.entries",
+    "Dir.children",
+    "Dir.each_child",
+    "scandir",
+    "readdir",
+    "opendir",
+    "RecursiveDirectoryIterator",
+    "DirectoryIterator",
+    "FilesystemIterator",
+    "list.files",
+    "File.ls",
+    "File.ls!",
+    "Directory.GetFiles",
+    "Directory.EnumerateFiles",
+];
+
+/// Name the files that a pattern matches.
+const GLOBS: &[&str] = &[
+    "glob",
+    "glob.glob",
+    "glob.iglob",
+    "iglob",
+    "bsd_glob",
+    "Dir.glob",
+    "Dir",
+    "globSync",
+    "fs.globSync",
+    "fs.glob",
+    "fg.sync",
+    "Path.wildcard",
+    "filepath.Glob",
+    "Sys.glob",
+];
+
+/// Make a path of text.
+const PATHS: &[&str] = &[
+    "Path",
+    "PurePath",
+    "PosixPath",
+    "pathlib.Path",
+    "Pathname",
+    "Pathname.new",
+    "File",
+    "java.io.File",
+    "Paths.get",
+    "Path.of",
+    "IO.FileInfo",
+    "IO.DirectoryInfo",
+];
+
+/// Put parts of a path together.
+const JOINS: &[&str] = &[
+    "os.path.join",
+    "path.join",
+    "path.resolve",
+    "File.join",
+    "Path.join",
+    "filepath.Join",
+    "file.path",
+    "Path.Combine",
+    "catfile",
+    "File.Spec.catfile",
+];
+
+/// Give back their first argument, for what matters here.
+const SAME: &[&str] = &[
+    "os.path.expanduser",
+    "expanduser",
+    "os.path.expandvars",
+    "os.path.abspath",
+    "os.path.realpath",
+    "os.path.normpath",
+    "os.fspath",
+    "realpath",
+    "File.expand_path",
+    "Path.expand",
+    "path.normalize",
+    "shlex.quote",
+    "escapeshellarg",
+    "escapeshellcmd",
+    "Shellwords.escape",
+    "str",
+    "String",
+    "bytes",
+    "list",
+    "tuple",
+    "sorted",
+    "iter",
+    "set",
+    "reversed",
+    "Array.from",
+    "iterator_to_array",
+    "RecursiveIteratorIterator",
+    "sort",
+    "reverse",
+    "Promise.resolve",
+    "asyncio.run",
+];
+
+/// The home directory.
+const HOMES: &[&str] =
+    &["Path.home", "pathlib.Path.home", "os.homedir", "homedir", "Dir.home", "System.user_home!"];
+
+/// Variables of the environment.
+const ENVIRONMENT: &[&str] = &[
+    "os.environ.get",
+    "os.getenv",
+    "getenv",
+    "ENV.fetch",
+    "Deno.env.get",
+    "System.getenv",
+    "System.get_env",
+    "Sys.getenv",
+    "os.Getenv",
+];
+
+/// Directories and files just made for temporary use.
+const TEMPORARY: &[&str] = &[
+    "mkdtemp",
+    "mkdtempSync",
+    "mktmpdir",
+    "mkstemp",
+    "mktemp",
+    "TemporaryDirectory",
+    "NamedTemporaryFile",
+    "tempnam",
+    "tempfile",
+    "tempdir",
+    "Tempfile.new",
+    "Tempfile.create",
+    "fs.mkdtemp",
+];
+
+/// The directory for temporary files.
+const TEMPORARY_DIRECTORY: &[&str] =
+    &["os.tmpdir", "tmpdir", "Dir.tmpdir", "tempfile.gettempdir", "gettempdir", "sys_get_temp_dir"];
+
+/// Read a file.
+const READS: &[&str] = &[
+    "readFileSync",
+    "fs.readFile",
+    "fs.promises.readFile",
+    "promises.readFile",
+    "readFile",
+    "createReadStream",
+    "File.read",
+    "IO.read",
+    "File.readlines",
+    "IO.readlines",
+    "file_get_contents",
+    "readfile",
+    "Deno.readTextFile",
+    "Deno.readTextFileSync",
+    "Bun.file",
+    "File.ReadAllText",
+    "os.ReadFile",
+];
+
+/// Write a file anew.
+const WRITES: &[&str] = &[
+    "writeFileSync",
+    "fs.writeFile",
+    "fs.promises.writeFile",
+    "promises.writeFile",
+    "writeFile",
+    "createWriteStream",
+    "outputFileSync",
+    "Deno.writeTextFile",
+    "Deno.writeTextFileSync",
+    "Bun.write",
+    "File.write",
+    "File.write!",
+    "IO.write",
+    "file_put_contents",
+    "File.WriteAllText",
+    "File.WriteAllBytes",
+    "os.WriteFile",
+];
+
+/// Functions that do what a program does with the same operands in the same order.
+const PROGRAMS: &[(&[&str], &[&str])] = &[
+    (
+        &["mv"],
+        &[
+            "shutil.move",
+            "os.rename",
+            "os.replace",
+            "os.renames",
+            "renameSync",
+            "fs.rename",
+            "fs.promises.rename",
+            "promises.rename",
+            "moveSync",
+            "fs.move",
+            "FileUtils.mv",
+            "FileUtils.move",
+            "File.rename",
+            "File.Move",
+            "Directory.Move",
+            "os.Rename",
+            "rename",
+        ],
+    ),
+    (
+        &["cp", "-r"],
+        &[
+            "shutil.copy",
+            "shutil.copy2",
+            "shutil.copyfile",
+            "shutil.copytree",
+            "copyFileSync",
+            "fs.copyFile",
+            "cpSync",
+            "fs.cp",
+            "fs.copy",
+            "copySync",
+            "FileUtils.cp",
+            "FileUtils.cp_r",
+            "FileUtils.copy",
+            "File.Copy",
+        ],
+    ),
+    (&["ln", "-s"], &["os.symlink", "symlinkSync", "fs.symlink", "File.symlink", "FileUtils.ln_s"]),
+    (
+        &["truncate", "-s", "0"],
+        &["os.truncate", "truncateSync", "fs.truncate", "File.truncate", "truncate"],
+    ),
+    (&["cd"], &["os.chdir", "process.chdir", "Dir.chdir", "FileUtils.cd", "chdir"]),
+    (&["rm"], &["shell.rm", "shelljs.rm", "sh.rm"]),
+];
+
+/// Functions of those whose name alone says too little in other languages.
+fn is_bare_program(name: &str, language: Language) -> bool {
+    let is_shared = matches!(name, "rename" | "truncate" | "chdir");
+    !is_shared || matches!(language, Language::Perl | Language::Php)
+}
+
+/// Send a request that deletes.
+const HTTP_DELETES: &[&str] = &[
+    "requests.delete",
+    "httpx.delete",
+    "axios.delete",
+    "got.delete",
+    "ky.delete",
+    "superagent.delete",
+    "HTTParty.delete",
+    "RestClient.delete",
+    "Faraday.delete",
+];
+
+/// Send a request whose method is an argument.
+const HTTP: &[&str] = &[
+    "fetch",
+    "axios",
+    "axios.request",
+    "requests.request",
+    "httpx.request",
+    "got",
+    "ky",
+    "$.ajax",
+    "urllib.request.Request",
+];
+
+/// Run text as code of the same language.
+const CODE: &[&str] = &[
+    "eval",
+    "compile",
+    "Function",
+    "vm.runInThisContext",
+    "vm.runInNewContext",
+    "instance_eval",
+    "class_eval",
+    "module_eval",
+    "assert",
+    "create_function",
+    "loadstring",
+    "load",
+];
+
+/// Start a copy of the program.
+const FORKS: &[&str] = &[
+    "os.fork",
+    "os.forkpty",
+    "fork",
+    "pcntl_fork",
+    "Process.fork",
+    "Kernel.fork",
+    "child_process.fork",
+    "cluster.fork",
+    "multiprocessing.Process",
+];
+
+/// Methods that send a statement to a database.
+pub(super) const STATEMENTS: &[&str] = &[
+    "execute",
+    "executescript",
+    "executemany",
+    "query",
+    "exec",
+    "run",
+    "raw",
+    "exec_query",
+    "execute_sql",
+    "text",
+    "$executeRawUnsafe",
+    "$queryRawUnsafe",
+];
+
+/// Methods that drop what a database holds.
+pub(super) const DROPS: &[&str] = &[
+    "dropDatabase",
+    "drop_database",
+    "dropCollection",
+    "drop_collection",
+    "drop_all",
+    "drop_table",
+    "dropTable",
+    "dropAllTables",
+    "dropSchema",
+    "flushall",
+    "flushdb",
+    "flushAll",
+    "flushDb",
+    "delete_all",
+    "destroy_all",
+];
+
+/// Does a table have a function? Names in it may stand behind those of their modules.
+fn has(table: &[&str], name: &str) -> bool {
+    table.iter().any(|entry| {
+        name.strip_suffix(entry).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    })
+}
+
+/// Is a call of this function worth reading where it has no parentheses?
+pub(super) fn is_known(name: &str, language: Language) -> bool {
+    let tables =
+        [SPAWNS, DELETES_TREE, DELETES_FILE, LISTS, GLOBS, WRITES, READS, CODE, FORKS, TEMPORARY];
+    BARE_SPAWNS.contains(&name)
+        || tables.iter().any(|table| has(table, name))
+        || program(name, language).is_some()
+        || matches!(name, "unlink" | "rmdir" | "open" | "kill" | "require" | "delete" | "chmod")
+}
+
+fn program(name: &str, language: Language) -> Option<&'static [&'static str]> {
+    let (words, _) = PROGRAMS.iter().find(|(_, table)| has(table, name))?;
+    is_bare_program(name, language).then_some(*words)
+}
+
+/// What a call gives back, and what it does.
+pub(super) struct Called {
+    pub(super) value: Value,
+    pub(super) deed: Option<Deed>,
+}
+
+impl Called {
+    fn value(value: Value) -> Self {
+        Self { value, deed: None }
+    }
+
+    fn deed(deed: Deed) -> Self {
+        Self { value: Value::Unknown, deed: Some(deed) }
+    }
+}
+
+/// A call: the function, and its arguments with and without names.
+pub(super) struct FunctionCall<'c> {
+    pub(super) name: &'c str,
+    pub(super) args: &'c [Value],
+    pub(super) named: &'c [(String, Value)],
+    pub(super) language: Language,
+    /// The program that reads the code.
+    pub(super) program: &'c str,
+}
+
+impl FunctionCall<'_> {
+    fn first(&self) -> Value {
+        self.args.first().cloned().unwrap_or(Value::Unknown)
+    }
+
+    fn option(&self, key: &str) -> Option<&Value> {
+        let maps = self.args.iter().filter_map(|arg| match arg {
+            Value::Map(pairs) => Some(pairs),
+            _ => None,
+        });
+        let mut pairs = self.named.iter().chain(maps.flatten());
+        pairs.find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value)
+    }
+
+    pub(super) fn apply(&self) -> Called {
+        let name = self.name;
+        let table = |table: &[&str]| has(table, name);
+        if let Some(called) = self.thread() {
+            return called;
+        }
+        match name.strip_prefix("process.mainModule.").unwrap_or(name) {
+            "unlink" if !self.args.is_empty() => {
+                let tree = self.option("recursive").is_some();
+                return Called::deed(Deed::Delete { what: operands(self.args), tree });
+            }
+            "rmdir" if matches!(self.language, Language::Php | Language::Perl) => {
+                return Called::deed(Deed::Delete { what: operands(self.args), tree: false });
+            }
+            "rm" if self.program == "julia" => {
+                let tree = self.option("recursive").is_some();
+                return Called::deed(Deed::Delete { what: self.first(), tree });
+            }
+            "delete" if self.language == Language::Vim => {
+                return Called::deed(Deed::Delete { what: self.first(), tree: true });
+            }
+            "getattr" => return self.reflect(),
+            "require" | "import" | "__import__" | "importlib.import_module" => {
+                return Called::value(match self.first().certain() {
+                    Some(module) => Value::Name(module_name(module)),
+                    None => Value::Unknown,
+                });
+            }
+            "exec" if self.language == Language::Python => return self.code(),
+            "open" | "io.open" | "codecs.open" | "File.open" | "fopen" | "fs.openSync"
+            | "File.new" => return self.open(),
+            "kill" | "os.kill" | "process.kill" | "Process.kill" | "posix_kill" => {
+                return self.kill();
+            }
+            "os.chmod" | "chmodSync" | "fs.chmodSync" | "File.chmod" | "FileUtils.chmod"
+            | "FileUtils.chmod_R" | "chmod" => return self.chmod(),
+            "map" | "array_map" | "array_walk" | "call_user_func" | "filter" => {
+                return self.each();
+            }
+            "find" | "finddepth" if self.language == Language::Perl => {
+                // `find(sub { unlink }, "/srv")`
+                let paths = self.args.iter().filter(|arg| arg.known().is_some()).cloned();
+                return Called::value(files_below(&Value::List(paths.collect())));
+            }
+            "chr" | "String.fromCharCode" | "fromCharCode" => return self.characters(),
+            "Runtime.getRuntime" => return Called::value(Value::Name("Runtime".into())),
+            _ => {}
+        }
+        if table(TEMPORARY) {
+            Called::value(Value::Temporary)
+        } else if table(TEMPORARY_DIRECTORY) {
+            Called::value(Value::text("/tmp"))
+        } else if table(HOMES) {
+            Called::value(Value::Path(Known::plain("~")))
+        } else if table(ENVIRONMENT) {
+            Called::value(self.first().certain().map_or(Value::Unknown, variable))
+        } else if table(DELETES_TREE) {
+            Called::deed(Deed::Delete { what: operands(self.args), tree: true })
+        } else if table(DELETES_FILE) {
+            Called::deed(Deed::Delete { what: operands(self.args), tree: false })
+        } else if table(COMMANDS) {
+            Called::value(Value::Command(self.words()))
+        } else if is_spawn(name, self.language) {
+            self.spawn()
+        } else if let Some(program) = program(name, self.language) {
+            self.program(program)
+        } else if table(LISTS) {
+            Called::value(files_below(&self.first()))
+        } else if table(GLOBS) {
+            Called::value(match self.first() {
+                Value::Text(known) | Value::Path(known) => Value::Files(known),
+                other => other,
+            })
+        } else if table(JOINS) {
+            let mut parts = self.args.iter();
+            let first = parts.next().cloned().unwrap_or(Value::Unknown);
+            Called::value(parts.fold(first, |all, part| all.join(part)))
+        } else if table(PATHS) {
+            let joined = self.args.iter().skip(1).fold(self.first(), |all, part| all.join(part));
+            Called::value(match joined {
+                Value::Text(known) => Value::Path(known),
+                other => other,
+            })
+        } else if table(SAME) {
+            Called::value(self.first())
+        } else if table(WRITES) {
+            let appends = self.option("flag").and_then(Value::certain) == Some("a")
+                || self.args.iter().any(|arg| *arg == Value::Name("FILE_APPEND".into()));
+            Called::deed(Deed::Write { path: self.first(), appends })
+        } else if table(READS) {
+            Called { value: Value::Unknown, deed: Some(Deed::Read(self.first())) }
+        } else if table(HTTP_DELETES) {
+            self.http_delete()
+        } else if table(HTTP) {
+            let is_delete = |value: &Value| {
+                value.certain().is_some_and(|text| text.eq_ignore_ascii_case("delete"))
+            };
+            let by_option = self.option("method").is_some_and(is_delete);
+            match by_option || self.args.iter().any(is_delete) {
+                true => self.http_delete(),
+                false => Called::value(Value::Unknown),
+            }
+        } else if table(CODE) {
+            self.code()
+        } else if table(FORKS) {
+            Called::deed(Deed::Fork)
+        } else {
+            Called::value(decode::function(name, self.args).unwrap_or(Value::Unknown))
+        }
+    }
+
+    /// `Thread(target=os.system, args=('…',))`
+    fn thread(&self) -> Option<Called> {
+        let Some(Value::Name(target)) = self.option("target") else { return None };
+        let Some(Value::List(args)) = self.option("args") else { return None };
+        let inner = FunctionCall { name: target, args, named: &[], ..*self };
+        let called = inner.apply();
+        called.deed.is_some().then_some(called)
+    }
+
+    /// A function that is applied to every one of something.
+    fn each(&self) -> Called {
+        let function = self.args.iter().find_map(|arg| match arg {
+            Value::Name(name) => Some(name.clone()),
+            value if self.language == Language::Php => value.certain().map(str::to_owned),
+            _ => None,
+        });
+        let others = self.args.iter().filter(|arg| !matches!(arg, Value::Name(_)));
+        let values = others.filter(|arg| function.as_deref() != arg.certain());
+        match (&function, values.last()) {
+            (Some(name), Some(values)) => {
+                let element = [values.element()];
+                FunctionCall { name, args: &element, named: &[], ..*self }.apply()
+            }
+            _ => Called::value(Value::Unknown),
+        }
+    }
+
+    fn reflect(&self) -> Called {
+        match (self.args.first(), self.args.get(1)) {
+            (Some(Value::Name(module)), Some(member)) => match member.certain() {
+                Some(member) => Called::value(Value::Name(format!("{module}.{member}"))),
+                None if matches!(&**module, "os" | "shutil" | "subprocess" | "pathlib") => {
+                    Called::deed(Deed::Reflect)
+                }
+                None => Called::value(Value::Unknown),
+            },
+            _ => Called::value(Value::Unknown),
+        }
+    }
+
+    fn code(&self) -> Called {
+        match self.first().certain() {
+            Some(code) => Called::deed(Deed::Code(code.to_owned())),
+            None => Called::value(Value::Unknown),
+        }
+    }
+
+    fn open(&self) -> Called {
+        let text = |at: usize| self.args.get(at).and_then(Value::certain).unwrap_or("");
+        if self.language == Language::Perl {
+            let command = |text: &str| Called::deed(Deed::Shell(Known::plain(text)));
+            let write = |path: Value, appends| Called::deed(Deed::Write { path, appends });
+            let third = self.args.get(2).cloned();
+            return match (text(1).trim(), third) {
+                ("-|" | "|-", _) => {
+                    let words: Vec<Arg> = self.args.iter().skip(2).flat_map(Value::args).collect();
+                    match words.as_slice() {
+                        [only] => command(&only.text),
+                        _ => Called::deed(Deed::Run(words)),
+                    }
+                }
+                (mode, Some(path)) if mode.starts_with(['>', '+']) => {
+                    write(path, mode.starts_with(">>"))
+                }
+                (_, Some(path)) => Called::deed(Deed::Read(path)),
+                (mode, None) if mode.ends_with('|') || mode.starts_with('|') => {
+                    command(mode.trim_matches(['|', ' ']))
+                }
+                (mode, None) if mode.starts_with('>') => {
+                    write(Value::text(mode.trim_start_matches(['>', ' '])), mode.starts_with(">>"))
+                }
+                _ => Called::deed(Deed::Read(Value::text(text(1)))),
+            };
+        }
+        if let Some(command) = text(0).strip_prefix('|') {
+            return Called::deed(Deed::Shell(Known::plain(command)));
+        }
+        let mode = self.option("mode").and_then(Value::certain).unwrap_or(text(1));
+        let value = Value::Unknown;
+        match mode.starts_with(['w', 'a', 'x', 'c']) || mode.contains('+') {
+            true => {
+                let appends = mode.starts_with('a');
+                Called { value, deed: Some(Deed::Write { path: self.first(), appends }) }
+            }
+            false => Called { value, deed: Some(Deed::Read(self.first())) },
+        }
+    }
+
+    fn kill(&self) -> Called {
+        let everything = |arg: &Value| *arg == Value::Number("-1".into());
+        match self.args.iter().any(everything) {
+            true => Called::deed(Deed::Run(plain_words(&["kill", "-9", "-1"]))),
+            false => Called::value(Value::Unknown),
+        }
+    }
+
+    fn chmod(&self) -> Called {
+        let mode = self.args.iter().find_map(|arg| match arg {
+            Value::Number(mode) => Some(mode.trim_start_matches("0o").to_owned()),
+            _ => None,
+        });
+        let paths = self.args.iter().filter(|arg| arg.known().is_some());
+        let Some(mode) = mode else { return Called::value(Value::Unknown) };
+        let is_wide = self.name.ends_with("_R");
+        let mut words = plain_words(if is_wide { &["chmod", "-R"] } else { &["chmod"] });
+        words.push(Arg::plain(&mode));
+        words.extend(paths.flat_map(Value::args));
+        Called::deed(Deed::Run(words))
+    }
+
+    fn characters(&self) -> Called {
+        let character = |text: &str| {
+            let number = match text.strip_prefix("0x") {
+                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                None => text.parse().ok()?,
+            };
+            char::from_u32(number).map(String::from)
+        };
+        let all: Vec<Value> = self.args.iter().map(|arg| arg.map_text(character)).collect();
+        Called::value(match all.as_slice() {
+            [one] => one.clone(),
+            all => Value::concat_all(all, ""),
+        })
+    }
+
+    fn http_delete(&self) -> Called {
+        let url = self.option("url").into_iter().chain(self.args);
+        let mut urls = url.filter_map(Value::known).filter(|known| known.text.contains("://"));
+        let url = urls.next().map_or("https://$UNKNOWN", |known| known.text.as_str());
+        let mut words = plain_words(&["curl", "-X", "DELETE"]);
+        words.push(Arg { dynamic: url.contains('$'), ..Arg::plain(url) });
+        Called::deed(Deed::Run(words))
+    }
+
+    fn program(&self, program: &[&str]) -> Called {
+        let mut words = plain_words(program);
+        let values = self.args.iter().filter(|arg| !matches!(arg, Value::Number(_)));
+        words.extend(values.flat_map(Value::args));
+        Called::deed(Deed::Run(words))
+    }
+
+    /// The words of a program, however they are given.
+    fn words(&self) -> Vec<Value> {
+        let mut words: Vec<Value> = Vec::new();
+        let given = self.args.iter().skip_while(|arg| matches!(arg, Value::Name(_)));
+        for arg in given {
+            match arg {
+                Value::List(values) => words.extend(values.iter().cloned()),
+                Value::Map(_) | Value::Unknown if !words.is_empty() => {}
+                arg => words.push(arg.clone()),
+            }
+        }
+        for key in ["cmd", "args"] {
+            if let Some(Value::List(values)) = self.option(key) {
+                words.extend(values.iter().cloned());
+            }
+        }
+        // `execvp("git", ["git", "clean"])` names the program twice.
+        let base = |value: &Value| {
+            value.certain().map(|text| text.rsplit('/').next().unwrap_or(text).to_owned())
+        };
+        if let [program, again, ..] = words.as_slice()
+            && base(program).is_some()
+            && base(program) == base(again)
+        {
+            words.remove(0);
+        }
+        words
+    }
+
+    fn spawn(&self) -> Called {
+        let words = self.words();
+        let is_list = matches!(self.args.first(), Some(Value::List(_)));
+        Called::deed(match words.as_slice() {
+            [] | [Value::Unknown | Value::Name(_)] => return Called::value(Value::Unknown),
+            [Value::OneOf(values)] => match values.first().and_then(Value::known) {
+                Some(known) => Deed::Shell(known.clone()),
+                None => return Called::value(Value::Unknown),
+            },
+            [only] if !is_list => match only.known() {
+                Some(known) => Deed::Shell(known.clone()),
+                None => return Called::value(Value::Unknown),
+            },
+            words => Deed::Run(words.iter().flat_map(Value::args).collect()),
+        })
+    }
+}
+
+fn is_spawn(name: &str, language: Language) -> bool {
+    let of_family = ["os.exec", "os.spawn", "Open3."];
+    has(SPAWNS, name)
+        || (BARE_SPAWNS.contains(&name) && language != Language::Python)
+        || of_family.iter().any(|start| {
+            name.strip_prefix(start).is_some_and(|rest| {
+                rest.len() < 10 && rest.chars().all(|c| c.is_ascii_lowercase() || c.is_numeric())
+            })
+        })
+}
+
+/// The words of a command that is put together.
+pub(super) fn command(words: &[Value]) -> Option<Deed> {
+    let args: Vec<Arg> = words.iter().flat_map(Value::args).collect();
+    (!args.is_empty()).then_some(Deed::Run(args))
+}
+
+/// The module behind a name that it is loaded by.
+pub(super) fn module_name(module: &str) -> String {
+    let module = module.trim_start_matches("node:");
+    match module {
+        "fs/promises" | "fs-extra" | "graceful-fs" => "fs".to_owned(),
+        module => module.replace("::", "."),
+    }
+}
+
+/// A variable of the environment, where its place is known.
+pub(super) fn variable(name: &str) -> Value {
+    match name {
+        "HOME" | "USERPROFILE" => Value::text("~"),
+        "TMPDIR" | "TEMP" | "TMP" => Value::text("/tmp"),
+        "PWD" => Value::text("."),
+        _ => Value::Unknown,
+    }
+}
+
+fn plain_words(words: &[&str]) -> Vec<Arg> {
+    words.iter().map(|word| Arg::plain(word)).collect()
+}
+
+fn files_below(value: &Value) -> Value {
+    match value {
+        Value::Text(known) | Value::Path(known) => {
+            let text = format!("{}/*", known.text.trim_end_matches('/'));
+            Value::Files(Known { text, dynamic: known.dynamic })
+        }
+        Value::List(values) | Value::OneOf(values) => {
+            Value::OneOf(values.iter().map(files_below).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The operands of a call that may take several, without its options.
+fn operands(args: &[Value]) -> Value {
+    let is_more =
+        |value: &&Value| matches!(value, Value::Text(_) | Value::Path(_) | Value::Files(_));
+    match args {
+        [] => Value::Unknown,
+        [first] => first.clone(),
+        [first, rest @ ..] => Value::List(
+            std::iter::once(first).chain(rest.iter().filter(is_more)).cloned().collect(),
+        ),
+    }
+}

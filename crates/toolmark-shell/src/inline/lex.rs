@@ -1,0 +1,509 @@
+//! Source code as tokens, as far as calls and strings need it: names, strings with what is
+//! put into them, marks. Comments and patterns are left out.
+
+use super::Language;
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// How many characters of code are read.
+const MAX_CHARS: usize = 200_000;
+
+/// A piece of source code.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Token {
+    /// A name or a keyword; variables with their mark: `$x`.
+    Name(String),
+    /// A string.
+    Text(Vec<Piece>),
+    /// A command for the shell: backticks, `%x(…)`, `qx(…)`.
+    Shell(Vec<Piece>),
+    /// A list of words: `qw(…)`, `%w[…]`.
+    Words(Vec<String>),
+    Number(String),
+    Mark(&'static str),
+    /// The end of a line.
+    Line,
+}
+
+/// A part of a string.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Piece {
+    Plain(String),
+    /// Code whose value stands there.
+    Code(String),
+}
+
+/// Marks of more than one character, the longest first.
+const LONG_MARKS: &[&str] = &[
+    "===", "!==", "...", "<=>", "==", "!=", "<=", ">=", "=>", "->", "::", "||", "&&", "+=", ".=",
+    "??", "?.", "|>", "<<", ">>", "**",
+];
+const MARKS: &[&str] = &[
+    "(", ")", "[", "]", "{", "}", ".", ",", ";", ":", "+", "-", "*", "/", "%", "=", "<", ">", "!",
+    "?", "|", "&", "^", "~", "@",
+];
+
+/// How a string ends, and what it may hold.
+#[derive(Clone, Copy)]
+struct Quote {
+    open: Option<char>,
+    close: char,
+    triple: bool,
+    /// A backslash is itself.
+    raw: bool,
+    holds: Holds,
+}
+
+/// What is put into a string.
+#[derive(Clone, Copy, PartialEq)]
+enum Holds {
+    Nothing,
+    /// `{x}`
+    Braces,
+    /// `${x}`
+    DollarBraces,
+    /// `#{x}`
+    HashBraces,
+    /// `$x`, `${x}`, `$(x)`, `{$x}`
+    Dollars,
+}
+
+pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
+    let end = code.char_indices().nth(MAX_CHARS).map_or(code.len(), |(at, _)| at);
+    let code = code.get(..end).unwrap_or(code);
+    Lexer { rest: code.chars().peekable(), language, out: Vec::new() }.run()
+}
+
+/// The code without what stands in its strings, and without blanks.
+pub(super) fn skeleton(code: &str, language: Language) -> String {
+    let mut out = String::new();
+    for token in tokens(code, language) {
+        match token {
+            Token::Name(text) | Token::Number(text) => out.push_str(&text),
+            Token::Mark(mark) => out.push_str(mark),
+            Token::Text(pieces) => {
+                let is_address =
+                    |piece: &Piece| matches!(piece, Piece::Plain(t) if t.starts_with("http"));
+                out.push_str(if pieces.iter().any(is_address) { "\"http\"" } else { "\"\"" });
+            }
+            Token::Shell(_) | Token::Words(_) => out.push_str("\"\""),
+            Token::Line => out.push('\n'),
+        }
+    }
+    out
+}
+
+struct Lexer<'a> {
+    rest: Peekable<Chars<'a>>,
+    language: Language,
+    out: Vec<Token>,
+}
+
+impl Lexer<'_> {
+    fn run(mut self) -> Vec<Token> {
+        while let Some(c) = self.rest.next() {
+            match c {
+                '\n' => self.out.push(Token::Line),
+                c if c.is_whitespace() => {}
+                '\\' if self.rest.peek() == Some(&'\n') => {
+                    self.rest.next();
+                }
+                '#' if self.hash_comments() => self.skip_line(),
+                '/' if self.slash_comments() && self.rest.peek() == Some(&'/') => self.skip_line(),
+                '/' if self.slash_comments() && self.rest.peek() == Some(&'*') => self.skip_block(),
+                '/' if self.is_pattern() => self.skip_pattern('/'),
+                '<' if self.language == Language::Perl && self.is_value_next() => self.angle(),
+                '\'' | '"' | '`' => self.string(c, ""),
+                '%' if self.language == Language::Ruby && self.is_value_next() => self.percent(),
+                c if c.is_ascii_digit() => self.number(c),
+                c if is_start(c, self.language) => self.name(c),
+                c => self.mark(c),
+            }
+        }
+        self.out
+    }
+
+    fn hash_comments(&self) -> bool {
+        !matches!(self.language, Language::JavaScript | Language::Lisp | Language::Other)
+            || (self.language == Language::Other && self.is_value_next())
+    }
+
+    fn slash_comments(&self) -> bool {
+        matches!(self.language, Language::JavaScript | Language::Php | Language::Other)
+    }
+
+    /// May a value stand here, and no operator?
+    fn is_value_next(&self) -> bool {
+        match self.out.last() {
+            None | Some(Token::Line) => true,
+            Some(Token::Mark(mark)) => !matches!(*mark, ")" | "]" | "}"),
+            Some(Token::Name(name)) => is_before_value(name),
+            Some(_) => false,
+        }
+    }
+
+    fn is_pattern(&self) -> bool {
+        matches!(self.language, Language::JavaScript | Language::Ruby | Language::Perl)
+            && self.is_value_next()
+    }
+
+    fn skip_line(&mut self) {
+        while self.rest.next_if(|c| *c != '\n').is_some() {}
+    }
+
+    fn skip_block(&mut self) {
+        let mut before = ' ';
+        self.rest.next();
+        for c in self.rest.by_ref() {
+            if before == '*' && c == '/' {
+                break;
+            }
+            before = c;
+        }
+    }
+
+    fn skip_pattern(&mut self, close: char) {
+        let mut in_class = false;
+        while let Some(c) = self.rest.next_if(|c| *c != '\n') {
+            match c {
+                '\\' => {
+                    self.rest.next();
+                }
+                '[' => in_class = true,
+                ']' => in_class = false,
+                c if c == close && !in_class => break,
+                _ => {}
+            }
+        }
+        while self.rest.next_if(char::is_ascii_alphabetic).is_some() {}
+        self.out.push(Token::Number(String::new()));
+    }
+
+    /// `</srv/*>` names files.
+    fn angle(&mut self) {
+        let text: String = self.rest.clone().take_while(|c| !matches!(c, '>' | '\n')).collect();
+        if text.contains(['/', '*']) {
+            self.rest.by_ref().take(text.chars().count() + 1).for_each(drop);
+            self.out.push(Token::Name("glob".into()));
+            self.out.push(Token::Mark("("));
+            self.out.push(Token::Text(vec![Piece::Plain(text)]));
+            self.out.push(Token::Mark(")"));
+        } else {
+            self.out.push(Token::Mark("<"));
+        }
+    }
+
+    fn number(&mut self, first: char) {
+        let mut text = first.to_string();
+        while let Some(c) = self.rest.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {
+            text.push(c);
+        }
+        self.out.push(Token::Number(text));
+    }
+
+    fn name(&mut self, first: char) {
+        let mut name = first.to_string();
+        let is_lisp = self.language == Language::Lisp;
+        let is_part = |c: &char| {
+            c.is_alphanumeric()
+                || *c == '_'
+                || (*c == '$' && first != '$')
+                || (is_lisp && matches!(c, '-' | ':' | '!' | '?' | '*'))
+        };
+        while let Some(c) = self.rest.next_if(is_part) {
+            name.push(c);
+        }
+        if first == '$' && name.len() == 1 && self.language == Language::Perl {
+            // `$!`, `$@`, `$/`
+            name.extend(self.rest.next_if(|c| c.is_ascii_punctuation() && !"{(;".contains(*c)));
+        }
+        // `File.rm_rf!`
+        if matches!(self.language, Language::Ruby | Language::Other) {
+            let mut ahead = self.rest.clone();
+            if ahead.next() == Some('!') && ahead.next() != Some('=') {
+                self.rest.next();
+                name.push('!');
+            }
+        }
+        match self.rest.peek().copied() {
+            Some(quote @ ('\'' | '"')) if self.is_prefix(&name) => {
+                self.rest.next();
+                self.string(quote, &name);
+            }
+            Some(open) if self.is_quoting(&name, open) => self.quoting(&name, open),
+            _ => self.out.push(Token::Name(name)),
+        }
+    }
+
+    /// Is a name directly before a quote a part of the string?
+    fn is_prefix(&self, name: &str) -> bool {
+        let is_python = || name.len() < 3 && name.chars().all(|c| "rbfuRBFU".contains(c));
+        match self.language {
+            Language::Python => is_python(),
+            Language::Other => matches!(name, "s" | "r" | "f" | "raw"),
+            Language::Lisp => name == "p",
+            _ => false,
+        }
+    }
+
+    /// `q(…)`, `qq{…}`, `qw[…]`, `s/…/…/`
+    fn is_quoting(&self, name: &str, open: char) -> bool {
+        let is_open = open.is_ascii_punctuation() && !matches!(open, ',' | ';' | ')' | '=' | '-');
+        let is_known = matches!(name, "q" | "qq" | "qw" | "qx" | "m" | "qr" | "s" | "tr" | "y");
+        let member = matches!(self.out.last(), Some(Token::Mark("->" | "{" | "::")));
+        self.language == Language::Perl && is_known && is_open && !member
+    }
+
+    fn quoting(&mut self, name: &str, open: char) {
+        let close = closing(open);
+        self.rest.next();
+        if matches!(name, "m" | "qr" | "s" | "tr" | "y") {
+            self.skip_pattern(close);
+            if matches!(name, "s" | "tr" | "y") && close == open {
+                self.out.pop();
+                self.skip_pattern(close);
+            }
+            return;
+        }
+        let holds = if name == "q" { Holds::Nothing } else { Holds::Dollars };
+        self.enclosed(name, open, close, holds);
+    }
+
+    /// `%w[…]`, `%x(…)`, `%q(…)` of Ruby.
+    fn percent(&mut self) {
+        let mut ahead = self.rest.clone();
+        let kind = ahead.next().unwrap_or(' ');
+        let (name, open) = match kind {
+            'w' | 'W' | 'i' => ("qw", ahead.next()),
+            'x' => ("qx", ahead.next()),
+            'q' | 'Q' => ("q", ahead.next()),
+            '(' | '{' | '[' => ("q", Some(kind)),
+            _ => ("", None),
+        };
+        match open.filter(char::is_ascii_punctuation) {
+            Some(open) => {
+                let marks = if "([{".contains(kind) { 1 } else { 2 };
+                self.rest.by_ref().take(marks).for_each(drop);
+                self.enclosed(name, open, closing(open), Holds::HashBraces);
+            }
+            None => self.out.push(Token::Mark("%")),
+        }
+    }
+
+    fn enclosed(&mut self, name: &str, open: char, close: char, holds: Holds) {
+        let nests = (open != close).then_some(open);
+        let pieces =
+            self.pieces(Quote { open: nests, close, triple: false, raw: name == "q", holds });
+        let plain = |pieces: Vec<Piece>| {
+            let texts = pieces.into_iter().map(|piece| match piece {
+                Piece::Plain(text) | Piece::Code(text) => text,
+            });
+            texts.collect::<String>()
+        };
+        self.out.push(match name {
+            "qw" => Token::Words(plain(pieces).split_whitespace().map(str::to_owned).collect()),
+            "qx" => Token::Shell(pieces),
+            _ => Token::Text(pieces),
+        });
+    }
+
+    fn string(&mut self, quote: char, prefix: &str) {
+        let prefix = prefix.to_ascii_lowercase();
+        let mut ahead = self.rest.clone();
+        let is_triple = matches!(self.language, Language::Python | Language::Other)
+            && quote != '`'
+            && ahead.next() == Some(quote)
+            && ahead.next() == Some(quote);
+        if is_triple {
+            self.rest.by_ref().take(2).for_each(drop);
+        }
+        let is_double = quote != '\'';
+        let holds = match self.language {
+            Language::Python if prefix.contains('f') => Holds::Braces,
+            Language::JavaScript if quote == '`' => Holds::DollarBraces,
+            Language::Ruby if is_double => Holds::HashBraces,
+            Language::Perl | Language::Php | Language::Other | Language::PowerShell
+                if is_double =>
+            {
+                Holds::Dollars
+            }
+            _ => Holds::Nothing,
+        };
+        let raw = prefix.contains('r') || self.language == Language::PowerShell;
+        let pieces = self.pieces(Quote { open: None, close: quote, triple: is_triple, raw, holds });
+        let is_shell = quote == '`'
+            && matches!(
+                self.language,
+                Language::Ruby | Language::Perl | Language::Php | Language::Other
+            );
+        self.out.push(if is_shell { Token::Shell(pieces) } else { Token::Text(pieces) });
+    }
+
+    /// The rest of a string.
+    fn pieces(&mut self, quote: Quote) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let mut plain = String::new();
+        let mut depth = 0;
+        while let Some(c) = self.rest.next() {
+            match c {
+                '\\' if !quote.raw => self.escape(&mut plain),
+                c if Some(c) == quote.open => {
+                    depth += 1;
+                    plain.push(c);
+                }
+                c if c == quote.close && depth > 0 => {
+                    depth -= 1;
+                    plain.push(c);
+                }
+                c if c == quote.close && quote.triple => {
+                    let mut ahead = self.rest.clone();
+                    if ahead.next() == Some(c) && ahead.next() == Some(c) {
+                        self.rest.by_ref().take(2).for_each(drop);
+                        break;
+                    }
+                    plain.push(c);
+                }
+                c if c == quote.close => break,
+                '{' if quote.holds == Holds::Braces && self.rest.peek() == Some(&'{') => {
+                    self.rest.next();
+                    plain.push('{');
+                }
+                '{' if quote.holds == Holds::Braces => self.held('}', &mut plain, &mut pieces),
+                '$' if matches!(quote.holds, Holds::DollarBraces | Holds::Dollars)
+                    && self.rest.peek() == Some(&'{') =>
+                {
+                    self.rest.next();
+                    self.held('}', &mut plain, &mut pieces);
+                }
+                '#' if quote.holds == Holds::HashBraces && self.rest.peek() == Some(&'{') => {
+                    self.rest.next();
+                    self.held('}', &mut plain, &mut pieces);
+                }
+                '$' if quote.holds == Holds::Dollars => {
+                    let mut name = String::from("$");
+                    while let Some(c) = self.rest.next_if(|c| c.is_alphanumeric() || *c == '_') {
+                        name.push(c);
+                    }
+                    match name.len() {
+                        1 => plain.push('$'),
+                        _ => {
+                            pieces.push(Piece::Plain(std::mem::take(&mut plain)));
+                            pieces.push(Piece::Code(name));
+                        }
+                    }
+                }
+                c => plain.push(c),
+            }
+        }
+        if !plain.is_empty() || pieces.is_empty() {
+            pieces.push(Piece::Plain(plain));
+        }
+        pieces
+    }
+
+    fn held(&mut self, close: char, plain: &mut String, pieces: &mut Vec<Piece>) {
+        let mut code = String::new();
+        let mut depth = 0;
+        for c in self.rest.by_ref() {
+            match c {
+                '{' => depth += 1,
+                c if c == close && depth == 0 => break,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            code.push(c);
+        }
+        pieces.push(Piece::Plain(std::mem::take(plain)));
+        pieces.push(Piece::Code(code));
+    }
+
+    fn escape(&mut self, text: &mut String) {
+        match self.rest.next() {
+            Some('n') => text.push('\n'),
+            Some('t') => text.push('\t'),
+            Some('r' | 'e' | '\n') | None => {}
+            Some('x') => text.extend(self.character("", 2, 16)),
+            Some('u') => {
+                let most = if self.rest.next_if_eq(&'{').is_some() { 6 } else { 4 };
+                text.extend(self.character("", most, 16));
+                self.rest.next_if_eq(&'}');
+            }
+            Some(c @ '0'..='7') => text.extend(self.character(&c.to_string(), 3, 8)),
+            Some(c) => text.push(c),
+        }
+    }
+
+    /// A character by its number, of which some digits may be known.
+    fn character(&mut self, known: &str, most: usize, radix: u32) -> Option<char> {
+        let mut digits = known.to_owned();
+        while digits.len() < most
+            && let Some(c) = self.rest.next_if(|c| c.is_digit(radix))
+        {
+            digits.push(c);
+        }
+        u32::from_str_radix(&digits, radix).ok().and_then(char::from_u32)
+    }
+
+    fn mark(&mut self, first: char) {
+        let ahead: String = std::iter::once(first).chain(self.rest.clone().take(2)).collect();
+        if let Some(mark) = LONG_MARKS.iter().find(|mark| ahead.starts_with(**mark)) {
+            self.rest.by_ref().take(mark.chars().count() - 1).for_each(drop);
+            self.out.push(Token::Mark(mark));
+        } else if let Some(mark) = MARKS.iter().find(|mark| mark.starts_with(first)) {
+            self.out.push(Token::Mark(mark));
+        }
+    }
+}
+
+fn closing(open: char) -> char {
+    match open {
+        '(' => ')',
+        '[' => ']',
+        '{' => '}',
+        '<' => '>',
+        open => open,
+    }
+}
+
+fn is_start(c: char, language: Language) -> bool {
+    c.is_alphabetic()
+        || c == '_'
+        || c == '$'
+        || (c == '@' && matches!(language, Language::Ruby | Language::Perl))
+}
+
+/// Keywords after which a value stands.
+fn is_before_value(name: &str) -> bool {
+    matches!(
+        name,
+        "return"
+            | "and"
+            | "or"
+            | "not"
+            | "if"
+            | "unless"
+            | "while"
+            | "until"
+            | "in"
+            | "of"
+            | "print"
+            | "puts"
+            | "split"
+            | "grep"
+            | "map"
+            | "join"
+            | "push"
+            | "when"
+            | "case"
+            | "typeof"
+            | "await"
+            | "else"
+            | "do"
+            | "for"
+            | "foreach"
+            | "unlink"
+            | "system"
+            | "exec"
+            | "rm_rf"
+    )
+}

@@ -1,0 +1,180 @@
+//! What expressions of code are worth, as far as their text proves it.
+
+use crate::expand::Arg;
+
+/// So many values one name may have.
+const MAX_VALUES: usize = 32;
+/// A longer text is not followed.
+const MAX_TEXT: usize = 16 << 10;
+
+/// Text, of which parts may be known only at run time; those are written as variables of a
+/// shell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Known {
+    pub(super) text: String,
+    pub(super) dynamic: bool,
+}
+
+impl Known {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), dynamic: false }
+    }
+
+    fn unknown() -> Self {
+        Self { text: "${UNKNOWN}".into(), dynamic: true }
+    }
+
+    fn with(mut self, more: &Self) -> Self {
+        if self.text.len() + more.text.len() > MAX_TEXT {
+            return Self::unknown();
+        }
+        self.text.push_str(&more.text);
+        self.dynamic |= more.dynamic;
+        self
+    }
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    Text(Known),
+    /// A path as an object of its own.
+    Path(Known),
+    List(Vec<Self>),
+    Map(Vec<(String, Self)>),
+    /// One of these.
+    OneOf(Vec<Self>),
+    /// Files that a pattern matches.
+    Files(Known),
+    /// A file or directory that was just made for temporary use.
+    Temporary,
+    /// A module or a function, by its full name.
+    Name(String),
+    /// A program that is put together word by word.
+    Command(Vec<Self>),
+    Number(String),
+    Unknown,
+}
+
+impl Value {
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::Text(Known::plain(text))
+    }
+
+    /// The text of a string or a path.
+    pub(super) fn known(&self) -> Option<&Known> {
+        match self {
+            Self::Text(known) | Self::Path(known) => Some(known),
+            _ => None,
+        }
+    }
+
+    /// The text where it is certain.
+    pub(super) fn certain(&self) -> Option<&str> {
+        self.known().filter(|known| !known.dynamic).map(|known| known.text.as_str())
+    }
+
+    /// The value as words of a command.
+    pub(super) fn args(&self) -> Vec<Arg> {
+        match self {
+            Self::Text(known) | Self::Path(known) => {
+                vec![Arg { dynamic: known.dynamic, ..Arg::plain(&known.text) }]
+            }
+            Self::Files(known) => {
+                vec![Arg { dynamic: known.dynamic, glob: true, ..Arg::plain(&known.text) }]
+            }
+            Self::List(values) | Self::OneOf(values) => {
+                values.iter().take(MAX_VALUES * 2).flat_map(Self::args).collect()
+            }
+            Self::Temporary => vec![Arg { temporary: true, ..Arg::plain("$TEMPORARY") }],
+            Self::Number(text) => vec![Arg::plain(text)],
+            Self::Map(_) => Vec::new(),
+            Self::Name(_) | Self::Command(_) | Self::Unknown => {
+                vec![Arg { dynamic: true, ..Arg::plain("$UNKNOWN") }]
+            }
+        }
+    }
+
+    /// What a loop over the value takes in turn.
+    pub(super) fn element(&self) -> Self {
+        match self {
+            Self::List(values) => Self::OneOf(values.iter().take(MAX_VALUES).cloned().collect()),
+            other => other.clone(),
+        }
+    }
+
+    /// One after the other, as text.
+    pub(super) fn concat(&self, more: &Self) -> Self {
+        self.combine(more, |one, more| one.with(more))
+    }
+
+    /// One below the other, as a path.
+    pub(super) fn join(&self, more: &Self) -> Self {
+        let joined = self.combine(more, |one, more| {
+            if more.text.starts_with('/') || more.text.starts_with('~') || one.text.is_empty() {
+                return more.clone();
+            }
+            let slash = if one.text.ends_with('/') { "" } else { "/" };
+            one.with(&Known::plain(slash)).with(more)
+        });
+        match (self, joined) {
+            (Self::Path(_), Self::Text(known)) => Self::Path(known),
+            (_, joined) => joined,
+        }
+    }
+
+    fn combine(&self, more: &Self, both: impl Fn(Known, &Known) -> Known + Copy) -> Self {
+        match (self, more) {
+            // Files are named with their directory already.
+            (_, Self::Files(_)) => more.clone(),
+            (Self::Files(_) | Self::Temporary, _) => self.clone(),
+            (Self::OneOf(values), more) => {
+                Self::OneOf(values.iter().map(|one| one.combine(more, both)).collect())
+            }
+            (one, Self::OneOf(values)) => {
+                Self::OneOf(values.iter().map(|more| one.combine(more, both)).collect())
+            }
+            (Self::List(one), Self::List(more)) => {
+                Self::List(one.iter().chain(more).take(MAX_VALUES * 2).cloned().collect())
+            }
+            (Self::Unknown, Self::Unknown) => Self::Unknown,
+            (one, more) => {
+                let known = |value: &Self| match value {
+                    Self::Number(text) => Known::plain(text.clone()),
+                    value => value.known().cloned().unwrap_or_else(Known::unknown),
+                };
+                let all = both(known(one), &known(more));
+                if matches!(one, Self::Path(_)) { Self::Path(all) } else { Self::Text(all) }
+            }
+        }
+    }
+
+    /// All texts of a list as one.
+    pub(super) fn concat_all(values: &[Self], between: &str) -> Self {
+        let mut texts = Vec::new();
+        for value in values {
+            match value {
+                Self::OneOf(values) | Self::List(values) => texts.extend(values.iter()),
+                value => texts.push(value),
+            }
+        }
+        let between = Self::text(between);
+        let mut texts = texts.into_iter();
+        let Some(first) = texts.next() else { return Self::text("") };
+        texts.take(MAX_TEXT).fold(first.clone(), |all, one| all.concat(&between).concat(one))
+    }
+
+    /// The same change to every text.
+    pub(super) fn map_text(&self, change: impl Fn(&str) -> Option<String> + Copy) -> Self {
+        match self {
+            Self::Text(known) | Self::Path(known) if !known.dynamic => {
+                change(&known.text).map_or(Self::Unknown, Self::text)
+            }
+            Self::OneOf(values) => {
+                Self::OneOf(values.iter().map(|value| value.map_text(change)).collect())
+            }
+            Self::Number(text) => change(text).map_or(Self::Unknown, Self::text),
+            _ => Self::Unknown,
+        }
+    }
+}
