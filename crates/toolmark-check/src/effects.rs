@@ -81,7 +81,11 @@ impl<'a> ToolInput<'a> {
     pub fn paths(&self) -> impl Iterator<Item = String> {
         let args = self.args.json();
         let given = self.tool.zip(args).into_iter().flat_map(|(tool, args)| tool.path.texts(args));
-        given.map(|path| resolve(self.cwd, path))
+        let given: Vec<&str> = given.collect();
+        // A host may call it by another name than the one that is known.
+        let touches = matches!(self.role(), ToolRole::Reads | ToolRole::Writes | ToolRole::Edits);
+        let other = args.filter(|_| given.is_empty() && touches).map(by_name::paths);
+        given.into_iter().chain(other.into_iter().flatten()).map(|path| resolve(self.cwd, path))
     }
 
     /// The shell command it runs, as text.

@@ -16,6 +16,7 @@ use crate::left::Left;
 use crate::made::Made;
 use crate::parse::parse;
 use crate::paths::{Place, is_harmless_device};
+use crate::pipelines;
 use crate::pipes::{Flow, makes_temporary};
 use crate::programs;
 use crate::run::Run;
@@ -225,6 +226,9 @@ impl<'c> Analyzer<'c> {
 
     fn pipeline(&mut self, pipeline: &Pipeline, call: &Call) -> Flow {
         let mut flow = call.input.clone();
+        if pipeline.stages.len() > 1 {
+            self.look_at_pipeline(pipeline, call);
+        }
         for (index, stage) in pipeline.stages.iter().enumerate() {
             let call = Call {
                 input: std::mem::take(&mut flow),
@@ -235,6 +239,15 @@ impl<'c> Analyzer<'c> {
             flow = self.node(stage, &call);
         }
         flow
+    }
+
+    /// What only the stages of a pipeline together do.
+    fn look_at_pipeline(&mut self, pipeline: &Pipeline, call: &Call) {
+        let call = &Call { span: span_of(pipeline).unwrap_or(call.span), ..call.clone() };
+        if let Some((kind, target, level, why)) = pipelines::effect(pipeline) {
+            let certainty = Certainty::Likely;
+            self.push(call, "pipeline", kind, target, Scope::System, level, certainty, why);
+        }
     }
 
     fn node(&mut self, node: &Node, call: &Call) -> Flow {
@@ -424,6 +437,11 @@ impl<'c> Analyzer<'c> {
             call.secret |= flow == Flow::Secret
                 || self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
             (self.cwd, self.variables) = (cwd, variables);
+            let text = match flow {
+                Flow::Text(text) => Some(text.trim_end_matches('\n').to_owned()),
+                _ => None,
+            };
+            self.variables.set_output(script, text);
         }
     }
 
@@ -658,4 +676,14 @@ fn hidden_script(part: &crate::ir::Part) -> Option<Script> {
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let (command, _) = rest.rsplit_once(")]").filter(|_| is_name)?;
     Some(parse(command))
+}
+
+/// Where a pipeline stands in the text.
+fn span_of(pipeline: &Pipeline) -> Option<(usize, usize)> {
+    let span = |node: &Node| match node {
+        Node::Simple(simple) => simple.span.clone(),
+        Node::Compound(compound) => compound.span.clone(),
+    };
+    let (first, last) = (pipeline.stages.first()?, pipeline.stages.last()?);
+    Some((span(first).start, span(last).end))
 }

@@ -2,7 +2,7 @@
 //! `$HOME`, `$PWD`, `$TMPDIR`, variables assigned literally before, loop
 //! variables, arrays, defaults and brace lists. Everything else is dynamic.
 
-use crate::ir::{Part, Word};
+use crate::ir::{Part, Script, Word};
 
 /// One argument of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,11 +85,30 @@ impl Value {
     }
 }
 
+/// A name that no variable of a script has, for what a substitution printed. It is set anew
+/// before each use.
+fn output_name(script: &Script) -> String {
+    format!("$({:p})", std::ptr::from_ref(script))
+}
+
 /// Variables in the order of assignment; the last one counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables(Vec<(String, Value)>);
 
 impl Variables {
+    /// Remembers what a substitution printed, or that this is not known.
+    pub(crate) fn set_output(&mut self, script: &Script, text: Option<String>) {
+        let value = text.map_or(Value::Dynamic, |text| Value::Texts(vec![text]));
+        self.set(&output_name(script), value);
+    }
+
+    fn output(&self, script: &Script) -> Option<String> {
+        match self.get(&output_name(script)) {
+            Some(Value::Texts(texts)) => texts.first().cloned(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         let value = value.bounded();
         match self.0.iter().position(|(known, _)| known == name) {
@@ -196,6 +215,7 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
             }
             Part::Command { script, quoted } => {
                 let known = crate::pipes::literal_output(script);
+                let known = known.or_else(|| variables.output(script));
                 match known {
                     Some(text) => product(&mut out, &split(vec![text], *quoted, variables)),
                     None => {

@@ -63,6 +63,11 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
         let (scope, level) = (Scope::System, Reversibility::R4);
         run.effect(Kind::StopService, "the machine", scope, level, why);
     }
+    if connects(&skeleton) && found.deeds.iter().any(starts_shell) {
+        let why = "gives a shell to another machine";
+        let level = Reversibility::R5;
+        run.effect(Kind::ExecuteUntrusted, "a connection", Scope::Remote, level, why);
+    }
     run_built_text(run, &skeleton);
     delete_at_services(run, code);
     if language == Language::AppleScript {
@@ -188,6 +193,40 @@ fn loops_endlessly(skeleton: &str) -> bool {
     let waits = ["accept(", "wait", "join(", "sleep", "recv(", ".get("];
     loops.iter().any(|word| skeleton.contains(word))
         && !waits.iter().any(|word| skeleton.contains(word))
+}
+
+/// Does code open a connection of its own?
+fn connects(skeleton: &str) -> bool {
+    let words = [
+        "socket.socket",
+        "create_connection",
+        "TCPSocket",
+        "fsockopen",
+        "net.connect",
+        "net.Socket",
+        "net.createConnection",
+        "IO::Socket",
+        "useSocket",
+        "stream_socket_client",
+        "net.Dial",
+        "socket.tcp",
+    ];
+    words.iter().any(|word| skeleton.contains(word))
+}
+
+/// Is a shell started, with nothing to run?
+fn starts_shell(deed: &Deed) -> bool {
+    let line = match deed {
+        Deed::Shell(known) => known.text.clone(),
+        Deed::Run(words) => {
+            words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+        }
+        _ => return false,
+    };
+    let mut words = line.split_whitespace();
+    let name = crate::run::program_name(words.next().unwrap_or(""));
+    matches!(name.as_str(), "sh" | "bash" | "zsh" | "dash" | "ksh" | "cmd" | "powershell" | "pwsh")
+        && words.next().is_none_or(|word| word != "-c" && word != "-lc")
 }
 
 /// Code that is decoded or downloaded and then run.

@@ -32,6 +32,7 @@ mod made;
 mod options;
 mod parse;
 mod paths;
+mod pipelines;
 mod pipes;
 mod programs;
 mod protect;

@@ -376,6 +376,15 @@ impl Analyzer<'_> {
             words.extend(rest.iter().cloned());
             return self.run(words, call);
         }
+        let confirms = |arg: &Arg| {
+            matches!(&*arg.text, "--yes" | "-y" | "--force" | "--auto-approve" | "--no-confirm")
+        };
+        if rest.iter().any(confirms) {
+            let why = "an unknown program that is told to ask nobody";
+            let (level, certainty) = (Reversibility::R3, Certainty::Unresolved);
+            let kind = Kind::ExecuteUntrusted;
+            self.push(call, first, kind, first, Scope::Unknown, level, certainty, why);
+        }
         let flags = next.text.strip_prefix('-').unwrap_or("");
         let deletes =
             flags.len() < 5 && flags.contains(['r', 'R']) && flags.contains('f') && rest.len() > 1;
@@ -547,6 +556,10 @@ impl Analyzer<'_> {
             Scope::TreeUntracked if recursive => (R4, "deletes a directory of the work tree"),
             Scope::TreeUntracked if arg.glob && is_wide(text) => {
                 (R3, "deletes every file that matches")
+            }
+            // Keys and passwords are usually kept out of version control.
+            Scope::TreeUntracked if tracked.is_none() && secrecy(text) == Some(Secrecy::Secret) => {
+                (R3, "deletes a file with secrets")
             }
             Scope::TreeUntracked if tracked == Some(false) => {
                 (R3, "deletes a file that is not under version control")

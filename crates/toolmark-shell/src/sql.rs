@@ -17,7 +17,15 @@ pub(crate) struct Finding {
 /// Does text begin as a statement for a database does?
 #[must_use]
 pub fn is_statement(text: &str) -> bool {
-    let text = text.trim_start().trim_start_matches(['(', ';']).trim_start();
+    let mut text = text.trim_start().trim_start_matches(['(', ';']).trim_start();
+    for _ in 0..16 {
+        let comment = text.strip_prefix("/*").and_then(|rest| rest.split_once("*/"));
+        let line = || text.strip_prefix("--").and_then(|rest| rest.split_once('\n'));
+        match comment.or_else(line) {
+            Some((_, rest)) => text = rest.trim_start(),
+            None => break,
+        }
+    }
     let first = text.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
     let words = [
         "drop", "delete", "truncate", "alter", "update", "insert", "create", "grant", "select",

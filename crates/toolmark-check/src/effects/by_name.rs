@@ -22,6 +22,8 @@ const PATHS: &[&str] = &[
     "source",
     "destination",
     "notebook_path",
+    "target_file",
+    "include",
     "directory",
     "dir",
     "uri",
@@ -42,6 +44,8 @@ pub(super) enum Says {
     Disturbs,
     /// It moves money.
     Pays,
+    /// It sends a message to people.
+    Sends,
     /// Nothing of this.
     Nothing,
 }
@@ -49,7 +53,11 @@ pub(super) enum Says {
 /// The words of a tool's name, without those of its server, with blanks between.
 fn words(name: &str) -> String {
     let own = name.rsplit_once("__").map_or(name, |(_, own)| own);
-    let own = own.rsplit(['/', '.', ':']).next().unwrap_or(own);
+    split_words(own.rsplit(['/', '.', ':']).next().unwrap_or(own))
+}
+
+/// The words of a name, with blanks between.
+fn split_words(own: &str) -> String {
     let mut words = String::with_capacity(own.len() + 8);
     let mut was_lower = false;
     for c in own.chars() {
@@ -78,6 +86,8 @@ pub(super) fn says(name: &str) -> Says {
             "dry" => said.only_reads = true,
             word if is_of_view(word) => said.is_of_view = true,
             "refund" | "payout" | "transfer" | "withdraw" | "charge" => said.pays = true,
+            "send" | "broadcast" => said.sends |= at == 0,
+            "email" | "mail" | "sms" | "newsletter" | "invite" => said.is_mail = true,
             "calculate" | "estimate" | "agent" | "agents" | "human" | "file" | "files" => {
                 said.is_no_money = true;
             }
@@ -108,6 +118,7 @@ pub(super) fn says(name: &str) -> Says {
         Said { only_reads: true, .. } => Says::Nothing,
         Said { pays: true, is_no_money: false, .. } => Says::Pays,
         Said { deletes: true, is_of_view: false, .. } => Says::Deletes,
+        Said { sends: true, is_mail: true, .. } => Says::Sends,
         Said { runs: true, .. } => Says::Runs,
         Said { disturbs: true, is_of_view: false, .. } => Says::Disturbs,
         Said { stops: true, is_service: true, .. } => Says::Disturbs,
@@ -125,6 +136,8 @@ struct Said {
     deletes: bool,
     disturbs: bool,
     stops: bool,
+    sends: bool,
+    is_mail: bool,
     is_service: bool,
     is_of_view: bool,
     runs: bool,
@@ -173,7 +186,6 @@ fn is_of_view(word: &str) -> bool {
             | "thinking"
             | "todo"
             | "todos"
-            | "subscription"
             | "watch"
             | "thread"
             | "context"
@@ -236,26 +248,34 @@ pub(super) fn paths(args: &Value) -> Vec<&str> {
 /// The command among the arguments, wherever it usually is: text, or a list of words.
 pub(super) fn command(args: &Value) -> Option<Cow<'_, str>> {
     let by_key = || command_by_key(args).map(Cow::Borrowed);
+    let given = args.get("command").and_then(Value::as_array);
     let text = texts(args, COMMANDS).into_iter().next().map(Cow::Borrowed).or_else(by_key);
-    let words = || {
-        let lists = ["args", "argv", "command"].iter().filter_map(|key| args.get(*key)?.as_array());
-        lists.map(|words| Cow::Owned(super::command_line(words))).next()
-    };
-    words().or(text)
+    let rest = ["args", "argv"].iter().find_map(|key| args.get(*key)?.as_array());
+    match (given, text, rest) {
+        (Some(words), _, None) => Some(Cow::Owned(super::command_line(words))),
+        (_, Some(text), Some(rest)) => {
+            Some(Cow::Owned(format!("{text} {}", super::command_line(rest))))
+        }
+        (_, None, Some(rest)) => Some(Cow::Owned(super::command_line(rest))),
+        (_, text, None) => text,
+    }
 }
 
 /// The command line that would run what a tool is given: its command, or an interpreter with
 /// its code.
 fn as_command<'v>(name: &str, args: &'v Value) -> Option<Cow<'v, str>> {
     let given = command(args);
-    let code = texts(args, &["code", "script", "source_code", "python", "javascript"]);
+    let keys =
+        ["code", "script", "source_code", "source", "snippet", "program", "python", "javascript"];
+    let code = texts(args, &keys);
     let Some(code) = code.first().filter(|code| given.as_deref().is_none_or(|it| it == **code))
     else {
         return given;
     };
     let language = ["language", "lang", "runtime", "kernel", "interpreter"];
     let stated = texts(args, &language).into_iter().next().map(str::to_lowercase);
-    let words = words(name);
+    // What the server is called says what it runs, too.
+    let words = split_words(name);
     let says = |all: &[&str]| {
         let is_stated =
             stated.as_deref().is_some_and(|it| all.iter().any(|one| it.starts_with(one)));
@@ -328,13 +348,28 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
     if !statement.is_empty() && is_sql_statement(&statement) {
         return run(&format!("psql -c {}", super::quoted(&statement)));
     }
+    if let Some(why) = by_flags(name, args) {
+        return Some(only(name, why));
+    }
     // A reset that keeps nothing, a push that asks nobody.
     let is_hard = |value: &Value| value == "hard" || value == "--hard";
     if args.as_object().is_some_and(|args| args.values().any(is_hard)) && name.contains("reset") {
         return Some(only(name, "says that it discards changes"));
     }
+    if says == Says::Nothing && ends_payment(name) {
+        return Some(only(name, "says that it ends what is paid for"));
+    }
     match says {
-        Says::Runs => run(&as_command(name, args)?),
+        Says::Runs => {
+            let command = as_command(name, args)?;
+            // A server that stands for one program is given only its words.
+            let server = split_words(name);
+            match server.split(' ').any(|word| matches!(word, "redis" | "valkey")) {
+                true => run(&format!("redis-cli {command}")),
+                false => run(&command),
+            }
+        }
+        Says::Sends => Some(only_with(name, Reversibility::R3, "says that it sends a message")),
         Says::Deletes => {
             let paths = paths(args);
             if paths.is_empty() {
@@ -358,10 +393,38 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
     }
 }
 
+/// What arguments that are switched on say: that something is destroyed, or shown to all.
+fn by_flags(name: &str, args: &Value) -> Option<&'static str> {
+    let destroys = |key: &String| {
+        let words = split_words(key);
+        let mut words = words.split(' ').filter(|word| !word.is_empty());
+        words.next().is_some_and(|first| says(first) == Says::Deletes) && words.next().is_none()
+    };
+    let mut fields = args.as_object()?.iter();
+    if fields.any(|(key, value)| *value == Value::Bool(true) && destroys(key)) {
+        return Some("is told to destroy");
+    }
+    let keys = ["type", "visibility", "access", "acl", "scope", "grantee", "audience"];
+    let all = ["anyone", "everyone", "allusers", "public", "public-read", "public-read-write"];
+    let is_public = |text: &&str| all.iter().any(|word| text.eq_ignore_ascii_case(word));
+    let shares = words(name).split(' ').any(|word| {
+        matches!(word, "share" | "permission" | "permissions" | "acl" | "visibility" | "access")
+    });
+    (shares && texts(args, &keys).iter().any(is_public)).then_some("makes something public")
+}
+
 /// `mutation { deleteRepository … }`
 fn is_deleting_mutation(text: &str) -> bool {
     let mut names = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     text.trim_start().starts_with("mutation") && names.any(|name| says(name) == Says::Deletes)
+}
+
+/// To cancel is everyday work of many tools, but not of those that handle money.
+fn ends_payment(name: &str) -> bool {
+    let servers = ["stripe", "paypal", "braintree", "adyen", "square", "billing"];
+    let all = split_words(name);
+    let has = |list: &[&str]| all.split(' ').any(|word| list.contains(&word));
+    has(&["cancel", "void"]) && has(&servers)
 }
 
 /// Is the call only to show what it would do?

@@ -611,6 +611,9 @@ impl FunctionCall<'_> {
         if let Some(called) = self.thread() {
             return called;
         }
+        if let Some(called) = self.rows() {
+            return called;
+        }
         match name.strip_prefix("process.mainModule.").unwrap_or(name) {
             "unlink" if !self.args.is_empty() => {
                 let tree = self.option("recursive").is_some();
@@ -691,6 +694,9 @@ impl FunctionCall<'_> {
         } else if table(SAME) {
             Called::value(self.first())
         } else if table(WRITES) {
+            if self.args.get(1).and_then(Value::certain) == Some("") {
+                return empty(&self.first());
+            }
             let appends = self.option("flag").and_then(Value::certain) == Some("a")
                 || self.args.iter().any(|arg| *arg == Value::Name("FILE_APPEND".into()));
             Called::deed(Deed::Write { path: self.first(), appends })
@@ -713,6 +719,18 @@ impl FunctionCall<'_> {
             Called::deed(Deed::Fork)
         } else {
             Called::value(decode::function(name, self.args).unwrap_or(Value::Unknown))
+        }
+    }
+
+    /// `Order.objects.filter(…).delete()`: rows of a table, of which some are chosen.
+    fn rows(&self) -> Option<Called> {
+        let is_query = self.name.contains(".objects.")
+            || self.name.ends_with(".query") && self.language == Language::Python;
+        match self.name.strip_prefix("rows.") {
+            Some("delete") => Some(Called::deed(Deed::Drop("rows".to_owned()))),
+            Some(_) => Some(Called::value(Value::Name("rows".into()))),
+            None if is_query => Some(Called::value(Value::Name("rows".into()))),
+            None => None,
         }
     }
 
@@ -798,6 +816,12 @@ impl FunctionCall<'_> {
         match mode.starts_with(['w', 'a', 'x', 'c']) || mode.contains('+') {
             true => {
                 let appends = mode.starts_with('a');
+                let value = match self.first() {
+                    Value::Text(known) | Value::Path(known) if mode.starts_with('w') => {
+                        Value::Opened(known)
+                    }
+                    _ => value,
+                };
                 Called { value, deed: Some(Deed::Write { path: self.first(), appends }) }
             }
             false => Called { value, deed: Some(Deed::Read(self.first())) },
@@ -938,6 +962,13 @@ pub(super) fn variable(name: &str) -> Value {
         "PWD" => Value::text("."),
         _ => Value::Unknown,
     }
+}
+
+/// A file is written with nothing in it.
+pub(super) fn empty(path: &Value) -> Called {
+    let mut words = plain_words(&["truncate", "-s", "0"]);
+    words.extend(path.args());
+    Called::deed(Deed::Run(words))
 }
 
 fn plain_words(words: &[&str]) -> Vec<Arg> {

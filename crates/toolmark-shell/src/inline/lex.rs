@@ -109,6 +109,12 @@ impl Lexer<'_> {
                     self.rest.next();
                 }
                 '#' if self.hash_comments() => self.skip_line(),
+                // `!command` of a notebook
+                '!' if self.language == Language::Python && self.is_line_start() => {
+                    let command = self.take_line();
+                    self.out.push(Token::Shell(vec![Piece::Plain(command)]));
+                }
+                '%' if self.language == Language::Python && self.is_line_start() => self.magic(),
                 '/' if self.slash_comments() && self.rest.peek() == Some(&'/') => self.skip_line(),
                 '/' if self.slash_comments() && self.rest.peek() == Some(&'*') => self.skip_block(),
                 '/' if self.is_pattern() => self.skip_pattern('/'),
@@ -145,6 +151,30 @@ impl Lexer<'_> {
     fn is_pattern(&self) -> bool {
         matches!(self.language, Language::JavaScript | Language::Ruby | Language::Perl)
             && self.is_value_next()
+    }
+
+    fn is_line_start(&self) -> bool {
+        matches!(self.out.last(), None | Some(Token::Line))
+    }
+
+    fn take_line(&mut self) -> String {
+        let mut line = String::new();
+        while let Some(c) = self.rest.next_if(|c| *c != '\n') {
+            line.push(c);
+        }
+        line
+    }
+
+    /// `%%bash` makes a command of the rest of a cell, `%sx` of the rest of the line.
+    fn magic(&mut self) {
+        let line = self.take_line();
+        let name = line.trim_start_matches('%').split_whitespace().next().unwrap_or("").to_owned();
+        let command = match name.as_str() {
+            "bash" | "sh" | "script" | "cmd" => self.rest.by_ref().collect(),
+            "sx" | "system" => line.trim_start_matches('%').trim_start_matches(&name).to_owned(),
+            _ => return,
+        };
+        self.out.push(Token::Shell(vec![Piece::Plain(command)]));
     }
 
     fn skip_line(&mut self) {

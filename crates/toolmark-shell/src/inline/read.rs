@@ -463,7 +463,11 @@ impl Reader<'_> {
         self.names = std::mem::take(&mut reader.names);
         self.found = reader.found;
         match value {
-            Value::Unknown | Value::Name(_) | Value::Map(_) | Value::Command(_) => {
+            Value::Unknown
+            | Value::Name(_)
+            | Value::Map(_)
+            | Value::Command(_)
+            | Value::Opened(_) => {
                 let name: String =
                     code.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
                 let name = if name.is_empty() { "UNKNOWN" } else { name.as_str() };
@@ -887,6 +891,17 @@ impl Reader<'_> {
         }
         let first = args.first().cloned().unwrap_or(Value::Unknown);
         match (name, receiver) {
+            // `open(x, "w").close()`
+            ("close", Value::Opened(known)) => {
+                if let Some(deed) = functions::empty(&Value::Text(known.clone())).deed {
+                    self.perform(deed);
+                }
+            }
+            ("write_text" | "write_bytes", Value::Path(_)) if first.certain() == Some("") => {
+                if let Some(deed) = functions::empty(receiver).deed {
+                    self.perform(deed);
+                }
+            }
             ("write_text" | "write_bytes" | "write", Value::Path(_)) => {
                 self.perform(Deed::Write { path: receiver.clone(), appends: false });
             }

@@ -50,6 +50,8 @@ pub(super) enum Value {
     Temporary,
     /// A module or a function, by its full name.
     Name(String),
+    /// A file that was just opened for writing.
+    Opened(Known),
     /// A program that is put together word by word.
     Command(Vec<Self>),
     Number(String),
@@ -89,7 +91,7 @@ impl Value {
             Self::Temporary => vec![Arg { temporary: true, ..Arg::plain("$TEMPORARY") }],
             Self::Number(text) => vec![Arg::plain(text)],
             Self::Map(_) => Vec::new(),
-            Self::Name(_) | Self::Command(_) | Self::Unknown => {
+            Self::Name(_) | Self::Command(_) | Self::Opened(_) | Self::Unknown => {
                 vec![Arg { dynamic: true, ..Arg::plain("$UNKNOWN") }]
             }
         }

@@ -63,6 +63,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     if extracts && let Some(target) = target {
         let place = run.analyzer.place(&target.text);
+        // Whatever is run from there came from the network.
+        if run.call.input == crate::pipes::Flow::Remote && !target.dynamic {
+            run.analyzer.made.clone_of(&place.path);
+        }
         if matches!(place.scope, Scope::System | Scope::VcsMetadata) && !target.dynamic {
             run.effect(
                 Kind::Overwrite,
@@ -71,6 +75,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 Reversibility::R4,
                 "unpacks over system files",
             );
+        } else if place.scope == Scope::Home && place.whole && !target.dynamic {
+            let why = "unpacks over the home directory";
+            run.effect(Kind::Overwrite, &place.display, place.scope, Reversibility::R3, why);
         }
     }
     let call = run.call;

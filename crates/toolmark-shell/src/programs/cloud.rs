@@ -292,6 +292,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ("aws" | "gsutil", ["s3", "cp" | "mv", ..] | ["cp" | "mv", ..]) => {
             return upload(run, &words);
         }
+        ("aws", [_, verb, ..])
+            if (verb.starts_with("update-") || *verb == "deploy")
+                && super::names_production(args) =>
+        {
+            return run.ask(Kind::RemoteState, &target, Scope::Remote, "changes production");
+        }
         ("aws", ["configure" | "sts" | "sso", ..]) => return,
         ("aws", [_, verb, ..])
             if verb.starts_with("get-secret-value")
@@ -322,7 +328,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         {
             return run.remote(&target, "deletes files missing from the source");
         }
-        ("vault", ["kv", "get", ..] | ["read" | "list" | "kv", ..])
+        // To print one value alone is to hand it on.
+        ("vault", ["kv", "get", ..])
+            if args.iter().any(|arg| arg.text.trim_start_matches('-').starts_with("field")) =>
+        {
+            let why = "reads a secret";
+            return run.effect(Kind::ReadSecret, &target, Scope::Remote, Reversibility::R1, why);
+        }
+        ("vault", ["read" | "list" | "kv", ..])
             if !words.iter().any(|word| {
                 verbs::destroys(word) || *word == "undelete" || *word == "rollback"
             }) =>

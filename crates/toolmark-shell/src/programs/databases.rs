@@ -143,9 +143,16 @@ fn client(run: &mut Run<'_, '_>) {
             parsed.operands.iter().filter(|arg| arg.text.contains(' ')).map(|arg| arg.text.clone()),
         );
     }
-    if let Flow::Text(text) = &run.call.input {
-        texts.push(text.clone());
+    match &run.call.input {
+        Flow::Text(text) => texts.push(text.clone()),
+        Flow::File(path) => texts.extend(run.analyzer.script_text(path)),
+        _ => {}
     }
+    // A file that the command line or the session wrote is read.
+    let files = parsed.options.iter().filter(|given| matches!(given.name, "f" | "file" | "i"));
+    texts.extend(
+        files.filter_map(|given| given.value).filter_map(|file| run.analyzer.script_text(file)),
+    );
     let file = parsed.operands.first().map(|arg| arg.text.clone()).unwrap_or_default();
     let memory = local && (file == ":memory:" || file.is_empty());
     for text in texts {

@@ -2,6 +2,8 @@
 //! databases.
 
 use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::inline::{self, Language};
 use crate::run::Run;
 use Reversibility::{R3, R4, R5};
 
@@ -164,12 +166,36 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     named(run, run.name, 0);
 }
 
+/// Code that a framework runs with the application loaded: `manage.py shell -c CODE`, `rails
+/// runner CODE`, `artisan tinker --execute=CODE`.
+fn code(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
+    let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
+    let (language, code) = match (name, words.as_slice()) {
+        ("manage.py" | "django-admin", ["shell" | "shell_plus", rest @ ..]) => {
+            let given = rest.iter().position(|word| matches!(*word, "-c" | "--command"));
+            (Language::Python, given.and_then(|at| rest.get(at + 1)).copied())
+        }
+        ("rails" | "spring", ["runner" | "r", rest @ ..]) => {
+            (Language::Ruby, rest.iter().find(|word| !word.starts_with('-')).copied())
+        }
+        ("artisan", ["tinker", rest @ ..]) => {
+            let given = rest.iter().find_map(|word| word.strip_prefix("--execute="));
+            (Language::Php, given.or_else(|| rest.last().copied()))
+        }
+        _ => return,
+    };
+    if let Some(code) = code {
+        inline::scan(run, language, code);
+    }
+}
+
 /// Analyzes the words from `at` as those of the framework's own command.
 pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
     let args = run.args.get(at..).unwrap_or_default();
     if super::only_informs(args) {
         return;
     }
+    code(run, name, args);
     let words: Vec<&str> = args
         .iter()
         .map(|arg| arg.text.as_str())

@@ -7,6 +7,7 @@ use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::options::{Grammar, Parsed};
 use crate::run::Run;
+use crate::secrets::Secrecy;
 use Reversibility::{R1, R2, R3, R4};
 
 /// `git-reset` and the like.
@@ -301,6 +302,14 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
                 let call = run.call;
                 if let Some(path) = parsed.value("F", "file").filter(|path| *path != "-") {
                     run.analyzer.read_file(&Arg::plain(path), "git", call);
+                }
+            }
+        }
+        "add" | "stage" => {
+            for arg in args.iter().filter(|arg| !arg.text.starts_with('-') && !arg.dynamic) {
+                if run.analyzer.context.secrecy(&arg.text) == Some(Secrecy::Secret) {
+                    let why = "puts a secret under version control";
+                    run.effect(Kind::SendOut, &arg.text, Scope::VcsMetadata, R1, why);
                 }
             }
         }

@@ -18,6 +18,9 @@ pub(super) fn setting(run: &mut Run<'_, '_>, text: &str) {
         run.shell_text(&code);
         return;
     }
+    if name == "core.hookspath" && matches!(value, "" | "/dev/null") {
+        return run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "bypasses the hooks");
+    }
     let runs = matches!(
         name.as_str(),
         "core.pager"

@@ -184,6 +184,10 @@ fn execute_file(run: &mut Run<'_, '_>, arg: &Arg, known: impl FnOnce(&mut Run<'_
             });
         }
     }
+    if run.analyzer.made.is_cloned(&path) {
+        let why = "runs a program of a repository that was just cloned";
+        run.effect(Kind::ExecuteUntrusted, &arg.text, Scope::Remote, R1, why);
+    }
     if run.analyzer.is_download(&path) {
         run.effect(
             Kind::ExecuteUntrusted,
@@ -306,10 +310,21 @@ fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
     run.inner(words, Flow::Unknown);
 }
 
-/// Rules that `make` is given in words or by a pipe.
+/// What the command line itself wrote into a file before.
+fn written(run: &Run<'_, '_>, file: &str) -> Option<String> {
+    let path = run.analyzer.place(file).path;
+    run.analyzer.made.text(&path).map(str::to_owned)
+}
+
+/// Rules that `make` is given in words, by a pipe or in a file that was just written.
 fn make_texts(run: &mut Run<'_, '_>) {
     let mut texts: Vec<String> = Vec::new();
     let mut previous = "";
+    let is_file = |arg: &Arg| matches!(&*arg.text, "-f" | "--file" | "--makefile");
+    if run.name != "just" && run.name != "task" && !run.args.iter().any(is_file) {
+        let usual = ["GNUmakefile", "makefile", "Makefile"];
+        texts.extend(usual.iter().find_map(|name| written(run, name)));
+    }
     for arg in run.args {
         let text = arg.text.as_str();
         texts.extend(text.strip_prefix("--eval=").map(str::to_owned));
@@ -318,6 +333,9 @@ fn make_texts(run: &mut Run<'_, '_>) {
             (previous, text, &run.call.input)
         {
             texts.push(input.clone());
+        }
+        if matches!(previous, "-f" | "--file" | "--makefile") {
+            texts.extend(written(run, text));
         }
         previous = text;
     }
@@ -435,6 +453,11 @@ fn windows(run: &mut Run<'_, '_>) {
         let is_start = text.len() > 1 && "-command".starts_with(&text);
         matches!(text.as_str(), "/c" | "/k") || (!is_cmd && is_start)
     });
+    // A command may stand there without an option, too.
+    let at = at.map(|at| at + 1).or_else(|| {
+        let is_command = |arg: &Arg| super::powershell::is_cmdlet(&arg.text.to_ascii_lowercase());
+        run.args.iter().position(is_command).filter(|_| !is_cmd)
+    });
     let encoded = run.args.iter().position(|arg| {
         let text = arg.text.to_ascii_lowercase();
         !is_cmd && text.len() > 1 && ("-encodedcommand".starts_with(&text) || text == "-ec")
@@ -450,7 +473,7 @@ fn windows(run: &mut Run<'_, '_>) {
     }
     let text = match (at, &run.call.input) {
         (Some(at), _) => {
-            let words = run.args.get(at + 1..).unwrap_or_default();
+            let words = run.args.get(at..).unwrap_or_default();
             words.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ")
         }
         (None, Flow::Remote) => return execute_download(run),

@@ -60,6 +60,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         "reads a secret",
                     );
                 }
+                ["apply" | "create", ..] if super::names_production(own) => ask(run, &target),
                 ["config", verb, ..] if verb.starts_with("delete") || verb.starts_with("unset") => {
                     ask(run, &target)
                 }
@@ -67,6 +68,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "helm" | "helmfile" => match words.as_slice() {
+            ["upgrade" | "install" | "apply" | "sync", ..] if super::names_production(own) => {
+                ask(run, &target)
+            }
             ["uninstall" | "delete" | "del" | "un" | "destroy", ..] => {
                 run.remote(&target, "removes a release")
             }

@@ -58,8 +58,8 @@ fn rule(name: &str) -> Option<Rule> {
         "robocopy" => delete::robocopy,
         "hg" | "svn" => other_vcs::run,
         "mv" | "gmv" | "cp" | "gcp" | "install" | "ln" | "rsync" | "scp" | "sftp" => copies::run,
-        "truncate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir" | "patch" | "split"
-        | "sort" | "ed" | "ex" | "vim" | "vi" | "nvim" | "nano" => writers::run,
+        "truncate" | "fallocate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir"
+        | "patch" | "split" | "sort" | "ed" | "ex" | "vim" | "vi" | "nvim" | "nano" => writers::run,
         "tar" | "gtar" | "bsdtar" | "unzip" | "zip" | "7z" | "7za" | "cpio" | "gzip" => {
             archives::run
         }
@@ -306,6 +306,16 @@ fn rule(name: &str) -> Option<Rule> {
         "claude" | "codex" | "gemini" | "aider" | "opencode" | "cursor-agent" | "copilot-cli"
         | "goose-agent" | "amp" | "qwen" => agents::run,
         _ => return None,
+    })
+}
+
+/// Do words name what people use, and no trial of it?
+fn names_production(args: &[Arg]) -> bool {
+    args.iter().any(|arg| {
+        let mut words = arg.text.split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|word| {
+            matches!(word.to_ascii_lowercase().as_str(), "prod" | "production" | "live")
+        })
     })
 }
 

@@ -200,6 +200,22 @@ fn is_metadata_service(host: &str) -> bool {
     )
 }
 
+/// A request that moves money, or that shows text to others at once.
+fn post(run: &mut Run<'_, '_>, url: &str) {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = rest.split(['?', '#']).next().unwrap_or("");
+    let money = ["refunds", "payouts", "transfers", "charges", "payments", "withdrawals"];
+    let host = host_of(url);
+    let speaks = matches!(host, "hooks.slack.com" | "api.telegram.org" | "webhook.site")
+        || path.contains("/api/webhooks/");
+    if path.split('/').skip(1).any(|part| money.contains(&part)) {
+        let why = "moves money";
+        run.sure(Kind::Spend, url, Scope::Remote, R5, Certainty::Likely, why);
+    } else if speaks {
+        run.effect(Kind::SendOut, url, Scope::Remote, R1, "sends a message");
+    }
+}
+
 fn request(run: &mut Run<'_, '_>) {
     let grammar = grammar(run.name);
     let parsed = grammar.parse(run.args);
@@ -236,6 +252,13 @@ fn request(run: &mut Run<'_, '_>) {
         run.remote(&url, "sends a request to delete");
     } else if url.contains("/_close") || url.contains("_forcemerge") {
         run.ask(Kind::RemoteState, &url, Scope::Remote, "changes an index");
+    }
+    let posts = matches!(&*method, "POST" | "PUT")
+        || parsed.options.iter().any(|given| {
+            matches!(given.name, "d" | "data" | "data-raw" | "json" | "F" | "form" | "data-binary")
+        });
+    if posts && !is_own {
+        post(run, &url);
     }
     let call = run.call;
     let mut sends = call.secret;

@@ -232,7 +232,8 @@ impl<'a> Given<'a> {
     fn paths(&self) -> Vec<Arg> {
         let named = self.value(&["path", "literalpath", "filepath", "lp", "pspath"]);
         let all: Vec<Arg> = named.into_iter().chain(self.rest.iter().copied()).cloned().collect();
-        all.into_iter().flat_map(|arg| split_list(&arg)).collect()
+        let is_path = |arg: &Arg| !matches!(&*arg.text, "{" | "}" | "(" | ")");
+        all.into_iter().flat_map(|arg| split_list(&arg)).filter(is_path).collect()
     }
 }
 
@@ -442,6 +443,9 @@ fn request(run: &mut Run<'_, '_>, given: &Given<'_>) {
     }
     words.extend(url.cloned());
     let input = run.call.input.clone();
+    if input == Flow::Secret {
+        words.extend([Arg::plain("-d"), Arg::plain("@-")]);
+    }
     if words.len() > 2 {
         run.inner(words, input);
     }

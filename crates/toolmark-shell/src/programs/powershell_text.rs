@@ -149,7 +149,8 @@ fn command(
             paths
         }
         "where-object" | "select-object" | "sort-object" | "foreach-object" | "where"
-        | "foreach" | "%" | "?" | "select" | "sort" => listed.to_vec(),
+        | "foreach" | "%" | "?" | "select" | "sort" | "convertto-json" | "convertto-csv"
+        | "out-string" => listed.to_vec(),
         _ if words.len() == 1 && first.quoted => vec![first],
         _ if is_cmdlet(&name) => {
             let is_fed = matches!(
@@ -161,7 +162,13 @@ fn command(
             if is_fed && !has_path {
                 words.extend(listed.iter().cloned());
             }
-            let input = if listed.is_empty() { Flow::None } else { Flow::Unknown };
+            // The variables of the environment hold secrets.
+            let is_secret = |arg: &Arg| arg.text.to_ascii_lowercase().starts_with("env:");
+            let input = match listed {
+                [] => Flow::None,
+                listed if listed.iter().any(is_secret) => Flow::Secret,
+                _ => Flow::Unknown,
+            };
             let call = Call { input, indirect: true, ..run.call.clone() };
             let mut inner = Run { analyzer: run.analyzer, name: &name, args: &words, call: &call };
             cmdlet(&mut inner, &name);

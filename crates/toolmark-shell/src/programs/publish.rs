@@ -73,6 +73,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             return;
         }
+        ("workflow", "run") if super::names_production(args) => {
+            let why = "starts a workflow for production";
+            return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
+        }
         ("auth", "token") => {
             return run.effect(Kind::ReadSecret, "the token", Scope::Remote, R1, "shows a token");
         }

@@ -9,6 +9,24 @@ use crate::write;
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let call = run.call;
     match run.name {
+        "fallocate" => {
+            let parsed = Grammar { short: "lo", long: &["length", "offset"], ..Grammar::default() }
+                .parse(run.args);
+            // More than most disks have left.
+            let is_huge = parsed.value("l", "length").is_some_and(|size| {
+                let digits = size.trim_end_matches(|c: char| !c.is_ascii_digit());
+                let number: u64 = digits.parse().unwrap_or(0);
+                let unit = size.get(digits.len()..).and_then(|unit| unit.chars().next());
+                match unit {
+                    Some('G' | 'g') => number >= 50,
+                    Some('T' | 't' | 'P' | 'p') => number > 0,
+                    _ => number >= 50 << 30,
+                }
+            });
+            if is_huge {
+                run.ask(Kind::StopService, &run.line(), Scope::System, "fills the disk");
+            }
+        }
         "truncate" => {
             let parsed =
                 Grammar { short: "sr", long: &["size", "reference"], ..Grammar::default() }

@@ -75,7 +75,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     flag_delete(run, &command);
     protect_named(run, &command);
-    run.inner(command, Flow::Unknown);
+    let secret = run.call.secret || run.call.input == Flow::Secret;
+    let call = crate::analyze::Call { input: Flow::Unknown, secret, ..run.call.clone() };
+    run.analyzer.run(command, &call);
 }
 
 /// Deleting whatever a pipe names is never proven harmless, file or directory.
