@@ -131,7 +131,9 @@ fn refused_flag(facts: &Facts<'_>, template: &str) -> Option<Fix> {
         .collect();
     let words: Vec<String> = known
         .iter()
-        .map(|(subject, _)| format!("`{}` {lacks} `{}`", without_mark(&subject.what), subject.detail))
+        .map(|(subject, _)| {
+            format!("`{}` {lacks} `{}`", without_mark(&subject.what), subject.detail)
+        })
         .collect();
     let sum: u64 = known.iter().map(|(_, count)| count).sum();
     (!words.is_empty()).then(|| {
