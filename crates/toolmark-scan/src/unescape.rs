@@ -8,42 +8,83 @@ use std::borrow::Cow;
 /// as no Rust string can hold it; an unknown escape is kept as it stands.
 #[must_use]
 pub fn unescape(raw: &str) -> Cow<'_, str> {
-    let Some(first) = memchr::memchr(b'\\', raw.as_bytes()) else {
+    let bytes = raw.as_bytes();
+    let Some(first) = memchr::memchr(b'\\', bytes) else {
         return Cow::Borrowed(raw);
     };
-    let mut out = String::with_capacity(raw.len());
-    let mut rest = raw;
+    // Never longer than the text as it stands, but for a piece that is cut again.
+    let mut out = Vec::with_capacity(bytes.len() + PIECE);
+    out.extend_from_slice(&bytes[..first]);
     let mut at = first;
-    loop {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let taken = one_escape(rest, &mut out);
-        rest = &rest[taken..];
-        match memchr::memchr(b'\\', rest.as_bytes()) {
-            Some(next) => at = next,
-            None => {
-                out.push_str(rest);
-                return Cow::Owned(out);
-            }
-        }
+    while at < bytes.len() {
+        at += one_escape(&bytes[at..], &mut out);
+        at += copy_until_escape(&bytes[at..], &mut out);
     }
+    // SAFETY: pieces of a `str` that begin and end beside an ASCII character, and
+    // characters.
+    Cow::Owned(unsafe { String::from_utf8_unchecked(out) })
 }
 
-/// Decodes the escape that `rest` starts with; returns how many bytes it took.
-fn one_escape(rest: &str, out: &mut String) -> usize {
-    let bytes = rest.as_bytes();
+/// So many bytes are looked at and copied at once: code has an escape every few dozen.
+const PIECE: usize = 16;
+
+/// Copies what stands before the next backslash; returns how many bytes that is.
+#[inline]
+fn copy_until_escape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+    let mut at = 0;
+    let (pieces, rest) = bytes.as_chunks::<PIECE>();
+    for piece in pieces {
+        let plain = first_backslash(piece);
+        out.extend_from_slice(piece);
+        at += plain;
+        if plain < PIECE {
+            out.truncate(out.len() - (PIECE - plain));
+            return at;
+        }
+    }
+    let plain = rest.iter().position(|b| *b == b'\\').unwrap_or(rest.len());
+    out.extend_from_slice(&rest[..plain]);
+    at + plain
+}
+
+/// How many bytes of a piece stand before its first backslash.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn first_backslash(piece: &[u8; PIECE]) -> usize {
+    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
+    // SAFETY: every processor of this kind has SSE2, and the piece has 16 bytes.
+    let found = unsafe {
+        let bytes = _mm_loadu_si128(piece.as_ptr().cast());
+        _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\' as i8)))
+    };
+    (found | 1 << PIECE).trailing_zeros() as usize
+}
+
+/// How many bytes of a piece stand before its first backslash.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn first_backslash(piece: &[u8; PIECE]) -> usize {
+    const EACH: u128 = u128::MAX / 0xff;
+    // A byte that is zero where there is a backslash; the lowest of those that the
+    // subtraction marks is one.
+    let apart = u128::from_le_bytes(*piece) ^ (EACH * b'\\' as u128);
+    let marked = apart.wrapping_sub(EACH) & !apart & (EACH << 7);
+    (marked.trailing_zeros() / 8) as usize
+}
+
+/// Decodes the escape that `bytes` start with; returns how many bytes it took.
+#[inline]
+fn one_escape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     let simple = match bytes.get(1) {
-        Some(b'n') => '\n',
-        Some(b't') => '\t',
-        Some(b'r') => '\r',
-        Some(b'"') => '"',
-        Some(b'\\') => '\\',
-        Some(b'/') => '/',
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
+        Some(b'n') => b'\n',
+        Some(b't') => b'\t',
+        Some(b'r') => b'\r',
+        Some(c @ (b'"' | b'\\' | b'/')) => *c,
+        Some(b'b') => 8,
+        Some(b'f') => 12,
         Some(b'u') => return unicode_escape(bytes, out),
         _ => {
-            out.push('\\');
+            out.push(b'\\');
             return 1;
         }
     };
@@ -51,9 +92,13 @@ fn one_escape(rest: &str, out: &mut String) -> usize {
     2
 }
 
-fn unicode_escape(bytes: &[u8], out: &mut String) -> usize {
+fn unicode_escape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+    let mut push = |code| {
+        let c = char::from_u32(code).unwrap_or('\u{fffd}');
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    };
     let Some(high) = hex4(bytes, 2) else {
-        out.push('\\');
+        push(u32::from(b'\\'));
         return 1;
     };
     if (0xD800..0xDC00).contains(&high)
@@ -61,10 +106,10 @@ fn unicode_escape(bytes: &[u8], out: &mut String) -> usize {
         && let Some(low) = hex4(bytes, 8).filter(|l| (0xDC00..0xE000).contains(l))
     {
         let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-        out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
+        push(code);
         return 12;
     }
-    out.push(char::from_u32(high).unwrap_or('\u{fffd}'));
+    push(high);
     6
 }
 
@@ -90,6 +135,22 @@ mod tests {
             ("end\\", "end\\"),
         ] {
             assert_eq!(unescape(raw), want, "{raw}");
+        }
+    }
+
+    #[test]
+    fn escapes_wherever_they_stand_in_a_piece() {
+        // Bytes beside a backslash in value, and characters of several bytes.
+        for around in ["a", "[", "]", "\u{dc}", "\u{20ac}", "\u{1f600}"] {
+            for before in 0..40 {
+                for between in 0..20 {
+                    let raw =
+                        [&around.repeat(before), "\\n", &around.repeat(between), "\\\\x"].concat();
+                    let want =
+                        [&around.repeat(before), "\n", &around.repeat(between), "\\x"].concat();
+                    assert_eq!(unescape(&raw), want, "{raw}");
+                }
+            }
         }
     }
 }

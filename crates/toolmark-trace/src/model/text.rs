@@ -23,8 +23,45 @@ pub struct Block {
     /// Characters of that line before the block.
     pub(crate) column: u32,
     pub(crate) file: Arc<str>,
-    /// Line and column at regular intervals, computed when a location is first asked for.
-    marks: OnceLock<Vec<Mark>>,
+    /// Found out when a location is first asked for.
+    layout: OnceLock<Layout>,
+}
+
+/// Where the lines of a block end, and how many characters it has.
+#[derive(Debug)]
+struct Layout {
+    /// The line breaks, in order.
+    breaks: Vec<u32>,
+    /// How many characters come before every [`Layout::STRIDE`]th byte; none where all
+    /// are ASCII.
+    characters: Option<Vec<u32>>,
+}
+
+impl Layout {
+    /// Bytes between two counts of characters.
+    const STRIDE: usize = 512;
+
+    fn new(bytes: &[u8]) -> Self {
+        let breaks = memchr::memchr_iter(b'\n', bytes).map(|at| at as u32).collect();
+        let characters = (!bytes.is_ascii()).then(|| {
+            let mut before = 0;
+            let counts = bytes.chunks(Self::STRIDE).map(|chunk| {
+                let here = before;
+                before += characters(chunk);
+                here
+            });
+            counts.collect()
+        });
+        Self { breaks, characters }
+    }
+
+    /// How many characters come before a byte.
+    fn characters_before(&self, bytes: &[u8], offset: usize) -> u32 {
+        let Some(counts) = &self.characters else { return offset as u32 };
+        let Some(last) = counts.len().checked_sub(1) else { return 0 };
+        let nearest = (offset / Self::STRIDE).min(last);
+        counts[nearest] + characters(&bytes[nearest * Self::STRIDE..offset])
+    }
 }
 
 /// Line and characters before a byte.
@@ -35,13 +72,10 @@ struct Mark {
 }
 
 impl Block {
-    /// Bytes between two marks.
-    const STRIDE: usize = 512;
-
     /// Text that begins at byte `base` of a file, in `line`, behind `column` of
     /// its characters.
     pub(crate) fn new(text: String, base: u64, line: u32, column: u32, file: Arc<str>) -> Self {
-        Self { text, base, line, column, file, marks: OnceLock::new() }
+        Self { text, base, line, column, file, layout: OnceLock::new() }
     }
 
     /// Line and column of a byte. Lines and characters are counted once, so
@@ -50,21 +84,15 @@ impl Block {
     fn mark(&self, offset: usize) -> Mark {
         let bytes = self.text.as_bytes();
         let offset = offset.min(bytes.len());
-        let start = Mark { line: self.line, column: self.column };
-        if bytes.len() <= Self::STRIDE {
-            return start.after(&bytes[..offset]);
-        }
-        let marks = self.marks.get_or_init(|| {
-            let mut last = start;
-            let whole = bytes.chunks_exact(Self::STRIDE).map(|chunk| {
-                last = last.after(chunk);
-                last
-            });
-            std::iter::once(start).chain(whole).collect()
-        });
-        let nearest = offset / Self::STRIDE;
-        let mark = marks.get(nearest).copied().unwrap_or(start);
-        mark.after(&bytes[nearest * Self::STRIDE..offset])
+        let layout = self.layout.get_or_init(|| Layout::new(bytes));
+        let lines = layout.breaks.partition_point(|at| (*at as usize) < offset);
+        let start = match lines.checked_sub(1) {
+            Some(last) => layout.breaks[last] as usize + 1,
+            None => 0,
+        };
+        let here = layout.characters_before(bytes, offset) - layout.characters_before(bytes, start);
+        let column = if lines == 0 { self.column.saturating_add(here) } else { here };
+        Mark { line: self.line.saturating_add(lines as u32), column }
     }
 
     /// The text of the block.
@@ -338,24 +366,11 @@ impl fmt::Debug for At {
     }
 }
 
-impl Mark {
-    fn after(self, bytes: &[u8]) -> Self {
-        // Most of a trace is long lines of ASCII: those are not counted.
-        if bytes.is_ascii() && memchr::memchr(b'\n', bytes).is_none() {
-            return Self { column: self.column.saturating_add(bytes.len() as u32), ..self };
-        }
-        let lines = memchr::memchr_iter(b'\n', bytes).count() as u32;
-        let column = match memchr::memrchr(b'\n', bytes) {
-            Some(n) => characters(&bytes[n + 1..]),
-            None => self.column.saturating_add(characters(bytes)),
-        };
-        Self { line: self.line.saturating_add(lines), column }
-    }
-}
-
 /// How many characters start in these bytes of UTF-8.
 fn characters(bytes: &[u8]) -> u32 {
-    bytes.iter().filter(|b| **b & 0xc0 != 0x80).count() as u32
+    // Counts that fit into a byte are added many at a time.
+    let count = |part: &[u8]| part.iter().map(|b| u8::from(*b & 0xc0 != 0x80)).sum::<u8>();
+    bytes.chunks(128).map(|part| u32::from(count(part))).sum()
 }
 
 /// File, line, column and byte of something in a trace.
