@@ -1,5 +1,7 @@
 //! Paths as the trace has them, made comparable without a file system.
 
+use toolmark_shell::has_plain_parts;
+
 /// A path seen from a directory, without `.`, `..` and doubled slashes. Paths
 /// of Windows get forward slashes; `~` and variables stay as they are.
 #[must_use]
@@ -11,14 +13,14 @@ pub fn resolve(cwd: Option<&str>, path: &str) -> String {
     };
     let is_absolute = |path: &str| path.starts_with(['/', '~', '$']) || windows(path);
     // Most paths are as they should be.
-    if path.starts_with('/') && is_plain(&path[1..]) {
+    if path.starts_with('/') && has_plain_parts(&path[1..]) {
         return path.to_owned();
     }
     if let Some(cwd) = cwd
         && cwd.starts_with('/')
         && !is_absolute(path)
-        && is_plain(&cwd[1..])
-        && is_plain(path)
+        && has_plain_parts(&cwd[1..])
+        && has_plain_parts(path)
     {
         return format!("{cwd}/{path}");
     }
@@ -40,11 +42,6 @@ pub fn resolve(cwd: Option<&str>, path: &str) -> String {
     }
     let root = if joined.starts_with('/') { "/" } else { "" };
     format!("{root}{}", parts.join("/"))
-}
-
-/// Does a path have only parts that are names?
-fn is_plain(path: &str) -> bool {
-    path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
 #[cfg(test)]

@@ -672,7 +672,7 @@ impl<'c> Analyzer<'c> {
 /// The commands in quoted text that is an array's element when it is evaluated.
 fn hidden_script(part: &crate::ir::Part) -> Option<Script> {
     let crate::ir::Part::Text { text, quoted: true } = part else { return None };
-    let (name, rest) = text.split_once("[$(")?;
+    let (name, rest) = text.contains('[').then(|| text.split_once("[$("))??;
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let (command, _) = rest.rsplit_once(")]").filter(|_| is_name)?;
     Some(parse(command))

@@ -45,10 +45,21 @@ pub(crate) fn as_shell(text: &str) -> Option<String> {
     if text.len() > LONGEST {
         return None;
     }
+    // Whatever makes it one has a sign that most command lines lack.
+    if !text.contains(['\\', '%', '/', '$']) {
+        return None;
+    }
     let plain = without_carets(text);
-    let is_one = plain.split(['&', '|', '\n', ';', '(']).any(is_command);
-    let has_variable = plain.to_ascii_lowercase().contains("$env:");
-    if !is_one && !has_variable {
+    let ends = |b: &u8| matches!(b, b'&' | b'|' | b'\n' | b';' | b'(');
+    let is_one = || {
+        let parts = plain.as_bytes().split(ends).map(std::str::from_utf8);
+        parts.flatten().any(is_command)
+    };
+    let has_variable = plain.match_indices('$').any(|(at, _)| {
+        let name = plain.get(at + 1..at + 5);
+        name.is_some_and(|name| name.eq_ignore_ascii_case("env:"))
+    });
+    if !has_variable && !is_one() {
         return None;
     }
     let resolved = with_variables(&plain).replace('\\', "/");
@@ -58,9 +69,13 @@ pub(crate) fn as_shell(text: &str) -> Option<String> {
 /// Does a part of a line begin with such a command, and look like one of Windows?
 fn is_command(part: &str) -> bool {
     let mut words = part.split_whitespace();
-    let first = words.next().unwrap_or("").trim_start_matches('@').to_ascii_lowercase();
+    let first = words.next().unwrap_or("").trim_start_matches('@');
     let first = first.rsplit(['\\', '/']).next().unwrap_or("").trim_matches('"');
-    let first = first.strip_suffix(".exe").unwrap_or(first);
+    let parts = first.len().checked_sub(".exe".len()).and_then(|at| first.split_at_checked(at));
+    let first = match parts {
+        Some((stem, end)) if end.eq_ignore_ascii_case(".exe") => stem,
+        _ => first,
+    };
     let is_option = |word: &str| {
         let rest = word.strip_prefix('/').unwrap_or("");
         !rest.is_empty()
@@ -69,7 +84,8 @@ fn is_command(part: &str) -> bool {
     };
     let is_windows =
         |word: &str| is_option(word) || word.contains('\\') || word.matches('%').count() > 1;
-    COMMANDS.contains(&first) && (first == "%comspec%" || words.any(is_windows))
+    let is = |name: &&str| first.eq_ignore_ascii_case(name);
+    COMMANDS.iter().any(is) && (is(&"%comspec%") || words.any(is_windows))
 }
 
 /// `d^el` is `del`; a caret before a line end joins lines.

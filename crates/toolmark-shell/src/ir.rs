@@ -2,6 +2,8 @@
 //! of commands, words with their quoting, redirections and here-documents.
 //! Every piece knows its byte range in the text it was read from.
 
+use std::borrow::Cow;
+
 /// A byte range in the text a script was read from.
 pub type Span = std::ops::Range<usize>;
 
@@ -237,7 +239,16 @@ pub struct HereDocument {
 }
 
 impl Word {
-    /// The text, if the word is the same whatever the environment is.
+    /// The text, if the word is the same whatever the environment is; borrowed where it
+    /// is in one piece, as most are.
+    pub fn fixed(&self) -> Option<Cow<'_, str>> {
+        match &self.parts[..] {
+            [Part::Text { text, .. }] => Some(Cow::Borrowed(text)),
+            _ => self.literal().map(Cow::Owned),
+        }
+    }
+
+    /// The same, to be kept.
     pub fn literal(&self) -> Option<String> {
         let mut out = String::new();
         for part in &self.parts {

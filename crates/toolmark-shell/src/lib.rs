@@ -53,6 +53,7 @@ pub use effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 pub use expand::Arg;
 pub use left::{Left, is_shared_branch};
 pub use parse::parse;
+pub use paths::has_plain_parts;
 pub use protect::{Protected, Protection, changes_operands};
 pub use secrets::is_secret;
 pub use sql::is_statement as is_sql_statement;

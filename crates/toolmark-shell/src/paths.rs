@@ -198,7 +198,25 @@ fn from_top(path: &str) -> Cow<'_, str> {
 /// for them. Without a `/` before it, it is meant as the rest of a path.
 fn is_normal(path: &str) -> bool {
     let rest = path.strip_prefix('/').unwrap_or(path);
-    !rest.starts_with('~') && rest.split('/').all(|part| !matches!(part, "" | "." | ".."))
+    !rest.starts_with('~') && has_plain_parts(rest)
+}
+
+/// Does a path consist of names only: no `.`, no `..`, nothing empty? Asked of nearly
+/// every path there is.
+#[must_use]
+pub fn has_plain_parts(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let is_name = |part: &[u8]| !matches!(part, b"" | b"." | b"..");
+    let mut start = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        if *byte == b'/' {
+            if !is_name(&bytes[start..at]) {
+                return false;
+            }
+            start = at + 1;
+        }
+    }
+    is_name(&bytes[start..])
 }
 
 fn below(path: &str, root: &str) -> bool {

@@ -374,12 +374,28 @@ pub(crate) struct Names<'a> {
 struct Name<'a> {
     text: &'a str,
     has_wildcard: bool,
+    /// Its first two bytes in small letters.
+    start: [u8; 2],
 }
 
 impl<'a> Name<'a> {
     fn of(text: &'a str) -> Self {
         let has_wildcard = text.bytes().any(|b| matches!(b, b'*' | b'?' | b'['));
-        Self { text, has_wildcard }
+        let byte = |at: usize| text.as_bytes().get(at).map_or(0, u8::to_ascii_lowercase);
+        Self { text, has_wildcard, start: [byte(0), byte(1)] }
+    }
+
+    /// May it be the first name of what is protected? Most are not, and two bytes tell.
+    fn may_be_first(&self, protected: &[u8]) -> bool {
+        self.has_wildcard
+            || match protected {
+                [b'*', ..] => true,
+                [first, second, ..] if !matches!(second, b'*' | b'/') => {
+                    self.start == [first.to_ascii_lowercase(), second.to_ascii_lowercase()]
+                }
+                [first, ..] => self.start[0] == first.to_ascii_lowercase(),
+                [] => true,
+            }
     }
 
     /// Can it mean a name that is protected? Either may have wildcards; some file
@@ -409,10 +425,12 @@ impl<'a> Name<'a> {
 
 impl<'a> Names<'a> {
     pub(crate) fn of(path: &'a str) -> Self {
-        let names: Vec<Name<'a>> =
-            path.split('/').filter(|name| !name.is_empty()).map(Name::of).collect();
+        /// Few paths are deeper.
+        const DEEP: usize = 16;
+        let mut names: Vec<Name<'a>> = Vec::with_capacity(DEEP);
+        names.extend(path.split('/').filter(|name| !name.is_empty()).map(Name::of));
         let first = names.iter().fold(0, |all, name| all | first_bit(name.text));
-        let any = names.iter().any(|name| name.has_wildcard || !name.text.is_ascii());
+        let any = !path.is_ascii() || names.iter().any(|name| name.has_wildcard);
         Self { names, first, any }
     }
 
@@ -421,13 +439,19 @@ impl<'a> Names<'a> {
     pub(crate) fn hit(&self, protected: &str, below: bool) -> bool {
         let all = self.names.len();
         let starts = if protected.starts_with('/') { all.min(1) } else { all };
-        let protected = protected.trim_matches('/');
+        let protected = match protected.as_bytes() {
+            [b'/', ..] | [.., b'/'] => protected.trim_matches('/'),
+            _ => protected,
+        };
         // Most paths have no name that begins like it.
         let bit = first_bit(protected);
         if !self.any && bit & self.first == 0 && bit != 0 && !protected.starts_with('*') {
             return false;
         }
-        (0..starts).any(|start| begins_alike(protected, &self.names[start..], below))
+        (0..starts).any(|start| {
+            self.names[start].may_be_first(protected.as_bytes())
+                && begins_alike(protected, &self.names[start..], below)
+        })
     }
 }
 

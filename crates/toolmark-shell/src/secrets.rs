@@ -40,10 +40,14 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
     if full.starts_with("/run/secrets/") || full.starts_with("/var/run/secrets/") {
         return Some(Secrecy::Secret);
     }
+    let last_word = name.rfind(['.', '-', '_']).and_then(|at| name.get(at + 1..));
     let public = name.ends_with(".pub")
-        || ["example", "sample", "template", "dist", "defaults", "schema", "md", "test"]
-            .iter()
-            .any(|end| name.strip_suffix(end).is_some_and(|stem| stem.ends_with(['.', '-', '_'])));
+        || matches!(
+            last_word,
+            Some(
+                "example" | "sample" | "template" | "dist" | "defaults" | "schema" | "md" | "test"
+            )
+        );
     if public {
         return None;
     }
@@ -116,29 +120,34 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
             _ => true,
         };
     let env_file = name.strip_prefix(".env.").is_some_and(|end| !end.is_empty());
-    let ending = [
-        ".pem",
-        ".key",
-        ".p12",
-        ".pfx",
-        ".jks",
-        ".keystore",
-        ".kdbx",
-        ".ppk",
-        ".asc",
-        ".gpg",
-        ".tfvars",
-        "_rsa",
-        "_ed25519",
-    ]
-    .iter()
-    .any(|end| name.ends_with(end) && name.len() > end.len());
+    let ending = match name.rsplit_once('.') {
+        Some((stem, ending)) => {
+            !stem.is_empty()
+                && matches!(
+                    ending,
+                    "pem"
+                        | "key"
+                        | "p12"
+                        | "pfx"
+                        | "jks"
+                        | "keystore"
+                        | "kdbx"
+                        | "ppk"
+                        | "asc"
+                        | "gpg"
+                        | "tfvars"
+                )
+        }
+        None => false,
+    };
+    let ending = ending
+        || ["_rsa", "_ed25519"].iter().any(|end| name.ends_with(end) && name.len() > end.len());
     let ending = ending
         && !name.starts_with("cert")
         && !name.contains("ca-")
         && !name.contains("fullchain")
         && !name.contains("chain.pem");
-    let kept = [
+    const KEPT: &[&str] = &[
         ".ssh/",
         ".aws/",
         ".gnupg/",
@@ -147,15 +156,16 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
         ".config/gcloud/",
         ".azure/",
         ".password-store/",
-        "/Keychains/",
         ".config/op/",
         ".mozilla/firefox/",
-        "google-chrome/",
         ".electrum/",
         ".bitcoin/",
-    ]
-    .iter()
-    .any(|piece| has(piece));
+    ];
+    // Dots are few.
+    let from_dots = full.match_indices('.').filter_map(|(at, _)| full.get(at..));
+    let kept = from_dots.into_iter().any(|rest| KEPT.iter().any(|start| rest.starts_with(start)))
+        || has("/Keychains/")
+        || has("google-chrome/");
     let kept = kept
         || ["/.ssh", "/.aws", "/.gnupg", "/.password-store"].iter().any(|end| full.ends_with(end));
     let harmless =

@@ -82,7 +82,7 @@ impl Parser<'_> {
                         }
                     }
                 },
-                _ => self.character(&mut text),
+                _ => self.plain(&mut text),
             }
         }
         if self.pos == start {
@@ -90,6 +90,17 @@ impl Parser<'_> {
         }
         flush(&mut parts, &mut text, false);
         Some(Word { parts, span: start..self.pos })
+    }
+
+    /// Moves over one character, and over those that follow and mean nothing by themselves.
+    fn plain(&mut self, text: &mut String) {
+        let rest = self.bytes.get(self.pos..).unwrap_or_default();
+        let more = rest.iter().skip(1).take_while(|byte| !SPECIAL[usize::from(**byte)]).count();
+        let end = self.pos + 1 + more;
+        if let Some(piece) = self.text.get(self.pos..end) {
+            text.push_str(piece);
+        }
+        self.pos = end;
     }
 
     /// Moves one character over.
@@ -224,7 +235,7 @@ impl Parser<'_> {
                         text.push('$');
                     }
                 }
-                _ => self.character(&mut text),
+                _ => self.plain(&mut text),
             }
         }
         if !text.is_empty() || (quoted && parts.len() == before) {
@@ -441,6 +452,18 @@ impl Parser<'_> {
         HereDocument { text, expands: pending.expands, parts }
     }
 }
+
+/// The bytes that may mean something in a word or in double quotes.
+static SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let bytes = b" \t\n;&|()<>\\'\"`$}";
+    let mut at = 0;
+    while at < bytes.len() {
+        special[bytes[at] as usize] = true;
+        at += 1;
+    }
+    special
+};
 
 fn flush(parts: &mut Vec<Part>, text: &mut String, quoted: bool) {
     if !text.is_empty() || quoted {
