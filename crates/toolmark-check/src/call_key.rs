@@ -7,9 +7,9 @@ use crate::session::{Ended, Session, SessionCall};
 use crate::shell::CommandLine;
 use crate::words::Words;
 use foldhash::quality::FixedState;
+use foldhash::{HashMap, HashMapExt};
 use memchr::memmem;
 use serde_json::Value;
-use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::ir::{Node, Operator, Script, Word};
@@ -91,25 +91,25 @@ impl Shells {
         call.call.agent.as_ref().map(|agent| agent.get().into_owned())
     }
 
-    fn given(call: &SessionCall<'_>) -> Option<String> {
-        let (spec, args) = call.spec.zip(call.args())?;
-        spec.directory.text(args).map(str::to_owned)
+    fn given<'a>(call: &SessionCall<'a>) -> Option<&'a str> {
+        let spec = call.spec.filter(|spec| !spec.directory.is_empty())?;
+        spec.directory.text(call.args()?)
     }
 
     /// The directory a command starts in.
     fn directory(&self, call: &SessionCall<'_>) -> String {
         match Self::given(call) {
-            Some(given) => resolve(Some(&self.start), &given),
+            Some(given) => resolve(Some(&self.start), given),
             None => self.moved.get(&Self::agent(call)).unwrap_or(&self.start).clone(),
         }
     }
 
     /// Takes the shell where a command leaves it.
     fn follow(&mut self, call: &SessionCall<'_>) {
-        let is_left = !self.is_put_back && Self::given(call).is_none();
         let moves = |line: &&CommandLine<'_>| line.contains("cd ");
-        let Some(command) = call.line().filter(|_| is_left).filter(moves) else { return };
-        if command.parsed().is_none() {
+        let Some(command) = call.line().filter(moves) else { return };
+        let is_left = !self.is_put_back && Self::given(call).is_none();
+        if !is_left || command.parsed().is_none() {
             return;
         }
         let result = call.may_say(&MOVES).then(|| call.result()).flatten();
@@ -131,7 +131,7 @@ impl Shells {
             let items = command.parsed().map(|script| script.items.as_slice());
             for item in items.unwrap_or_default() {
                 let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { continue };
-                let words: Vec<String> = simple.words.iter().filter_map(Word::literal).collect();
+                let words: Vec<_> = simple.words.iter().filter_map(Word::fixed).collect();
                 if let [cd, to] = words.as_slice()
                     && cd == "cd"
                     && to != "-"
@@ -171,17 +171,17 @@ fn call_key(call: &SessionCall<'_>, directory: &str) -> CallKey {
     call.tool.hash(&mut hasher);
     match (call.args(), &call.call.args) {
         (Some(Value::Object(args)), _) => {
-            let mut keys: Vec<&String> = args.keys().collect();
-            keys.sort();
-            for key in keys.into_iter().filter(|key| !IRRELEVANT.contains(&key.as_str())) {
+            let all = args.iter().filter(|(key, _)| !IRRELEVANT.contains(&key.as_str()));
+            let mut all: Vec<(&String, &Value)> = all.collect();
+            all.sort_by_key(|(key, _)| *key);
+            for (key, value) in all {
                 let is_path = call.spec.is_some_and(|spec| spec.path.contains(key));
-                match (&call.path, args.get(key)) {
-                    (Some(path), Some(_)) if is_path => path.hash(&mut hasher),
-                    (_, Some(value)) => {
+                match &call.path {
+                    Some(path) if is_path => path.hash(&mut hasher),
+                    _ => {
                         key.hash(&mut hasher);
                         hash_value(value, &mut hasher);
                     }
-                    _ => {}
                 }
             }
         }
@@ -197,7 +197,7 @@ fn enter(script: &Script, dir: &mut String) -> usize {
     let mut start = 0;
     for item in &script.items {
         let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return start };
-        let words: Vec<String> = simple.words.iter().filter_map(Word::literal).collect();
+        let words: Vec<_> = simple.words.iter().filter_map(Word::fixed).collect();
         match words.as_slice() {
             [cd, to] if cd == "cd" && matches!(item.after, Operator::And | Operator::Then) => {
                 *dir = resolve(Some(dir.as_str()), to);

@@ -265,7 +265,7 @@ impl Checker {
                 measured: None,
             };
             (rule.check)(session, &mut recorder);
-            gathered.end_rule(rule, session);
+            gathered.end_rule(rule);
         }
         let (doubts, not_asked) = match &gathered.unsure {
             Some(unsure) => doubts::collect(session, &self.rules, unsure, &gathered.findings),

@@ -5,7 +5,7 @@ use foldhash::quality::FixedState;
 use std::collections::HashMap;
 
 /// More lines than this between two texts are not counted.
-const FARTHEST: usize = 600;
+pub(crate) const FARTHEST: usize = 600;
 
 /// What changed between two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,15 +38,19 @@ impl Change {
     }
 }
 
-/// The change from one text to another; `None` where they are too far apart to
-/// say more than that. The work is bounded by the lines times [`FARTHEST`].
-pub(crate) fn lines<'t>(old: &'t str, new: &'t str) -> Option<Change> {
+/// The change from one text to another; `None` where more than `farthest` lines are
+/// removed or added, or too many to say more than that. The work is bounded by the lines
+/// times [`FARTHEST`].
+pub(crate) fn lines<'t>(old: &'t str, new: &'t str, farthest: usize) -> Option<Change> {
     let (a, b): (Vec<&str>, Vec<&str>) = (text::lines(old).collect(), text::lines(new).collect());
     let prefix = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let (rest_a, rest_b) = (a.get(prefix..)?, b.get(prefix..)?);
     let suffix = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(x, y)| x == y).count();
     let rest_a = rest_a.get(..rest_a.len() - suffix)?;
     let rest_b = rest_b.get(..rest_b.len() - suffix)?;
+    if rest_a.len().abs_diff(rest_b.len()) > farthest {
+        return None;
+    }
     let mut ids: HashMap<&str, u32, FixedState> = HashMap::default();
     let mut numbered = |lines: &[&'t str]| -> Vec<u32> {
         let mut number = |line| {
@@ -55,7 +59,7 @@ pub(crate) fn lines<'t>(old: &'t str, new: &'t str) -> Option<Change> {
         };
         lines.iter().map(|line| number(*line)).collect()
     };
-    let Edit { distance, places } = shortest_edit(&numbered(rest_a), &numbered(rest_b))?;
+    let Edit { distance, places } = shortest_edit(&numbered(rest_a), &numbered(rest_b), farthest)?;
     // What is removed and added makes the distance, and the difference in length.
     let removed = (distance + rest_a.len()).checked_sub(rest_b.len())? / 2;
     let added = distance.checked_sub(removed)?;
@@ -80,13 +84,17 @@ struct Reach {
     is_open: bool,
 }
 
-/// The shortest edit (Myers), counted but not kept.
-fn shortest_edit(a: &[u32], b: &[u32]) -> Option<Edit> {
+/// The shortest edit (Myers), counted but not kept; `None` where it is longer than
+/// `farthest`.
+fn shortest_edit(a: &[u32], b: &[u32], farthest: usize) -> Option<Edit> {
     if a.is_empty() || b.is_empty() {
         let distance = a.len() + b.len();
+        if distance > farthest {
+            return None;
+        }
         return Some(Edit { distance, places: usize::from(distance > 0) });
     }
-    let most = FARTHEST.min(a.len() + b.len());
+    let most = FARTHEST.min(a.len() + b.len()).min(farthest);
     // `ends[k + middle]`: how far along `a` the diagonal `k` reaches.
     let middle = most + 1;
     let mut ends = vec![Reach::default(); 2 * most + 3];
@@ -147,7 +155,7 @@ mod tests {
                 (0..next(12)).map(|_| ["a", "b", "c", "d"][next(4) as usize]).collect()
             };
             let (a, b) = (text(), text());
-            let change = lines(&a.join("\n"), &b.join("\n")).unwrap();
+            let change = lines(&a.join("\n"), &b.join("\n"), FARTHEST).unwrap();
             assert_eq!(change.removed + change.added, slow(&a, &b), "{a:?} {b:?}");
             assert_eq!(change.old - change.removed, change.new - change.added, "{a:?} {b:?}");
         }
@@ -155,10 +163,10 @@ mod tests {
 
     #[test]
     fn what_changed() {
-        let change = lines("a\nb\nc\nd\n", "a\nx\nc\nd\ne\n").unwrap();
+        let change = lines("a\nb\nc\nd\n", "a\nx\nc\nd\ne\n", 3).unwrap();
         assert_eq!((change.removed, change.added, change.prefix, change.suffix), (1, 2, 1, 0));
         assert_eq!((change.lines(), change.kept(), change.places), (2, 3, 2));
-        let places = |old, new| lines(old, new).unwrap().places;
+        let places = |old, new| lines(old, new, FARTHEST).unwrap().places;
         assert_eq!(places("a\nb\nc", "a\nx\nc"), 1);
         assert_eq!(places("a\nb\nc\nd\ne", "x\nb\ny\nd\nz"), 3);
         assert_eq!(places("a\nb", "a\nb"), 0);
@@ -167,6 +175,8 @@ mod tests {
             (0..2000).map(|n| format!("a{n}\n")).collect(),
             (0..2000).map(|n| format!("b{n}\n")).collect(),
         );
-        assert_eq!(lines(&a, &b), None);
+        assert_eq!(lines(&a, &b, FARTHEST), None);
+        assert_eq!(lines("a\nb", "a\nc", 1), None);
+        assert_eq!(lines("a", "a\nb\nc", 1), None);
     }
 }

@@ -9,11 +9,11 @@ use crate::patch::{self, Change};
 use crate::path::resolve;
 use crate::session::{Ended, Replacement, Session, SessionCall};
 use crate::shell::{CommandLine, FileEffect};
-use crate::text::{self, numbered_line};
+use crate::text::{self, Numbering};
+use foldhash::{HashMap, HashMapExt};
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
-use std::collections::HashMap;
 use std::sync::Arc;
 use toolmark_hosts::toolset::{Name, ToolRole};
 
@@ -364,7 +364,8 @@ pub(crate) fn body(result: &str) -> &str {
 
 /// The numbered lines at the start of a result, and what follows them.
 fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)> {
-    let mut text = String::new();
+    let numbering = Numbering::new(marks);
+    let mut text = String::with_capacity(result.len());
     let mut first = 0;
     let mut rest = result;
     for next in 0.. {
@@ -373,7 +374,7 @@ fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)
             None => (rest, ""),
         };
         let Some((number, body)) =
-            numbered_line(line, marks).filter(|(n, _)| next == 0 || *n == first + next)
+            numbering.split(line).filter(|(n, _)| next == 0 || *n == first + next)
         else {
             break;
         };

@@ -211,10 +211,7 @@ impl<'c, 'a> Answers<'c, 'a> {
     /// Was the call made before, and answered in the same words?
     fn repeats(&mut self, call: &'c SessionCall<'a>, key: CallKey) -> bool {
         let before = self.last.insert(key, call);
-        before.is_some_and(|before| {
-            let (then, now) = (before.result(), call.result());
-            then.is_some() && then == now
-        })
+        before.is_some_and(|before| before.has_result_of(call) == Some(true))
     }
 }
 

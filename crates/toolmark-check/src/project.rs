@@ -21,6 +21,10 @@ const TEMPORARY: &[&str] =
 /// The checkout a directory belongs to, where it is one of its worktrees.
 #[must_use]
 pub fn checkout_of(directory: &str) -> &str {
+    // Most directories are none, and all of these end alike.
+    if !directory.contains("worktrees/") {
+        return directory;
+    }
     let inside = WORKTREES.iter().filter_map(|part| directory.find(part));
     inside.min().and_then(|at| directory.get(..at)).filter(|d| !d.is_empty()).unwrap_or(directory)
 }

@@ -1,6 +1,7 @@
 //! What a command is run for: to test, to build, to search, or something else.
 //! Told by its programs and their first words, wherever in a script they stand.
 
+use std::borrow::Cow;
 use toolmark_shell::commands;
 use toolmark_shell::ir::{Script, Simple, Word};
 
@@ -45,11 +46,11 @@ pub(crate) fn check_commands(script: &Script) -> Vec<String> {
     checks.map(|visit| words(visit.command).join(" ")).collect()
 }
 
-fn words(command: &Simple) -> Vec<String> {
-    command.words.iter().take(8).map(|word| Word::literal(word).unwrap_or_default()).collect()
+fn words(command: &Simple) -> Vec<Cow<'_, str>> {
+    command.words.iter().take(8).map(|word| Word::fixed(word).unwrap_or_default()).collect()
 }
 
-fn searches(words: &[String]) -> bool {
+fn searches(words: &[Cow<'_, str>]) -> bool {
     let name = words.first().map_or("", |word| program(word));
     match name {
         "grep" | "egrep" | "fgrep" | "rg" | "ag" | "pgrep" | "which" | "diff" | "cmp" | "test"
@@ -57,7 +58,7 @@ fn searches(words: &[String]) -> bool {
         "command" => words.get(1).is_some_and(|word| word == "-v"),
         "git" => words.iter().skip(1).any(|word| {
             matches!(
-                word.as_str(),
+                &**word,
                 "grep" | "--quiet" | "--exit-code" | "--is-ancestor" | "--verify" | "--get"
             )
         }),
@@ -84,7 +85,7 @@ const RUNNERS: &[&str] = &["poetry", "uv", "pipenv", "hatch", "rye", "bundle", "
 
 fn of_simple(command: &Simple) -> Purpose {
     let owned = words(command);
-    let mut words: &[String] = &owned;
+    let mut words: &[Cow<'_, str>] = &owned;
     while let [first, rest @ ..] = words {
         let name = program(first);
         if WRAPPERS.contains(&name) {
@@ -108,18 +109,18 @@ fn of_simple(command: &Simple) -> Purpose {
     let [first, rest @ ..] = words else { return Purpose::Other };
     let is_value = |n: usize| {
         let before = n.checked_sub(1).and_then(|n| rest.get(n));
-        before.is_some_and(|before| PART_OPTIONS.contains(&before.as_str()))
+        before.is_some_and(|before| PART_OPTIONS.contains(&&**before))
     };
     let plain: Vec<&str> = rest
         .iter()
         .enumerate()
         .filter(|(n, w)| !w.starts_with('-') && !w.starts_with('+') && !is_value(*n))
-        .map(|(_, w)| w.as_str())
+        .map(|(_, w)| &**w)
         .collect();
     let verb = plain.first().copied().unwrap_or("");
     let is_asked = rest
         .iter()
-        .any(|w| matches!(w.as_str(), "--help" | "-h" | "--version" | "--list" | "--collect-only"));
+        .any(|w| matches!(&**w, "--help" | "-h" | "--version" | "--list" | "--collect-only"));
     if is_asked {
         return Purpose::Other;
     }
@@ -168,7 +169,7 @@ fn of_simple(command: &Simple) -> Purpose {
                 .iter()
                 .position(|w| w == "-m")
                 .and_then(|at| rest.get(at + 1))
-                .map(String::as_str)
+                .map(|word| &**word)
             {
                 Some("pytest" | "unittest" | "nose" | "tox") => Purpose::Tests,
                 Some("django") if plain.contains(&"test") => Purpose::Tests,

@@ -6,6 +6,7 @@ use crate::rule::Rule;
 use crate::scorecard::{AWARE, COLUMNS, Destructive, Measure, RuleCount, Scorecard, Tally};
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use toolmark_outcome::{Axis, Confidence, Finding, Severity, Untrusted};
 use toolmark_outcome::{Evidence, Role};
 
@@ -121,8 +122,12 @@ pub(crate) struct Gathered {
     weights: BTreeMap<(usize, Axis), f64>,
     /// By call index: what the rule that is asked right now did with it.
     touched: Vec<u8>,
-    /// Did it do anything?
-    is_touched: bool,
+    /// The calls it did anything with, by index.
+    touched_calls: Vec<usize>,
+    /// The names of the tools, in order.
+    tools: Vec<Rc<str>>,
+    /// By call index: which of the names its tool has.
+    tool_of: Vec<usize>,
     rules: BTreeMap<(&'static str, Untrusted), RuleCount>,
     destructive: BTreeMap<Untrusted, Destructive>,
     measures: BTreeMap<Measure, Tally>,
@@ -135,7 +140,21 @@ const FOUND: u8 = 2;
 
 impl Gathered {
     pub(crate) fn new(session: &Session<'_>) -> Self {
+        let mut tools: Vec<Rc<str>> = Vec::new();
+        let mut tool_of = vec![0; session.trajectory().calls.len()];
+        for call in session.calls() {
+            if let Err(place) = tools.binary_search(&call.tool) {
+                tools.insert(place, Rc::clone(&call.tool));
+            }
+        }
+        for call in session.calls() {
+            if let Some(place) = tool_of.get_mut(call.index) {
+                *place = tools.binary_search(&call.tool).unwrap_or_default();
+            }
+        }
         Self {
+            tools,
+            tool_of,
             findings: Vec::new(),
             left_out: 0,
             faults: 0,
@@ -143,7 +162,7 @@ impl Gathered {
             marks: vec![0; session.trajectory().calls.len()],
             weights: BTreeMap::new(),
             touched: vec![0; session.trajectory().calls.len()],
-            is_touched: false,
+            touched_calls: Vec::new(),
             rules: BTreeMap::new(),
             destructive: BTreeMap::new(),
             measures: BTreeMap::new(),
@@ -151,21 +170,20 @@ impl Gathered {
     }
 
     /// Counts what a rule did with the calls, once it is through.
-    pub(crate) fn end_rule(&mut self, rule: &'static Rule, session: &Session<'_>) {
-        if !std::mem::take(&mut self.is_touched) {
+    pub(crate) fn end_rule(&mut self, rule: &'static Rule) {
+        if self.touched_calls.is_empty() {
             return;
         }
-        let mut counts: BTreeMap<&str, RuleCount> = BTreeMap::new();
-        for call in session.calls() {
-            let touched = self.touched.get(call.index).copied().unwrap_or(0);
-            if touched & COUNTED != 0 {
-                let found = u64::from(touched & FOUND != 0);
-                counts.entry(&*call.tool).or_default().merge(RuleCount { of: 1, found });
+        let mut counts = vec![RuleCount::default(); self.tools.len()];
+        for index in self.touched_calls.drain(..) {
+            let touched = self.touched.get_mut(index).map(std::mem::take).unwrap_or(0);
+            let count = self.tool_of.get(index).and_then(|tool| counts.get_mut(*tool));
+            if let Some(count) = count.filter(|_| touched & COUNTED != 0) {
+                count.merge(RuleCount { of: 1, found: u64::from(touched & FOUND != 0) });
             }
         }
-        self.touched.fill(0);
-        let counts = counts.into_iter();
-        self.rules.extend(counts.map(|(tool, count)| ((rule.code, tool.into()), count)));
+        let counts = self.tools.iter().zip(counts).filter(|(_, count)| count.of > 0);
+        self.rules.extend(counts.map(|(tool, count)| ((rule.code, (&**tool).into()), count)));
     }
 
     /// The session's card, and its findings.
@@ -240,8 +258,11 @@ impl Recorder<'_, '_> {
     }
 
     fn touch(&mut self, index: usize, bit: u8) {
-        self.gathered.is_touched = true;
-        self.gathered.touched.get_mut(index).into_iter().for_each(|touched| *touched |= bit);
+        let Some(touched) = self.gathered.touched.get_mut(index) else { return };
+        if *touched == 0 {
+            self.gathered.touched_calls.push(index);
+        }
+        *touched |= bit;
     }
 
     /// A score from 0 to 1 for a number that has a name of its own.

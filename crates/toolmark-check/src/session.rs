@@ -13,17 +13,20 @@ use crate::project::Project;
 use crate::recovery::Failure;
 use crate::shell::CommandLine;
 use crate::words::Words;
+use foldhash::{HashMap, HashMapExt};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
 use toolmark_shell::{Analysis, Context, Effect, Facts, analyze_parsed};
 use toolmark_trace::{
-    Actor, At, Call, Event, EventKind, Form, Status, ToolDefinition, ToolName, Trajectory,
+    Actor, At, Call, Event, EventKind, Form, Payload, Status, ToolDefinition, ToolName, Trajectory,
 };
+
+/// So many bytes of decoded results are kept per session.
+const MAX_DECODED: usize = 4 << 20;
 
 /// How a call ended, as far as rules care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +78,9 @@ pub struct SessionCall<'a> {
     /// The working directory of the session when it was made.
     cwd: Option<Rc<str>>,
     project: Rc<Project>,
+    /// The text of the result, where it had to be decoded and there is room for it.
+    decoded: OnceCell<String>,
+    room: Rc<Cell<usize>>,
     line: OnceCell<Option<Box<CommandLine<'a>>>>,
     analysis: OnceCell<Option<Analysis>>,
     effects: OnceCell<Vec<Effect>>,
@@ -88,37 +94,66 @@ impl<'a> SessionCall<'a> {
         self.call.args.as_ref()?.parsed()
     }
 
-    /// The text of what came back.
+    /// The text of what came back: several rules ask, and it is decoded once unless it
+    /// is very long.
     #[must_use]
-    pub fn result(&self) -> Option<Cow<'a, str>> {
-        Some(self.call.result.as_ref()?.payload.as_ref()?.plain())
+    pub fn result(&self) -> Option<Cow<'_, str>> {
+        let payload = self.payload()?;
+        if let Some(text) = self.decoded.get() {
+            return Some(Cow::Borrowed(text));
+        }
+        match payload.plain() {
+            Cow::Owned(text) if text.len() <= self.room.get() => {
+                self.room.set(self.room.get() - text.len());
+                Some(Cow::Borrowed(self.decoded.get_or_init(|| text)))
+            }
+            text => Some(text),
+        }
+    }
+
+    fn payload(&self) -> Option<&'a Payload> {
+        self.call.result.as_ref()?.payload.as_ref()
+    }
+
+    /// Was it answered in the same words as another call? `None` where one of them was
+    /// not. Most answers differ in the file already, and nothing is decoded for them.
+    pub(crate) fn has_result_of(&self, other: &SessionCall<'_>) -> Option<bool> {
+        let (one, two) = (self.payload()?, other.payload()?);
+        if one.form() == Form::Text && two.form() == Form::Text {
+            let (a, b) = (one.source().raw(), two.source().raw());
+            if a == b {
+                return Some(true);
+            }
+            if differs_plainly(a.as_bytes(), b.as_bytes()) {
+                return Some(false);
+            }
+        }
+        Some(self.result() == other.result())
     }
 
     /// The start of what came back, of so many bytes at most; the rest of it is not
     /// decoded.
     #[must_use]
     pub fn result_start(&self, bytes: usize) -> Option<Cow<'a, str>> {
-        Some(self.call.result.as_ref()?.payload.as_ref()?.plain_start(bytes))
+        Some(self.payload()?.plain_start(bytes))
     }
 
     /// May what came back have one of these words? Looked for in the text as it
     /// stands in the file, so that what has none need not be decoded.
     pub(crate) fn may_say(&self, words: &Words) -> bool {
-        let payload = self.call.result.as_ref().and_then(|result| result.payload.as_ref());
-        payload.is_some_and(|payload| words.may_be_in(payload.source().raw()))
+        self.payload().is_some_and(|payload| words.may_be_in(payload.source().raw()))
     }
 
     /// Did anything come back?
     #[must_use]
     pub fn has_result(&self) -> bool {
-        self.call.result.as_ref().is_some_and(|result| result.payload.is_some())
+        self.payload().is_some()
     }
 
     /// Is what came back surely longer than so many bytes? Told without decoding
     /// it: no escape is longer than six bytes for one.
     pub(crate) fn result_is_longer_than(&self, bytes: usize) -> bool {
-        let payload = self.call.result.as_ref().and_then(|result| result.payload.as_ref());
-        payload.is_some_and(|payload| {
+        self.payload().is_some_and(|payload| {
             payload.form() == Form::Text && payload.source().raw().len() > bytes.saturating_mul(6)
         })
     }
@@ -315,6 +350,16 @@ impl LineRange {
     }
 }
 
+/// Do two texts differ first where neither has an escape? Then what they mean differs.
+fn differs_plainly(a: &[u8], b: &[u8]) -> bool {
+    /// A pair of surrogates has two escapes of six bytes.
+    const LONGEST: usize = 12;
+    let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+    let around = a.get(at.saturating_sub(LONGEST)..at).unwrap_or_default();
+    let is_escape = |text: &[u8]| text.get(at) == Some(&b'\\');
+    !around.contains(&b'\\') && !is_escape(a) && !is_escape(b)
+}
+
 /// What is known about the tools of one name.
 #[derive(Clone)]
 struct Named<'a> {
@@ -399,6 +444,7 @@ impl<'a> Session<'a> {
         let mut moves = trajectory.moves.iter().peekable();
         let mut names: HashMap<(&str, Option<&str>), Named<'a>> = HashMap::new();
         let mut calls = Vec::with_capacity(trajectory.calls.len());
+        let room = Rc::new(Cell::new(MAX_DECODED));
         for ((index, call), (event, turn)) in trajectory.calls.iter().enumerate().zip(places) {
             while let Some(moved) = moves.next_if(|moved| moved.call <= index) {
                 cwd = Some(moved.to.get().as_ref().into());
@@ -430,6 +476,8 @@ impl<'a> Session<'a> {
                 path,
                 cwd: cwd.clone(),
                 project: Rc::clone(&project),
+                decoded: OnceCell::new(),
+                room: Rc::clone(&room),
                 line: OnceCell::new(),
                 analysis: OnceCell::new(),
                 effects: OnceCell::new(),

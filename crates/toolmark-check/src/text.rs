@@ -57,28 +57,52 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The number that a line of a file is shown with, and the line. `marks` may stand
-/// between them.
-pub(crate) fn numbered_line<'t>(line: &'t str, marks: &[Name]) -> Option<(usize, &'t str)> {
-    let start = line.bytes().position(|b| b != b' ')?;
-    let digits = line.get(start..)?;
-    let count = digits.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(digits.len());
-    // Other blanks, or a sign: neither is how hosts count.
-    let is_odd = || digits.starts_with(|c: char| c == '+' || c.is_whitespace());
-    if count == 0 && !is_odd() {
-        return None;
+/// How a host numbers the lines of a file: what may stand between a number and its line.
+#[derive(Clone, Copy)]
+pub(crate) struct Numbering<'m> {
+    marks: &'m [Name],
+    /// Does no mark begin like a number?
+    is_plain: bool,
+}
+
+impl<'m> Numbering<'m> {
+    pub(crate) fn new(marks: &'m [Name]) -> Self {
+        let is_own = |c: char| c == ' ' || c == '+' || c.is_ascii_digit();
+        let is_plain = |mark: &Name| !mark.starts_with(is_own) && !mark.is_empty();
+        Self { marks, is_plain: marks.iter().all(is_plain) }
     }
-    let is_own = |c: char| c == ' ' || c == '+' || c.is_ascii_digit();
-    let is_plain = |mark: &Name| !mark.starts_with(is_own) && !mark.is_empty();
-    if count == 0 || !marks.iter().all(is_plain) {
-        return marks.iter().find_map(|mark| {
+
+    /// The number that a line of a file is shown with, and the line.
+    pub(crate) fn split<'t>(&self, line: &'t str) -> Option<(usize, &'t str)> {
+        let bytes = line.as_bytes();
+        let start = bytes.iter().position(|b| *b != b' ')?;
+        let mut at = start;
+        let mut number = Some(0_usize);
+        while let Some(digit) = bytes.get(at).filter(|b| b.is_ascii_digit()) {
+            let grown = number.and_then(|number| number.checked_mul(10));
+            number = grown.and_then(|number| number.checked_add(usize::from(*digit - b'0')));
+            at += 1;
+        }
+        if at == start || !self.is_plain {
+            return self.split_oddly(line, start, at);
+        }
+        let rest = line.get(at..)?;
+        let body = self.marks.iter().find_map(|mark| rest.strip_prefix(&**mark))?;
+        Some((number?, body))
+    }
+
+    /// The same with other blanks or a sign: neither is how hosts count.
+    fn split_oddly<'t>(&self, line: &'t str, start: usize, end: usize) -> Option<(usize, &'t str)> {
+        let is_odd =
+            || line.get(start..)?.chars().next().filter(|c| *c == '+' || c.is_whitespace());
+        if start == end && is_odd().is_none() {
+            return None;
+        }
+        self.marks.iter().find_map(|mark| {
             let (number, body) = line.split_once(&**mark)?;
             Some((number.trim_start().parse().ok()?, body))
-        });
+        })
     }
-    let (number, rest) = digits.split_at_checked(count)?;
-    let body = marks.iter().find_map(|mark| rest.strip_prefix(&**mark))?;
-    Some((number.parse().ok()?, body))
 }
 
 #[cfg(test)]
@@ -149,7 +173,11 @@ mod tests {
         ] {
             for marks in sets {
                 let marks: Vec<Name> = marks.iter().map(|mark| (*mark).into()).collect();
-                assert_eq!(numbered_line(line, &marks), slow(line, &marks), "{line:?} {marks:?}");
+                assert_eq!(
+                    Numbering::new(&marks).split(line),
+                    slow(line, &marks),
+                    "{line:?} {marks:?}"
+                );
             }
         }
     }

@@ -92,7 +92,7 @@ impl Collector {
 }
 
 /// How a call failed, where it did: the result, and whether it was cut off.
-fn is_failure<'a>(call: &SessionCall<'a>) -> Option<(Cow<'a, str>, bool)> {
+fn is_failure<'c>(call: &'c SessionCall<'_>) -> Option<(Cow<'c, str>, bool)> {
     let is_interrupted = call.call.status == Status::Interrupted;
     if !is_interrupted && !is_failed(call) {
         return None;

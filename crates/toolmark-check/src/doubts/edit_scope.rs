@@ -19,10 +19,9 @@
 
 use super::{Candidate, Kind, Scene};
 use crate::diff;
-use crate::files::Snapshot;
-use crate::rules::a203_wide_edit::{SHORT, Width, measured};
+use crate::rules::a203_wide_edit::{FREE, SHORT, Width, measured};
 use crate::rules::s104_edit_as_write::SMALL;
-use crate::session::{Ended, SessionCall};
+use crate::session::{Ended, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Axis;
 
@@ -46,7 +45,7 @@ fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
 }
 
 fn edit(scene: &Scene<'_, '_>, call: &SessionCall<'_>) -> Option<Candidate> {
-    let (width, before) = measured(scene.session, call)?;
+    let (width, _) = measured(scene.session, call)?;
     let why = match width {
         Width::Rewrite { .. } => return None,
         Width::Wide(change) => format!(
@@ -55,21 +54,25 @@ fn edit(scene: &Scene<'_, '_>, call: &SessionCall<'_>) -> Option<Candidate> {
             change.old.max(change.new),
             change.kept()
         ),
-        Width::Minimal => large(call, before.as_ref())?,
+        Width::Minimal => large(scene.session, call)?,
     };
     let finding = scene.finding(call, "A203");
     Some(Candidate { finding, ..Candidate::new(call, Some(width.score()), why) })
 }
 
 /// What an edit that wastes no line replaces, where it is much.
-fn large(call: &SessionCall<'_>, before: Option<&Snapshot>) -> Option<String> {
+fn large(session: &Session<'_>, call: &SessionCall<'_>) -> Option<String> {
     let edits = call.edits();
     let [edit] = edits.as_slice() else { return None };
     if edit.all {
         return None;
     }
     let replaced = edit.old.lines().count();
-    match before.and_then(Snapshot::content).map(|content| content.lines().count()) {
+    if replaced <= FREE {
+        return None;
+    }
+    let before = session.files().before(session, call, call.path.as_deref()?);
+    match before.content().map(|content| content.lines().count()) {
         Some(lines) if lines > SHORT && replaced.saturating_mul(2) > lines => Some(format!(
             "{replaced} of the {lines} lines of the file are replaced; whether all of it was asked \
              for is not in the lines"
@@ -88,7 +91,7 @@ fn write(scene: &Scene<'_, '_>, call: &SessionCall<'_>) -> Option<Candidate> {
         return None;
     }
     let before = scene.session.files().before(scene.session, call, path);
-    let change = diff::lines(before.content()?, &content.replace("\r\n", "\n"))?;
+    let change = diff::lines(before.content()?, &content.replace("\r\n", "\n"), diff::FARTHEST)?;
     let (lines, old) = (change.lines(), change.old);
     let is_small = lines.saturating_mul(SMALL) <= old;
     let is_new = lines.saturating_mul(SMALL) >= old.saturating_mul(SMALL - 1);

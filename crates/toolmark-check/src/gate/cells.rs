@@ -53,8 +53,10 @@ impl<T: Ord + Clone> Cells<T> {
             let (tool, bucket) = (measure.tool.clone(), measure.bucket.clone());
             cells.add(Cell { name: names::full(measure), tool, bucket }, *tally);
         }
-        let is_measured =
-            |axis: Axis| whole.measures.keys().any(|measure| names::full(measure) == axis.word());
+        let is_measured = |axis: Axis| {
+            let mut measures = whole.measures.keys();
+            measures.any(|measure| measure.axis == axis && measure.name == axis.word())
+        };
         for axis in Axis::ALL.iter().filter(|axis| !is_measured(**axis)) {
             for (tool, of_tool) in &part.tools {
                 let cell = Cell { name: axis.word().into(), tool: tool.clone(), bucket: None };

@@ -90,7 +90,7 @@ use crate::rule::{Rule, page};
 use crate::rules::s105_tool_not_offered::is_refused;
 use crate::session::{Ended, Session, SessionCall};
 use crate::text::head;
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex};
 use toolmark_hosts::toolset::{Tool, ToolRole};

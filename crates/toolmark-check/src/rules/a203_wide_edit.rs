@@ -88,6 +88,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Replacement, Session, SessionCall};
 use crate::text::lines;
+use std::cell::OnceCell;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -105,7 +106,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// So many lines may be copied whatever changes.
-const FREE: usize = 10;
+pub(crate) const FREE: usize = 10;
 /// Fewer copied lines are in proportion to any change.
 const MANY_COPIED: usize = 18;
 /// So many copied lines for each place that changes are out of proportion.
@@ -160,36 +161,44 @@ pub(crate) fn measured(
         return None;
     }
     // What the file is like before the second of several replacements is not
-    // worth the effort, and to an edit of a few lines it makes no difference.
-    let before = (edits.len() == 1 && edits.iter().any(|e| lines(e.old).count() > FREE))
-        .then(|| session.files().before(session, call, path));
-    let widths = edits.iter().map(|edit| width(edit, before.as_ref()));
+    // worth the effort, and to most edits it makes no difference.
+    let known = OnceCell::new();
+    let before = || -> Option<&Snapshot> {
+        let file = || session.files().before(session, call, path);
+        (edits.len() == 1).then(|| known.get_or_init(file))
+    };
+    let widths = edits.iter().map(|edit| width(edit, before));
     let worst = widths.min_by(|a, b| a.score().total_cmp(&b.score()))?;
-    Some((worst, before))
+    Some((worst, known.into_inner()))
 }
 
-fn width(edit: &Replacement<'_>, before: Option<&Snapshot>) -> Width {
+fn width<'b>(edit: &Replacement<'_>, before: impl FnOnce() -> Option<&'b Snapshot>) -> Width {
     // Every occurrence is as long as it is, and an edit of nothing makes a file.
     if edit.all || edit.old.is_empty() {
         return Width::Minimal;
     }
-    let content = before.and_then(Snapshot::content);
+    // Fewer lines than may be copied anyway cannot be too many.
+    let replaced = lines(edit.old).count();
+    if replaced <= FREE {
+        return Width::Minimal;
+    }
+    let rewrites = |lines: usize| replaced.saturating_mul(10) >= lines.saturating_mul(9);
+    let change = diff::lines(edit.old, edit.new, replaced - FREE);
+    let change = change.filter(|it| it.kept() > FREE + it.removed + it.added);
+    // The file decides only where this much is replaced or copied.
+    let matters = change.is_some() || rewrites(SHORT + 1);
+    let content = matters.then(before).flatten().and_then(Snapshot::content);
     if let Some(content) = content {
-        let (replaced, of) = (lines(edit.old).count(), lines(content).count());
-        if of > SHORT && replaced.saturating_mul(10) >= of.saturating_mul(9) {
+        let of = lines(content).count();
+        if of > SHORT && rewrites(of) {
             return Width::Rewrite { replaced, lines: of };
         }
     }
-    // Fewer lines than may be copied anyway cannot be too many.
-    if lines(edit.old).count() <= FREE {
-        return Width::Minimal;
-    }
-    let Some(change) = diff::lines(edit.old, edit.new) else { return Width::Minimal };
-    let is_wide = change.kept() > FREE + change.removed + change.added;
-    let needed = content.is_some_and(|content| !would_do(edit.old, change, content));
-    match is_wide && !needed {
-        true => Width::Wide(change),
-        false => Width::Minimal,
+    match change {
+        Some(change) if content.is_none_or(|it| would_do(edit.old, change, it)) => {
+            Width::Wide(change)
+        }
+        _ => Width::Minimal,
     }
 }
 

@@ -82,8 +82,8 @@ use crate::error_class::{ErrorClass, classify};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
+use foldhash::{HashMap, HashMapExt};
 use memchr::memmem;
-use std::collections::HashMap;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -210,7 +210,10 @@ fn is_named(
             EventKind::Result(index) => {
                 let one = session.trajectory().calls.get(index as usize)?;
                 let payload = one.result.as_ref().and_then(|result| result.payload.as_ref());
-                payload.map_or(Some(false), |payload| holds(&payload.plain()))?
+                match session.call_at(index as usize) {
+                    Some(own) => own.result().map_or(Some(false), |text| holds(&text))?,
+                    None => payload.map_or(Some(false), |payload| holds(&payload.plain()))?,
+                }
             }
             _ => match &event.text {
                 Some(text) => holds(&text.plain())?,

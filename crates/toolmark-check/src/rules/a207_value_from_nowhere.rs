@@ -57,8 +57,8 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
+use foldhash::{HashSet, HashSetExt};
 use serde_json::Value;
-use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_trace::{Event, EventKind};

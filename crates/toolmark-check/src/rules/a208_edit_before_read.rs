@@ -55,7 +55,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session};
 use crate::text::head;
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};

@@ -76,7 +76,7 @@ use crate::rule::{Rule, page};
 use crate::session::Session;
 use crate::shell::CommandLine;
 use crate::words::Words;
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};

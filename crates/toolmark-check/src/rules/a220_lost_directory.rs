@@ -72,7 +72,7 @@ use crate::recovery::moves;
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::CommandLine;
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -222,7 +222,8 @@ fn check_command(
     }
     let text = &text[..end];
     // A `cd` that failed left the shell where it was before.
-    let tried = text.lines().find_map(missing_path);
+    let may_miss = MISSING.iter().any(|words| text.contains(words));
+    let tried = if may_miss { text.lines().find_map(missing_path) } else { None };
     let from = match tried {
         Some(path) if here.ends_with(path.trim_matches('/')) && text.contains("cd:") => {
             let parent = here.strip_suffix(path.trim_matches('/')).unwrap_or(here);
@@ -258,20 +259,27 @@ fn check_command(
     }
 }
 
+/// How errors say that a path is not there.
+const MISSING: [&str; 5] = [
+    "pathspec '",
+    "no such file or directory: ",
+    "can't cd to ",
+    ": No such file or directory",
+    ": IO error for operation on",
+];
+
 /// The relative path that an error says is not there.
 fn missing_path(line: &str) -> Option<&str> {
     let line = line.trim();
-    let path = if let Some((_, rest)) = line.split_once("pathspec '") {
+    let [pathspec, no_such, cd, no_file, io_error] = MISSING;
+    let path = if let Some((_, rest)) = line.split_once(pathspec) {
         rest.split_once("' did not match").map(|(path, _)| path)
-    } else if let Some((_, path)) = line.split_once("no such file or directory: ") {
+    } else if let Some((_, path)) = line.split_once(no_such) {
         Some(path)
-    } else if let Some((_, path)) = line.split_once("can't cd to ") {
+    } else if let Some((_, path)) = line.split_once(cd) {
         Some(path)
     } else {
-        let before = line
-            .split_once(": No such file or directory")
-            .or_else(|| line.split_once(": IO error for operation on"))?
-            .0;
+        let before = line.split_once(no_file).or_else(|| line.split_once(io_error))?.0;
         before.rsplit(": ").next()
     }?;
     let path = path.trim().trim_matches(['\'', '"', '`']);

@@ -103,7 +103,7 @@ use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::CommandLine;
 use foldhash::quality::FixedState;
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use std::hash::BuildHasher;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
@@ -134,7 +134,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         return;
     }
     // A tool that is called less often than that is in no loop.
-    let mut often: HashMap<&str, usize, FixedState> = HashMap::default();
+    let mut often: HashMap<&str, usize> = HashMap::new();
     session.calls().iter().for_each(|call| *often.entry(&call.tool).or_default() += 1);
     let mut exact = Vec::with_capacity(session.calls().len());
     let mut near = Vec::with_capacity(session.calls().len());
@@ -250,7 +250,7 @@ fn loops(
     told: &mut Vec<(usize, usize)>,
 ) {
     let calls = session.calls();
-    let mut places: HashMap<u64, Vec<usize>, FixedState> = HashMap::default();
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
     for (at, key) in keys.iter().enumerate() {
         places.entry(*key).or_default().push(at);
     }
@@ -315,8 +315,7 @@ fn linked(
             return None;
         }
     }
-    let (then, now) = (a.result()?, b.result()?);
-    (then == now && a.ended == b.ended).then_some(apart > 1)
+    (a.has_result_of(b)? && a.ended == b.ended).then_some(apart > 1)
 }
 
 /// Is it about waiting for something?

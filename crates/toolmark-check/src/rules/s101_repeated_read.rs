@@ -130,11 +130,11 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::stand_in::{Deed, Fit, Span};
-use crate::text::{head, lines, numbered_line};
+use crate::text::{Numbering, head, lines};
 use foldhash::quality::FixedState;
+use foldhash::{HashMap, HashMapExt, HashSet};
 use memchr::memmem;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 use toolmark_hosts::toolset::{Name, ToolRole};
 use toolmark_outcome::Role;
@@ -172,9 +172,9 @@ struct Seen<'s, 'a> {
     /// The last read: most files are read once, and nobody asks what it showed.
     unread: Option<Read<'s, 'a>>,
     /// Line numbers with the hash of their text and the call that showed it.
-    lines: HashMap<usize, (u64, usize), FixedState>,
+    lines: HashMap<usize, (u64, usize)>,
     /// Texts without numbers.
-    texts: Vec<(Cow<'a, str>, &'s SessionCall<'a>)>,
+    texts: Vec<(Cow<'s, str>, &'s SessionCall<'a>)>,
     /// Lines that commands asked for and got.
     spans: Vec<(Span, &'s SessionCall<'a>)>,
     /// The last call that showed something of it, or wrote it.
@@ -235,16 +235,16 @@ struct Read<'s, 'a> {
     span: Option<Span>,
 }
 
-impl<'a> Read<'_, 'a> {
+impl<'s> Read<'s, '_> {
     /// The text that came back.
-    fn text(&self) -> Cow<'a, str> {
+    fn text(&self) -> Cow<'s, str> {
         let text = self.call.result().unwrap_or_default();
         if self.is_shell { cut(text, output) } else { text }
     }
 }
 
 /// A part of a text, of which nothing is copied that is borrowed.
-fn cut<'a>(text: Cow<'a, str>, part: fn(&str) -> &str) -> Cow<'a, str> {
+fn cut<'t>(text: Cow<'t, str>, part: fn(&str) -> &str) -> Cow<'t, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(part(text)),
         Cow::Owned(text) => Cow::Owned(part(&text).to_owned()),
@@ -292,7 +292,8 @@ fn bare(result: &str) -> &str {
 
 /// The numbered lines of a result; empty where it has none.
 fn numbered<'t>(text: &'t str, marks: &'t [Name]) -> impl Iterator<Item = (usize, &'t str)> {
-    lines(text).filter_map(move |line| numbered_line(line, marks))
+    let numbering = Numbering::new(marks);
+    lines(text).filter_map(move |line| numbering.split(line))
 }
 
 fn hash(text: &str) -> u64 {

@@ -71,6 +71,7 @@ use crate::offered_tools::offered;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
+use crate::text::lines;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -110,10 +111,12 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             }
             continue;
         };
-        let change = diff::lines(known, &content.replace("\r\n", "\n"));
         if !before.stale {
             recorder.count_opportunity(call);
         }
+        // More than this is not small, whatever it is.
+        let farthest = 2 * (lines(known).count() / SMALL);
+        let change = diff::lines(known, &content.replace("\r\n", "\n"), farthest);
         let Some(change) = change else { continue };
         let is_small = change.old > SHORT && change.lines().saturating_mul(SMALL) <= change.old;
         if !is_small {

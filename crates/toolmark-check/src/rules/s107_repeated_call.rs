@@ -56,7 +56,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::stand_in::Deed;
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -126,7 +126,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             && !is_long_ago(first, call)
             && first.call.step != call.call.step
             && call.ended == Ended::Ok
-            && first.result().is_some_and(|then| Some(then) == call.result() && is_answer(call));
+            && first.has_result_of(call) == Some(true)
+            && is_answer(call);
         if is_same {
             let message = format!("{} was asked for the same again", call.tool);
             let evidence = session.evidence(Role::Context, "the answer came here", first);

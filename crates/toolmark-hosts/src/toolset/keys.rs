@@ -16,12 +16,12 @@ impl Keys {
     /// The value of the first of these names that the arguments have.
     #[must_use]
     pub fn get<'v>(&self, args: &'v Value) -> Option<&'v Value> {
-        self.0.iter().find_map(|key| args.get(&**key))
+        self.0.iter().find_map(|key| argument(args, key))
     }
 
     /// All of these values that are text.
     pub fn texts<'v>(&self, args: &'v Value) -> impl Iterator<Item = &'v str> {
-        self.0.iter().filter_map(|key| args.get(&**key)?.as_str())
+        self.0.iter().filter_map(|key| argument(args, key)?.as_str())
     }
 
     /// The same where it is text.
@@ -51,6 +51,18 @@ impl Keys {
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.0.iter().any(|known| known == name)
+    }
+}
+
+/// The argument of a name. Calls have few: comparing their names is quicker than hashing
+/// the one that is looked for.
+fn argument<'v>(args: &'v Value, name: &str) -> Option<&'v Value> {
+    const FEW: usize = 12;
+    match args {
+        Value::Object(all) if all.len() <= FEW => {
+            all.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+        }
+        _ => args.get(name),
     }
 }
 
