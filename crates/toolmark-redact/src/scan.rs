@@ -135,8 +135,22 @@ impl Starts {
 pub(crate) fn may_hold_secret(text: &[u8]) -> bool {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| LIKELY.find(rest)).map(|at| from + at) {
-        let is_sign = matches!(text.get(at), Some(b':' | b'='));
-        if !is_sign || may_assign(text, at) {
+        let begins = match text.get(at) {
+            Some(b':' | b'=') => may_assign(text, at),
+            Some(b'-') => true,
+            // Two letters are in many words.
+            _ => {
+                let rest = text.get(at..).unwrap_or_default();
+                let is = |word: &[u8]| {
+                    rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+                };
+                is(b"eyJ")
+                    || is(b"bearer ")
+                    || is(b"basic ")
+                    || shapes_at(text, at).next().is_some()
+            }
+        };
+        if begins {
             return true;
         }
         from = at + 1;

@@ -18,17 +18,20 @@ pub fn harmless_json(text: String) -> String {
     if text.is_ascii() && !text.as_bytes().contains(&0x7f) {
         return text;
     }
-    let obeyed = |c: char| c != '\n' && text::is_obeyed(c);
-    if !text.contains(obeyed) {
-        return text;
-    }
-    let mut safe = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if obeyed(c) {
-            let _ = write!(safe, "\\u{:04x}", c as u32);
+    let mut safe = String::new();
+    let mut rest = text.as_str();
+    // Of ASCII nothing else is obeyed that can stand here.
+    while let Some(at) = rest.bytes().position(|b| b >= 0x7f) {
+        let Some((before, from)) = rest.split_at_checked(at) else { break };
+        let Some(c) = from.chars().next() else { break };
+        if text::is_obeyed(c) {
+            let _ = write!(safe, "{before}\\u{:04x}", c as u32);
         } else {
+            safe.push_str(before);
             safe.push(c);
         }
+        rest = from.get(c.len_utf8()..).unwrap_or_default();
     }
+    safe.push_str(rest);
     safe
 }
