@@ -4,6 +4,7 @@ import { ToolTrajectoryGrader } from "@agentv/core";
 
 const rows = () =>
   readFileSync(`${process.argv[2]}/cases.jsonl`, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+const version = JSON.parse(readFileSync("node_modules/@agentv/core/package.json", "utf8")).version;
 const cpu = () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6;
 
 for (const [mode, word] of [["exact", "exact"], ["in_order", "in_order"], ["any_order", "superset"]]) {
@@ -20,5 +21,5 @@ for (const [mode, word] of [["exact", "exact"], ["in_order", "in_order"], ["any_
     passed += result.score === 1 ? 1 : 0;
   }
   const peak = process.resourceUsage().maxRSS / 1024;
-  console.log(JSON.stringify({ peer: "agentv", mode, per_second: cases.length / (cpu() - start), passed, peak_mb: peak }));
+  console.log(JSON.stringify({ peer: "agentv", version, mode, per_second: cases.length / (cpu() - start), passed, peak_mb: peak }));
 }

@@ -1,9 +1,10 @@
 """What every peer's adapter needs: the cases, clocks and one line of results."""
 
+import importlib.metadata
 import json
+import platform
 import resource
 import sys
-import time
 
 
 def cases():
@@ -16,8 +17,8 @@ def cpu():
     return usage.ru_utime + usage.ru_stime
 
 
-def report(peer, mode, count, seconds, passed):
+def report(peer, mode, count, seconds, passed, package=None):
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    row = {"peer": peer, "mode": mode, "per_second": count / seconds, "passed": passed, "peak_mb": peak}
+    version = importlib.metadata.version(package or peer) if passed is not None else f"Python {platform.python_version()}"
+    row = {"peer": peer, "version": version, "mode": mode, "per_second": count / seconds, "passed": passed, "peak_mb": peak}
     print(json.dumps(row), flush=True)
-    time.sleep(0)

@@ -4,6 +4,7 @@ import promptfoo from "promptfoo";
 
 const rows = () =>
   readFileSync(`${process.argv[2]}/cases.jsonl`, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+const version = JSON.parse(readFileSync("node_modules/promptfoo/package.json", "utf8")).version;
 const cpu = () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6;
 
 for (const mode of ["exact", "in_order"]) {
@@ -29,6 +30,6 @@ for (const mode of ["exact", "in_order"]) {
   }
   const peak = process.resourceUsage().maxRSS / 1024;
   const seconds = cpu() - start;
-  console.log(JSON.stringify({ peer: "promptfoo", note: "names only", mode, per_second: cases.length / seconds, passed, peak_mb: peak }));
+  console.log(JSON.stringify({ peer: "promptfoo", version, note: "names only", mode, per_second: cases.length / seconds, passed, peak_mb: peak }));
 }
 process.exit(0);

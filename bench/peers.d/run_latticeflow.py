@@ -34,7 +34,7 @@ async def run(mode):
         scorer = FunctionCallCoverage(function_calls=wanted, mode=mode)
         score = await scorer.ascore({}, output(case["actual"]))
         passed += score.values["all_required_calls_made"] is True
-    report("latticeflow", mode, len(rows), cpu() - start, passed)
+    report("latticeflow", mode, len(rows), cpu() - start, passed, "latticeflow-core")
 
 
 for mode in ["in_order", "any_order"]:

@@ -16,4 +16,5 @@ for _ in range(5):
     best = seconds if best is None else min(best, seconds)
     peak = after.ru_maxrss / 1024
     passed = json.loads(done.stdout.splitlines()[-1])["passed"]
-print(json.dumps({"peer": "toolmark", "mode": mode, "per_second": count / best, "passed": passed, "peak_mb": peak}))
+version = subprocess.run(["target/release/toolmark", "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+print(json.dumps({"peer": "toolmark", "version": version, "mode": mode, "per_second": count / best, "passed": passed, "peak_mb": peak}))

@@ -1,0 +1,91 @@
+//! What `bench/cost` counts: reading, checking and grading, as the command does them and
+//! without what prints. Half the size of the whole program, so that CI can build it with
+//! the profile of the product.
+//!
+//! `cost read DIR`, `cost check DIR`, `cost grade SPEC TRACES`
+
+#![forbid(unsafe_code)]
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use toolmark_check::{Checked, Checker};
+use toolmark_grade::{Grading, LoadOptions, Selection};
+use toolmark_outcome::{Environment, Redactor};
+use toolmark_trace::{Options, Summary, read_path};
+
+/// The allocator of the product.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let calls = match args[..] {
+        ["read", directory] => read(directory.as_ref())?,
+        ["check", directory] => check(directory.as_ref())?,
+        ["grade", spec, traces] => grade(spec.as_ref(), traces.as_ref())?,
+        _ => return Err("usage: cost read|check DIR, cost grade SPEC TRACES".into()),
+    };
+    #[allow(clippy::print_stdout, reason = "the one answer of a bench")]
+    {
+        println!("{calls}");
+    }
+    Ok(())
+}
+
+/// How many calls there are: the work of `stats`.
+fn read(directory: &Path) -> Result<u64, Box<dyn Error>> {
+    let mut calls = 0;
+    for file in files(directory)? {
+        calls += Summary::of(&mut read_path(&file, &Options::default())?).tool_calls;
+    }
+    Ok(calls)
+}
+
+/// The work of `check`.
+fn check(directory: &Path) -> Result<u64, Box<dyn Error>> {
+    let checker = Checker::default();
+    let (mut all, mut calls) = (Checked::default(), 0);
+    for file in files(directory)? {
+        for run in read_path(&file, &Options::default())? {
+            calls += run.calls.len() as u64;
+            all.merge(checker.check(&run));
+        }
+    }
+    all.sort();
+    std::hint::black_box(all.redact(Redactor::new(true)));
+    Ok(calls)
+}
+
+/// The work of `grade --format jsonl`.
+fn grade(spec: &Path, traces: &Path) -> Result<u64, Box<dyn Error>> {
+    let options = LoadOptions { stores_cases: true, ..LoadOptions::default() };
+    let loaded = toolmark_spec::load(spec, &options).map_err(|problem| problem.message)?;
+    let plan = loaded.plan.as_ref().ok_or("the spec has errors")?;
+    let grading = Grading::new(plan, None, Environment::default(), Selection::default());
+    let (mut calls, mut line) = (0, Vec::new());
+    for run in read_path(traces, &Options::default())? {
+        calls += run.calls.len() as u64;
+        let outcome = grading.grade(&run).map_err(|why| format!("{why:?}"))?;
+        line.clear();
+        serde_json::to_writer(&mut line, &outcome.redact(Redactor::new(true)))?;
+        std::hint::black_box(&line);
+    }
+    Ok(calls)
+}
+
+/// The files below a directory, in the order of their names.
+fn files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let (mut files, mut open) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(next) = open.pop() {
+        if next.is_file() {
+            files.push(next);
+            continue;
+        }
+        for entry in std::fs::read_dir(next)? {
+            open.push(entry?.path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
