@@ -58,22 +58,31 @@ impl Spent {
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
     }
 
+    /// What one call cost: how long it took, and its tokens with those of them that the
+    /// model wrote, as far as they are known.
+    #[must_use]
+    pub fn of_call(milliseconds: Option<u64>, tokens: Option<(u64, u64)>) -> Self {
+        let (all, output) = tokens.unwrap_or_default();
+        Self {
+            calls: 1,
+            timed: milliseconds.is_some().into(),
+            counted: tokens.is_some().into(),
+            milliseconds: milliseconds.unwrap_or_default(),
+            tokens: all,
+            output_tokens: output,
+        }
+    }
+
     /// What one call cost, where its response made so many.
     #[must_use]
     pub fn of(run: &Trajectory, call: &SessionCall<'_>, in_response: u64) -> Self {
-        let mut spent = Self { calls: 1, ..Self::default() };
         let duration = call.call.duration.map(|duration| duration.as_millis());
-        if let Some(duration) = duration.and_then(|ms| u64::try_from(ms).ok()) {
-            (spent.timed, spent.milliseconds) = (1, duration);
-        }
         let step = call.call.step.and_then(|step| run.steps.get(step as usize));
-        if let Some(usage) = step.and_then(|step| step.usage.as_ref()) {
-            let share = in_response.max(1);
-            spent.counted = 1;
-            spent.tokens = usage.total() / share;
-            spent.output_tokens = usage.normalised().output / share;
-        }
-        spent
+        let share = in_response.max(1);
+        let tokens = step
+            .and_then(|step| step.usage.as_ref())
+            .map(|usage| (usage.total() / share, usage.normalised().output / share));
+        Self::of_call(duration.and_then(|ms| u64::try_from(ms).ok()), tokens)
     }
 }
 

@@ -2,6 +2,7 @@
 //! rule, a setting, something to install. From tables per class and rule, filled with what
 //! the occurrences name; where nothing concrete follows, there is none.
 
+mod apply;
 mod failures;
 mod findings;
 pub mod worded;

@@ -142,7 +142,7 @@ pub struct About {
 }
 
 /// The occurrences of one file.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// Where they come from.
     pub origins: Vec<Origin>,

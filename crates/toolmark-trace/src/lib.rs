@@ -82,7 +82,7 @@ pub use call_shapes::{LooseCall, NotCalls, calls_in};
 pub use diagnostic::{Diagnostic, Severity};
 pub use export::{EXPORTERS, ExportInfo, Exporter, Losses, Part, exporter_by_id, rewrite};
 pub use format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
-pub use formats::FORMATS;
+pub use formats::{CONVERSATION_ATTRIBUTES, FORMATS};
 pub use input::limits::Limits;
 pub use join::{Joined, Loaded, join_sub_agents, load_path};
 pub use model::*;

@@ -2,7 +2,7 @@
 
 use crate::commands::{
     check, compare, completions, convert, feed, formats, grade, graders, guard, init, judge, lint,
-    mine, prices, rules, run, runs, schema, show, stats, trend,
+    mine, prices, rules, run, runs, schema, serve, show, stats, trend,
 };
 use crate::exit::Exit;
 use crate::pool::Pool;
@@ -32,6 +32,7 @@ Examples:
   toolmark check                      findings in the newest sessions
   toolmark feed                       what keeps going wrong, and the fix
   toolmark trend                      what changes from week to week, and since when
+  toolmark serve                      the same as a page that stays up to date
   toolmark grade spec.yaml runs/      traces against a spec
   toolmark run spec.yaml              agents on the cases of a spec, graded
   toolmark compare old.json new.json  what changed between two runs
@@ -59,6 +60,7 @@ pub(crate) enum Command {
     Check(Box<check::Check>),
     Feed(Box<feed::Feed>),
     Trend(Box<trend::Trend>),
+    Serve(Box<serve::Serve>),
     Grade(Box<grade::Grade>),
     Run(Box<run::Run>),
     Runs(runs::Runs),

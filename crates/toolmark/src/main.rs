@@ -15,7 +15,6 @@ mod exit;
 mod gold;
 mod grading;
 mod guarding;
-mod headline;
 mod inputs;
 mod judging;
 mod pool;
@@ -80,6 +79,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Convert(convert) => convert.run(printer),
         Command::Check(check) => check.run(printer),
         Command::Feed(feed) => feed.run(printer),
+        Command::Serve(serve) => serve.run(printer),
         Command::Rules(rules) => rules.run(printer),
         Command::Grade(grade) => grade.run(printer),
         Command::Run(run) => run.run(printer),

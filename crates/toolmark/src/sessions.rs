@@ -111,23 +111,37 @@ pub(crate) fn looked_in() -> String {
     }
 }
 
+/// Where sessions of an agent lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The agent.
+    pub(crate) agent: &'static str,
+    /// The folder, or the file.
+    pub(crate) path: PathBuf,
+    /// The id of the session that a file holds; `None` for other files.
+    pub(crate) id: fn(&Path) -> Option<String>,
+}
+
+/// All places that sessions may lie in, whether they are there or not.
+pub(crate) fn places() -> Vec<Place> {
+    let home = env::home_dir();
+    let of_hosts = HOSTS.iter().filter_map(|host| {
+        let paths = host.paths?;
+        let kept = paths.sessions.as_ref()?;
+        let directory = paths.directory(home.as_deref(), |name| env::var_os(name))?;
+        Some(Place { agent: host.id, path: directory.join(kept.folder), id: kept.id })
+    });
+    let of_others = OTHERS.iter().filter_map(|kept| {
+        let base = if kept.in_project { env::current_dir().ok() } else { home.clone() };
+        Some(Place { agent: kept.agent, path: base?.join(kept.path), id: kept.id })
+    });
+    of_hosts.chain(of_others).collect()
+}
+
 /// All sessions, the newest first.
 pub(crate) fn find() -> Vec<Session> {
-    let home = env::home_dir();
-    let mut sessions: Vec<Session> = Vec::new();
-    for host in HOSTS {
-        let Some(paths) = host.paths else { continue };
-        let Some(kept) = &paths.sessions else { continue };
-        let Some(directory) = paths.directory(home.as_deref(), |name| env::var_os(name)) else {
-            continue;
-        };
-        sessions.extend(in_folder(host.id, kept.id, &directory.join(kept.folder)));
-    }
-    for kept in OTHERS {
-        let base = if kept.in_project { env::current_dir().ok() } else { home.clone() };
-        let Some(path) = base.map(|base| base.join(kept.path)) else { continue };
-        sessions.extend(in_folder(kept.agent, kept.id, &path));
-    }
+    let mut sessions: Vec<Session> =
+        places().iter().flat_map(|place| in_folder(place.agent, place.id, &place.path)).collect();
     sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
     sessions
 }

@@ -1,13 +1,15 @@
 //! What every output for a terminal is made of.
 
 mod glance;
+mod headline;
 pub mod human;
 mod line;
 pub mod text;
 
 use std::fmt::Write as _;
 
-pub use glance::glance;
+pub use glance::{first_words, glance};
+pub use headline::{Headline, headline, headline_of};
 pub use line::{Line, style};
 
 /// Escapes what a terminal would obey. A JSON writer has escaped all below

@@ -72,6 +72,7 @@ mod pi_stream;
 mod pydantic_ai;
 mod qwen_code;
 pub(crate) mod shared;
+pub use shared::spans::CONVERSATION_ATTRIBUTES;
 mod specstory;
 mod swe_agent;
 mod tau2_bench;

@@ -2,6 +2,7 @@
 
 use super::{At, Call, Cost, Fact, Fidelity, Payload, Recorded, Text, Usage};
 use jiff::{SignedDuration, Timestamp};
+use std::collections::HashMap;
 
 /// Sub-agents are nested no deeper than this: readers put deeper ones beside
 /// their parents, so that a tree can be walked recursively, and so
@@ -314,6 +315,37 @@ impl Trajectory {
     /// The calls of one step.
     pub fn calls_of(&self, step: u32) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(move |c| c.step == Some(step))
+    }
+
+    /// The sub-agents by the call that started each, and those that no call is known
+    /// to have started.
+    #[must_use]
+    pub fn children_by_call(&self) -> (HashMap<u32, Vec<&Self>>, Vec<&Self>) {
+        let mut placed: HashMap<u32, Vec<&Self>> = HashMap::new();
+        let mut strays = Vec::new();
+        if self.children.is_empty() {
+            return (placed, strays);
+        }
+        let mut by_id: HashMap<String, u32> = HashMap::new();
+        for (index, call) in self.calls.iter().enumerate() {
+            for id in call.spawned.iter().chain(&call.id) {
+                by_id.entry(id.get().into_owned()).or_insert(index as u32);
+            }
+        }
+        for child in &self.children {
+            let named = child.id.iter().chain(child.parent.iter().flat_map(|p| &p.call));
+            let by_name = named.filter_map(|id| by_id.get(&*id.get())).next().copied();
+            let by_time = || {
+                let start = child.started?;
+                let before = |c: &Call| c.started.is_some_and(|t| t <= start);
+                self.calls.iter().rposition(before).map(|i| i as u32)
+            };
+            match by_name.or_else(by_time) {
+                Some(call) => placed.entry(call).or_default().push(child),
+                None => strays.push(child),
+            }
+        }
+        (placed, strays)
     }
 
     /// This trajectory and all its sub-agents', parents first.

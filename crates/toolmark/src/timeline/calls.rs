@@ -1,15 +1,14 @@
 //! Calls, a line each.
 
 use super::Look;
-use crate::headline::headline;
 use crate::human;
 use crate::printer::{Line, style};
 use crate::table::{Column, Give, Table};
 use crate::text::{Layout, head, width};
 use anstyle::Style;
 use toolmark_redact::{Printable, Redactor, printable};
-use toolmark_report::terminal::glance;
-use toolmark_trace::{Call, EventKind, Status, Trajectory};
+use toolmark_report::terminal::{glance, headline};
+use toolmark_trace::{Call, Status, Trajectory};
 
 /// Tool names are lined up to here; longer ones push their arguments.
 const WIDEST_TOOL: usize = 14;
@@ -155,21 +154,6 @@ pub(crate) fn call_table(run: &Trajectory, look: Look) -> Table {
         }
     }
     table
-}
-
-/// The first words of the user, or of whatever was said first.
-pub(crate) fn first_words(run: &Trajectory, redactor: Redactor) -> Printable {
-    let said = |kind: &EventKind| {
-        let events = run.events.iter().filter(|e| e.kind == *kind);
-        events
-            .filter_map(|e| e.text.as_ref())
-            .map(|t| glance(redactor, &t.plain()))
-            .find(|t| !t.is_empty())
-    };
-    said(&EventKind::User)
-        .or_else(|| said(&EventKind::Message))
-        .or_else(|| said(&EventKind::Context))
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ mod detail;
 mod header;
 mod words;
 
-pub(crate) use calls::{call_table, first_words};
+pub(crate) use calls::call_table;
 pub(crate) use header::header;
+pub(crate) use toolmark_report::terminal::first_words;
 
 use crate::human;
 use crate::printer::{Line, style};
@@ -116,7 +117,7 @@ impl<'r> Walk<'r> {
                 group.push(index as u32);
             }
         }
-        let (children, strays) = place_children(run);
+        let (children, strays) = run.children_by_call();
         Self {
             run,
             look,
@@ -430,36 +431,6 @@ impl<'r> Walk<'r> {
         let most = if self.look.full { usize::MAX } else { most };
         words::lines(&text.plain(), room, most, self.look.redactor)
     }
-}
-
-/// Finds the call each sub-agent belongs under: the one that names it or that
-/// it names, else the last one made before it started.
-fn place_children(run: &Trajectory) -> (HashMap<u32, Vec<&Trajectory>>, Vec<&Trajectory>) {
-    let mut placed: HashMap<u32, Vec<&Trajectory>> = HashMap::new();
-    let mut strays = Vec::new();
-    if run.children.is_empty() {
-        return (placed, strays);
-    }
-    let mut by_id: HashMap<String, u32> = HashMap::new();
-    for (index, call) in run.calls.iter().enumerate() {
-        for id in call.spawned.iter().chain(&call.id) {
-            by_id.entry(id.get().into_owned()).or_insert(index as u32);
-        }
-    }
-    for child in &run.children {
-        let named = child.id.iter().chain(child.parent.iter().flat_map(|p| &p.call));
-        let by_name = named.filter_map(|id| by_id.get(&*id.get())).next().copied();
-        let by_time = || {
-            let start = child.started?;
-            let before = |c: &Call| c.started.is_some_and(|t| t <= start);
-            run.calls.iter().rposition(before).map(|i| i as u32)
-        };
-        match by_name.or_else(by_time) {
-            Some(call) => placed.entry(call).or_default().push(child),
-            None => strays.push(child),
-        }
-    }
-    (placed, strays)
 }
 
 fn skill_steps(run: &Trajectory) -> HashSet<u32> {

@@ -11,14 +11,10 @@ use std::fs;
 use std::io::{self, BufRead};
 use std::path::Path;
 use toolmark_feed::fix::worded;
-use toolmark_feed::{Fix, Issue, Target};
+use toolmark_feed::{Fix, Issue};
 use toolmark_grade::UsualJudge;
-use toolmark_hosts::install::{add_to_list, unified_diff};
-use toolmark_outcome::Printable;
+use toolmark_hosts::install::unified_diff;
 use toolmark_outcome::judging::Judge;
-
-/// The heading that lines for the agent go under.
-const HEADING: &str = "## Known problems";
 
 /// Show the change that prevents an issue, and apply it
 #[derive(Debug, Args)]
@@ -85,7 +81,7 @@ impl FixIssue {
                 return Err(failure.because(&error).into());
             }
         };
-        let after = changed(before.as_deref().unwrap_or_default(), &fix).map_err(|why| {
+        let after = fix.apply_to(before.as_deref().unwrap_or_default()).map_err(|why| {
             Failure::usage(format!("{} was left as it is: {why}", path.display()))
         })?;
         if before.as_deref() == Some(&after) {
@@ -143,50 +139,6 @@ impl FixIssue {
     }
 }
 
-/// The text of a file with the fix in it.
-fn changed(text: &str, fix: &Fix<Printable>) -> Result<String, String> {
-    match (fix.target, fix.key) {
-        (Target::Permission | Target::Setting, Some(keys)) => {
-            let keys: Vec<&str> = keys.split('.').collect();
-            let items: Vec<String> = serde_json::from_str(&format!("[{}]", &*fix.text))
-                .map_err(|error| error.to_string())?;
-            let items: Vec<&str> = items.iter().map(String::as_str).collect();
-            add_to_list(text, &keys, &items)
-        }
-        _ => Ok(with_line(text, &fix.text)),
-    }
-}
-
-/// The text with a line under the heading for such lines, which is made where it is
-/// missing.
-fn with_line(text: &str, line: &str) -> String {
-    if text.lines().any(|one| one.trim() == line.trim()) {
-        return text.to_owned();
-    }
-    let mut lines: Vec<&str> = text.lines().collect();
-    match lines.iter().position(|one| one.trim() == HEADING) {
-        Some(heading) => {
-            let section = &lines[heading + 1..];
-            let end = section.iter().position(|one| one.starts_with('#')).unwrap_or(section.len());
-            let last = section[..end].iter().rposition(|one| !one.trim().is_empty());
-            match last {
-                Some(last) => lines.insert(heading + 2 + last, line),
-                None => lines.splice(heading + 1..heading + 1, ["", line]).for_each(drop),
-            }
-        }
-        None => {
-            while lines.last().is_some_and(|one| one.trim().is_empty()) {
-                lines.pop();
-            }
-            if !lines.is_empty() {
-                lines.push("");
-            }
-            lines.extend([HEADING, "", line]);
-        }
-    }
-    lines.join("\n") + "\n"
-}
-
 fn confirmed(printer: &mut Printer) -> Result<bool, Stop> {
     if !printer.is_interactive() {
         let failure = Failure::usage("nobody is here to confirm the change");
@@ -196,22 +148,4 @@ fn confirmed(printer: &mut Printer) -> Result<bool, Stop> {
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::with_line;
-
-    #[test]
-    fn a_line_goes_under_its_heading_once() {
-        for (text, want) in [
-            ("", "## Known problems\n\n- x\n"),
-            ("# A\ntext\n", "# A\ntext\n\n## Known problems\n\n- x\n"),
-            ("## Known problems\n\n- a\n\n## B\n", "## Known problems\n\n- a\n- x\n\n## B\n"),
-            ("## Known problems\n## B\n", "## Known problems\n\n- x\n## B\n"),
-            ("a\n- x\nb\n", "a\n- x\nb\n"),
-        ] {
-            assert_eq!(with_line(text, "- x"), want, "{text:?}");
-        }
-    }
 }

@@ -10,13 +10,11 @@ use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use toolmark_check::promote::{Alike, CallFault, Case, case, case_of_call};
-use toolmark_check::{Checker, week_of};
-use toolmark_feed::{Issue, Key, Kind, State, failure_keys};
-use toolmark_trace::Trajectory;
+use toolmark_check::promote::Case;
+use toolmark_check::week_of;
+use toolmark_feed::{Issue, State};
 
 /// Write issues as cases that fail when they come back
 ///
@@ -93,7 +91,7 @@ fn cases(chosen: &[&Issue], read: &Read) -> Result<Vec<Case>, Failure> {
             for session in run.flatten() {
                 for (at, issue) in chosen.iter().enumerate() {
                     if !made.contains_key(&at)
-                        && let Some(case) = case_of(issue, session, &run)
+                        && let Some(case) = issue.case_in(session, &run)
                     {
                         made.insert(at, case);
                     }
@@ -102,52 +100,4 @@ fn cases(chosen: &[&Issue], read: &Read) -> Result<Vec<Case>, Failure> {
         }
     }
     Ok(made.into_values().collect())
-}
-
-/// The case of an issue, where this trajectory has the call that represents it.
-fn case_of(issue: &Issue, session: &Trajectory, root: &Trajectory) -> Option<Case> {
-    let shown = issue.representative.as_ref()?;
-    let index = session.calls.iter().position(|call| {
-        let at = call.at.location();
-        *at.file == **shown.place.file.raw() && at.byte == shown.place.byte
-    })?;
-    let description =
-        format!("{} (issue {}, session {})", issue.title.raw(), issue.id, shown.session.raw());
-    match issue.kind {
-        Kind::Finding => {
-            let findings = Checker::default().check_alone(session).findings;
-            let finding = findings.iter().find(|finding| {
-                Key::of_finding(finding).id() == issue.id && finding.place == shown.place
-            })?;
-            let mut case = case(finding, session, root, Alike::Cluster).ok()?;
-            case.description = description;
-            Some(case)
-        }
-        Kind::Failure => case_of_call(CallFault {
-            id: format!("failure-{}", issue.id),
-            description,
-            tag: issue.subtype,
-            grader: "failure",
-            config: issue.case.get("config")?.clone(),
-            is_shown: fails,
-            run: session,
-            root,
-            index,
-        }),
-    }
-}
-
-/// Does a call of the run fail as the configuration of the grader says?
-fn fails(config: &Value, run: &Trajectory) -> bool {
-    let text = |name: &str| config.get(name).and_then(Value::as_str);
-    let counts = |key: &Key| match key {
-        Key::Failure { role, class, template } => {
-            text("class") == Some(class.word())
-                && text("role").or(text("tool")).is_none_or(|word| word == role.word())
-                && text("template").is_none_or(|wanted| wanted == template)
-        }
-        Key::Finding { .. } => false,
-    };
-    let keys = |run: &Trajectory| failure_keys(run, &toolmark_check::Toolsets::default());
-    run.flatten().into_iter().any(|run| keys(run).iter().any(|(_, key)| counts(key)))
 }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use toolmark_guard::files;
 use toolmark_hosts::install::{self, Environment, Error, Plan, Scope, Settings, State};
 use toolmark_redact::printable;
+use toolmark_serve::HostStatus;
 
 const INSTALL: &str = "\
 Examples:
@@ -412,6 +413,42 @@ impl Status {
         }
         Ok(exit)
     }
+}
+
+/// Where the guard is installed for the agents of this machine, for the page.
+pub(super) fn seen_by_page() -> Result<Vec<HostStatus>, Stop> {
+    let (place, binary) = (place()?, binary()?);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path: Vec<PathBuf> = env::split_paths(&path).collect();
+    let lasts = last::of_hosts(&guarding::here().guard.policy().log());
+    let mut rows = Vec::new();
+    for host in install::present(&place, &path) {
+        for scope in [Scope::User, Scope::Project] {
+            let found = settings(host, scope, &place, &binary)?;
+            let state = found.state();
+            let is_there = state == State::Installed;
+            // A project without settings of its own is not worth a row.
+            if scope == Scope::Project && state == State::NotInstalled {
+                continue;
+            }
+            let problem = match &state {
+                State::Broken { error } => Some(error.clone()),
+                State::Stale { .. } => Some("of another binary, or not complete".to_owned()),
+                _ => found.obstacle().filter(|_| is_there),
+            };
+            let last = lasts.get(host).filter(|_| is_there);
+            rows.push(HostStatus {
+                host: host.to_owned(),
+                installed: is_there,
+                settings: found.path().to_string_lossy().into_owned(),
+                // A host that asked about a call runs the hook.
+                accepted: last.map(|_| true),
+                last_decision: last.map(|last| format!("{} {}", last.time, last.decision)),
+                problem,
+            });
+        }
+    }
+    Ok(rows)
 }
 
 /// The exit code after one more settings file.

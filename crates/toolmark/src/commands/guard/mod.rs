@@ -72,6 +72,11 @@ impl Guard {
     }
 }
 
+/// Where the guard is installed, for the page.
+pub(crate) fn installed() -> Vec<toolmark_serve::HostStatus> {
+    install::seen_by_page().unwrap_or_default()
+}
+
 fn tone(decision: Decision) -> anstyle::Style {
     match decision {
         Decision::Allow => style::GOOD,

@@ -24,6 +24,7 @@ mod tests;
 mod tree;
 
 pub(crate) use attributes::Attributes;
+pub use dialects::CONVERSATION_ATTRIBUTES;
 pub(crate) use facts::{Facts, Kind, Message, Part, Role};
 pub(crate) use list::SpanList;
 

@@ -44,8 +44,8 @@ const DIALECTS: &[Dialect] = &[
     copilot::DIALECT,
 ];
 
-/// Where a conversation is named, strongest first.
-const CONVERSATION: [&str; 6] = [
+/// The attributes that name the conversation of a span, strongest first.
+pub const CONVERSATION_ATTRIBUTES: [&str; 6] = [
     "claude_agent.session.id",
     "gcp.vertex.agent.session_id",
     "gen_ai.conversation.id",
@@ -57,7 +57,7 @@ const CONVERSATION: [&str; 6] = [
 /// What a span says, in all vocabularies.
 pub(super) fn facts(span: &mut Span) -> Facts {
     let mut facts = std::mem::take(&mut span.known);
-    fill(&mut facts.conversation, || span.attributes.text(&CONVERSATION));
+    fill(&mut facts.conversation, || span.attributes.text(&CONVERSATION_ATTRIBUTES));
     fill(&mut facts.kind, || DIALECTS.iter().find_map(|dialect| (dialect.kind)(span)));
     fill(&mut facts.kind, || named_kind(&span.name.get()));
     if let Some(kind) = facts.kind {

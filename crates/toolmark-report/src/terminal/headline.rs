@@ -3,18 +3,18 @@
 //! Hosts name the same thing differently (`file_path`, `filePath`, `path`), so
 //! this looks at the names of arguments, not of tools.
 
-use crate::text::{code_line, head};
+use super::text::{code_line, head};
 use serde_json::{Map, Value};
 use toolmark_redact::{Printable, Redactor};
 use toolmark_trace::{Call, Payload};
 
 /// The words for a call.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Headline<T = Printable> {
+pub struct Headline<T = Printable> {
     /// The argument that says most, on one line.
-    pub(crate) main: T,
+    pub main: T,
     /// What else is worth knowing: where, how much.
-    pub(crate) extra: T,
+    pub extra: T,
 }
 
 /// Arguments that say what a call does, those that say most first.
@@ -50,8 +50,14 @@ const PATHS: &[&str] = &["file_path", "filePath", "absolute_path", "notebook_pat
 const LONGEST: usize = 4 << 10;
 
 /// The words for a call, as they may be printed.
-pub(crate) fn headline(call: &Call, cwd: Option<&str>, redactor: Redactor) -> Headline {
-    let Some(args) = &call.args else { return Headline::default() };
+#[must_use]
+pub fn headline(call: &Call, cwd: Option<&str>, redactor: Redactor) -> Headline {
+    call.args.as_ref().map(|args| headline_of(args, cwd, redactor)).unwrap_or_default()
+}
+
+/// The words for a call with these arguments, as they may be printed.
+#[must_use]
+pub fn headline_of(args: &Payload, cwd: Option<&str>, redactor: Redactor) -> Headline {
     let found = match args.parsed() {
         Some(Value::Object(map)) => of_object(map, cwd),
         _ => None,
@@ -120,7 +126,7 @@ fn patched_files(text: &str) -> Option<String> {
 }
 
 /// A path as seen from a directory.
-pub(crate) fn seen_from<'p>(cwd: Option<&str>, path: &'p str) -> &'p str {
+fn seen_from<'p>(cwd: Option<&str>, path: &'p str) -> &'p str {
     let below = cwd.and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')));
     below.and_then(|rest| rest.strip_prefix('/')).filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
@@ -135,10 +141,10 @@ fn extra(map: &Map<String, Value>, main: &str, cwd: Option<&str>) -> String {
         return format!("\u{2212}{} +{}", lines(old), lines(new));
     }
     if let Some(Value::Array(edits)) = map.get("edits") {
-        return crate::human::things(edits.len() as u64, "edit").into();
+        return super::human::things(edits.len() as u64, "edit").into();
     }
     if let (Some(content), true) = (text(&["content"]), PATHS.contains(&main)) {
-        return crate::human::things(lines(content) as u64, "line").into();
+        return super::human::things(lines(content) as u64, "line").into();
     }
     match (number("offset"), number("limit")) {
         (Some(from), Some(count)) => {

@@ -1,0 +1,72 @@
+//! A file with a fix in it.
+
+use super::{Fix, Target};
+use toolmark_hosts::install::add_to_list;
+use toolmark_outcome::Printable;
+
+/// The heading that lines for the agent go under.
+const HEADING: &str = "## Known problems";
+
+impl Fix<Printable> {
+    /// The text of its file with the fix in it; the text itself where it is there already.
+    pub fn apply_to(&self, text: &str) -> Result<String, String> {
+        match (self.target, self.key) {
+            (Target::Permission | Target::Setting, Some(keys)) => {
+                let keys: Vec<&str> = keys.split('.').collect();
+                let items: Vec<String> = serde_json::from_str(&format!("[{}]", &*self.text))
+                    .map_err(|error| error.to_string())?;
+                let items: Vec<&str> = items.iter().map(String::as_str).collect();
+                add_to_list(text, &keys, &items)
+            }
+            _ => Ok(with_line(text, &self.text)),
+        }
+    }
+}
+
+/// The text with a line under the heading for such lines, which is made where it is
+/// missing.
+fn with_line(text: &str, line: &str) -> String {
+    if text.lines().any(|one| one.trim() == line.trim()) {
+        return text.to_owned();
+    }
+    let mut lines: Vec<&str> = text.lines().collect();
+    match lines.iter().position(|one| one.trim() == HEADING) {
+        Some(heading) => {
+            let section = &lines[heading + 1..];
+            let end = section.iter().position(|one| one.starts_with('#')).unwrap_or(section.len());
+            let last = section[..end].iter().rposition(|one| !one.trim().is_empty());
+            match last {
+                Some(last) => lines.insert(heading + 2 + last, line),
+                None => lines.splice(heading + 1..heading + 1, ["", line]).for_each(drop),
+            }
+        }
+        None => {
+            while lines.last().is_some_and(|one| one.trim().is_empty()) {
+                lines.pop();
+            }
+            if !lines.is_empty() {
+                lines.push("");
+            }
+            lines.extend([HEADING, "", line]);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_line;
+
+    #[test]
+    fn a_line_goes_under_its_heading_once() {
+        for (text, want) in [
+            ("", "## Known problems\n\n- x\n"),
+            ("# A\ntext\n", "# A\ntext\n\n## Known problems\n\n- x\n"),
+            ("## Known problems\n\n- a\n\n## B\n", "## Known problems\n\n- a\n- x\n\n## B\n"),
+            ("## Known problems\n## B\n", "## Known problems\n\n- x\n## B\n"),
+            ("a\n- x\nb\n", "a\n- x\nb\n"),
+        ] {
+            assert_eq!(with_line(text, "- x"), want, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Who may do what: tokens, and the headers that tell a program of this machine from a page
+//! of somebody else.
+
+use axum::http::{HeaderMap, StatusCode, header};
+use sha2::{Digest, Sha256};
+use std::net::SocketAddr;
+use subtle::ConstantTimeEq;
+
+/// Shorter tokens can be guessed.
+const MIN_TOKEN: usize = 16;
+
+/// What a request wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Send telemetry.
+    Ingest,
+    /// Look.
+    Read,
+    /// Decide about issues.
+    Write,
+}
+
+impl Scope {
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "ingest" => Some(Self::Ingest),
+            "read" => Some(Self::Read),
+            "write" => Some(Self::Write),
+            _ => None,
+        }
+    }
+}
+
+/// Why a request is denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Denied {
+    /// The name that was asked for is not one of this server.
+    #[error("this server does not go by that name; ask for the address it printed")]
+    Host,
+    /// A page of another site asks.
+    #[error("requests of other sites are refused")]
+    Origin,
+    /// A change without the header that only our page sends.
+    #[error("changes need the header `X-Toolmark: 1`")]
+    NoMark,
+    /// There is no token.
+    #[error("a token is needed: `Authorization: Bearer …`")]
+    NoToken,
+    /// The token is unknown.
+    #[error("the token is unknown")]
+    WrongToken,
+    /// The token does not allow this.
+    #[error("the token does not allow this")]
+    Scope,
+}
+
+impl Denied {
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            Self::NoToken | Self::WrongToken => StatusCode::UNAUTHORIZED,
+            Self::Host => StatusCode::MISDIRECTED_REQUEST,
+            Self::Origin | Self::NoMark | Self::Scope => StatusCode::FORBIDDEN,
+        }
+    }
+
+    /// The word that programs get.
+    pub(crate) fn code(self) -> &'static str {
+        match self {
+            Self::Host => "wrong_host",
+            Self::Origin => "wrong_origin",
+            Self::NoMark => "no_mark",
+            Self::NoToken => "no_token",
+            Self::WrongToken => "wrong_token",
+            Self::Scope => "wrong_scope",
+        }
+    }
+}
+
+/// A token, and what it allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Token {
+    hash: [u8; 32],
+    scopes: Vec<Scope>,
+    key: Option<IngestKey>,
+}
+
+/// Whose telemetry a token sends, and which tools that agent may use.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IngestKey {
+    /// What it is called.
+    pub name: String,
+    /// The tools that may be used; all where there is none.
+    pub allowed: Vec<String>,
+    /// The tools that may not.
+    pub denied: Vec<String>,
+}
+
+impl IngestKey {
+    /// May a tool be used? What is denied is, even if it is allowed too.
+    pub(crate) fn allows(&self, tool: &str) -> bool {
+        let has = |list: &[String]| list.iter().any(|one| one == tool);
+        !has(&self.denied) && (self.allowed.is_empty() || has(&self.allowed))
+    }
+}
+
+/// Tokens of a file: one per line, with what it allows.
+#[derive(Debug, Clone, Default)]
+pub struct Tokens {
+    all: Vec<Token>,
+}
+
+impl Tokens {
+    /// Reads lines such as `TOKEN read,write` and `TOKEN ingest name=ci deny=Bash,WebFetch`.
+    /// A token without scopes may do everything.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut all: Vec<Token> = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let wrong = |words: &str| format!("line {number}: {words}");
+            let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+            let Some(token) = words.next() else { continue };
+            if token.len() < MIN_TOKEN {
+                return Err(wrong(&format!("a token has at least {MIN_TOKEN} characters")));
+            }
+            let mut scopes = Vec::new();
+            let mut key = IngestKey::default();
+            for word in words {
+                let list = |text: &str| text.split(',').map(str::to_owned).collect();
+                match word.split_once('=') {
+                    Some(("name", name)) => name.clone_into(&mut key.name),
+                    Some(("allow", tools)) => key.allowed = list(tools),
+                    Some(("deny", tools)) => key.denied = list(tools),
+                    Some(_) => return Err(wrong("expected name=, allow= or deny=")),
+                    None => {
+                        for scope in word.split(',') {
+                            let scope = Scope::from_word(scope)
+                                .ok_or_else(|| wrong("a scope is one of ingest, read and write"))?;
+                            scopes.push(scope);
+                        }
+                    }
+                }
+            }
+            if scopes.is_empty() {
+                scopes = vec![Scope::Ingest, Scope::Read, Scope::Write];
+            }
+            let has_tools = !key.allowed.is_empty() || !key.denied.is_empty();
+            if has_tools && key.name.is_empty() {
+                return Err(wrong("a key with allow= or deny= needs name="));
+            }
+            let key = (!key.name.is_empty()).then_some(key);
+            all.push(Token { hash: Sha256::digest(token).into(), scopes, key });
+        }
+        if all.is_empty() {
+            return Err("there is no token in it".to_owned());
+        }
+        Ok(Self { all })
+    }
+
+    /// Is there none?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The keys that telemetry comes under.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &IngestKey> {
+        self.all.iter().filter_map(|token| token.key.as_ref())
+    }
+}
+
+/// Who may do what at one address.
+#[derive(Debug)]
+pub(crate) struct Access {
+    tokens: Tokens,
+    /// The names this server goes by; `None` where it cannot know them.
+    names: Option<Vec<String>>,
+}
+
+impl Access {
+    /// Access at an address. With tokens, other sites cannot ask in the name of the user,
+    /// so that names do not matter where the server is reached from elsewhere.
+    pub(crate) fn new(address: SocketAddr, tokens: Tokens) -> Self {
+        let port = address.port();
+        let names = address.ip().is_loopback().then(|| {
+            let mut names =
+                vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned()];
+            names.extend(names.clone().iter().map(|name| format!("{name}:{port}")));
+            let own = address.to_string();
+            names.push(own);
+            names
+        });
+        Self { tokens, names }
+    }
+
+    /// May a request with these headers be answered at all? `is_page` where only a file of
+    /// the page is wanted, which any site may link to.
+    pub(crate) fn check_site(&self, headers: &HeaderMap, is_page: bool) -> Result<(), Denied> {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let host = text(header::HOST).map(str::to_ascii_lowercase);
+        if let (Some(names), Some(host)) = (&self.names, &host)
+            && !names.contains(host)
+        {
+            return Err(Denied::Host);
+        }
+        if let Some(origin) = text(header::ORIGIN) {
+            let origin = origin.to_ascii_lowercase();
+            let site = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            if site.is_none() || site != host.as_deref() {
+                return Err(Denied::Origin);
+            }
+        }
+        let is_foreign = headers
+            .get("sec-fetch-site")
+            .is_some_and(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"));
+        if is_foreign && !is_page {
+            return Err(Denied::Origin);
+        }
+        Ok(())
+    }
+
+    /// May a request with these headers do this? The key it comes under, where it has one.
+    pub(crate) fn check(
+        &self,
+        headers: &HeaderMap,
+        scope: Scope,
+    ) -> Result<Option<String>, Denied> {
+        self.check_site(headers, false)?;
+        if scope == Scope::Write && headers.get("x-toolmark").is_none_or(|mark| mark != "1") {
+            return Err(Denied::NoMark);
+        }
+        if self.tokens.all.is_empty() {
+            return Ok(None);
+        }
+        let sent = headers.get(header::AUTHORIZATION).ok_or(Denied::NoToken)?;
+        let sent = sent.as_bytes().strip_prefix(b"Bearer ").ok_or(Denied::NoToken)?;
+        let hash: [u8; 32] = Sha256::digest(sent.trim_ascii()).into();
+        // All are looked at, whichever it is.
+        let mut found = None;
+        for token in &self.tokens.all {
+            if bool::from(token.hash.ct_eq(&hash)) {
+                found = Some(token);
+            }
+        }
+        let token = found.ok_or(Denied::WrongToken)?;
+        if !token.scopes.contains(&scope) {
+            return Err(Denied::Scope);
+        }
+        Ok(token.key.as_ref().map(|key| key.name.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READ: &str = "read-0123456789abcdef";
+    const SEND: &str = "send-0123456789abcdef";
+
+    fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.insert(
+                header::HeaderName::from_bytes(name.as_bytes()).unwrap(),
+                value.parse().unwrap(),
+            );
+        }
+        headers
+    }
+
+    #[test]
+    fn sites_and_names() {
+        let access = Access::new("127.0.0.1:4319".parse().unwrap(), Tokens::default());
+        let ok = Ok(None);
+        for (pairs, scope, want) in [
+            (&[("host", "127.0.0.1:4319")][..], Scope::Read, ok.clone()),
+            (&[("host", "LocalHost:4319")], Scope::Read, ok.clone()),
+            (&[], Scope::Ingest, ok.clone()),
+            (&[("host", "evil.example:4319")], Scope::Read, Err(Denied::Host)),
+            (&[("host", "127.0.0.1.evil.example")], Scope::Read, Err(Denied::Host)),
+            (
+                &[("host", "127.0.0.1:4319"), ("origin", "http://127.0.0.1:4319")],
+                Scope::Read,
+                ok.clone(),
+            ),
+            (
+                &[("host", "127.0.0.1:4319"), ("origin", "http://127.0.0.1:8000")],
+                Scope::Read,
+                Err(Denied::Origin),
+            ),
+            (&[("host", "127.0.0.1:4319"), ("origin", "null")], Scope::Ingest, Err(Denied::Origin)),
+            (
+                &[("host", "127.0.0.1:4319"), ("sec-fetch-site", "cross-site")],
+                Scope::Read,
+                Err(Denied::Origin),
+            ),
+            (&[("host", "127.0.0.1:4319")], Scope::Write, Err(Denied::NoMark)),
+            (&[("host", "127.0.0.1:4319"), ("x-toolmark", "1")], Scope::Write, ok.clone()),
+        ] {
+            assert_eq!(access.check(&headers(pairs), scope), want, "{pairs:?}");
+        }
+        let link = headers(&[("host", "localhost:4319"), ("sec-fetch-site", "cross-site")]);
+        assert_eq!(access.check_site(&link, true), Ok(()));
+    }
+
+    #[test]
+    fn tokens_allow_what_they_say() {
+        let text = format!("# team\n{READ} read\n\n{SEND} ingest name=ci deny=Bash,WebFetch\n");
+        let tokens = Tokens::parse(&text).unwrap();
+        assert_eq!(tokens.keys().next().unwrap().denied, ["Bash", "WebFetch"]);
+        let access = Access::new("192.0.2.1:4319".parse().unwrap(), tokens);
+        let bearer = |token: &str| headers(&[("authorization", &format!("Bearer {token}"))]);
+        for (headers, scope, want) in [
+            (bearer(READ), Scope::Read, Ok(None)),
+            (bearer(READ), Scope::Ingest, Err(Denied::Scope)),
+            (bearer(SEND), Scope::Ingest, Ok(Some("ci".to_owned()))),
+            (bearer(&READ[1..]), Scope::Read, Err(Denied::WrongToken)),
+            (bearer(""), Scope::Read, Err(Denied::WrongToken)),
+            (headers(&[]), Scope::Read, Err(Denied::NoToken)),
+        ] {
+            assert_eq!(access.check(&headers, scope), want, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        for (text, want) in [
+            ("", "there is no token in it"),
+            ("short", "line 1: a token has at least 16 characters"),
+            ("\n0123456789abcdef all", "line 2: a scope is one of ingest, read and write"),
+            ("0123456789abcdef deny=Bash", "line 1: a key with allow= or deny= needs name="),
+            ("0123456789abcdef who=me", "line 1: expected name=, allow= or deny="),
+        ] {
+            assert_eq!(Tokens::parse(text).unwrap_err(), want);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The guard: what it decided, where it is installed, and what another policy would have
+//! stopped.
+
+use super::query::{Paging, moment};
+use super::{Answer, ApiError, App, Json, blocking};
+use crate::model::Page;
+use crate::sessions::{self as stored, Filter};
+use axum::body::Bytes;
+use axum::extract::{Query, State};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::Arc;
+use toolmark_check::Checker;
+use toolmark_guard::replay::Replay;
+use toolmark_report::terminal::headline_of;
+use toolmark_trace::{Payload, Text};
+
+/// So much of the end of the log is looked at.
+const MAX_LOG: u64 = 8 << 20;
+
+/// A policy is replayed over so many sessions, the newest.
+const MAX_SESSIONS: u32 = 200;
+
+/// So many calls that would have been stopped are listed.
+const MAX_STOPS: usize = 500;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ListQuery {
+    since: Option<String>,
+    host: Option<String>,
+    decision: Option<String>,
+    limit: Option<u32>,
+    cursor: Option<String>,
+}
+
+/// One decision.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct GuardRow {
+    /// When.
+    pub at: Option<String>,
+    /// The host.
+    pub host: Option<String>,
+    /// The session.
+    pub session: Option<String>,
+    /// The tool.
+    pub tool: Option<String>,
+    /// What the call is about.
+    pub title: String,
+    /// `allow`, `ask` or `deny`.
+    pub decision: String,
+    /// The rule.
+    pub rule: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// The mode the agent is in.
+    pub mode: Option<String>,
+}
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Query(query): Query<ListQuery>,
+) -> Answer<Page<GuardRow>> {
+    blocking(&app, move |app| {
+        let paging = Paging::new(query.limit, query.cursor);
+        let since = moment(query.since.as_deref(), Timestamp::now())?;
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let (host, decision) = (given(&query.host), given(&query.decision));
+        let text = app.commands.guard_log().map(|path| tail(&path)).unwrap_or_default();
+        let text_of =
+            |row: &Value, name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
+        let takes = |row: &Value| {
+            let time = text_of(row, "time").and_then(|time| time.parse::<Timestamp>().ok());
+            row.get("decision").is_some()
+                && host.as_ref().is_none_or(|host| text_of(row, "host").as_ref() == Some(host))
+                && decision
+                    .as_ref()
+                    .is_none_or(|one| text_of(row, "decision").as_ref() == Some(one))
+                && since.is_none_or(|since| time.is_some_and(|time| time >= since))
+        };
+        let rows = text.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let rows: Vec<Value> = rows.filter(takes).collect();
+        let total = rows.len() as u64;
+        let offset = usize::try_from(paging.offset()?).unwrap_or(usize::MAX);
+        let hide = |text: Option<String>| text.map(|text| app.redactor.apply(text).into());
+        let shown = rows.iter().skip(offset).take(paging.limit() as usize).map(|row| {
+            let args = row.get("args").map(|args| match args {
+                Value::String(text) => Payload::text(Text::owned(text.as_str())),
+                other => Payload::json(Text::owned(other.to_string())),
+            });
+            let cwd = text_of(row, "cwd");
+            let title = args.map(|args| headline_of(&args, cwd.as_deref(), app.redactor).main);
+            GuardRow {
+                at: text_of(row, "time"),
+                host: hide(text_of(row, "host")),
+                session: hide(text_of(row, "session")),
+                tool: hide(text_of(row, "tool")),
+                title: title.map(String::from).unwrap_or_default(),
+                decision: text_of(row, "decision").unwrap_or_default(),
+                rule: hide(text_of(row, "rule")),
+                reason: hide(text_of(row, "reason")),
+                mode: hide(text_of(row, "mode")),
+            }
+        });
+        let items: Vec<GuardRow> = shown.collect();
+        let next = paging.next(items.len(), total)?;
+        Ok(Json(Page { items, next, total }))
+    })
+    .await
+}
+
+/// The end of the log, from the first whole line on.
+fn tail(path: &std::path::Path) -> String {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let start = file.metadata()?.len().saturating_sub(MAX_LOG);
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        file.take(MAX_LOG).read_to_end(&mut bytes)?;
+        if start > 0 {
+            let line =
+                bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
+            bytes.drain(..line);
+        }
+        Ok(bytes)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+/// Where the guard is installed, as `toolmark guard status --format json` has it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct GuardStatus {
+    /// The hosts.
+    pub hosts: Vec<HostStatus>,
+}
+
+/// One settings file of a host.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct HostStatus {
+    /// The host.
+    pub host: String,
+    /// Is the guard in its settings?
+    pub installed: bool,
+    /// The settings file.
+    pub settings: String,
+    /// Does the host run the hook? Null where nobody can tell.
+    pub accepted: Option<bool>,
+    /// The last decision about a call of it.
+    pub last_decision: Option<String>,
+    /// What stands in the way.
+    pub problem: Option<String>,
+}
+
+pub(super) async fn status(State(app): State<Arc<App>>) -> Answer<GuardStatus> {
+    blocking(&app, |app| Ok(Json(GuardStatus { hosts: app.commands.guard_status() }))).await
+}
+
+/// A policy to try.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReplayBody {
+    /// The policy, as YAML.
+    policy: String,
+}
+
+/// What a policy would have stopped.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Replayed {
+    /// How many calls were decided about.
+    pub calls: u64,
+    /// How many would have been denied.
+    pub stopped: u64,
+    /// How many would have been asked about.
+    pub asked: u64,
+    /// Those calls.
+    pub rows: Vec<ReplayedRow>,
+}
+
+/// A call that would have been stopped.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReplayedRow {
+    /// The session.
+    pub session: String,
+    /// The number of the call.
+    pub call: u64,
+    /// The tool.
+    pub tool: String,
+    /// What it is about.
+    pub title: String,
+    /// `ask` or `deny`.
+    pub decision: String,
+    /// The rule.
+    pub rule: String,
+    /// Why.
+    pub reason: String,
+}
+
+pub(super) async fn replay(State(app): State<Arc<App>>, body: Bytes) -> Answer<Replayed> {
+    blocking(&app, move |app| {
+        let body: ReplayBody = serde_json::from_slice(&body)
+            .map_err(|error| ApiError::invalid(format!("the body is invalid: {error}")))?;
+        let guard = app
+            .commands
+            .guard_with(&body.policy)
+            .map_err(|problems| ApiError::invalid(format!("the policy is invalid: {problems}")))?;
+        let now = Timestamp::now();
+        let (sessions, _) =
+            app.store.read(|db| stored::list(db, &Filter::default(), MAX_SESSIONS, 0, now))?;
+        let checker = Checker::default();
+        let mut all = Replayed::default();
+        for session in sessions {
+            let Some(found) = app.store.read(|db| stored::find(db, &session.id, now))? else {
+                continue;
+            };
+            // A session that is gone stopped nothing.
+            let Ok(book) = app.library.open(&app.store, &found) else { continue };
+            let view = crate::view::View::new(&book, app.redactor);
+            let replayed: Replay = guard.replay(book.run(), &checker);
+            all.calls += replayed.calls();
+            all.stopped += replayed.deny;
+            all.asked += replayed.ask;
+            for stop in replayed.stops {
+                if all.rows.len() >= MAX_STOPS {
+                    break;
+                }
+                let place = stop.call.place.clone();
+                let number = place.and_then(|place| view.call_at(&place));
+                let hide = |text: String| String::from(app.redactor.apply(text));
+                let decision = stop.verdict.observed.unwrap_or(stop.verdict.decision);
+                all.rows.push(ReplayedRow {
+                    session: session.id.clone(),
+                    call: number.unwrap_or(stop.call.number() as u64),
+                    tool: hide(stop.call.tool.raw().to_owned()),
+                    title: hide(
+                        stop.call.args.map(|args| args.raw().to_owned()).unwrap_or_default(),
+                    ),
+                    decision: decision.as_str().to_owned(),
+                    rule: hide(stop.verdict.rule.to_string()),
+                    reason: hide(stop.verdict.reason.to_string()),
+                });
+            }
+        }
+        Ok(Json(all))
+    })
+    .await
+}

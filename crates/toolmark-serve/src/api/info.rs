@@ -1,0 +1,192 @@
+//! What the server is and does.
+
+use super::{Answer, App, Json, Problem, Receivers, blocking};
+use crate::model::Time;
+use crate::store::{SCHEMA_VERSION, lock};
+use axum::extract::State;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What the server is and does.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Info {
+    /// The version of toolmark.
+    pub version: &'static str,
+    /// The version of the store.
+    pub schema_version: u32,
+    /// Since when it runs.
+    pub started_at: Time,
+    /// Does it show samples?
+    pub demo: bool,
+    /// The folders that are watched.
+    pub watched: Vec<Watched>,
+    /// The addresses.
+    pub receivers: Receivers,
+    /// How much there is.
+    pub counts: Counts,
+    /// Can nothing be changed?
+    pub readonly: bool,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+}
+
+/// A folder that is watched.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Watched {
+    /// The folder.
+    pub path: String,
+    /// Whose sessions are there.
+    pub host: Option<&'static str>,
+    /// Is it there?
+    pub exists: bool,
+    /// How many files of sessions it has.
+    pub sessions: u64,
+    /// When something in it changed last.
+    pub last_change: Option<Time>,
+    /// What is wrong with it.
+    pub problem: Option<String>,
+}
+
+/// How much there is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Counts {
+    /// Sessions.
+    pub sessions: u64,
+    /// Calls.
+    pub calls: u64,
+    /// Calls that failed.
+    pub failures: u64,
+    /// Findings.
+    pub findings: u64,
+    /// Issues.
+    pub issues: u64,
+}
+
+pub(super) async fn info(State(app): State<Arc<App>>) -> Answer<Info> {
+    blocking(&app, |app| {
+        let (sessions, calls, failures, findings): (i64, i64, i64, i64) = app.store.read(|db| {
+            db.query_row(
+                "SELECT count(*), coalesce(sum(calls), 0), coalesce(sum(failed), 0),
+                   coalesce(sum(findings), 0) FROM session",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+            )
+        })?;
+        let issues = app.issues.grouped(&app.store, &Default::default(), app.hub.seq())?;
+        let counts = Counts {
+            sessions: sessions.unsigned_abs(),
+            calls: calls.unsigned_abs(),
+            failures: failures.unsigned_abs(),
+            findings: findings.unsigned_abs(),
+            issues: issues.issues.len() as u64,
+        };
+        let mut problems = app.problems.clone();
+        problems.extend(app.store.problem().map(|error| Problem {
+            since: Time(Timestamp::now()),
+            text: format!("the last write failed: {error}"),
+            hint: Some("free space on the disk; nothing that was acknowledged is lost".to_owned()),
+        }));
+        let states = lock(&app.states).clone();
+        let watched = app.folders.iter().zip(states).map(|(folder, state)| Watched {
+            path: folder.path.to_string_lossy().into_owned(),
+            host: folder.host,
+            exists: state.exists,
+            sessions: state.files,
+            last_change: state.last_change.and_then(Time::from_millisecond),
+            problem: state.problem,
+        });
+        Ok(Json(Info {
+            version: env!("CARGO_PKG_VERSION"),
+            schema_version: SCHEMA_VERSION,
+            started_at: app.started,
+            demo: app.is_demo,
+            watched: watched.collect(),
+            receivers: app.receivers.clone(),
+            counts,
+            readonly: false,
+            problems,
+        }))
+    })
+    .await
+}
+
+/// A list that is never long.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Items<T> {
+    /// The rows.
+    pub items: Vec<T>,
+}
+
+/// A project and how many sessions it has.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ProjectRow {
+    /// The directory.
+    pub project: String,
+    /// How many sessions.
+    pub sessions: u64,
+}
+
+/// An agent, with what it was seen with.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AgentRow {
+    /// The agent.
+    pub agent: String,
+    /// Its versions.
+    pub versions: BTreeSet<String>,
+    /// Its models.
+    pub models: BTreeSet<String>,
+    /// How many sessions.
+    pub sessions: u64,
+}
+
+pub(super) async fn projects(State(app): State<Arc<App>>) -> Answer<Items<ProjectRow>> {
+    blocking(&app, |app| {
+        let items = app.store.read(|db| {
+            let mut rows = db.prepare_cached(
+                "SELECT project, count(*) FROM session WHERE project IS NOT NULL
+                 GROUP BY project ORDER BY 2 DESC, 1 LIMIT 1000",
+            )?;
+            let rows = rows.query_map([], |row| {
+                let sessions: i64 = row.get(1)?;
+                Ok(ProjectRow { project: row.get(0)?, sessions: sessions.unsigned_abs() })
+            })?;
+            rows.collect()
+        })?;
+        Ok(Json(Items { items }))
+    })
+    .await
+}
+
+pub(super) async fn agents(State(app): State<Arc<App>>) -> Answer<Items<AgentRow>> {
+    type Row = (String, Option<String>, Option<String>, i64);
+    blocking(&app, |app| {
+        let rows: Vec<Row> = app.store.read(|db| {
+            let mut rows = db.prepare_cached(
+                "SELECT agent, version, model, count(*) FROM session WHERE agent IS NOT NULL
+                 GROUP BY agent, version, model",
+            )?;
+            let rows =
+                rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+            rows.collect()
+        })?;
+        let mut agents: BTreeMap<String, AgentRow> = BTreeMap::new();
+        for (agent, version, model, count) in rows {
+            let row = agents.entry(agent.clone()).or_insert_with(|| AgentRow {
+                agent,
+                versions: BTreeSet::new(),
+                models: BTreeSet::new(),
+                sessions: 0,
+            });
+            row.versions.extend(version);
+            row.models.extend(model);
+            row.sessions += count.unsigned_abs();
+        }
+        let mut items: Vec<AgentRow> = agents.into_values().collect();
+        items.sort_by(|a, b| b.sessions.cmp(&a.sessions).then_with(|| a.agent.cmp(&b.agent)));
+        Ok(Json(Items { items }))
+    })
+    .await
+}

@@ -1,0 +1,97 @@
+//! Parameters that many addresses have.
+
+use super::ApiError;
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+
+/// So many rows where nobody says how many.
+const DEFAULT_LIMIT: u32 = 200;
+
+/// Nobody gets more at once.
+const MAX_LIMIT: u32 = 1000;
+
+/// Which page of a list.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct Paging {
+    limit: Option<u32>,
+    cursor: Option<String>,
+}
+
+impl Paging {
+    pub(crate) fn new(limit: Option<u32>, cursor: Option<String>) -> Self {
+        Self { limit, cursor }
+    }
+
+    /// How many rows.
+    pub(crate) fn limit(&self) -> u32 {
+        self.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
+    }
+
+    /// How many rows come before.
+    pub(crate) fn offset(&self) -> Result<u64, ApiError> {
+        match self.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
+            None => Ok(0),
+            Some(cursor) => {
+                cursor.parse().map_err(|_| ApiError::invalid("`cursor` is not one of ours"))
+            }
+        }
+    }
+
+    /// The cursor of the next page, after `shown` rows of `total`.
+    pub(crate) fn next(&self, shown: usize, total: u64) -> Result<Option<String>, ApiError> {
+        let end = self.offset()? + shown as u64;
+        Ok((end < total && shown > 0).then(|| end.to_string()))
+    }
+}
+
+/// A time, or how long ago: `2026-11-01T00:00:00Z`, `2026-11-01`, `7d`, `24h`.
+pub(crate) fn moment(text: Option<&str>, now: Timestamp) -> Result<Option<Timestamp>, ApiError> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    let of_day = || -> Option<Timestamp> {
+        let day: jiff::civil::Date = text.parse().ok()?;
+        Some(day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+    };
+    let ago = || now.checked_sub(duration(text)?).ok();
+    let time = text.parse().ok().or_else(of_day).or_else(ago);
+    time.map(Some).ok_or_else(|| {
+        ApiError::invalid(format!("`{text}` is neither a time nor a duration"))
+            .hint("write 2026-11-01T00:00:00Z, 2026-11-01, 7d or 24h")
+    })
+}
+
+/// A duration in one unit: `90d`, `24h`, `30m`, `45s`, `2w`.
+pub fn duration(text: &str) -> Option<SignedDuration> {
+    let (number, unit) = text.split_at(text.len().checked_sub(1)?);
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        "w" => 7 * 24 * 60 * 60,
+        _ => return None,
+    };
+    let number: i64 = number.parse().ok().filter(|number| *number >= 0)?;
+    Some(SignedDuration::from_secs(number.checked_mul(seconds)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_durations() {
+        let now: Timestamp = "2026-11-17T12:00:00Z".parse().unwrap();
+        for (text, want) in [
+            ("7d", "2026-11-10T12:00:00Z"),
+            ("24h", "2026-11-16T12:00:00Z"),
+            ("2026-11-01", "2026-11-01T00:00:00Z"),
+            ("2026-11-01T01:00:00+01:00", "2026-11-01T00:00:00Z"),
+        ] {
+            assert_eq!(moment(Some(text), now).unwrap(), Some(want.parse().unwrap()), "{text}");
+        }
+        for text in ["d", "-1d", "7 days", "99999999999999999d", "é"] {
+            assert!(moment(Some(text), now).is_err(), "{text}");
+        }
+        assert_eq!(moment(Some(""), now).unwrap(), None);
+    }
+}

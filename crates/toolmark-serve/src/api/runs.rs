@@ -1,0 +1,202 @@
+//! Runs of `toolmark run`, and what changed between two of them.
+
+use super::info::Items;
+use super::{Answer, ApiError, App, Json, blocking};
+use crate::model::Time;
+use axum::extract::{Path, Query, State};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use toolmark_run::Store;
+use toolmark_run::store::TrialRecord;
+
+/// So many runs are listed, the newest first.
+const MAX_RUNS: usize = 500;
+
+/// A run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunRow {
+    /// Its id.
+    pub id: String,
+    /// Its directory.
+    pub dir: String,
+    /// The spec.
+    pub spec: Option<String>,
+    /// When it started.
+    pub started: Option<String>,
+    /// When it ended; null while it runs, and where it was stopped.
+    pub ended: Option<Time>,
+    /// The agents.
+    pub targets: Vec<String>,
+    /// How many cases have a trial.
+    pub cases: u64,
+    /// How many trials there are.
+    pub trials: u64,
+    /// How many passed.
+    pub passed: u64,
+    /// How many failed.
+    pub failed: u64,
+    /// How many are undecided.
+    pub unknown: u64,
+    /// What they cost.
+    pub cost_usd: Option<f64>,
+}
+
+/// A run with its trials.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunDetail {
+    /// As in the list.
+    #[serde(flatten)]
+    pub row: RunRow,
+    /// Cases by targets.
+    pub matrix: Matrix,
+}
+
+/// Cases by targets.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Matrix {
+    /// The cases.
+    pub cases: Vec<String>,
+    /// The targets.
+    pub targets: Vec<String>,
+    /// The trials of each case on each target.
+    pub cells: Vec<Cell>,
+}
+
+/// The trials of a case on a target.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Cell {
+    /// The case.
+    pub case: String,
+    /// The target.
+    pub target: String,
+    /// The trials.
+    pub trials: Vec<Trial>,
+}
+
+/// One trial.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Trial {
+    /// Its number, from 1.
+    pub n: u32,
+    /// `pass`, `fail` or `unknown`.
+    pub verdict: String,
+    /// Why.
+    pub reason: Option<String>,
+    /// From 0 to 1.
+    pub score: Option<f64>,
+    /// Its directory.
+    pub path: String,
+}
+
+fn stores(app: &App) -> Vec<Store> {
+    let mut all: Vec<Store> = app
+        .runs
+        .iter()
+        .flat_map(|dir| match Store::open(dir) {
+            Some(store) => vec![store],
+            None => Store::list(dir),
+        })
+        .collect();
+    all.sort_by_key(|store| std::cmp::Reverse(store.id()));
+    all
+}
+
+fn row(app: &App, store: &Store, records: &[TrialRecord]) -> RunRow {
+    let hide = |text: String| String::from(app.redactor.apply(text));
+    let info = store.info().ok();
+    let count =
+        |verdict: &str| records.iter().filter(|record| record.verdict() == verdict).count() as u64;
+    let (passed, failed) = (count("pass"), count("fail"));
+    let costs: Vec<f64> = records.iter().filter_map(|record| record.used.usd).collect();
+    let cases: BTreeSet<&str> = records.iter().map(|record| record.case.as_str()).collect();
+    let summary = std::fs::metadata(store.root().join("summary.json")).ok();
+    let ended = summary.and_then(|data| data.modified().ok());
+    RunRow {
+        id: store.id(),
+        dir: store.root().to_string_lossy().into_owned(),
+        spec: info.as_ref().map(|info| hide(info.spec.to_string_lossy().into_owned())),
+        started: info.as_ref().map(|info| info.started.clone()),
+        ended: ended.and_then(|time| jiff::Timestamp::try_from(time).ok()).map(Time),
+        targets: info.iter().flat_map(|info| &info.targets).map(|t| hide(t.name.clone())).collect(),
+        cases: cases.len() as u64,
+        trials: records.len() as u64,
+        passed,
+        failed,
+        unknown: records.len() as u64 - passed - failed,
+        cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
+    }
+}
+
+pub(super) async fn list(State(app): State<Arc<App>>) -> Answer<Items<RunRow>> {
+    blocking(&app, |app| {
+        let all = stores(app).into_iter().take(MAX_RUNS);
+        let items = all.map(|store| row(app, &store, &store.records())).collect();
+        Ok(Json(Items { items }))
+    })
+    .await
+}
+
+fn find(app: &App, id: &str) -> Result<Store, ApiError> {
+    let found = stores(app).into_iter().find(|store| store.id() == id);
+    found.ok_or_else(|| ApiError::not_found("run", id))
+}
+
+pub(super) async fn one(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer<RunDetail> {
+    blocking(&app, move |app| {
+        let store = find(app, &id)?;
+        let records = store.records();
+        let hide = |text: &str| String::from(app.redactor.apply(text.to_owned()));
+        let mut cells: BTreeMap<(String, String), Vec<Trial>> = BTreeMap::new();
+        let (mut cases, mut targets): (Vec<String>, Vec<String>) = Default::default();
+        for record in &records {
+            let (case, target) = (hide(&record.case), hide(&record.target));
+            for (list, name) in [(&mut cases, &case), (&mut targets, &target)] {
+                if !list.contains(name) {
+                    list.push(name.clone());
+                }
+            }
+            cells.entry((case, target)).or_default().push(Trial {
+                n: record.trial + 1,
+                verdict: record.verdict().to_owned(),
+                reason: record.outcome.get("reason").and_then(Value::as_str).map(hide),
+                score: record.outcome.get("score").and_then(Value::as_f64),
+                path: record.directory.to_string_lossy().into_owned(),
+            });
+        }
+        let cells = cells.into_iter().map(|((case, target), mut trials)| {
+            trials.sort_by_key(|trial| trial.n);
+            Cell { case, target, trials }
+        });
+        let matrix = Matrix { cases, targets, cells: cells.collect() };
+        Ok(Json(RunDetail { row: row(app, &store, &records), matrix }))
+    })
+    .await
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct CompareQuery {
+    a: Option<String>,
+    b: Option<String>,
+}
+
+/// What changed between two runs, as `toolmark compare --format json` has it.
+pub(super) async fn compare(
+    State(app): State<Arc<App>>,
+    Query(query): Query<CompareQuery>,
+) -> Answer<Value> {
+    blocking(&app, move |app| {
+        let (Some(a), Some(b)) = (query.a, query.b) else {
+            return Err(ApiError::invalid("`a` and `b` are the ids of two runs"));
+        };
+        // Only runs that are listed: an id is not a path.
+        let (a, b) = (find(app, &a)?, find(app, &b)?);
+        let compared = app.commands.compare(a.root(), b.root(), app.redactor);
+        compared.map(Json).map_err(|message| {
+            ApiError::new(axum::http::StatusCode::CONFLICT, "not_comparable", message)
+        })
+    })
+    .await
+}

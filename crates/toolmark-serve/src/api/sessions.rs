@@ -1,0 +1,249 @@
+//! Sessions: lists of them, and one with its timeline and its calls.
+
+use super::info::Items;
+use super::query::{Paging, moment};
+use super::{Answer, ApiError, App, Json, blocking};
+use crate::library::Book;
+use crate::model::{Page, SessionRow, Time};
+use crate::sessions::{self as stored, Filter, Found};
+use crate::view::{
+    CallDetail, CallTick, DiffRow, Entry, Evaluation, Hit, SubAgent, TurnText, View,
+};
+use axum::extract::{Path, Query, State};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// So many entries of a timeline at most.
+const MAX_ENTRIES: usize = 1000;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ListQuery {
+    project: Option<String>,
+    agent: Option<String>,
+    model: Option<String>,
+    version: Option<String>,
+    tool: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+    verdict: Option<String>,
+    live: Option<String>,
+    q: Option<String>,
+    sort: Option<String>,
+    limit: Option<u32>,
+    cursor: Option<String>,
+}
+
+fn given(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
+}
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Query(query): Query<ListQuery>,
+) -> Answer<Page<SessionRow>> {
+    blocking(&app, move |app| {
+        let now = Timestamp::now();
+        let paging = Paging::new(query.limit, query.cursor);
+        let verdict = given(query.verdict);
+        if verdict
+            .as_ref()
+            .is_some_and(|word| !["fail", "warn", "ok", "unknown"].contains(&&**word))
+        {
+            return Err(ApiError::invalid("`verdict` is one of fail, warn, ok and unknown"));
+        }
+        let filter = Filter {
+            project: given(query.project),
+            agent: given(query.agent),
+            model: given(query.model),
+            version: given(query.version),
+            tool: given(query.tool),
+            verdict,
+            words: given(query.q),
+            since: moment(query.since.as_deref(), now)?,
+            until: moment(query.until.as_deref(), now)?,
+            live: query.live.is_some_and(|live| live == "1" || live == "true"),
+            sort: given(query.sort),
+        };
+        if filter.order().is_none() {
+            return Err(ApiError::invalid("there is no such `sort`")
+                .hint("one of changed, started, failed, findings, calls, tokens and cost"));
+        }
+        let offset = paging.offset()?;
+        let (items, total) =
+            app.store.read(|db| stored::list(db, &filter, paging.limit(), offset, now))?;
+        let next = paging.next(items.len(), total)?;
+        Ok(Json(Page { items, next, total }))
+    })
+    .await
+}
+
+/// A session with all its turns, agents and calls.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SessionDetail {
+    /// As in lists.
+    #[serde(flatten)]
+    pub row: SessionRow,
+    /// What the user said, and what the client put before the model.
+    pub turns_list: Vec<TurnText>,
+    /// Its sub-agents.
+    pub agents_list: Vec<SubAgent>,
+    /// What the format does not record.
+    pub fidelity: Vec<&'static str>,
+    /// Every call.
+    pub strip: Vec<CallTick>,
+}
+
+/// The session with an id, and its trajectory.
+fn open(app: &App, id: &str) -> Result<(Found, Arc<Book>), ApiError> {
+    let found = app.store.read(|db| stored::find(db, id, Timestamp::now()))?;
+    let found = found.ok_or_else(|| ApiError::not_found("session", id))?;
+    let book = app.library.open(&app.store, &found)?;
+    Ok((found, book))
+}
+
+pub(super) async fn one(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Answer<SessionDetail> {
+    blocking(&app, move |app| {
+        let (found, book) = open(app, &id)?;
+        let view = View::new(&book, app.redactor);
+        Ok(Json(SessionDetail {
+            row: found.row,
+            turns_list: view.turns(),
+            agents_list: view.agents(),
+            fidelity: view.fidelity(),
+            strip: view.strip(),
+        }))
+    })
+    .await
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct TimelineQuery {
+    from: Option<u64>,
+    limit: Option<usize>,
+    agent: Option<String>,
+    around: Option<u64>,
+}
+
+/// A part of a timeline.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Timeline {
+    /// The entries.
+    pub items: Vec<Entry>,
+    /// How many there are in all.
+    pub total: u64,
+    /// What to send as `from` for the next part; null at the end.
+    pub next: Option<u64>,
+    /// Whose timeline it is; null for the main conversation.
+    pub agent: Option<String>,
+}
+
+pub(super) async fn timeline(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Query(query): Query<TimelineQuery>,
+) -> Answer<Timeline> {
+    blocking(&app, move |app| {
+        let (_, book) = open(app, &id)?;
+        let view = View::new(&book, app.redactor);
+        let limit = query.limit.unwrap_or(200).clamp(1, MAX_ENTRIES);
+        let (at, from) = match query.around {
+            Some(call) => {
+                let (at, n) = view
+                    .entry_of(call)
+                    .ok_or_else(|| ApiError::not_found("call", &call.to_string()))?;
+                (at, n.saturating_sub(limit as u64 / 2).max(1))
+            }
+            None => {
+                let name = query.agent.unwrap_or_default();
+                let at = view
+                    .agent(Some(&name))
+                    .ok_or_else(|| ApiError::not_found("sub-agent", &name))?;
+                (at, query.from.unwrap_or(1).max(1))
+            }
+        };
+        let items = view.timeline(at, from, limit);
+        let total = view.length(at);
+        let end = from + items.len() as u64;
+        let next = (end <= total && !items.is_empty()).then_some(end);
+        Ok(Json(Timeline { items, total, next, agent: view.agent_name(at) }))
+    })
+    .await
+}
+
+pub(super) async fn call(
+    State(app): State<Arc<App>>,
+    Path((id, call)): Path<(String, u64)>,
+) -> Answer<CallDetail> {
+    blocking(&app, move |app| {
+        let (found, book) = open(app, &id)?;
+        let view = View::new(&book, app.redactor);
+        let missing = || ApiError::not_found("call", &call.to_string());
+        let mut detail = view.call(call).ok_or_else(missing)?;
+        detail.evaluations = evaluations(app, found.key, call)?;
+        Ok(Json(detail))
+    })
+    .await
+}
+
+fn evaluations(app: &App, session: i64, call: u64) -> Result<Vec<Evaluation>, ApiError> {
+    let rows = app.store.read(|db| {
+        let mut rows = db.prepare_cached(
+            "SELECT evaluator, version, verdict, score, reason, at FROM evaluation
+             WHERE session = ?1 AND call = ?2 ORDER BY evaluator, at DESC",
+        )?;
+        let rows = rows.query_map((session, call.cast_signed()), |row| {
+            Ok(Evaluation {
+                evaluator: row.get(0)?,
+                version: row.get(1)?,
+                verdict: row.get(2)?,
+                score: row.get(3)?,
+                reason: row.get(4)?,
+                at: Time::from_millisecond(row.get(5)?),
+            })
+        })?;
+        rows.collect()
+    })?;
+    Ok(rows)
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct SearchQuery {
+    q: Option<String>,
+}
+
+pub(super) async fn search(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Query(query): Query<SearchQuery>,
+) -> Answer<Items<Hit>> {
+    blocking(&app, move |app| {
+        let (_, book) = open(app, &id)?;
+        let view = View::new(&book, app.redactor);
+        Ok(Json(Items { items: view.search(query.q.as_deref().unwrap_or_default()) }))
+    })
+    .await
+}
+
+/// Two sessions side by side.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Diff {
+    /// The calls, aligned.
+    pub rows: Vec<DiffRow>,
+}
+
+pub(super) async fn diff(
+    State(app): State<Arc<App>>,
+    Path((a, b)): Path<(String, String)>,
+) -> Answer<Diff> {
+    blocking(&app, move |app| {
+        let ((_, left), (_, right)) = (open(app, &a)?, open(app, &b)?);
+        let (left, right) = (View::new(&left, app.redactor), View::new(&right, app.redactor));
+        Ok(Json(Diff { rows: left.diff_with(&right) }))
+    })
+    .await
+}

@@ -1,0 +1,41 @@
+//! Sessions of agents as they happen: folders that are watched, telemetry that is received,
+//! one store, an HTTP API and a page.
+//!
+//! Everything is read by the readers of `toolmark-trace`, held against the rules of
+//! `toolmark-check` and grouped by `toolmark-feed`; nothing here decides what is right. What
+//! a session file says wins over telemetry of the same session.
+//!
+//! ```no_run
+//! use toolmark_serve::{Options, serve};
+//! # struct Mine;
+//! # impl toolmark_serve::Commands for Mine {}
+//! let options = Options::new("serve.db".into(), std::sync::Arc::new(Mine));
+//! serve(options, |ready| drop(ready.ui))?;
+//! # Ok::<(), toolmark_serve::ServeError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod api;
+mod evaluate;
+mod housekeeping;
+mod issues;
+mod library;
+mod listen;
+mod live;
+mod model;
+mod otlp;
+mod page;
+mod server;
+mod sessions;
+mod store;
+mod view;
+mod watch;
+
+pub use access::{IngestKey, Tokens};
+pub use api::{HostStatus, duration};
+pub use otlp::Limits;
+pub use server::{Commands, Listen, Options, Ready, ServeError, Tls, serve};
+pub use store::StoreError;
+pub use watch::Folder;

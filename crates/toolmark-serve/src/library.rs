@@ -1,0 +1,121 @@
+//! Sessions read whole, for whoever looks at one: a few are kept, the rest is read again
+//! from its file or from the telemetry in the store.
+
+use crate::otlp::records;
+use crate::sessions::Found;
+use crate::store::{Store, StoreError, lock};
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::SystemTime;
+use toolmark_check::Checker;
+use toolmark_outcome::Finding;
+use toolmark_trace::{Options, ReadError, Trajectory, load_path, read};
+
+/// So many sessions are kept.
+const MAX_KEPT: usize = 6;
+
+/// A session that was read.
+pub(crate) struct Book {
+    run: Trajectory,
+    findings: OnceLock<Vec<Vec<Finding>>>,
+}
+
+/// Why a session cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unreadable {
+    #[error("{0}")]
+    Trace(#[from] ReadError),
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    #[error("the session is no longer in {0}")]
+    Gone(String),
+}
+
+impl Book {
+    pub(crate) fn new(run: Trajectory) -> Self {
+        Self { run, findings: OnceLock::new() }
+    }
+
+    /// The run of the session.
+    pub(crate) fn run(&self) -> &Trajectory {
+        &self.run
+    }
+
+    /// What the rules find, for the run and each of its sub-agents.
+    pub(crate) fn findings(&self) -> &[Vec<Finding>] {
+        self.findings.get_or_init(|| {
+            let checker = Checker::default();
+            self.run.flatten().into_iter().map(|one| checker.check_alone(one).findings).collect()
+        })
+    }
+}
+
+/// What tells two states of the same session apart.
+#[derive(PartialEq, Eq)]
+struct Stamp {
+    id: String,
+    changed: i64,
+    modified: Option<SystemTime>,
+    size: u64,
+}
+
+/// The sessions that were read last.
+#[derive(Default)]
+pub(crate) struct Library {
+    kept: Mutex<Vec<(Stamp, Arc<Book>)>>,
+}
+
+impl Library {
+    /// The session, read now unless nothing changed since the last time.
+    pub(crate) fn open(&self, store: &Store, found: &Found) -> Result<Arc<Book>, Unreadable> {
+        let data = found.row.path.as_ref().and_then(|path| std::fs::metadata(path).ok());
+        let stamp = Stamp {
+            id: found.row.id.clone(),
+            changed: found.changed,
+            modified: data.as_ref().and_then(|data| data.modified().ok()),
+            size: data.map_or(0, |data| data.len()),
+        };
+        if let Some(book) = self.take(&stamp) {
+            return Ok(book);
+        }
+        let run = match &found.row.path {
+            Some(path) => {
+                let runs = load_path(Path::new(path), &Options::default())?.runs;
+                runs.into_iter().nth(found.run).ok_or_else(|| Unreadable::Gone(path.clone()))?
+            }
+            None => of_telemetry(store, &found.row.id)?
+                .ok_or_else(|| Unreadable::Gone("the store".to_owned()))?,
+        };
+        let book = Arc::new(Book::new(run));
+        let mut kept = lock(&self.kept);
+        kept.retain(|(other, _)| other.id != stamp.id);
+        kept.truncate(MAX_KEPT - 1);
+        kept.insert(0, (stamp, Arc::clone(&book)));
+        Ok(book)
+    }
+
+    fn take(&self, stamp: &Stamp) -> Option<Arc<Book>> {
+        let mut kept = lock(&self.kept);
+        let at = kept.iter().position(|(other, _)| other == stamp)?;
+        let one = kept.remove(at);
+        let book = Arc::clone(&one.1);
+        kept.insert(0, one);
+        Some(book)
+    }
+}
+
+/// The run that the telemetry of a session tells of.
+pub(crate) fn of_telemetry(store: &Store, unit: &str) -> Result<Option<Trajectory>, Unreadable> {
+    let text = store.read(|db| records::of_unit(db, unit))?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let name = format!("otlp/{unit}");
+    let bytes = std::io::Cursor::new(text.into_bytes());
+    let runs = read(bytes, &name, &Options::default())?;
+    // One session may have many traces, of which some are only parts.
+    Ok(runs.max_by_key(|run| {
+        let is_named = run.id.as_ref().is_some_and(|id| id.get() == unit);
+        (is_named, run.calls.len(), run.events.len())
+    }))
+}

@@ -1,0 +1,126 @@
+//! OTLP over gRPC: the three services, each with its one method.
+
+use super::http::{logs_answer, metrics_answer, traces_answer};
+use super::receive::Accepted;
+use super::{Receiver, Refused, Signal};
+use crate::access::{Access, Denied, Scope};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::Request as HttpRequest;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use serde::Serialize;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use tonic::codec::CompressionEncoding;
+use tonic::server::{Grpc, UnaryService};
+use tonic::{Request, Status};
+use tonic_prost::ProstCodec;
+
+/// What the handlers share.
+#[derive(Clone)]
+pub(crate) struct Collector {
+    pub(crate) receiver: Arc<Receiver>,
+    pub(crate) access: Arc<Access>,
+}
+
+/// The routes of the services.
+pub(crate) fn router(collector: Collector) -> Router {
+    const TRACES: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+    const LOGS: &str = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
+    const METRICS: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
+    Router::new()
+        .route(
+            TRACES,
+            post(|State(all): State<Collector>, request| {
+                all.serve::<ExportTraceServiceRequest, _>(Signal::Traces, traces_answer, request)
+            }),
+        )
+        .route(
+            LOGS,
+            post(|State(all): State<Collector>, request| {
+                all.serve::<ExportLogsServiceRequest, _>(Signal::Logs, logs_answer, request)
+            }),
+        )
+        .route(
+            METRICS,
+            post(|State(all): State<Collector>, request| {
+                all.serve::<ExportMetricsServiceRequest, _>(
+                    Signal::Metrics,
+                    metrics_answer,
+                    request,
+                )
+            }),
+        )
+        .fallback(|| async { Status::unimplemented("unknown service").into_http::<Body>() })
+        .layer(DefaultBodyLimit::disable())
+        .with_state(collector)
+}
+
+impl Collector {
+    async fn serve<M, A>(
+        self,
+        signal: Signal,
+        answer: fn(Accepted) -> A,
+        request: HttpRequest<Body>,
+    ) -> Response
+    where
+        M: prost::Message + Default + Serialize + Send + 'static,
+        A: prost::Message + Send + 'static,
+    {
+        let key = match self.access.check(request.headers(), Scope::Ingest) {
+            Ok(key) => key,
+            Err(denied) => {
+                let status = match denied {
+                    Denied::NoToken | Denied::WrongToken => {
+                        Status::unauthenticated(denied.to_string())
+                    }
+                    _ => Status::permission_denied(denied.to_string()),
+                };
+                return status.into_http::<Body>();
+            }
+        };
+        let export = Export { receiver: self.receiver, signal, answer, key, message: PhantomData };
+        let limit = export.receiver.limits.body;
+        let codec: ProstCodec<A, M> = ProstCodec::default();
+        let mut grpc = Grpc::new(codec)
+            .accept_compressed(CompressionEncoding::Gzip)
+            .max_decoding_message_size(limit);
+        grpc.unary(export, request).await.map(Body::new).into_response()
+    }
+}
+
+struct Export<M, A> {
+    receiver: Arc<Receiver>,
+    signal: Signal,
+    answer: fn(Accepted) -> A,
+    key: Option<String>,
+    message: PhantomData<fn(M)>,
+}
+
+impl<M, A> UnaryService<M> for Export<M, A>
+where
+    M: Serialize + Send + 'static,
+    A: Send + 'static,
+{
+    type Response = A;
+    type Future = Pin<Box<dyn Future<Output = Result<tonic::Response<A>, Status>> + Send>>;
+
+    fn call(&mut self, request: Request<M>) -> Self::Future {
+        let (receiver, signal, answer) = (Arc::clone(&self.receiver), self.signal, self.answer);
+        let key = self.key.take();
+        Box::pin(async move {
+            match receiver.message(signal, request.into_inner(), key).await {
+                Ok(accepted) => Ok(tonic::Response::new(answer(accepted))),
+                Err(Refused::Invalid(message)) => Err(Status::invalid_argument(message)),
+                Err(Refused::Unavailable(message)) => Err(Status::unavailable(message)),
+            }
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Takes a request, whichever way it came.
+
+use super::records;
+use super::split::{Records, split};
+use super::{Limits, Signal};
+use crate::store::{Store, StoreError};
+use jiff::Timestamp;
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use prost::Message;
+use serde::Serialize;
+use serde_json::Value;
+use std::sync::Arc;
+use toolmark_redact::Redactor;
+
+/// Why a request was not taken.
+#[derive(Debug, Clone)]
+pub(crate) enum Refused {
+    /// It is not what it says it is; sending it again does not help.
+    Invalid(String),
+    /// Not now.
+    Unavailable(String),
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+/// What became of a request that was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Accepted {
+    /// How many records were rejected.
+    pub(crate) rejected: i64,
+    /// What the sender should know.
+    pub(crate) message: String,
+}
+
+/// Takes requests.
+pub(crate) struct Receiver {
+    pub(crate) store: Arc<Store>,
+    pub(crate) redactor: Redactor,
+    pub(crate) limits: Limits,
+}
+
+impl Receiver {
+    /// A request in protobuf.
+    pub(crate) async fn protobuf(
+        &self,
+        signal: Signal,
+        body: &[u8],
+        key: Option<String>,
+    ) -> Result<Accepted, Refused> {
+        let value = match signal {
+            Signal::Traces => value(ExportTraceServiceRequest::decode(body)),
+            Signal::Logs => value(ExportLogsServiceRequest::decode(body)),
+            Signal::Metrics => value(ExportMetricsServiceRequest::decode(body)),
+        }?;
+        self.value(signal, value, key).await
+    }
+
+    /// A request in JSON.
+    pub(crate) async fn json(
+        &self,
+        signal: Signal,
+        body: &[u8],
+        key: Option<String>,
+    ) -> Result<Accepted, Refused> {
+        let value = serde_json::from_slice(body)
+            .map_err(|error| Refused::Invalid(format!("invalid JSON: {error}")))?;
+        self.value(signal, value, key).await
+    }
+
+    /// A request that was decoded already.
+    pub(crate) async fn message(
+        &self,
+        signal: Signal,
+        message: impl Serialize,
+        key: Option<String>,
+    ) -> Result<Accepted, Refused> {
+        let value =
+            serde_json::to_value(message).map_err(|error| Refused::Invalid(error.to_string()))?;
+        self.value(signal, value, key).await
+    }
+
+    async fn value(
+        &self,
+        signal: Signal,
+        value: Value,
+        key: Option<String>,
+    ) -> Result<Accepted, Refused> {
+        let records = split(signal, value, self.limits, self.redactor)
+            .ok_or_else(|| Refused::Invalid("not an OTLP request of this signal".to_owned()))?;
+        let accepted = Accepted {
+            rejected: i64::try_from(records.rejected).unwrap_or(i64::MAX),
+            message: records.notes.join("; "),
+        };
+        if !is_empty(&records) {
+            let now = Timestamp::now().as_millisecond();
+            let put = move |db: &_| records::put(db, &records, key.as_deref(), now);
+            self.store.write(put).await?;
+        }
+        Ok(accepted)
+    }
+}
+
+fn is_empty(records: &Records) -> bool {
+    records.spans.is_empty() && records.logs.is_empty() && records.metrics.is_empty()
+}
+
+fn value<M: Serialize>(decoded: Result<M, prost::DecodeError>) -> Result<Value, Refused> {
+    let message =
+        decoded.map_err(|error| Refused::Invalid(format!("invalid protobuf: {error}")))?;
+    serde_json::to_value(message).map_err(|error| Refused::Invalid(error.to_string()))
+}

@@ -1,0 +1,122 @@
+//! Sessions that telemetry told of, evaluated once all of it is likely to be there.
+
+use crate::access::IngestKey;
+use crate::evaluate::{CallFact, Evaluator};
+use crate::library::of_telemetry;
+use crate::live::Hub;
+use crate::model::Source;
+use crate::sessions;
+use crate::store::{Store, StoreError};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often it is looked what is due.
+const TICK: Duration = Duration::from_millis(500);
+
+/// So many sessions are evaluated between two looks.
+const MAX_AT_ONCE: u32 = 20;
+
+/// What evaluating needs.
+pub(crate) struct Units {
+    pub(crate) store: Arc<Store>,
+    pub(crate) evaluator: Arc<Evaluator>,
+    pub(crate) hub: Arc<Hub>,
+    /// The tools that senders may use.
+    pub(crate) keys: Vec<IngestKey>,
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl Units {
+    /// Evaluates until it is stopped.
+    pub(crate) fn run(self) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let now = Timestamp::now().as_millisecond();
+            let count = self.evaluate_due(now).unwrap_or_default();
+            if count > 0 {
+                self.hub.sessions(count);
+            } else {
+                std::thread::sleep(TICK);
+            }
+        }
+    }
+
+    /// Evaluates what is due; how many sessions that are.
+    fn evaluate_due(&self, now: i64) -> Result<u64, StoreError> {
+        let due: Vec<(String, i64)> = self.store.read(|db| {
+            let mut due = db.prepare_cached(
+                "SELECT id, last FROM unit WHERE root_due <= ?1
+                 UNION SELECT id, last FROM unit WHERE quiet_due <= ?1 LIMIT ?2",
+            )?;
+            let rows = due.query_map((now, MAX_AT_ONCE), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        })?;
+        for (unit, last) in &due {
+            self.evaluate(unit, *last)?;
+        }
+        Ok(due.len() as u64)
+    }
+
+    fn evaluate(&self, unit: &str, last: i64) -> Result<(), StoreError> {
+        // What no reader understands stays in the store; nothing is concluded from it.
+        let run = of_telemetry(&self.store, unit).ok().flatten();
+        let evaluated = run
+            .filter(|run| !run.calls.is_empty() || !run.steps.is_empty() || run.user_turns > 0)
+            .map(|run| self.evaluator.evaluate(&run, Source::Otlp));
+        let unit = unit.to_owned();
+        let keys = self.keys.clone();
+        self.store.write_blocking(move |db| {
+            if let Some(evaluated) = evaluated {
+                let calls = evaluated.calls.clone();
+                sessions::put_telemetry(db, &unit, last, evaluated)?;
+                judge_tools(db, &unit, &keys, &calls, last)?;
+            }
+            // What came meanwhile is evaluated again.
+            db.prepare_cached(
+                "UPDATE unit SET root_due = NULL,
+                   quiet_due = CASE WHEN last = ?2 THEN NULL ELSE quiet_due END WHERE id = ?1",
+            )?
+            .execute((&unit, last))
+            .map(drop)
+        })
+    }
+}
+
+/// Says of each call whether the key it came under allows its tool.
+fn judge_tools(
+    db: &Connection,
+    unit: &str,
+    keys: &[IngestKey],
+    calls: &[CallFact],
+    at: i64,
+) -> rusqlite::Result<()> {
+    let name: Option<Option<String>> = db
+        .prepare_cached("SELECT ingest_key FROM unit WHERE id = ?1")?
+        .query_row([unit], |row| row.get(0))
+        .optional()?;
+    let Some(key) =
+        keys.iter().find(|key| Some(&key.name) == name.as_ref().and_then(Option::as_ref))
+    else {
+        return Ok(());
+    };
+    if key.allowed.is_empty() && key.denied.is_empty() {
+        return Ok(());
+    }
+    let version = format!("allow={} deny={}", key.allowed.join(","), key.denied.join(","));
+    let mut insert = db.prepare_cached(
+        "INSERT OR REPLACE INTO evaluation
+         SELECT key, ?2, ?3, ?4, ?5, NULL, ?6, ?7 FROM session WHERE id = ?1 AND path IS NULL",
+    )?;
+    for call in calls {
+        let (verdict, reason) = match key.allows(&call.tool) {
+            true => ("pass", format!("the key {} allows {}", key.name, call.tool)),
+            false => ("fail", format!("the key {} does not allow {}", key.name, call.tool)),
+        };
+        let evaluator = format!("key:{}", key.name);
+        let number = call.number.cast_signed();
+        insert.execute(params![unit, number, evaluator, version, verdict, reason, at])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,342 @@
+//! Sessions in the store: how they get in, how they are listed.
+
+use crate::evaluate::Evaluated;
+use crate::model::{SessionRow, Source, Time};
+use jiff::Timestamp;
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// A session that was written to within so many milliseconds is live.
+const LIVE_FOR: i64 = 2 * 60 * 1000;
+
+/// What telemetry says of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Telemetry {
+    pub(crate) calls: Option<u64>,
+    pub(crate) failed: Option<u64>,
+}
+
+impl Telemetry {
+    pub(crate) fn of(row: &SessionRow) -> Self {
+        Self { calls: row.calls, failed: row.failed }
+    }
+
+    /// What it and the file disagree on, in words.
+    fn gap(self, row: &SessionRow) -> Option<String> {
+        let mut parts = Vec::new();
+        for (name, told, known) in
+            [("calls", self.calls, row.calls), ("failures", self.failed, row.failed)]
+        {
+            match (told, known) {
+                (Some(told), Some(known)) if told != known => {
+                    parts.push(format!("{told} {name} where the file has {known}"));
+                }
+                (None, Some(known)) => {
+                    parts.push(format!("no {name} recorded where the file has {known}"));
+                }
+                _ => {}
+            }
+        }
+        (!parts.is_empty()).then(|| format!("telemetry has {}", parts.join(", ")))
+    }
+}
+
+/// The id that a session gets: its own, unless another file has it already.
+fn own_id(
+    db: &Connection,
+    wanted: &str,
+    path: Option<&str>,
+    run: usize,
+) -> rusqlite::Result<String> {
+    let named = |salt: &str| {
+        let hash = Sha256::digest(format!("{}\0{run}\0{salt}", path.unwrap_or_default()));
+        hash.iter().take(4).fold(String::new(), |id, byte| format!("{id}{byte:02x}"))
+    };
+    if wanted.is_empty() {
+        return Ok(format!("s-{}", named("")));
+    }
+    let owner: Option<(Option<String>, i64)> = db
+        .prepare_cached("SELECT path, run FROM session WHERE id = ?1")?
+        .query_row([wanted], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(match owner {
+        Some((Some(owner), at)) if path.is_some_and(|path| path != owner || at != run as i64) => {
+            format!("{wanted}~{}", named(wanted))
+        }
+        _ => wanted.to_owned(),
+    })
+}
+
+/// Puts the sessions of a file in the place of those it had.
+pub(crate) fn put_file(
+    db: &Connection,
+    path: &str,
+    changed: i64,
+    sessions: Vec<Evaluated>,
+) -> rusqlite::Result<()> {
+    let count = sessions.len();
+    for (run, mut one) in sessions.into_iter().enumerate() {
+        let id = own_id(db, &one.row.id, Some(path), run)?;
+        let told: Option<Option<String>> = db
+            .prepare_cached("SELECT telemetry FROM session WHERE id = ?1")?
+            .query_row([&id], |row| row.get(0))
+            .optional()?;
+        one.row.id = id;
+        one.row.path = Some(path.to_owned());
+        put(db, one, run, changed, told.flatten())?;
+    }
+    // A file that was rewritten may hold fewer.
+    db.prepare_cached("DELETE FROM session WHERE path = ?1 AND run >= ?2")?
+        .execute(params![path, count as i64])?;
+    Ok(())
+}
+
+/// Puts a session that telemetry told of in the store. Where its file is there, the file
+/// decides, and only what telemetry says is noted.
+pub(crate) fn put_telemetry(
+    db: &Connection,
+    unit: &str,
+    changed: i64,
+    mut one: Evaluated,
+) -> rusqlite::Result<()> {
+    let told = serde_json::to_string(&Telemetry::of(&one.row)).unwrap_or_default();
+    let path: Option<Option<String>> = db
+        .prepare_cached("SELECT path FROM session WHERE id = ?1")?
+        .query_row([unit], |row| row.get(0))
+        .optional()?;
+    if let Some(Some(_)) = path {
+        db.prepare_cached("UPDATE session SET telemetry = ?2 WHERE id = ?1")?
+            .execute(params![unit, told])?;
+        return Ok(());
+    }
+    unit.clone_into(&mut one.row.id);
+    put(db, one, 0, changed, Some(told))
+}
+
+fn put(
+    db: &Connection,
+    one: Evaluated,
+    run: usize,
+    changed: i64,
+    telemetry: Option<String>,
+) -> rusqlite::Result<()> {
+    let Evaluated { row, calls, batch } = one;
+    let number = |count: Option<u64>| count.and_then(|count| i64::try_from(count).ok());
+    let time = |time: Option<Time>| time.map(|Time(time)| time.as_millisecond());
+    let words = [&row.id, row.request.as_deref().unwrap_or_default()].join(" ").to_lowercase();
+    let findings = row.findings.error + row.findings.warning + row.findings.note;
+    let key: i64 = db
+        .prepare_cached(
+            "INSERT INTO session(id, path, run, agent, version, model, project, started, ended,
+               changed, verdict, calls, failed, tokens, cost, findings, words, body, batch,
+               telemetry, evaluated)
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,
+               coalesce((SELECT max(evaluated) FROM session), 0) + 1)
+             ON CONFLICT(id) DO UPDATE SET path=?2, run=?3, agent=?4, version=?5, model=?6,
+               project=?7, started=?8, ended=?9, changed=?10, verdict=?11, calls=?12, failed=?13,
+               tokens=?14, cost=?15, findings=?16, words=?17, body=?18, batch=?19, telemetry=?20,
+               evaluated=excluded.evaluated
+             RETURNING key",
+        )?
+        .query_row(
+            params![
+                row.id,
+                row.path,
+                run as i64,
+                row.agent,
+                row.version,
+                row.model,
+                row.project,
+                time(row.started),
+                time(row.ended),
+                changed,
+                row.verdict,
+                number(row.calls),
+                number(row.failed),
+                number(row.tokens.total),
+                row.cost_usd.map(|usd| (usd * 1e9) as i64),
+                findings as i64,
+                words,
+                serde_json::to_string(&row).unwrap_or_default(),
+                batch.to_text(),
+                telemetry,
+            ],
+            |row| row.get(0),
+        )?;
+    db.prepare_cached("DELETE FROM call WHERE session = ?1")?.execute([key])?;
+    let mut insert = db.prepare_cached("INSERT INTO call VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)")?;
+    for call in calls {
+        insert.execute(params![
+            key,
+            call.number as i64,
+            call.tool,
+            call.status,
+            call.ms,
+            call.at,
+            call.byte,
+            call.class,
+            call.recovery,
+        ])?;
+    }
+    Ok(())
+}
+
+/// Which sessions, and in which order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    pub(crate) project: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) version: Option<String>,
+    pub(crate) tool: Option<String>,
+    pub(crate) verdict: Option<String>,
+    pub(crate) words: Option<String>,
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) until: Option<Timestamp>,
+    pub(crate) live: bool,
+    pub(crate) sort: Option<String>,
+}
+
+/// The columns that lists are sorted by.
+const SORTS: &[(&str, &str)] = &[
+    ("changed", "changed"),
+    ("started", "started"),
+    ("failed", "failed"),
+    ("findings", "findings"),
+    ("calls", "calls"),
+    ("tokens", "tokens"),
+    ("cost", "cost"),
+];
+
+impl Filter {
+    /// What a list is sorted by; `None` where there is no such order.
+    pub(crate) fn order(&self) -> Option<&'static str> {
+        let Some(sort) = &self.sort else { return Some("changed") };
+        SORTS.iter().find(|(name, _)| name == sort).map(|(_, column)| *column)
+    }
+
+    /// The condition, with its values.
+    pub(crate) fn condition(&self, now: Timestamp) -> (String, Vec<Sql>) {
+        let mut parts = vec!["1".to_owned()];
+        let mut values = Vec::new();
+        let mut add = |part: &str, value: Sql| {
+            values.push(value);
+            parts.push(part.replace('?', &format!("?{}", values.len())));
+        };
+        for (column, value) in [
+            ("project", &self.project),
+            ("agent", &self.agent),
+            ("model", &self.model),
+            ("version", &self.version),
+            ("verdict", &self.verdict),
+        ] {
+            if let Some(value) = value {
+                add(&format!("{column} = ?"), value.clone().into());
+            }
+        }
+        if let Some(tool) = &self.tool {
+            let part = "EXISTS (SELECT 1 FROM call WHERE call.session = session.key AND tool = ?)";
+            add(part, tool.clone().into());
+        }
+        if let Some(words) = self.words.as_deref().filter(|words| !words.is_empty()) {
+            add("instr(words, ?) > 0", words.to_lowercase().into());
+        }
+        if let Some(since) = self.since {
+            add("coalesce(ended, started, changed) >= ?", since.as_millisecond().into());
+        }
+        if let Some(until) = self.until {
+            add("coalesce(started, changed) < ?", until.as_millisecond().into());
+        }
+        if self.live {
+            add("changed >= ?", (now.as_millisecond() - LIVE_FOR).into());
+        }
+        (parts.join(" AND "), values)
+    }
+}
+
+fn read_row(row: &rusqlite::Row<'_>, now: Timestamp) -> rusqlite::Result<Option<SessionRow>> {
+    let body: String = row.get("body")?;
+    let Ok(mut session) = serde_json::from_str::<SessionRow>(&body) else { return Ok(None) };
+    let changed: i64 = row.get("changed")?;
+    session.live = now.as_millisecond() - changed < LIVE_FOR;
+    let told: Option<String> = row.get("telemetry")?;
+    let told: Option<Telemetry> = told.and_then(|told| serde_json::from_str(&told).ok());
+    if let Some(told) = told.filter(|_| session.path.is_some()) {
+        session.source = Source::Both;
+        session.gap = told.gap(&session);
+    }
+    Ok(Some(session))
+}
+
+/// One page of sessions, and how many there are in all.
+pub(crate) fn list(
+    db: &Connection,
+    filter: &Filter,
+    limit: u32,
+    offset: u64,
+    now: Timestamp,
+) -> rusqlite::Result<(Vec<SessionRow>, u64)> {
+    let (condition, mut values) = filter.condition(now);
+    let order = filter.order().unwrap_or("changed");
+    let total: i64 = db.query_row(
+        &format!("SELECT count(*) FROM session WHERE {condition}"),
+        params_from_iter(&values),
+        |row| row.get(0),
+    )?;
+    values.push(i64::from(limit).into());
+    values.push(i64::try_from(offset).unwrap_or(i64::MAX).into());
+    let (at, from) = (values.len() - 1, values.len());
+    let mut statement = db.prepare(&format!(
+        "SELECT body, changed, telemetry FROM session WHERE {condition}
+         ORDER BY {order} DESC NULLS LAST, key DESC LIMIT ?{at} OFFSET ?{from}"
+    ))?;
+    let rows = statement.query_map(params_from_iter(&values), |row| read_row(row, now))?;
+    let rows = rows.filter_map(Result::transpose).collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok((rows, u64::try_from(total).unwrap_or_default()))
+}
+
+/// One session, with the file and the run in it that it is read from.
+pub(crate) struct Found {
+    pub(crate) key: i64,
+    pub(crate) row: SessionRow,
+    pub(crate) run: usize,
+    pub(crate) changed: i64,
+}
+
+/// The session with this id.
+pub(crate) fn find(db: &Connection, id: &str, now: Timestamp) -> rusqlite::Result<Option<Found>> {
+    let found = db
+        .prepare_cached("SELECT key, run, body, changed, telemetry FROM session WHERE id = ?1")?
+        .query_row([id], |row| {
+            let (key, run): (i64, i64) = (row.get("key")?, row.get("run")?);
+            let changed = row.get("changed")?;
+            let run = usize::try_from(run).unwrap_or_default();
+            Ok(read_row(row, now)?.map(|row| Found { key, row, run, changed }))
+        })
+        .optional()?;
+    Ok(found.flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gap_is_named() {
+        let row = SessionRow { calls: Some(4), failed: Some(1), ..SessionRow::default() };
+        for (calls, failed, want) in [
+            (Some(4), Some(1), None),
+            (Some(3), Some(1), Some("telemetry has 3 calls where the file has 4")),
+            (
+                Some(3),
+                Some(0),
+                Some("telemetry has 3 calls where the file has 4, 0 failures where the file has 1"),
+            ),
+            (None, Some(1), Some("telemetry has no calls recorded where the file has 4")),
+        ] {
+            assert_eq!(Telemetry { calls, failed }.gap(&row).as_deref(), want);
+        }
+    }
+}

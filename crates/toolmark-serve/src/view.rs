@@ -1,0 +1,927 @@
+//! One session as the page shows it: turns, words and calls in order, and one call with
+//! all that is known about it.
+
+use crate::evaluate::cut;
+use crate::library::Book;
+use crate::model::Time;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use toolmark_check::{Checker, Session};
+use toolmark_hosts::install::unified_diff;
+use toolmark_outcome::{Finding as Found, Redactor, Severity, TracePlace, excerpt};
+use toolmark_report::terminal::{first_words, headline};
+use toolmark_trace::{At, Call, Event, EventKind, Trajectory};
+
+/// So much of a text of the timeline is sent.
+const MAX_TEXT: usize = 16 << 10;
+/// So much of a result.
+const MAX_RESULT: usize = 256 << 10;
+/// So much of the record that a call was read from.
+const MAX_RAW: usize = 64 << 10;
+/// Larger files are not compared.
+const MAX_DIFF: usize = 512 << 10;
+/// So many places of a search.
+const MAX_HITS: usize = 200;
+/// Two long sessions are aligned for so long; the rest is cruder.
+const ALIGN_FOR: Duration = Duration::from_secs(2);
+
+/// One call of the strip that shows a whole session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CallTick {
+    /// The number of the call.
+    pub n: u64,
+    /// How it ended.
+    pub status: &'static str,
+    /// Is there a finding about it?
+    pub finding: bool,
+    /// The sub-agent that made it.
+    pub agent: Option<String>,
+    /// The step it belongs to, from 1.
+    pub step: Option<u64>,
+    /// How long it took.
+    pub ms: Option<u64>,
+    /// Where it is in the timeline of its agent, from 1.
+    pub entry: Option<u64>,
+}
+
+/// A turn of the user, or text the client put before the model.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TurnText {
+    /// Its number, from 1; 0 before the first.
+    pub turn: u64,
+    /// The words.
+    pub text: String,
+    /// When.
+    pub at: Option<Time>,
+    /// Was it written by the client, and by nobody?
+    pub context: bool,
+}
+
+/// A sub-agent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SubAgent {
+    /// What `agent=` takes.
+    pub id: String,
+    /// The number of the call that started it.
+    pub parent_call: Option<u64>,
+    /// What it was asked.
+    pub title: Option<String>,
+    /// How many calls it made, those of its own sub-agents left out.
+    pub calls: u64,
+    /// How many of them failed.
+    pub failed: u64,
+}
+
+/// A finding, in short.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Flag {
+    /// The rule.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: &'static str,
+    /// The name of the rule.
+    pub title: &'static str,
+}
+
+/// One line of a timeline.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(crate) enum Entry {
+    /// The user speaks.
+    Turn {
+        /// Its place, from 1.
+        n: u64,
+        /// The turn, from 1.
+        turn: u64,
+        /// The words.
+        text: String,
+        /// When.
+        at: Option<Time>,
+    },
+    /// The model speaks or thinks.
+    Text {
+        /// Its place, from 1.
+        n: u64,
+        /// The step, from 1.
+        step: Option<u64>,
+        /// `said` or `thought`.
+        kind: &'static str,
+        /// The words.
+        text: String,
+        /// When.
+        at: Option<Time>,
+    },
+    /// A call.
+    Call {
+        /// Its place, from 1.
+        n: u64,
+        /// Its number in the session, from 1.
+        call: u64,
+        /// The step, from 1.
+        step: Option<u64>,
+        /// Its place among the calls of its step: `single`, `first`, `middle`, `last`.
+        parallel: &'static str,
+        /// The tool.
+        tool: String,
+        /// What it is about.
+        title: String,
+        /// How it ended.
+        status: &'static str,
+        /// The exit code.
+        exit: Option<i64>,
+        /// How long it took.
+        ms: Option<u64>,
+        /// When.
+        at: Option<Time>,
+        /// What the rules say.
+        findings: Vec<Flag>,
+        /// The sub-agent that made it.
+        agent: Option<String>,
+        /// The sub-agent it started.
+        sub_agent: Option<SubAgent>,
+    },
+}
+
+/// A finding.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Finding {
+    /// The rule.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: &'static str,
+    /// The name of the rule.
+    pub title: &'static str,
+    /// What was found.
+    pub message: String,
+    /// What kind of fault it is.
+    pub axis: &'static str,
+    /// What shows it.
+    pub evidence: Vec<Proof>,
+    /// What to do.
+    pub fix: Option<String>,
+    /// How sure the rule is.
+    pub confidence: &'static str,
+}
+
+/// What shows a finding.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Proof {
+    /// The number of the call.
+    pub call: Option<u64>,
+    /// The place in the trace.
+    pub place: Option<Place>,
+    /// The words.
+    pub excerpt: String,
+}
+
+/// A place in a trace.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Place {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+/// A result.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ResultText {
+    /// The text, or its beginning.
+    pub text: String,
+    /// Is it only the beginning?
+    pub truncated: bool,
+    /// How long it is.
+    pub bytes: u64,
+}
+
+/// What an edit changes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EditDiff {
+    /// The file.
+    pub path: String,
+    /// Its content before, where the trace proves it.
+    pub before: Option<String>,
+    /// Its content after.
+    pub after: Option<String>,
+    /// The change.
+    pub unified: String,
+}
+
+/// What a call does.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EffectRow {
+    /// What.
+    pub kind: &'static str,
+    /// To what.
+    pub target: String,
+    /// Where that lies.
+    pub scope: &'static str,
+    /// How far it can be undone.
+    pub reversibility: &'static str,
+    /// How sure that is.
+    pub certainty: &'static str,
+}
+
+/// A record of the trace.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RawRecord {
+    /// Where it stands.
+    pub place: Place,
+    /// The record, or its beginning.
+    pub text: String,
+}
+
+/// An answer of an evaluator.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Evaluation {
+    /// Which evaluator.
+    pub evaluator: String,
+    /// Which version of it.
+    pub version: String,
+    /// `pass`, `fail` or `unknown`.
+    pub verdict: String,
+    /// From 0 to 1.
+    pub score: Option<f64>,
+    /// Why.
+    pub reason: String,
+    /// When.
+    pub at: Option<Time>,
+}
+
+/// What the guard says about a call.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct GuardWord {
+    /// `allow`, `ask` or `deny`.
+    pub decision: String,
+    /// The rule.
+    pub rule: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// One call with all that is known about it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CallDetail {
+    /// Its number in the session, from 1.
+    pub call: u64,
+    /// Its id.
+    pub call_id: Option<String>,
+    /// The tool.
+    pub tool: String,
+    /// What it is about.
+    pub title: String,
+    /// How it ended.
+    pub status: &'static str,
+    /// What the status was read from.
+    pub status_from: &'static str,
+    /// The exit code.
+    pub exit: Option<i64>,
+    /// How long it took.
+    pub ms: Option<u64>,
+    /// When it was asked for.
+    pub started: Option<Time>,
+    /// When the result came.
+    pub ended: Option<Time>,
+    /// The step, from 1.
+    pub step: Option<u64>,
+    /// The turn, from 1; 0 before the first.
+    pub turn: u64,
+    /// The sub-agent that made it.
+    pub agent: Option<String>,
+    /// The arguments.
+    pub arguments: Value,
+    /// The arguments as they are written.
+    pub arguments_text: String,
+    /// What came back.
+    pub result: Option<ResultText>,
+    /// What an edit changes.
+    pub diff: Option<EditDiff>,
+    /// Does the trace prove what was in the file? `known` or `unknown`; null for calls that
+    /// change none.
+    pub file_state: Option<&'static str>,
+    /// What the rules say.
+    pub findings: Vec<Finding>,
+    /// What evaluators say.
+    pub evaluations: Vec<Evaluation>,
+    /// Where it stands in the trace.
+    pub place: Option<Place>,
+    /// The records it was read from.
+    pub raw: Vec<RawRecord>,
+    /// What it does.
+    pub effects: Vec<EffectRow>,
+    /// What the guard says about it.
+    pub guard: Option<GuardWord>,
+}
+
+/// Where something was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Hit {
+    /// The number of the call.
+    pub call: Option<u64>,
+    /// Its place in the timeline of its agent.
+    pub n: u64,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The words around it.
+    pub excerpt: String,
+}
+
+/// A call of one of two sessions.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CallRef {
+    /// Its number.
+    pub call: u64,
+    /// The tool.
+    pub tool: String,
+    /// What it is about.
+    pub title: String,
+    /// How it ended.
+    pub status: &'static str,
+}
+
+/// Two calls side by side.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct DiffRow {
+    /// Of the first session.
+    pub left: Option<CallRef>,
+    /// Of the second.
+    pub right: Option<CallRef>,
+    /// `equal`, `changed`, `added` or `removed`.
+    pub same: &'static str,
+}
+
+/// A session ready to be shown.
+pub(crate) struct View<'b> {
+    book: &'b Book,
+    redactor: Redactor,
+    /// The run and its sub-agents.
+    all: Vec<&'b Trajectory>,
+    /// What each is called; nothing for the run itself.
+    names: Vec<Option<String>>,
+    /// How many calls come before those of each.
+    offsets: Vec<usize>,
+    /// The events of each that are entries.
+    entries: Vec<Vec<usize>>,
+    /// The call, of all, that started each.
+    parents: Vec<Option<usize>>,
+}
+
+fn is_entry(event: &Event) -> bool {
+    match &event.kind {
+        EventKind::User | EventKind::Call(_) | EventKind::Compaction | EventKind::Error => true,
+        EventKind::Message | EventKind::Reasoning | EventKind::Skill => {
+            event.text.as_ref().is_some_and(|text| !text.plain_start(64).trim().is_empty())
+        }
+        _ => false,
+    }
+}
+
+/// The word of the API for a severity.
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+fn time(time: Option<jiff::Timestamp>) -> Option<Time> {
+    time.map(Time)
+}
+
+fn milliseconds(call: &Call) -> Option<u64> {
+    call.duration.and_then(|took| u64::try_from(took.as_millis()).ok())
+}
+
+fn step(step: Option<u32>) -> Option<u64> {
+    step.map(|step| u64::from(step) + 1)
+}
+
+impl<'b> View<'b> {
+    pub(crate) fn new(book: &'b Book, redactor: Redactor) -> Self {
+        let all = book.run().flatten();
+        let mut names: Vec<Option<String>> = Vec::with_capacity(all.len());
+        let mut used: HashMap<String, u32> = HashMap::new();
+        let mut offsets = Vec::with_capacity(all.len());
+        let mut before = 0;
+        for (at, one) in all.iter().enumerate() {
+            let id = one.id.as_ref().map(|id| id.get().into_owned()).unwrap_or_default();
+            let id = if id.is_empty() { format!("agent-{at}") } else { id };
+            let times = used.entry(id.clone()).or_default();
+            *times += 1;
+            let id = if *times > 1 { format!("{id}~{times}") } else { id };
+            names.push((at > 0).then_some(id));
+            offsets.push(before);
+            before += one.calls.len();
+        }
+        let place = |one: &Trajectory| all.iter().position(|other| std::ptr::eq(*other, one));
+        let mut parents = vec![None; all.len()];
+        for (at, one) in all.iter().enumerate() {
+            for (call, children) in one.children_by_call().0 {
+                for child in children {
+                    if let Some(child) = place(child) {
+                        parents[child] = Some(offsets[at] + call as usize);
+                    }
+                }
+            }
+        }
+        let entries = all
+            .iter()
+            .map(|one| {
+                let events = one.events.iter().enumerate();
+                events.filter(|(_, event)| is_entry(event)).map(|(at, _)| at).collect()
+            })
+            .collect();
+        Self { book, redactor, all, names, offsets, entries, parents }
+    }
+
+    fn hide(&self, text: impl Into<toolmark_outcome::Untrusted>) -> String {
+        self.redactor.apply(text).into()
+    }
+
+    fn title(&self, run: &Trajectory, call: &Call) -> String {
+        let cwd = run.cwd.as_ref().map(|cwd| cwd.get());
+        let words = headline(call, cwd.as_deref(), self.redactor);
+        match words.extra.is_empty() {
+            true => words.main.into(),
+            false => format!("{}  {}", &*words.main, &*words.extra),
+        }
+    }
+
+    /// Which of the runs a call is of, and which of its calls; by its number.
+    fn locate(&self, number: u64) -> Option<(usize, usize)> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        let at = self.offsets.partition_point(|before| *before <= index).checked_sub(1)?;
+        let within = index - self.offsets.get(at)?;
+        (within < self.all.get(at)?.calls.len()).then_some((at, within))
+    }
+
+    fn number(&self, at: usize, index: usize) -> u64 {
+        (self.offsets[at] + index) as u64 + 1
+    }
+
+    /// The number of the call that stands at a byte of a file.
+    pub(crate) fn call_at(&self, place: &TracePlace) -> Option<u64> {
+        self.all.iter().enumerate().find_map(|(at, one)| {
+            let index = one.calls.iter().position(|call| {
+                let here = call.at.location();
+                here.byte == place.byte && *here.file == **place.file.raw()
+            })?;
+            Some(self.number(at, index))
+        })
+    }
+
+    fn findings_of(&self, at: usize, index: usize) -> impl Iterator<Item = &Found> {
+        let all = self.book.findings().get(at).into_iter().flatten();
+        all.filter(move |finding| {
+            let first = finding.evidence.first().and_then(|evidence| evidence.call.as_ref());
+            first.is_some_and(|call| call.index == index)
+        })
+    }
+
+    fn flags(&self, at: usize, index: usize) -> Vec<Flag> {
+        let flag = |finding: &Found| Flag {
+            code: finding.code,
+            severity: severity(finding.severity),
+            title: finding.name,
+        };
+        self.findings_of(at, index).map(flag).collect()
+    }
+
+    fn sub_agent(&self, at: usize) -> SubAgent {
+        let one = self.all[at];
+        let failed = one.calls.iter().filter(|call| call.status.is_error()).count();
+        let name = one.name.as_ref().map(|name| self.hide(name.get().into_owned()));
+        let words = || String::from(first_words(one, self.redactor));
+        SubAgent {
+            id: self.names[at].clone().unwrap_or_default(),
+            parent_call: self.parents[at].map(|call| call as u64 + 1),
+            title: Some(cut(name.unwrap_or_else(words), 200)).filter(|title| !title.is_empty()),
+            calls: one.calls.len() as u64,
+            failed: failed as u64,
+        }
+    }
+
+    /// All sub-agents.
+    pub(crate) fn agents(&self) -> Vec<SubAgent> {
+        (1..self.all.len()).map(|at| self.sub_agent(at)).collect()
+    }
+
+    /// Every call as a tick.
+    pub(crate) fn strip(&self) -> Vec<CallTick> {
+        let mut ticks = Vec::new();
+        for (at, one) in self.all.iter().enumerate() {
+            let mut places: HashMap<u32, u64> = HashMap::new();
+            for (n, event) in (1..).zip(&self.entries[at]) {
+                if let EventKind::Call(index) = one.events[*event].kind {
+                    places.insert(index, n);
+                }
+            }
+            let mut found = vec![false; one.calls.len()];
+            for finding in self.book.findings().get(at).into_iter().flatten() {
+                let first = finding.evidence.first().and_then(|evidence| evidence.call.as_ref());
+                if let Some(flag) = first.and_then(|call| found.get_mut(call.index)) {
+                    *flag = true;
+                }
+            }
+            for (index, call) in one.calls.iter().enumerate() {
+                ticks.push(CallTick {
+                    n: self.number(at, index),
+                    status: call.status.word(),
+                    finding: found[index],
+                    agent: self.names[at].clone(),
+                    step: step(call.step),
+                    ms: milliseconds(call),
+                    entry: u32::try_from(index).ok().and_then(|i| places.get(&i)).copied(),
+                });
+            }
+        }
+        ticks
+    }
+
+    /// What the user said, and what the client put before the model.
+    pub(crate) fn turns(&self) -> Vec<TurnText> {
+        let mut turn = 0;
+        let mut turns = Vec::new();
+        for event in &self.book.run().events {
+            let is_turn = event.starts_turn();
+            let is_context =
+                event.kind == EventKind::Context || event.kind == EventKind::User && !is_turn;
+            turn += u64::from(is_turn);
+            if is_turn || is_context {
+                turns.push(TurnText {
+                    turn,
+                    text: self.words(event),
+                    at: time(event.time),
+                    context: is_context,
+                });
+            }
+        }
+        turns
+    }
+
+    /// What the format did not record.
+    pub(crate) fn fidelity(&self) -> Vec<&'static str> {
+        self.book.run().fidelity.missing().map(|fact| fact.word()).collect()
+    }
+
+    fn words(&self, event: &Event) -> String {
+        let text = event.text.as_ref().map(|text| text.plain_start(MAX_TEXT + 4));
+        let text = cut(text.unwrap_or_default().into_owned(), MAX_TEXT);
+        match &event.kind {
+            EventKind::Compaction => format!("context compacted {}", self.hide(text)),
+            EventKind::Error => format!("error: {}", self.hide(text)),
+            EventKind::Skill => format!("skill: {}", self.hide(text)),
+            _ => self.hide(text),
+        }
+    }
+
+    /// The runs by what `agent=` takes.
+    pub(crate) fn agent(&self, name: Option<&str>) -> Option<usize> {
+        match name.filter(|name| !name.is_empty()) {
+            None => Some(0),
+            Some(name) => self.names.iter().position(|one| one.as_deref() == Some(name)),
+        }
+    }
+
+    /// What an agent is called.
+    pub(crate) fn agent_name(&self, at: usize) -> Option<String> {
+        self.names.get(at).cloned().flatten()
+    }
+
+    /// How long the timeline of an agent is.
+    pub(crate) fn length(&self, at: usize) -> u64 {
+        self.entries[at].len() as u64
+    }
+
+    /// The agent that made a call, and the place of the call in its timeline.
+    pub(crate) fn entry_of(&self, number: u64) -> Option<(usize, u64)> {
+        let (at, index) = self.locate(number)?;
+        let is_call = |event: &usize| matches!(self.all[at].events[*event].kind, EventKind::Call(i) if i as usize == index);
+        let n = self.entries[at].iter().position(is_call)?;
+        Some((at, n as u64 + 1))
+    }
+
+    /// A part of the timeline of an agent, from place `from`.
+    pub(crate) fn timeline(&self, at: usize, from: u64, limit: usize) -> Vec<Entry> {
+        let one = self.all[at];
+        let start = usize::try_from(from.saturating_sub(1)).unwrap_or(usize::MAX);
+        let entries = self.entries[at].get(start..).unwrap_or_default();
+        let before = self.entries[at].get(..start).unwrap_or_default();
+        let starts = |event: &&usize| one.events[**event].starts_turn();
+        let mut turn = before.iter().filter(starts).count() as u64;
+        let mut groups: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, call) in one.calls.iter().enumerate() {
+            if let Some(step) = call.step {
+                groups.entry(step).or_default().push(index);
+            }
+        }
+        let mut made = Vec::new();
+        for (n, event) in (from.max(1)..).zip(entries.iter().take(limit)) {
+            let event = &one.events[*event];
+            turn += u64::from(event.starts_turn());
+            made.push(match &event.kind {
+                EventKind::Call(index) => self.call_entry(at, *index as usize, n, &groups),
+                EventKind::User => {
+                    Entry::Turn { n, turn, text: self.words(event), at: time(event.time) }
+                }
+                kind => Entry::Text {
+                    n,
+                    step: step(event.step),
+                    kind: if *kind == EventKind::Reasoning { "thought" } else { "said" },
+                    text: self.words(event),
+                    at: time(event.time),
+                },
+            });
+        }
+        made
+    }
+
+    fn call_entry(
+        &self,
+        at: usize,
+        index: usize,
+        n: u64,
+        groups: &BTreeMap<u32, Vec<usize>>,
+    ) -> Entry {
+        let run = self.all[at];
+        let call = &run.calls[index];
+        let group = call.step.and_then(|step| groups.get(&step)).map_or(&[][..], Vec::as_slice);
+        let parallel = match (group.first(), group.last()) {
+            (Some(first), Some(last)) if first != last => match index {
+                _ if *first == index => "first",
+                _ if *last == index => "last",
+                _ => "middle",
+            },
+            _ => "single",
+        };
+        let number = self.number(at, index);
+        let started = self
+            .parents
+            .iter()
+            .position(|parent| parent.is_some_and(|parent| parent as u64 + 1 == number));
+        Entry::Call {
+            n,
+            call: number,
+            step: step(call.step),
+            parallel,
+            tool: self.hide(call.name.full().into_owned()),
+            title: self.title(run, call),
+            status: call.status.word(),
+            exit: call.exit_code,
+            ms: milliseconds(call),
+            at: time(call.started),
+            findings: self.flags(at, index),
+            agent: self.names[at].clone(),
+            sub_agent: started.map(|at| self.sub_agent(at)),
+        }
+    }
+
+    fn place(&self, place: &TracePlace) -> Place {
+        Place {
+            file: self.hide(place.file.raw().to_string()),
+            line: place.line,
+            column: place.column,
+        }
+    }
+
+    fn finding(&self, at: usize, found: &Found) -> Finding {
+        let evidence = found.evidence.iter().map(|proof| {
+            let call = proof.call.as_ref();
+            let place = proof.place.as_ref().or_else(|| call.and_then(|call| call.place.as_ref()));
+            let words = proof.excerpt.as_ref().unwrap_or(&proof.text);
+            Proof {
+                call: call.map(|call| self.number(at, call.index)),
+                place: place.map(|place| self.place(place)),
+                excerpt: self.hide(words.clone()),
+            }
+        });
+        Finding {
+            code: found.code,
+            severity: severity(found.severity),
+            title: found.name,
+            message: self.hide(found.message.clone()),
+            axis: found.axis.word(),
+            evidence: evidence.collect(),
+            fix: Some(self.hide(found.remedy.clone())).filter(|fix| !fix.is_empty()),
+            confidence: found.confidence.word(),
+        }
+    }
+
+    fn raw(&self, at: &At) -> RawRecord {
+        let text = at.line_text(MAX_RAW).to_owned();
+        let text = match text.starts_with(['{', '[']) {
+            true => self.redactor.json_text(text).into(),
+            false => self.hide(text),
+        };
+        RawRecord { place: self.place(&at.location().into()), text }
+    }
+
+    /// One call with all that is known about it.
+    pub(crate) fn call(&self, number: u64) -> Option<CallDetail> {
+        let (at, index) = self.locate(number)?;
+        let run = self.all[at];
+        let call = run.calls.get(index)?;
+        let checker = Checker::default();
+        let session = Session::new(run, checker.toolsets());
+        let known = session.call_at(index);
+        let result = call.result.as_ref();
+        let text = result.and_then(|result| result.payload.as_ref()).map(|payload| {
+            let text = payload.plain();
+            let bytes = text.len() as u64;
+            let truncated = text.len() > MAX_RESULT;
+            ResultText { text: self.hide(cut(text.into_owned(), MAX_RESULT)), truncated, bytes }
+        });
+        let args = call.args.as_ref();
+        let parsed = args.and_then(|args| args.parsed()).cloned().unwrap_or(Value::Null);
+        let written = args.map(|args| args.raw().into_owned()).unwrap_or_default();
+        let written = match parsed.is_null() {
+            true => self.hide(written),
+            false => self.redactor.json_text(written).into(),
+        };
+        let (diff, file_state) = match known {
+            Some(known) => self.diff(&session, known),
+            None => (None, None),
+        };
+        let effects = known.and_then(|known| known.analysis()).map(|all| &all.effects[..]);
+        let effect = |effect: &toolmark_shell::Effect| EffectRow {
+            kind: effect.kind.as_str(),
+            target: self.hide(effect.target.clone()),
+            scope: effect.scope.as_str(),
+            reversibility: effect.reversibility.as_str(),
+            certainty: effect.certainty.as_str(),
+        };
+        let mut raw = vec![self.raw(&call.at)];
+        raw.extend(result.map(|result| self.raw(&result.at)));
+        Some(CallDetail {
+            call: number,
+            call_id: call.id.as_ref().map(|id| self.hide(id.get().into_owned())),
+            tool: self.hide(call.name.full().into_owned()),
+            title: self.title(run, call),
+            status: call.status.word(),
+            status_from: call.level.word(),
+            exit: call.exit_code,
+            ms: milliseconds(call),
+            started: time(call.started),
+            ended: time(result.and_then(|result| result.time)),
+            step: step(call.step),
+            turn: known.map_or(0, |known| u64::from(known.turn)),
+            agent: self.names[at].clone(),
+            arguments: (*self.redactor.json(parsed.into())).clone(),
+            arguments_text: written,
+            result: text,
+            diff,
+            file_state,
+            findings: self.findings_of(at, index).map(|found| self.finding(at, found)).collect(),
+            evaluations: Vec::new(),
+            place: Some(self.place(&call.at.location().into())),
+            raw,
+            effects: effects.unwrap_or_default().iter().map(effect).collect(),
+            guard: None,
+        })
+    }
+
+    /// What a call changes in a file, and whether the file is known.
+    fn diff(
+        &self,
+        session: &Session<'_>,
+        call: &toolmark_check::session::SessionCall<'_>,
+    ) -> (Option<EditDiff>, Option<&'static str>) {
+        let edits = call.edits();
+        let content = call.content().filter(|_| edits.is_empty());
+        let patch = call.patch();
+        if edits.is_empty() && content.is_none() && patch.is_none() {
+            return (None, None);
+        }
+        let path = call.path.clone().unwrap_or_default();
+        let hidden = self.hide(path.clone());
+        if let Some(patch) = patch {
+            let unified = self.hide(cut(patch.into_owned(), MAX_RESULT));
+            let diff = EditDiff { path: hidden, before: None, after: None, unified };
+            return (Some(diff), Some("unknown"));
+        }
+        let snapshot = session.files().before(session, call, &path);
+        let before = snapshot.content().map(|text| text.to_string());
+        let state = if before.is_some() { "known" } else { "unknown" };
+        let (before, after) = match (content, before) {
+            (Some(content), before) => (before, content.to_owned()),
+            (None, Some(before)) => {
+                let after = edits.iter().fold(before.clone(), |text, edit| match edit.all {
+                    true => text.replace(edit.old, edit.new),
+                    false => text.replacen(edit.old, edit.new, edit.count.unwrap_or(1).max(1)),
+                });
+                (Some(before), after)
+            }
+            // Only the parts are known: they are compared.
+            (None, None) => {
+                let side = |one: fn(&toolmark_check::session::Replacement<'_>) -> String| {
+                    edits.iter().map(one).collect::<Vec<_>>().join("\n…\n")
+                };
+                (Some(side(|edit| edit.old.to_owned())), side(|edit| edit.new.to_owned()))
+            }
+        };
+        let is_whole = state == "known" || content.is_some();
+        let size = before.as_ref().map_or(0, String::len) + after.len();
+        if size > MAX_DIFF {
+            return (None, Some(state));
+        }
+        let (before, after) = (before.map(|text| self.hide(text)), self.hide(after));
+        let unified = unified_diff(Path::new(&hidden), before.as_deref(), Some(&after));
+        let before = before.filter(|_| is_whole);
+        let after = is_whole.then_some(after);
+        (Some(EditDiff { path: hidden, before, after, unified }), Some(state))
+    }
+
+    /// Where some words stand, whatever their case.
+    pub(crate) fn search(&self, words: &str) -> Vec<Hit> {
+        let wanted = words.to_lowercase();
+        let mut hits = Vec::new();
+        if wanted.is_empty() {
+            return hits;
+        }
+        for (at, one) in self.all.iter().enumerate() {
+            for (n, event) in (1..).zip(&self.entries[at]) {
+                if hits.len() >= MAX_HITS {
+                    return hits;
+                }
+                let event = &one.events[*event];
+                let (call, text) = match &event.kind {
+                    EventKind::Call(index) => {
+                        let Some(call) = one.calls.get(*index as usize) else { continue };
+                        let args = call.args.as_ref().map(|args| args.raw());
+                        let result = call.result.as_ref().and_then(|r| r.payload.as_ref());
+                        let result = result.map(|payload| payload.plain_start(MAX_RESULT));
+                        let parts = [
+                            call.name.full(),
+                            args.unwrap_or_default(),
+                            result.unwrap_or_default(),
+                        ];
+                        (Some(self.number(at, *index as usize)), parts.join("\n"))
+                    }
+                    _ => (None, self.words(event)),
+                };
+                if let Some(excerpt) = around(&self.hide(text), &wanted) {
+                    hits.push(Hit { call, n, agent: self.names[at].clone(), excerpt });
+                }
+            }
+        }
+        hits
+    }
+
+    fn calls(&self) -> Vec<CallRef> {
+        let of = |at: usize| {
+            let run = self.all[at];
+            run.calls.iter().enumerate().map(move |(index, call)| CallRef {
+                call: self.number(at, index),
+                tool: self.hide(call.name.full().into_owned()),
+                title: self.title(run, call),
+                status: call.status.word(),
+            })
+        };
+        (0..self.all.len()).flat_map(of).collect()
+    }
+
+    /// The calls of two sessions side by side.
+    pub(crate) fn diff_with(&self, other: &View<'_>) -> Vec<DiffRow> {
+        let (left, right) = (self.calls(), other.calls());
+        let keys = |all: &[CallRef]| -> Vec<String> {
+            all.iter().map(|call| format!("{}\0{}", call.tool, call.title)).collect()
+        };
+        let (a, b) = (keys(&left), keys(&right));
+        let deadline = Some(Instant::now() + ALIGN_FOR);
+        let ops = capture_diff_slices_deadline(Algorithm::Myers, &a, &b, deadline);
+        let (mut left, mut right) = (left.into_iter(), right.into_iter());
+        let mut rows = Vec::new();
+        for op in ops {
+            let (tag, old, new) = op.as_tag_tuple();
+            for n in 0..old.len().max(new.len()) {
+                let left = if n < old.len() { left.next() } else { None };
+                let right = if n < new.len() { right.next() } else { None };
+                let same = match (&left, &right) {
+                    (Some(_), Some(_)) if tag == DiffTag::Equal => "equal",
+                    (Some(_), Some(_)) => "changed",
+                    (Some(_), None) => "removed",
+                    _ => "added",
+                };
+                rows.push(DiffRow { left, right, same });
+            }
+        }
+        rows
+    }
+}
+
+/// The words around a place, on one line.
+fn around(text: &str, wanted: &str) -> Option<String> {
+    const BEFORE: usize = 40;
+    let at = text.to_lowercase().find(wanted)?;
+    let start = text.floor_char_boundary(at.saturating_sub(BEFORE).min(text.len()));
+    let words = excerpt(&text[start..]);
+    Some(if start > 0 { format!("…{words}") } else { words })
+}

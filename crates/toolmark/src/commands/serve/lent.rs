@@ -1,0 +1,80 @@
+//! What other commands do, lent to the page.
+
+use crate::checking::promote;
+use crate::commands::guard;
+use crate::comparing;
+use crate::exit::Failure;
+use crate::guarding;
+use crate::printer::{Color, Printer, Verbosity};
+use serde_json::Value;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use toolmark_check::promote::Case;
+use toolmark_compare::{Comparison, Grouping};
+use toolmark_guard::Guard;
+use toolmark_guard::files::{self, Trust};
+use toolmark_redact::Redactor;
+use toolmark_report::{Options, format_by_id};
+use toolmark_serve::{Commands, HostStatus};
+
+/// The commands of this program.
+pub(super) struct Lent {
+    guard_log: Option<PathBuf>,
+}
+
+impl Lent {
+    pub(super) fn new() -> Self {
+        let log = guarding::here().guard.policy().log();
+        Self { guard_log: log.place().ok().flatten() }
+    }
+}
+
+fn words(failure: Failure) -> String {
+    let mut words = failure.message;
+    for cause in failure.causes {
+        words.push_str(": ");
+        words.push_str(&cause);
+    }
+    words
+}
+
+impl Commands for Lent {
+    fn guard_log(&self) -> Option<PathBuf> {
+        self.guard_log.clone()
+    }
+
+    fn guard_status(&self) -> Vec<HostStatus> {
+        guard::installed()
+    }
+
+    fn guard_with(&self, policy: &str) -> Result<Guard, String> {
+        let failed = |error: io::Error| error.to_string();
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let file = folder.path().join("policy.yaml");
+        fs::write(&file, policy).map_err(failed)?;
+        let opened = files::open(None, Trust::Fixed(Some(&file)), Some(&guarding::READERS));
+        let opened = opened.checked();
+        let shown = |words: String| words.replace(&*file.to_string_lossy(), "the policy");
+        match opened.broken() {
+            Some((_, words)) => Err(shown(words)),
+            None => Ok(opened.guard),
+        }
+    }
+
+    fn compare(&self, a: &Path, b: &Path, redactor: Redactor) -> Result<Value, String> {
+        let printer = Printer::new(Color::Never, Verbosity::Quiet, redactor);
+        let before = comparing::read(a, &printer).map_err(words)?;
+        let after = comparing::read(b, &printer).map_err(words)?;
+        let comparison =
+            Comparison::new(&before, &after, Grouping::Case).map_err(|error| error.to_string())?;
+        let format = format_by_id("json").ok_or("no JSON")?;
+        let text =
+            format.to_text(&comparison, &Options::default()).map_err(|error| error.to_string())?;
+        serde_json::from_str(&text).map_err(|error| error.to_string())
+    }
+
+    fn write_cases(&self, cases: &[Case], to: &Path, redactor: Redactor) -> io::Result<()> {
+        promote::write(cases, to, redactor).map(drop)
+    }
+}

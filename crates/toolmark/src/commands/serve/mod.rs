@@ -1,0 +1,242 @@
+//! `toolmark serve`: every session as it happens, on one page.
+
+mod demo;
+mod lent;
+
+use crate::Stop;
+use crate::exit::{Exit, Failure};
+use crate::printer::{Line, Printer, Verbosity, style};
+use crate::sessions;
+use clap::Args;
+use jiff::SignedDuration;
+use lent::Lent;
+use std::env;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toolmark_redact::printable;
+use toolmark_run::store::RUNS;
+use toolmark_serve::{Folder, Listen, Options, Ready, ServeError, Tls, Tokens};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark serve                              the sessions of all agents on this machine
+  toolmark serve --demo                       the samples, to have a look around
+  toolmark serve --watch runs/ --watch ~/work/.agent/sessions
+  toolmark serve --ui 127.0.0.1:0             a free port; the address is printed
+  toolmark serve --ui 0.0.0.0:4319 --token-file tokens --tls-cert c.pem --tls-key k.pem
+
+Telemetry of Claude Code:
+  CLAUDE_CODE_ENABLE_TELEMETRY=1 OTEL_LOGS_EXPORTER=otlp OTEL_EXPORTER_OTLP_PROTOCOL=http/json \\
+  OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 OTEL_LOG_TOOL_DETAILS=1 claude
+
+A file of tokens has one per line, with what it allows: `TOKEN read,write`,
+`TOKEN ingest name=ci deny=Bash,WebFetch`. A token without a scope may do everything.
+It stops on Ctrl-C and on SIGTERM, and loses nothing it has acknowledged.";
+
+/// Where telemetry is received unless somebody says otherwise.
+const HTTP: &str = "127.0.0.1:4318";
+const GRPC: &str = "127.0.0.1:4317";
+
+/// Watch session folders, receive telemetry, and show both on a page
+///
+/// Nothing leaves this machine. Sessions are read from the files that agents keep;
+/// OpenTelemetry is received besides. Both are held against the rules of `toolmark check`
+/// and grouped as `toolmark feed` does.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Serve {
+    /// Folder of sessions to watch; may be given several times [default: those of all agents]
+    #[arg(long, value_name = "DIR")]
+    watch: Vec<PathBuf>,
+    /// Folder of runs of `toolmark run`; may be given several times [default: .toolmark/runs]
+    #[arg(long, value_name = "DIR")]
+    runs: Vec<PathBuf>,
+    /// Address of the page and the API
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4319")]
+    ui: SocketAddr,
+    /// Address for OTLP over HTTP, or `off` [default: 127.0.0.1:4318]
+    #[arg(long, value_name = "ADDRESS", value_parser = receiver)]
+    http: Option<Receiver>,
+    /// Address for OTLP over gRPC, or `off` [default: 127.0.0.1:4317]
+    #[arg(long, value_name = "ADDRESS", value_parser = receiver)]
+    grpc: Option<Receiver>,
+    /// File of the store [default: serve.db in the data directory of the user]
+    #[arg(long, value_name = "FILE")]
+    db: Option<PathBuf>,
+    /// File of decisions about issues [default: beside the store]
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Delete what is older, such as 90d
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    retention: Option<SignedDuration>,
+    /// File of tokens; needed for addresses that others can reach
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Certificate of the server, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Key of the certificate, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Serve others without TLS, for example behind a proxy that has it
+    #[arg(long)]
+    insecure: bool,
+    /// Show the samples, in a store that is deleted in the end
+    #[arg(long, conflicts_with_all = ["watch", "db"])]
+    demo: bool,
+}
+
+/// Where telemetry is received, if anywhere.
+#[derive(Debug, Clone, Copy)]
+enum Receiver {
+    At(SocketAddr),
+    Off,
+}
+
+fn receiver(text: &str) -> Result<Receiver, String> {
+    if text == "off" {
+        return Ok(Receiver::Off);
+    }
+    text.parse().map(Receiver::At).map_err(|_| "write an address and a port, or off".to_owned())
+}
+
+fn age(text: &str) -> Result<SignedDuration, String> {
+    toolmark_serve::duration(text)
+        .ok_or_else(|| "write a number and a unit, such as 90d".to_owned())
+}
+
+fn listen(given: Option<Receiver>, usual: &str) -> Option<Listen> {
+    match given {
+        Some(Receiver::Off) => None,
+        Some(Receiver::At(address)) => Some(Listen { address, is_required: true }),
+        // Another collector may have the usual port; sessions are read all the same.
+        None => Some(Listen { address: usual.parse().ok()?, is_required: false }),
+    }
+}
+
+/// Any file of a folder that the user names may be a session.
+fn any_file(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    (!name.starts_with("agent-")).then(|| name.to_owned())
+}
+
+impl Serve {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let demo = self.demo.then(demo::write).transpose();
+        let demo = demo.map_err(|error| {
+            Failure::unread("failed to write the samples to a temporary directory").because(&error)
+        })?;
+        let db = match (&demo, &self.db) {
+            (Some(demo), _) => demo.path().join("serve.db"),
+            (None, Some(db)) => db.clone(),
+            (None, None) => default_store()?,
+        };
+        let mut options = Options::new(db, Arc::new(Lent::new()));
+        options.folders = match &demo {
+            Some(demo) => folders(&[demo.path().join("sessions")]),
+            None if self.watch.is_empty() => of_agents(),
+            None => folders(&self.watch),
+        };
+        if let Some(state) = &self.state {
+            options.state.clone_from(state);
+        }
+        options.runs = if self.runs.is_empty() { vec![RUNS.into()] } else { self.runs.clone() };
+        options.ui = self.ui;
+        options.http = listen(self.http, HTTP);
+        options.grpc = listen(self.grpc, GRPC);
+        options.retention = self.retention;
+        options.is_insecure = self.insecure;
+        options.is_demo = self.demo;
+        options.redactor = printer.redactor;
+        options.tls = self
+            .tls_cert
+            .clone()
+            .zip(self.tls_key.clone())
+            .map(|(certificate, key)| Tls { certificate, key });
+        if let Some(file) = &self.token_file {
+            options.tokens = tokens(file)?;
+        }
+        let watched = options.folders.iter().filter(|folder| folder.path.exists()).count();
+        let is_loud = printer.verbosity > Verbosity::Quiet;
+        let mut said = Ok(());
+        let served = toolmark_serve::serve(options, |ready| {
+            said = say(ready, watched, is_loud, printer);
+        });
+        said?;
+        served.map_err(|error| failure(&error))?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// Says where everything is.
+fn say(ready: &Ready, watched: usize, is_loud: bool, printer: &mut Printer) -> std::io::Result<()> {
+    let scheme = if ready.is_tls { "https" } else { "http" };
+    let line = Line::of(style::STRONG, printable!("{}://{}", scheme, ready.ui.to_string()));
+    printer.line(&line)?;
+    if is_loud {
+        let at = |address: Option<SocketAddr>| match address {
+            Some(address) => printer.redact(address.to_string()),
+            None => printable!("off"),
+        };
+        let words = printable!(
+            "watching {}; OTLP over HTTP {}, over gRPC {}; Ctrl-C ends it",
+            crate::human::things(watched as u64, "folder"),
+            at(ready.http),
+            at(ready.grpc),
+        );
+        printer.notice(&Line::of(style::DIM, words))?;
+        for problem in &ready.problems {
+            let words = printer.redact(format!("note: {problem}"));
+            printer.notice(&Line::of(style::WARN, words))?;
+        }
+    }
+    printer.flush()
+}
+
+fn failure(error: &ServeError) -> Failure {
+    let failure = Failure::usage(error.to_string());
+    match error {
+        ServeError::Store(_) => failure.hint("--db names another file"),
+        ServeError::Listen { .. } => {
+            failure.hint("another program has the port; choose one, or 0 for any")
+        }
+        ServeError::Exposed { .. } => failure.hint("127.0.0.1 is only reached from this machine"),
+        _ => failure,
+    }
+}
+
+fn of_agents() -> Vec<Folder> {
+    let folder = |place: sessions::Place| Folder {
+        path: place.path,
+        host: Some(place.agent),
+        session: place.id,
+    };
+    sessions::places().into_iter().map(folder).collect()
+}
+
+fn folders(paths: &[PathBuf]) -> Vec<Folder> {
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let folder = |path| Folder { path: absolute(path), host: None, session: any_file };
+    paths.iter().map(folder).collect()
+}
+
+fn tokens(file: &Path) -> Result<Tokens, Failure> {
+    let failed = || Failure::usage(format!("failed to read {}", file.display()));
+    let text = fs::read_to_string(file).map_err(|error| failed().because(&error))?;
+    Tokens::parse(&text).map_err(|problem| failed().causes([problem]))
+}
+
+/// The store of the user, whose directory is made where it is missing.
+fn default_store() -> Result<PathBuf, Failure> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = set("XDG_DATA_HOME").filter(|path| path.is_absolute());
+    let home = || env::home_dir().map(|home| home.join(".local/share"));
+    let data = data.or_else(home).ok_or_else(|| {
+        Failure::usage("the home directory is not known").hint("set HOME, or name a file with --db")
+    })?;
+    let folder = data.join("toolmark");
+    fs::create_dir_all(&folder).map_err(|error| Failure::write(&folder, &error))?;
+    Ok(folder.join("serve.db"))
+}
