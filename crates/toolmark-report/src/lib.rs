@@ -66,6 +66,7 @@ mod trends;
 mod vally;
 
 pub use stream::{OutcomeRow, Outcomes, Stream};
+pub use table::{Cell, Kind, Row, Table};
 
 use model::{CheckRun, FeedRun, RunResult, TrendRun};
 use std::io::{self, Write};

@@ -23,7 +23,7 @@ pub(crate) fn write(
     Ok(out.write_all(&bytes)?)
 }
 
-fn encode(table: &Table, options: &Options) -> Result<Vec<u8>, ParquetError> {
+pub(crate) fn encode(table: &Table, options: &Options) -> Result<Vec<u8>, ParquetError> {
     let time = options.generated_at.map(|time| time.to_string());
     let time = time.map(|time| KeyValue::new("generated_at".to_owned(), time));
     let properties = WriterProperties::builder()

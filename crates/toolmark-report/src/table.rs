@@ -4,37 +4,57 @@
 use crate::model::{CallRow, CaseResult, Finding, Issue, Listed, Series, TrendRun};
 use crate::terminal::text::sanitize;
 use crate::trends::suspects;
-use crate::{Options, Report, Rows};
+use crate::{Options, Report, ReportError, Rows, parquet};
+use std::io;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// Text.
     Text,
+    /// Whole numbers.
     Whole,
+    /// Numbers.
     Real,
+    /// Yes or no.
     Flag,
 }
 
 /// One cell; `None` is unknown.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell {
+pub enum Cell {
+    /// Text.
     Text(Option<String>),
+    /// A whole number.
     Whole(Option<i64>),
+    /// A number.
     Real(Option<f64>),
+    /// Yes or no.
     Flag(Option<bool>),
 }
 
 /// The cells of one row, with the columns they are in.
-pub(crate) type Row = Vec<(&'static str, Cell)>;
+pub type Row = Vec<(&'static str, Cell)>;
 
 /// A table.
-pub(crate) struct Table {
+pub struct Table {
     /// The columns, in order.
     pub(crate) columns: Vec<(&'static str, Kind)>,
     rows: Vec<Row>,
 }
 
 impl Table {
+    /// A table of rows that are not those of a report.
+    #[must_use]
+    pub fn of(columns: Vec<(&'static str, Kind)>, rows: Vec<Row>) -> Self {
+        Self { columns, rows }
+    }
+
+    /// It as Parquet.
+    pub fn to_parquet(&self) -> Result<Vec<u8>, ReportError> {
+        Ok(parquet::encode(self, &Options::default()).map_err(io::Error::other)?)
+    }
+
     /// The table of a report.
     pub(crate) fn new(report: &Report<'_>, options: &Options) -> Self {
         let mut table = Self { columns: Vec::new(), rows: Vec::new() };

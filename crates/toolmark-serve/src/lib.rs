@@ -19,11 +19,13 @@
 mod access;
 mod api;
 mod evaluate;
+mod export;
 mod housekeeping;
 mod issues;
 mod library;
 mod listen;
 mod live;
+mod mcp;
 mod model;
 mod otlp;
 mod page;
@@ -35,7 +37,9 @@ mod watch;
 
 pub use access::{IngestKey, Tokens};
 pub use api::{HostStatus, duration};
+pub use export::{ExportError, export_parquet};
+pub use mcp::{McpOptions, mcp};
 pub use otlp::Limits;
-pub use server::{Commands, Listen, Options, Ready, ServeError, Tls, serve};
+pub use server::{Commands, Listen, Options, Ready, ServeError, Tls, serve, state_beside};
 pub use store::StoreError;
 pub use watch::Folder;

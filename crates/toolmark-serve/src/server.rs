@@ -119,7 +119,7 @@ impl Options {
     #[must_use]
     pub fn new(db: PathBuf, commands: Arc<dyn Commands>) -> Self {
         Self {
-            state: db.with_extension("feed.jsonl"),
+            state: state_beside(&db),
             db,
             folders: Vec::new(),
             runs: Vec::new(),
@@ -136,6 +136,12 @@ impl Options {
             commands,
         }
     }
+}
+
+/// The file of decisions that belongs to a store.
+#[must_use]
+pub fn state_beside(db: &Path) -> PathBuf {
+    db.with_extension("feed.jsonl")
 }
 
 /// The addresses, once they are listened at.

@@ -390,9 +390,11 @@ fn prefix(file: &mut File) -> Vec<u8> {
 /// How many bytes of a file are complete lines.
 fn whole_lines(file: &mut File, size: u64) -> u64 {
     const BLOCK: u64 = 64 << 10;
+    /// A longer line is not looked for the start of.
+    const MAX_LINE: u64 = 64 << 20;
     let mut end = size;
     let mut block = Vec::new();
-    while end > 0 {
+    while end > size.saturating_sub(MAX_LINE) {
         let start = end.saturating_sub(BLOCK);
         block.clear();
         let read = file

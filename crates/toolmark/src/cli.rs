@@ -2,7 +2,7 @@
 
 use crate::commands::{
     check, compare, completions, convert, feed, formats, grade, graders, guard, init, judge, lint,
-    mine, prices, rules, run, runs, schema, serve, show, stats, trend,
+    mcp, mine, prices, rules, run, runs, schema, serve, show, stats, trend,
 };
 use crate::exit::Exit;
 use crate::pool::Pool;
@@ -61,6 +61,7 @@ pub(crate) enum Command {
     Feed(Box<feed::Feed>),
     Trend(Box<trend::Trend>),
     Serve(Box<serve::Serve>),
+    Mcp(mcp::Mcp),
     Grade(Box<grade::Grade>),
     Run(Box<run::Run>),
     Runs(runs::Runs),

@@ -80,6 +80,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Check(check) => check.run(printer),
         Command::Feed(feed) => feed.run(printer),
         Command::Serve(serve) => serve.run(printer),
+        Command::Mcp(mcp) => mcp.run(printer),
         Command::Rules(rules) => rules.run(printer),
         Command::Grade(grade) => grade.run(printer),
         Command::Run(run) => run.run(printer),

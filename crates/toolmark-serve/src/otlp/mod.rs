@@ -6,6 +6,8 @@ pub(crate) mod http;
 mod receive;
 pub(crate) mod records;
 mod split;
+#[cfg(test)]
+mod tests;
 pub(crate) mod units;
 
 pub(crate) use receive::{Receiver, Refused};

@@ -44,7 +44,7 @@ impl Units {
     }
 
     /// Evaluates what is due; how many sessions that are.
-    fn evaluate_due(&self, now: i64) -> Result<u64, StoreError> {
+    pub(super) fn evaluate_due(&self, now: i64) -> Result<u64, StoreError> {
         let due: Vec<(String, i64)> = self.store.read(|db| {
             let mut due = db.prepare_cached(
                 "SELECT id, last FROM unit WHERE root_due <= ?1

@@ -141,13 +141,14 @@ pub(super) fn migrate(db: &Connection, path: &Path) -> Result<(), StoreError> {
     if version > SCHEMA_VERSION {
         return Err(StoreError::Newer { file: file(), found: version });
     }
+    // Only a database without tables can still be told to give space back.
+    if tables == 0 {
+        db.execute_batch("PRAGMA auto_vacuum=INCREMENTAL")?;
+    }
     db.execute_batch(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;
          PRAGMA cache_size=-16000; PRAGMA journal_size_limit=67108864;",
     )?;
-    if tables == 0 {
-        db.execute_batch("PRAGMA auto_vacuum=INCREMENTAL; VACUUM")?;
-    }
     if version < SCHEMA_VERSION {
         db.execute_batch("BEGIN IMMEDIATE")?;
         for step in &STEPS[version as usize..] {

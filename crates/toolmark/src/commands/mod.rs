@@ -12,6 +12,7 @@ pub(crate) mod guard;
 pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod lint;
+pub(crate) mod mcp;
 pub(crate) mod mine;
 pub(crate) mod prices;
 pub(crate) mod rules;

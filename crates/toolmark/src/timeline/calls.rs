@@ -6,7 +6,7 @@ use crate::printer::{Line, style};
 use crate::table::{Column, Give, Table};
 use crate::text::{Layout, head, width};
 use anstyle::Style;
-use toolmark_redact::{Printable, Redactor, printable};
+use toolmark_redact::printable;
 use toolmark_report::terminal::{glance, headline};
 use toolmark_trace::{Call, Status, Trajectory};
 

@@ -31,6 +31,7 @@ mod prices;
 mod repro;
 mod robust;
 mod secrets;
+mod serve;
 mod sessions;
 mod show;
 mod stats;

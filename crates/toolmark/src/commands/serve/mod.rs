@@ -25,6 +25,7 @@ Examples:
   toolmark serve --demo                       the samples, to have a look around
   toolmark serve --watch runs/ --watch ~/work/.agent/sessions
   toolmark serve --ui 127.0.0.1:0             a free port; the address is printed
+  toolmark serve --export parquet out/        sessions, calls and evaluations as tables
   toolmark serve --ui 0.0.0.0:4319 --token-file tokens --tls-cert c.pem --tls-key k.pem
 
 Telemetry of Claude Code:
@@ -83,6 +84,9 @@ pub(crate) struct Serve {
     /// Serve others without TLS, for example behind a proxy that has it
     #[arg(long)]
     insecure: bool,
+    /// Write what is in the store to a directory, and serve nothing
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "DIR"])]
+    export: Option<Vec<String>>,
     /// Show the samples, in a store that is deleted in the end
     #[arg(long, conflicts_with_all = ["watch", "db"])]
     demo: bool,
@@ -133,6 +137,9 @@ impl Serve {
             (None, Some(db)) => db.clone(),
             (None, None) => default_store()?,
         };
+        if let Some(export) = &self.export {
+            return run_export(export, &db, printer);
+        }
         let mut options = Options::new(db, Arc::new(Lent::new()));
         options.folders = match &demo {
             Some(demo) => folders(&[demo.path().join("sessions")]),
@@ -170,10 +177,25 @@ impl Serve {
     }
 }
 
+/// `--export parquet DIR`
+fn run_export(export: &[String], db: &Path, printer: &mut Printer) -> Result<Exit, Stop> {
+    let [format, to] = export else { return Err(Failure::usage("--export FORMAT DIR").into()) };
+    if format != "parquet" {
+        let failure = Failure::usage(format!("unknown format {format}"));
+        return Err(failure.hint("the format is parquet").into());
+    }
+    let files = toolmark_serve::export_parquet(db, Path::new(to))
+        .map_err(|error| Failure::usage("failed to export the store").because(&error))?;
+    for file in files {
+        printer.line(&Line::of(style::PLAIN, printer.redact(file.to_string_lossy())))?;
+    }
+    Ok(Exit::Ok)
+}
+
 /// Says where everything is.
 fn say(ready: &Ready, watched: usize, is_loud: bool, printer: &mut Printer) -> std::io::Result<()> {
     let scheme = if ready.is_tls { "https" } else { "http" };
-    let line = Line::of(style::STRONG, printable!("{}://{}", scheme, ready.ui.to_string()));
+    let line = Line::of(style::STRONG, printer.redact(format!("{scheme}://{}", ready.ui)));
     printer.line(&line)?;
     if is_loud {
         let at = |address: Option<SocketAddr>| match address {
@@ -207,7 +229,8 @@ fn failure(error: &ServeError) -> Failure {
     }
 }
 
-fn of_agents() -> Vec<Folder> {
+/// The folders of all agents.
+pub(super) fn of_agents() -> Vec<Folder> {
     let folder = |place: sessions::Place| Folder {
         path: place.path,
         host: Some(place.agent),
@@ -216,7 +239,8 @@ fn of_agents() -> Vec<Folder> {
     sessions::places().into_iter().map(folder).collect()
 }
 
-fn folders(paths: &[PathBuf]) -> Vec<Folder> {
+/// Folders that the user names.
+pub(super) fn folders(paths: &[PathBuf]) -> Vec<Folder> {
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let folder = |path| Folder { path: absolute(path), host: None, session: any_file };
     paths.iter().map(folder).collect()
@@ -229,7 +253,7 @@ fn tokens(file: &Path) -> Result<Tokens, Failure> {
 }
 
 /// The store of the user, whose directory is made where it is missing.
-fn default_store() -> Result<PathBuf, Failure> {
+pub(super) fn default_store() -> Result<PathBuf, Failure> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").filter(|path| path.is_absolute());
     let home = || env::home_dir().map(|home| home.join(".local/share"));

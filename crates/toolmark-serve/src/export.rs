@@ -1,0 +1,162 @@
+//! The store as Parquet, for data frames and databases.
+
+use crate::store::{Store, StoreError};
+use rusqlite::types::ValueRef;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use toolmark_report::{Cell, Kind, ReportError, Row, Table};
+
+/// So many rows are one file: no more of them are in memory.
+const ROWS: usize = 200_000;
+
+/// Why the store could not be exported.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A file.
+    #[error("failed to write {file}: {source}")]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The rows.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+}
+
+/// What is exported: the name of the files, the columns, and the question for them.
+type Export = (&'static str, &'static [(&'static str, Kind)], &'static str);
+
+const EXPORTS: &[Export] = &[
+    (
+        "sessions",
+        &[
+            ("session", Kind::Text),
+            ("path", Kind::Text),
+            ("agent", Kind::Text),
+            ("version", Kind::Text),
+            ("model", Kind::Text),
+            ("project", Kind::Text),
+            ("started_ms", Kind::Whole),
+            ("ended_ms", Kind::Whole),
+            ("verdict", Kind::Text),
+            ("calls", Kind::Whole),
+            ("failed", Kind::Whole),
+            ("tokens", Kind::Whole),
+            ("cost_usd", Kind::Real),
+            ("findings", Kind::Whole),
+        ],
+        "SELECT id, path, agent, version, model, project, started, ended, verdict, calls, failed,
+           tokens, cost / 1e9, findings FROM session ORDER BY key",
+    ),
+    (
+        "calls",
+        &[
+            ("session", Kind::Text),
+            ("number", Kind::Whole),
+            ("tool", Kind::Text),
+            ("status", Kind::Text),
+            ("duration_ms", Kind::Whole),
+            ("at_ms", Kind::Whole),
+            ("class", Kind::Text),
+            ("recovery", Kind::Text),
+        ],
+        "SELECT id, number, tool, call.status, ms, at, class, recovery
+         FROM call JOIN session ON session.key = call.session ORDER BY call.session, number",
+    ),
+    (
+        "evaluations",
+        &[
+            ("session", Kind::Text),
+            ("call", Kind::Whole),
+            ("evaluator", Kind::Text),
+            ("version", Kind::Text),
+            ("verdict", Kind::Text),
+            ("score", Kind::Real),
+            ("reason", Kind::Text),
+            ("at_ms", Kind::Whole),
+        ],
+        "SELECT id, call, evaluator, evaluation.version, evaluation.verdict, score, reason, at
+         FROM evaluation JOIN session ON session.key = evaluation.session
+         ORDER BY evaluation.session, call, evaluator, evaluation.version",
+    ),
+];
+
+/// Writes sessions, calls and evaluations of a store to a directory; the files it wrote.
+pub fn export_parquet(db: &Path, to: &Path) -> Result<Vec<PathBuf>, ExportError> {
+    let store = Store::open(db)?;
+    let wrote = |file: &Path, result: io::Result<()>| {
+        result.map_err(|source| ExportError::Write { file: file.to_owned(), source })
+    };
+    wrote(to, fs::create_dir_all(to))?;
+    let mut files = Vec::new();
+    for (name, columns, question) in EXPORTS {
+        let mut from = 0;
+        loop {
+            let rows = store.read(|db| rows(db, columns, question, from))?;
+            // A table without rows is a file too: it says which columns there are.
+            if rows.is_empty() && from > 0 {
+                break;
+            }
+            let (count, part) = (rows.len(), from / ROWS);
+            let suffix = if part > 0 { format!("-{part}") } else { String::new() };
+            let file = to.join(format!("{name}{suffix}.parquet"));
+            wrote(&file, fs::write(&file, Table::of(columns.to_vec(), rows).to_parquet()?))?;
+            files.push(file);
+            if count < ROWS {
+                break;
+            }
+            from += ROWS;
+        }
+    }
+    store.close();
+    Ok(files)
+}
+
+fn rows(
+    db: &rusqlite::Connection,
+    columns: &[(&'static str, Kind)],
+    question: &str,
+    from: usize,
+) -> rusqlite::Result<Vec<Row>> {
+    let mut asked = db.prepare(&format!("{question} LIMIT {ROWS} OFFSET {from}"))?;
+    let rows = asked.query_map([], |row| {
+        let cell = |(at, (name, kind)): (usize, &(&'static str, Kind))| {
+            let value = row.get_ref(at)?;
+            let cell = match (kind, value) {
+                (Kind::Text, ValueRef::Text(text)) => {
+                    Cell::Text(Some(String::from_utf8_lossy(text).into_owned()))
+                }
+                (Kind::Whole, ValueRef::Integer(number)) => Cell::Whole(Some(number)),
+                (Kind::Real, ValueRef::Real(number)) => Cell::Real(Some(number)),
+                (Kind::Text, _) => Cell::Text(None),
+                (Kind::Whole, _) => Cell::Whole(None),
+                (Kind::Real, _) => Cell::Real(None),
+                (Kind::Flag, _) => Cell::Flag(None),
+            };
+            Ok((*name, cell))
+        };
+        columns.iter().enumerate().map(cell).collect()
+    })?;
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_store_is_exported_with_its_columns() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = export_parquet(&dir.path().join("s.db"), &dir.path().join("out")).unwrap();
+        assert_eq!(files.len(), EXPORTS.len());
+        for file in files {
+            assert!(fs::read(&file).unwrap().starts_with(b"PAR1"), "{file:?}");
+        }
+    }
+}
