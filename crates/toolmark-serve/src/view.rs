@@ -455,6 +455,13 @@ impl<'b> View<'b> {
         }
     }
 
+    /// What a call is about, by its number.
+    pub(crate) fn title_of(&self, number: u64) -> Option<String> {
+        let (at, index) = self.locate(number)?;
+        let run = self.all.get(at)?;
+        Some(self.title(run, run.calls.get(index)?))
+    }
+
     /// Which of the runs a call is of, and which of its calls; by its number.
     fn locate(&self, number: u64) -> Option<(usize, usize)> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;

@@ -226,17 +226,16 @@ pub(super) async fn replay(State(app): State<Arc<App>>, body: Bytes) -> Answer<R
                 if all.rows.len() >= MAX_STOPS {
                     break;
                 }
-                let place = stop.call.place.clone();
-                let number = place.and_then(|place| view.call_at(&place));
+                let place = stop.call.place.as_ref();
+                let number = place.and_then(|place| view.call_at(place));
+                let number = number.unwrap_or(stop.call.number() as u64);
                 let hide = |text: String| String::from(app.redactor.apply(text));
                 let decision = stop.verdict.observed.unwrap_or(stop.verdict.decision);
                 all.rows.push(ReplayedRow {
                     session: session.id.clone(),
-                    call: number.unwrap_or(stop.call.number() as u64),
+                    call: number,
                     tool: hide(stop.call.tool.raw().to_owned()),
-                    title: hide(
-                        stop.call.args.map(|args| args.raw().to_owned()).unwrap_or_default(),
-                    ),
+                    title: view.title_of(number).unwrap_or_default(),
                     decision: decision.as_str().to_owned(),
                     rule: hide(stop.verdict.rule.to_string()),
                     reason: hide(stop.verdict.reason.to_string()),

@@ -9,7 +9,6 @@ use crate::view::View;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use jiff::Timestamp;
-use rusqlite::OptionalExtension;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -269,19 +268,11 @@ fn row(
     sessions: &std::collections::HashMap<(Arc<str>, Arc<str>), Arc<str>>,
     one: &Listed,
 ) -> Result<OccurrenceRow, ApiError> {
-    type About = (Option<String>, Option<String>, Option<String>, String);
     let shown = shown(app, sessions, one.session.raw(), &one.place)?;
-    let about: Option<About> = app.store.read(|db| {
-        db.prepare_cached("SELECT project, model, agent, words FROM session WHERE id = ?1")?
-            .query_row([&shown.session], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            })
-            .optional()
-    })?;
-    let (project, model, agent, words) = about.unwrap_or_default();
+    let now = Timestamp::now();
+    let about = app.store.read(|db| stored::find(db, &shown.session, now))?;
+    let about = about.map(|found| found.row).unwrap_or_default();
     let hide = |text: &str| String::from(app.redactor.apply(text.to_owned()));
-    // The id stands before the words of the user.
-    let words = words.strip_prefix(&shown.session.to_lowercase()).unwrap_or(&words).trim();
     Ok(OccurrenceRow {
         issue: one.issue.to_string(),
         session: shown.session,
@@ -293,10 +284,10 @@ fn row(
             column: one.place.column,
         },
         at: one.time.map(Time),
-        project,
-        model,
-        agent,
-        excerpt: Some(words.to_owned()).filter(|words| !words.is_empty()),
+        project: about.project,
+        model: about.model,
+        agent: about.agent,
+        excerpt: about.request,
     })
 }
 

@@ -272,6 +272,34 @@ mod tests {
     }
 
     #[test]
+    fn a_full_disk_refuses_and_recovers() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("s.db")).unwrap();
+        let limit = |pages: u32| {
+            store
+                .write_blocking(move |db| {
+                    db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+                })
+                .unwrap();
+        };
+        insert(&store, "a").unwrap();
+        limit(1);
+        let large = |name: String| {
+            store.write_blocking(move |db| {
+                let text = "x".repeat(100_000);
+                db.execute("INSERT INTO trace_unit VALUES (?1, ?2)", [&name, &text]).map(drop)
+            })
+        };
+        let full = (0..100).find_map(|n| large(format!("t{n}")).err());
+        assert!(matches!(full, Some(StoreError::Full)), "{full:?}");
+        assert!(matches!(store.problem(), Some(StoreError::Full)));
+        limit(1_000_000);
+        large("after".to_owned()).unwrap();
+        assert!(store.problem().is_none());
+        insert(&store, "b").unwrap();
+    }
+
+    #[test]
     fn stores_of_others_and_of_the_future_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let newer = dir.path().join("newer.db");
