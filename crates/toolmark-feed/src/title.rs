@@ -10,7 +10,7 @@ use crate::template::{as_written, with_gaps};
 use toolmark_check::rule_by_code;
 
 /// A longer message is cut.
-const MAX_MESSAGE: usize = 90;
+const MAX_MESSAGE: usize = 100;
 
 /// The title of an issue.
 #[must_use]
@@ -90,15 +90,21 @@ fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
     let errand = subject.map(without_mark);
     if template.is_empty() || errand == Some(template.trim_end()) {
         let is_silent = facts.said.is_empty() || facts.said.starts_with("Exit code ");
-        let how = if is_silent { "fails without a message" } else { "ends with an error code" };
-        return format!("{who} {how}");
+        return match is_silent {
+            true => format!("{who} fails without a message"),
+            // What happened once is told with its output, where that is short.
+            false if facts.count == 1 && facts.said.len() <= MAX_MESSAGE + MAX_MESSAGE / 2 => {
+                format!("{who} ends with an error code: {}", facts.said)
+            }
+            false => format!("{who} ends with an error code"),
+        };
     }
     if template.starts_with("conflict ") {
         return "git: merge conflict".into();
     }
     // What happened once is told with its values.
     let written = match facts.said.lines().next() {
-        Some(said) if facts.count == 1 && facts.said.len() <= 2 * MAX_MESSAGE => said.to_owned(),
+        Some(said) if facts.count == 1 => said.to_owned(),
         _ => as_written(template, facts.said),
     };
     let text = crate::template::cut(&written, MAX_MESSAGE);

@@ -65,17 +65,21 @@ const PYTHON_PACKAGES: &[(&str, &str)] = &[
 ];
 
 fn dependency(facts: &Facts<'_>, language: &str) -> Option<Fix> {
-    let names = facts.names(MAX_NAMES);
+    let language = Language::from_word(language).unwrap_or(Language::None);
+    // A library that was missing once may have been looked for in the wrong directory.
+    let least = if language == Language::Program { 1 } else { REPEATED };
+    let mut names = facts.names(MAX_NAMES);
+    names.retain(|(_, count)| *count >= least);
     let first: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
     if first.is_empty() {
         return None;
     }
-    let language = Language::from_word(language).unwrap_or(Language::None);
     let set_up = |text: String, why: String| {
         let (text, why) = (text.into(), why.into());
         Some(Fix { target: Target::SetUp, file: None, key: None, project: None, text, why })
     };
-    let missing = format!("{} missing {}", listed(&names), times(facts.count));
+    let missing =
+        format!("{} missing {}", listed(&names), times(names.iter().map(|(_, n)| n).sum()));
     match language {
         Language::Python => {
             let package = |name: &&str| {

@@ -148,9 +148,9 @@ mod tests {
 
     #[test]
     fn only_lines_are_worded() {
-        let issue = issue(
-            "Bash {\"command\":\"python a\"} !> \"ModuleNotFoundError: No module named 'x'\"",
-        );
+        let call =
+            "Bash {\"command\":\"python a\"} !> \"ModuleNotFoundError: No module named 'x'\"";
+        let issue = issue(&format!("{call}\n{call}"));
         assert_eq!(issue.fix.as_ref().unwrap().target, Target::SetUp);
         assert!(question(&issue).is_none());
     }
