@@ -122,7 +122,9 @@ pub(crate) fn drop_vacuous(
     let mut by_run: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, item) in items.iter().enumerate().filter(|(at, _)| !judged[*at].is_dropped()) {
         let speaks = |sample: &&Sample<'_>| {
-            sample.calls.len() <= MAX_PROBED_CALLS
+            // Where calls may be missing from the trace, a missing call fails nothing.
+            sample.is_complete()
+                && sample.calls.len() <= MAX_PROBED_CALLS
                 && item.tools.iter().all(|tool| sample.calls_tool(tool))
         };
         let speaking = passing.iter().enumerate().filter(|(_, sample)| speaks(sample));

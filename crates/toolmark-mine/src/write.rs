@@ -232,7 +232,8 @@ impl Writer<'_, '_> {
             None => format!("{} of {passing} runs", judged.held),
         }];
         if judged.undecided > 0 && item.relevant.is_none() {
-            parts.push(format!("{} do not tell", judged.undecided));
+            let verb = if judged.undecided == 1 { "does" } else { "do" };
+            parts.push(format!("{} {verb} not tell", judged.undecided));
         }
         parts.extend(item.remark.clone());
         if judged.rejected > 0 {
