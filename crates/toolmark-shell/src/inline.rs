@@ -6,7 +6,11 @@ mod awk;
 mod decode;
 mod functions;
 mod lex;
+mod methods;
 mod read;
+mod tables;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub(crate) use awk::scan as awk;

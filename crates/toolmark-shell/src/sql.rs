@@ -88,21 +88,30 @@ fn tokens(text: &str) -> Vec<String> {
     out
 }
 
+/// Is something named as what is only tried out?
+pub(crate) fn is_trial(name: &str) -> bool {
+    let trials =
+        ["test", "tests", "testing", "dev", "development", "scratch", "sandbox", "ci", "e2e"];
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| trials.iter().any(|trial| word.eq_ignore_ascii_case(trial)))
+}
+
 /// The worst statement of a text, if one destroys.
 pub(crate) fn worst(text: &str) -> Option<Finding> {
     let tokens = tokens(text);
     let mut worst: Option<Finding> = None;
-    let mut open = false;
-    let mut committed = true;
+    // What was found before a transaction that is open.
+    let mut before: Option<Option<Finding>> = None;
     for statement in tokens.split(|token| token == ";" || token == "\\g") {
         let words: Vec<&str> = statement.iter().map(String::as_str).collect();
         match words.as_slice() {
-            ["begin" | "start", ..] => {
-                open = true;
-                committed = false;
+            ["begin" | "start", ..] => before = Some(worst.clone()),
+            ["rollback" | "abort"] => {
+                if let Some(before) = before.take() {
+                    worst = before;
+                }
             }
-            ["rollback" | "abort", ..] if open && !committed => return None,
-            ["commit" | "end", ..] => committed = true,
+            ["commit" | "end", ..] => before = None,
             _ => {}
         }
         if let Some(finding) = classify(&words)
@@ -135,6 +144,12 @@ fn classify(words: &[&str]) -> Option<Finding> {
         })
     };
     match words {
+        ["drop", "database" | "schema", "if", "exists", name, ..]
+        | ["drop", "database" | "schema", name, ..]
+            if is_trial(name) =>
+        {
+            found(R3, "drops a database for tests")
+        }
         [
             "drop",
             "table" | "database" | "schema" | "view" | "materialized" | "user" | "role"

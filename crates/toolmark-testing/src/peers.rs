@@ -44,6 +44,12 @@ pub fn install_once(
         return Err(format!("{name} is not installed: {VARIABLE}=install is not set"));
     }
     fs::create_dir_all(home).map_err(|error| error.to_string())?;
+    // Tests run side by side: a program that another one is still writing cannot be started.
+    let lock = fs::File::create(home.join("lock")).map_err(|error| error.to_string())?;
+    lock.lock().map_err(|error| error.to_string())?;
+    if done.exists() {
+        return Ok(());
+    }
     install()?;
     fs::write(done, "").map_err(|error| error.to_string())
 }

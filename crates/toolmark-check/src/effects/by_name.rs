@@ -400,6 +400,10 @@ fn by_flags(name: &str, args: &Value) -> Option<&'static str> {
         let mut words = words.split(' ').filter(|word| !word.is_empty());
         words.next().is_some_and(|first| says(first) == Says::Deletes) && words.next().is_none()
     };
+    // What is only planned destroys nothing.
+    if words(name).ends_with("plan") {
+        return None;
+    }
     let mut fields = args.as_object()?.iter();
     if fields.any(|(key, value)| *value == Value::Bool(true) && destroys(key)) {
         return Some("is told to destroy");

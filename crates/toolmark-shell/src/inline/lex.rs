@@ -211,8 +211,15 @@ impl Lexer<'_> {
 
     /// `</srv/*>` names files.
     fn angle(&mut self) {
-        let text: String = self.rest.clone().take_while(|c| !matches!(c, '>' | '\n')).collect();
-        if text.contains(['/', '*']) {
+        /// A longer pattern is none.
+        const LONGEST: usize = 256;
+        let is_start = |c: &char| c.is_alphanumeric() || "/~.*$".contains(*c);
+        if !self.rest.peek().is_some_and(is_start) {
+            return self.mark('<');
+        }
+        let ahead = self.rest.clone().take(LONGEST);
+        let text: String = ahead.take_while(|c| !matches!(c, '>' | '\n')).collect();
+        if text.contains(['/', '*']) && text.len() < LONGEST {
             self.rest.by_ref().take(text.chars().count() + 1).for_each(drop);
             self.out.push(Token::Name("glob".into()));
             self.out.push(Token::Mark("("));

@@ -1,7 +1,7 @@
 //! Reads code as a list of expressions: follows what names are given, and collects what the
 //! calls do. It is no parser of any language: what it does not understand it steps over.
 
-use super::functions::{self, Called, DELETES_ITSELF, DROPS, Deed, FunctionCall, STATEMENTS};
+use super::functions::{self, Called, Deed, FunctionCall};
 use super::lex::{Piece, Token, tokens};
 use super::value::{Known, Value};
 use super::{Language, decode};
@@ -11,8 +11,12 @@ use std::collections::BTreeMap;
 const MAX_DEPTH: usize = 48;
 /// So many names are followed.
 const MAX_NAMES: usize = 512;
+/// A larger value is not followed.
+const MAX_VALUE: usize = 32 << 10;
+/// So much is copied in all to follow names.
+const MAX_WORK: usize = 8 << 20;
 /// So many deeds are collected.
-const MAX_DEEDS: usize = 256;
+pub(super) const MAX_DEEDS: usize = 256;
 
 /// What the code does.
 #[derive(Debug, Default)]
@@ -43,6 +47,7 @@ pub(super) fn read(
         depth: 0,
         element: Value::Unknown,
         found: Deeds::default(),
+        work: 0,
     };
     // Names may be bound behind the place where they are used: `[f(x) for x in y]`.
     reader.all();
@@ -52,7 +57,7 @@ pub(super) fn read(
     reader.found
 }
 
-struct Reader<'t> {
+pub(super) struct Reader<'t> {
     tokens: &'t [Token],
     at: usize,
     language: Language,
@@ -60,8 +65,10 @@ struct Reader<'t> {
     names: BTreeMap<String, Value>,
     depth: usize,
     /// What the innermost loop without a name of its own takes in turn: `$_`.
-    element: Value,
-    found: Deeds,
+    pub(super) element: Value,
+    pub(super) found: Deeds,
+    /// How much was copied to follow names.
+    work: usize,
 }
 
 impl Reader<'_> {
@@ -102,12 +109,14 @@ impl Reader<'_> {
     }
 
     fn bind(&mut self, name: &str, value: Value) {
+        // `x = [x, x]` doubles it each time.
+        let value = if value.weight() > MAX_VALUE { Value::Unknown } else { value };
         if self.names.len() < MAX_NAMES || self.names.contains_key(name) {
             self.names.insert(name.to_owned(), value);
         }
     }
 
-    fn perform(&mut self, deed: Deed) {
+    pub(super) fn perform(&mut self, deed: Deed) {
         match self.found.deeds.len() < MAX_DEEDS {
             true => self.found.deeds.push(deed),
             false => self.found.is_partial = true,
@@ -399,11 +408,14 @@ impl Reader<'_> {
         }
     }
 
-    fn named(&self, name: &str) -> Value {
-        if name == "$_" {
-            return self.element.clone();
-        }
-        if let Some(value) = self.names.get(name) {
+    fn named(&mut self, name: &str) -> Value {
+        let known = if name == "$_" { Some(&self.element) } else { self.names.get(name) };
+        if let Some(value) = known {
+            self.work += value.weight();
+            if self.work > MAX_WORK {
+                self.found.is_partial = true;
+                return Value::Unknown;
+            }
             return value.clone();
         }
         match name {
@@ -452,6 +464,7 @@ impl Reader<'_> {
             depth: self.depth + 8,
             element: self.element.clone(),
             found: std::mem::take(&mut self.found),
+            work: self.work,
         };
         let mut value = reader.expression();
         if value == Value::Unknown
@@ -461,6 +474,7 @@ impl Reader<'_> {
             value = known.clone();
         }
         self.names = std::mem::take(&mut reader.names);
+        self.work = reader.work;
         self.found = reader.found;
         match value {
             Value::Unknown
@@ -832,7 +846,7 @@ impl Reader<'_> {
         value
     }
 
-    fn call(&mut self, name: &str, args: &[Value], named: &[(String, Value)]) -> Value {
+    pub(super) fn call(&mut self, name: &str, args: &[Value], named: &[(String, Value)]) -> Value {
         let name = ["globalThis.", "window.", "builtins.", "__builtins__.", "System."]
             .iter()
             .find_map(|start| {
@@ -868,125 +882,6 @@ impl Reader<'_> {
             return self.method(&Value::Unknown, method, args, named);
         }
         value
-    }
-
-    fn method(
-        &mut self,
-        receiver: &Value,
-        name: &str,
-        args: &[Value],
-        named: &[(String, Value)],
-    ) -> Value {
-        let is_path = matches!(
-            receiver,
-            Value::Path(_) | Value::Files(_) | Value::OneOf(_) | Value::Temporary
-        );
-        if let Some((method, tree)) = DELETES_ITSELF.iter().find(|(method, _)| *method == name) {
-            // What an unknown thing deletes is a file where its name says so.
-            let says_file = matches!(*method, "unlink" | "rmdir" | "rmtree" | "deleteDir");
-            if is_path || (says_file && *receiver == Value::Unknown && args.is_empty()) {
-                self.perform(Deed::Delete { what: receiver.clone(), tree: *tree });
-                return Value::Unknown;
-            }
-        }
-        let first = args.first().cloned().unwrap_or(Value::Unknown);
-        match (name, receiver) {
-            // `open(x, "w").close()`
-            ("close", Value::Opened(known)) => {
-                if let Some(deed) = functions::empty(&Value::Text(known.clone())).deed {
-                    self.perform(deed);
-                }
-            }
-            ("write_text" | "write_bytes", Value::Path(_)) if first.certain() == Some("") => {
-                if let Some(deed) = functions::empty(receiver).deed {
-                    self.perform(deed);
-                }
-            }
-            ("write_text" | "write_bytes" | "write", Value::Path(_)) => {
-                self.perform(Deed::Write { path: receiver.clone(), appends: false });
-            }
-            ("open", Value::Path(_)) => {
-                let mode = first.certain().unwrap_or("");
-                let writes = mode.starts_with(['w', 'a', 'x']);
-                self.perform(match writes {
-                    true => Deed::Write { path: receiver.clone(), appends: mode.starts_with('a') },
-                    false => Deed::Read(receiver.clone()),
-                });
-            }
-            ("read_text" | "read_bytes" | "read" | "getText" | "readText", Value::Path(_)) => {
-                self.perform(Deed::Read(receiver.clone()));
-            }
-            ("rename" | "replace" | "renameTo", Value::Path(_)) => {
-                let mut words = Value::text("mv").args();
-                words.extend(receiver.args());
-                words.extend(first.args());
-                self.perform(Deed::Run(words));
-            }
-            ("glob" | "rglob", Value::Path(_)) => {
-                let pattern = if first == Value::Unknown { Value::text("*") } else { first };
-                let Some(known) = receiver.join(&pattern).known().cloned() else {
-                    return Value::Unknown;
-                };
-                return self.list_files(known);
-            }
-            ("iterdir" | "walk" | "children" | "each_child" | "listFiles", Value::Path(_)) => {
-                let Some(known) = receiver.join(&Value::text("*")).known().cloned() else {
-                    return Value::Unknown;
-                };
-                return self.list_files(known);
-            }
-            ("forEach" | "map" | "each", _) => {
-                if let Value::Name(function) = &first {
-                    let function = function.clone();
-                    return self.call(&function, &[receiver.element()], named);
-                }
-                return receiver.clone();
-            }
-            ("arg" | "args", Value::Command(words)) => {
-                let mut words = words.clone();
-                for arg in args {
-                    match arg {
-                        Value::List(values) => words.extend(values.iter().cloned()),
-                        value => words.push(value.clone()),
-                    }
-                }
-                return Value::Command(words);
-            }
-            (_, Value::Command(_)) => return receiver.clone(),
-            ("execute", Value::Text(known)) => {
-                self.perform(Deed::Shell(known.clone()));
-            }
-            ("execute", Value::List(values)) => {
-                if let Some(deed) = functions::command(values) {
-                    self.perform(deed);
-                }
-            }
-            ("append" | "push" | "extend", _) => {}
-            (name, _) if STATEMENTS.contains(&name) && first.known().is_some() => {
-                let text = first.known().map(|known| known.text.clone()).unwrap_or_default();
-                self.perform(Deed::Statement(text));
-            }
-            (name, _) if DROPS.contains(&name) || self.drops_all(name, args) => {
-                self.perform(Deed::Drop(name.to_owned()));
-            }
-            _ => return decode::method(receiver, name, args).unwrap_or(Value::Unknown),
-        }
-        Value::Unknown
-    }
-
-    fn list_files(&mut self, known: Known) -> Value {
-        let files = Value::Files(known);
-        if self.found.listed.len() < MAX_DEEDS {
-            self.found.listed.push(files.clone());
-        }
-        self.element = files.clone();
-        files
-    }
-
-    /// `deleteMany({})`
-    fn drops_all(&self, name: &str, args: &[Value]) -> bool {
-        matches!(name, "deleteMany" | "delete_many" | "remove")
-            && matches!(args, [Value::Map(pairs)] if pairs.is_empty())
     }
 }
 

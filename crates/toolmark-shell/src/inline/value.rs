@@ -63,6 +63,22 @@ impl Value {
         Self::Text(Known::plain(text))
     }
 
+    /// How much it holds, in bytes or so.
+    pub(super) fn weight(&self) -> usize {
+        let own = match self {
+            Self::Text(known) | Self::Path(known) | Self::Files(known) | Self::Opened(known) => {
+                known.text.len()
+            }
+            Self::Name(text) | Self::Number(text) => text.len(),
+            Self::List(values) | Self::OneOf(values) | Self::Command(values) => {
+                values.iter().map(Self::weight).sum()
+            }
+            Self::Map(pairs) => pairs.iter().map(|(key, value)| key.len() + value.weight()).sum(),
+            Self::Temporary | Self::Unknown => 0,
+        };
+        own + 32
+    }
+
     /// The text of a string or a path.
     pub(super) fn known(&self) -> Option<&Known> {
         match self {
@@ -129,6 +145,9 @@ impl Value {
         match (self, more) {
             // Files are named with their directory already.
             (_, Self::Files(_)) => more.clone(),
+            (Self::OneOf(one), Self::OneOf(more)) if one.len() * more.len() > MAX_VALUES => {
+                Self::Unknown
+            }
             (Self::Files(_) | Self::Temporary, _) => self.clone(),
             (Self::OneOf(values), more) => {
                 Self::OneOf(values.iter().map(|one| one.combine(more, both)).collect())

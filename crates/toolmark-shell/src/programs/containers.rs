@@ -166,13 +166,14 @@ fn compose(run: &mut Run<'_, '_>, args: &[Arg]) {
     let parsed =
         Grammar { short: "t", long: &["timeout", "rmi"], ..Grammar::default() }.parse(args);
     match words.first() {
-        Some(&"down") if parsed.has("v", "volumes") => run.effect(
-            Kind::Delete,
-            "volumes",
-            Scope::Outside,
-            R4,
-            "deletes volumes with their data",
-        ),
+        // What a project starts for itself is usually filled anew with one command.
+        Some(&"down") if parsed.has("v", "volumes") => {
+            let why = "deletes the volumes of the project with their data";
+            match super::names_production(run.args) {
+                true => run.effect(Kind::Delete, "volumes", Scope::Outside, R4, why),
+                false => run.ask(Kind::Delete, "volumes", Scope::Outside, why),
+            }
+        }
         Some(&"down") if parsed.has("", "rmi") => {
             run.ask(Kind::Delete, "images", Scope::Outside, "removes images")
         }
@@ -258,7 +259,6 @@ mod tests {
                 "docker volume rm x",
                 "podman system reset -f",
                 "docker volume prune -f",
-                "docker compose down -v",
                 "docker-compose -f x.yml down --volumes",
                 "docker system prune --volumes",
                 "docker exec db psql -c 'drop table x'",
@@ -267,6 +267,7 @@ mod tests {
                 "docker run -v /:/host alpine rm -rf /host",
             ],
             &[
+                "docker compose down -v",
                 "docker system prune -af",
                 "docker rm -f $(docker ps -aq)",
                 "docker rmi -f x",

@@ -26,6 +26,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
         "redis-cli" | "valkey-cli" => redis(run),
         "mongosh" | "mongo" | "arangosh" => mongo(run),
+        "dropdb" if drops_trial(run.args) => {
+            run.ask(Kind::Delete, &run.line(), Scope::Remote, "drops a database for tests");
+        }
         "dropdb" | "dropuser" | "pg_dropcluster" => whole(run, "drops a database"),
         "pg_restore" => {
             if run.args.iter().any(|arg| matches!(arg.text.as_str(), "-c" | "--clean")) {
@@ -40,7 +43,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "mysqladmin" | "mariadb-admin" => {
             let words = super::plain_words(run.args);
             if words.iter().any(|word| matches!(*word, "drop")) {
-                whole(run, "drops a database");
+                match words.last().is_some_and(|name| sql::is_trial(name)) {
+                    true => {
+                        let why = "drops a database for tests";
+                        run.ask(Kind::Delete, &words.join(" "), Scope::Remote, why);
+                    }
+                    false => whole(run, "drops a database"),
+                }
             } else if words.contains(&"shutdown") {
                 run.ask(Kind::StopService, "the server", Scope::Remote, "stops a database server");
             }
@@ -61,6 +70,17 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "createdb" | "initdb" | "couchdb" | "memcached-tool" => {}
         _ => client(run),
     }
+}
+
+/// Does every database have the name of one for tests, and none lie on another machine?
+fn drops_trial(args: &[Arg]) -> bool {
+    let parsed =
+        Grammar { short: "hpU", long: &["host", "port", "username"], ..Grammar::default() }
+            .parse(args);
+    let host = parsed.value("h", "host").unwrap_or("localhost");
+    let is_here = matches!(host, "localhost" | "127.0.0.1" | "::1") || host.starts_with('/');
+    let mut names = parsed.operands.iter().peekable();
+    is_here && names.peek().is_some() && names.all(|arg| !arg.dynamic && sql::is_trial(&arg.text))
 }
 
 fn whole(run: &mut Run<'_, '_>, why: &'static str) {

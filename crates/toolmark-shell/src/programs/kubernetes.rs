@@ -2,6 +2,7 @@
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
 use crate::pipes::Flow;
 use crate::run::Run;
 
@@ -20,6 +21,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
         "kubectl" | "k" | "oc" => {
             match words.as_slice() {
+                ["delete", ..] if is_local(own) => {
+                    let why = "deletes from a local cluster";
+                    run.ask(Kind::RemoteState, &target, Scope::Outside, why);
+                }
                 ["delete", ..] => run.remote(&target, "deletes from a cluster"),
                 ["drain", ..] => run.remote(&target, "moves everything off a node"),
                 ["replace" | "apply", ..] if has(&["--force", "--prune"]) => {
@@ -106,6 +111,20 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 
 fn ask(run: &mut Run<'_, '_>, target: &str) {
     run.ask(Kind::RemoteState, target, Scope::Remote, "changes what runs in a cluster");
+}
+
+/// Is the cluster one that runs on this machine?
+fn is_local(args: &[Arg]) -> bool {
+    let attached = args.iter().find_map(|arg| arg.text.strip_prefix("--context="));
+    let next = || {
+        let at = args.iter().position(|arg| arg.text == "--context")?;
+        Some(args.get(at + 1)?.text.as_str())
+    };
+    attached.or_else(next).is_some_and(|name| {
+        let names =
+            ["minikube", "docker-desktop", "rancher-desktop", "colima", "orbstack", "microk8s"];
+        name.starts_with("kind-") || name.starts_with("k3d-") || names.contains(&name)
+    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::run::Run;
+use crate::secrets::Secrecy;
 use Reversibility::{R1, R2, R3, R5};
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
@@ -10,6 +11,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     if super::only_informs(args) {
         return;
     }
+    publish_files(run);
     let words = super::plain_words(args);
     let target = words.join(" ");
     let first = words.first().copied().unwrap_or("");
@@ -95,6 +97,27 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
+/// Files whose content becomes text that others see: `--body-file F`, `-F body=@F`.
+fn publish_files(run: &mut Run<'_, '_>) {
+    let mut files: Vec<String> = Vec::new();
+    let mut previous = "";
+    for arg in run.args {
+        let text = arg.text.as_str();
+        let is_file =
+            |flag: &str| matches!(flag, "--body-file" | "--notes-file" | "--input" | "-F");
+        let attached = text.split_once('=').filter(|(flag, _)| is_file(flag)).map(|(_, file)| file);
+        let field = text.split_once("=@").map(|(_, file)| file);
+        let next = Some(text).filter(|_| is_file(previous) && !text.contains('='));
+        files.extend(field.or(attached).or(next).map(str::to_owned));
+        previous = text;
+    }
+    for file in files {
+        if run.analyzer.context.secrecy(&file) == Some(Secrecy::Secret) {
+            run.effect(Kind::SendOut, &file, Scope::Remote, R5, "publishes a secret");
+        }
+    }
+}
+
 fn api(run: &mut Run<'_, '_>) {
     let parsed = crate::options::Grammar {
         short: "XHfFqtp",
@@ -122,7 +145,8 @@ fn api(run: &mut Run<'_, '_>) {
     if method == "DELETE" || mutation {
         run.remote(&target, "deletes from a code host");
     } else if method == "PATCH" && edits_text(&parsed, &target) {
-        // What `gh pr edit` and `gh issue edit` do: the host keeps what was there before.
+        // What `gh pr edit` and `gh issue edit` do. The host keeps every version of these texts
+        // and shows them to everybody: nothing is lost.
         let why = "edits a text that others see";
         run.effect(Kind::RemoteState, &target, Scope::Remote, R2, why);
     } else if method == "PUT" || method == "PATCH" {
@@ -167,6 +191,8 @@ mod tests {
                 "gh api repos/a/b --method DELETE",
                 "glab repo delete a/b",
                 "gh gist create .env",
+                "gh issue comment 3 --body-file ~/.ssh/id_rsa",
+                "gh api -X PATCH repos/a/b/issues/1 -F body=@.env",
                 "gh cache delete --all",
                 "glab variable delete X",
             ],
@@ -178,6 +204,8 @@ mod tests {
                 "gh gist create notes.md",
                 "gh pr merge 1 --admin",
                 "gh pr close 3",
+                "gh api -X PATCH repos/a/b/issues/1 -f state=closed",
+                "gh api -X PATCH repos/a/b/releases/1 -f body=hi",
             ],
             &[
                 "gh pr create --title 'delete x'",
@@ -193,6 +221,8 @@ mod tests {
                 "gh repo clone a/b",
                 "gh pr checks 1",
                 "gh pr comment 1 --body 'rm -rf /'",
+                "gh pr create --title x --body-file notes.md",
+                "gh api -X PATCH repos/a/b/issues/1 -f body=hi",
             ],
         );
     }
