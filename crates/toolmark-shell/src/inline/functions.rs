@@ -251,8 +251,8 @@ impl FunctionCall<'_> {
             _ => None,
         });
         let others = self.args.iter().filter(|arg| !matches!(arg, Value::Name(_)));
-        let values = others.filter(|arg| function.as_deref() != arg.certain());
-        match (&function, values.last()) {
+        let mut values = others.filter(|arg| function.as_deref() != arg.certain());
+        match (&function, values.next_back()) {
             (Some(name), Some(values)) => {
                 let element = [values.element()];
                 FunctionCall { name, args: &element, named: &[], ..*self }.apply()

@@ -234,14 +234,12 @@ fn code_that_grows_is_bounded() {
     let doubled = format!("x = ['a']\n{}os.system(x)", "x = [x, x]\n".repeat(60));
     let texts = format!("x = 'a'\n{}os.system(x)", "x = x + x\n".repeat(60));
     let choices = "for a in ['1', '2', '3', '4', '5', '6', '7', '8']:\n a = a + a\n".repeat(40);
-    let uses = format!("x = '{}'\n{}", "a".repeat(9000), "f(x)\n".repeat(30_000));
-    let nested = format!("{}1{}", "f(".repeat(50_000), ")".repeat(50_000));
+    let uses = format!("x = '{}'\n{}", "a".repeat(9000), "f(x)\n".repeat(4_000));
+    let nested = format!("{}1{}", "f(".repeat(10_000), ")".repeat(10_000));
     for code in [doubled, texts, choices, uses, nested] {
         analyze(&format!("python3 <<'E'\n{code}\nE"), &context);
     }
-    for text in
-        ["<".repeat(150_000), "%".repeat(150_000), "\n".repeat(150_000), "(".repeat(150_000)]
-    {
+    for text in ["<".repeat(20_000), "%".repeat(20_000), "\n".repeat(20_000), "(".repeat(20_000)] {
         for program in ["perl -e", "ruby -e", "node -e", "php -r", "pwsh -c"] {
             analyze(&format!("{program} '{text}'"), &context);
         }

@@ -259,7 +259,6 @@ mod tests {
                 "docker volume rm x",
                 "podman system reset -f",
                 "docker volume prune -f",
-                "docker-compose -f x.yml down --volumes",
                 "docker system prune --volumes",
                 "docker exec db psql -c 'drop table x'",
                 "docker exec -it c rm -rf /data",
@@ -268,6 +267,7 @@ mod tests {
             ],
             &[
                 "docker compose down -v",
+                "docker-compose -f x.yml down --volumes",
                 "docker system prune -af",
                 "docker rm -f $(docker ps -aq)",
                 "docker rmi -f x",
