@@ -88,6 +88,8 @@ fn line(series: &Series, name: &Printable, width: usize) -> Line {
         toolmark_feed::trend::Unit::Per100 => " per 100 calls",
         _ => "",
     };
+    // Two numbers side by side need to say which is which.
+    let unit = if last.is_some() { printable!("{} last", unit) } else { unit.into() };
     line.push(
         style::DIM,
         printable!("{}, {} in all", unit, number(series.unit, series.total.value)),
