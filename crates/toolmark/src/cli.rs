@@ -31,7 +31,7 @@ Examples:
   toolmark convert run.json --to atif the same run in another tool's format
   toolmark check                      findings in the newest sessions
   toolmark feed                       what keeps going wrong, and the fix
-  toolmark trend                      what changes from week to week, and since when
+  toolmark trend                      what changed, and since when
   toolmark serve                      the same as a page that stays up to date
   toolmark grade spec.yaml runs/      traces against a spec
   toolmark run spec.yaml              agents on the cases of a spec, graded

@@ -67,7 +67,9 @@ fn every_row_has_the_promised_keys_and_types() {
             })
     };
     let text = |v: &Value| v.is_string();
-    let promised: [(&str, Check<'_>); 16] = [
+    let time = |v: &Value| v.is_null() || v.as_str().is_some_and(|v| v.ends_with('Z'));
+    let money = |v: &Value| v.is_null() || v.is_number();
+    let promised: [(&str, Check<'_>); 22] = [
         ("file", &text),
         ("format", &text),
         ("trajectories", &count),
@@ -84,6 +86,12 @@ fn every_row_has_the_promised_keys_and_types() {
         ("bad_lines", &count),
         ("unknown_records", &count),
         ("fidelity_gaps", &words),
+        ("projects", &words),
+        ("models", &words),
+        ("started", &time),
+        ("duration_ms", &maybe),
+        ("cost_usd", &Value::is_null),
+        ("recorded_cost_usd", &money),
     ];
     let rows = rows(&dir, &["."]);
     assert!(rows.len() > 300, "{}", rows.len());

@@ -304,9 +304,12 @@ pub(super) fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<Vec
     }
     let total = Row::total(rows);
     let money = Money::of(&total.spend, total.recorded_cost_usd);
+    let format = Column::words("format");
+    // It says which files could not be read.
+    let is_needed = rows.iter().any(|row| row.error.is_some());
     let mut columns = vec![
         Column::words("file").gives(Give::Start),
-        Column::words("format").leaves(9),
+        if is_needed { format } else { format.leaves(9) },
         Column::words("date").leaves(15),
         Column::words("project").leaves(10),
         Column::words("model").leaves(13),
