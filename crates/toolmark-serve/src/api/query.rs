@@ -31,9 +31,10 @@ impl Paging {
     pub(crate) fn offset(&self) -> Result<u64, ApiError> {
         match self.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
             None => Ok(0),
-            Some(cursor) => {
-                cursor.parse().map_err(|_| ApiError::invalid("`cursor` is not one of ours"))
-            }
+            Some(cursor) => match cursor.parse::<u32>() {
+                Ok(offset) => Ok(offset.into()),
+                Err(_) => Err(ApiError::invalid("`cursor` is not one of ours")),
+            },
         }
     }
 
@@ -61,7 +62,7 @@ pub(crate) fn moment(text: Option<&str>, now: Timestamp) -> Result<Option<Timest
 
 /// A duration in one unit: `90d`, `24h`, `30m`, `45s`, `2w`.
 pub fn duration(text: &str) -> Option<SignedDuration> {
-    let (number, unit) = text.split_at(text.len().checked_sub(1)?);
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let seconds = match unit {
         "s" => 1,
         "m" => 60,
