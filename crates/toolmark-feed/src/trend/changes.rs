@@ -136,7 +136,7 @@ fn divide(
 }
 
 /// Reports of the same sessions are the same.
-const SEED: u64 = 0x7472_656e_64;
+const SEED: u64 = 0x0074_7265_6e64;
 
 /// Differences that are equal on paper may differ in the last digits.
 const TIE: f64 = 1e-9;

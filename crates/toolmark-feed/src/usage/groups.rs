@@ -304,8 +304,7 @@ impl UsageTable {
 impl Known {
     /// The same session may be in several files, as it was at several times.
     fn merge(&mut self, usage: SessionUsage) {
-        let min = |a: Option<Timestamp>, b: Option<Timestamp>| a.into_iter().chain(b).min();
-        self.started = min(self.started, usage.started);
+        self.started = self.started.into_iter().chain(usage.started).min();
         self.project = self.project.take().or(usage.project);
         self.model = self.model.take().or(usage.model);
         self.milliseconds = self.milliseconds.max(usage.milliseconds);
