@@ -127,10 +127,19 @@ impl Evaluator {
     }
 }
 
+/// The last border of characters at or before a byte.
+pub(crate) fn border(text: &str, byte: usize) -> usize {
+    let mut at = byte.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
 /// The start of a text, at a border of characters.
 pub(crate) fn cut(mut text: String, bytes: usize) -> String {
     if text.len() > bytes {
-        text.truncate(text.floor_char_boundary(bytes));
+        text.truncate(border(&text, bytes));
         text.push('…');
     }
     text

@@ -16,7 +16,6 @@ use crate::watch::{Folder, FolderState, Watch};
 use axum::Router;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
-use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -365,10 +364,8 @@ fn start_threads(
     ])
 }
 
-fn stopped(mut stopping: watch::Receiver<bool>) -> impl Future<Output = ()> + Send + 'static {
-    async move {
-        let _ = stopping.wait_for(|stops| *stops).await;
-    }
+async fn stopped(mut stopping: watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stops| *stops).await;
 }
 
 /// Waits for the signal to end.

@@ -1,7 +1,7 @@
 //! One session as the page shows it: turns, words and calls in order, and one call with
 //! all that is known about it.
 
-use crate::evaluate::cut;
+use crate::evaluate::{border, cut};
 use crate::library::Book;
 use crate::model::Time;
 use schemars::JsonSchema;
@@ -91,6 +91,7 @@ pub(crate) struct Flag {
 /// One line of a timeline.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
+#[allow(clippy::large_enum_variant, reason = "most entries are calls")]
 pub(crate) enum Entry {
     /// The user speaks.
     Turn {
@@ -928,7 +929,7 @@ impl<'b> View<'b> {
 fn around(text: &str, wanted: &str) -> Option<String> {
     const BEFORE: usize = 40;
     let at = text.to_lowercase().find(wanted)?;
-    let start = text.floor_char_boundary(at.saturating_sub(BEFORE).min(text.len()));
+    let start = border(text, at.saturating_sub(BEFORE));
     let words = excerpt(&text[start..]);
     Some(if start > 0 { format!("…{words}") } else { words })
 }

@@ -1,6 +1,7 @@
 //! A request cut into its records, each with what it is known by.
 
 use super::{Limits, Signal};
+use crate::evaluate::border;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -204,12 +205,13 @@ impl Splitter {
     fn clean(&mut self, name: &str, value: &mut Value) {
         match value {
             Value::String(text) => {
+                // First, or a secret that is cut in two would not be one any more.
+                *text = self.redactor.apply_named(name, std::mem::take(text)).into();
                 if text.len() > self.limits.attribute {
-                    text.truncate(text.floor_char_boundary(self.limits.attribute));
+                    text.truncate(border(text, self.limits.attribute));
                     text.push_str(CUT);
                     self.cut += 1;
                 }
-                *text = self.redactor.apply_named(name, std::mem::take(text)).into();
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.clean(name, item)),
             Value::Object(map) => {
