@@ -215,6 +215,8 @@ impl Feed {
                 call_id: self.call_id(row).into(),
                 place: place(&origin.file, row.line, row.column, row.byte),
                 time: time_of(row),
+                kind: row.kind,
+                recovery: row.recovery,
             }
         });
         listed.collect()

@@ -2,6 +2,7 @@
 
 use crate::issue::Issue;
 use crate::key::IssueId;
+use crate::occurrence::{Kind, Recovery};
 use jiff::Timestamp;
 use serde::Serialize;
 use toolmark_outcome::{Printable, Redactor, TracePlace, Untrusted};
@@ -20,6 +21,12 @@ pub struct Listed<T = Untrusted> {
     /// When it happened.
     #[serde(skip)]
     pub time: Option<Timestamp>,
+    /// A failure, or a finding.
+    #[serde(skip)]
+    pub kind: Kind,
+    /// What came of it.
+    #[serde(skip)]
+    pub recovery: Recovery,
 }
 
 impl Listed {
@@ -30,6 +37,8 @@ impl Listed {
             call_id: redactor.apply(self.call_id),
             place: self.place.redact(redactor),
             time: self.time,
+            kind: self.kind,
+            recovery: self.recovery,
         }
     }
 }

@@ -65,6 +65,7 @@ mod text;
 mod trends;
 mod vally;
 
+pub use json::SCHEMA_VERSION;
 pub use stream::{OutcomeRow, Outcomes, Stream};
 pub use table::{Cell, Kind, Row, Table};
 
@@ -84,14 +85,16 @@ pub enum Verbosity {
     Verbose,
 }
 
-/// What the rows of a table of a check are.
+/// What the rows of a table are, where there is a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rows {
-    /// A row per finding.
+    /// A row per finding, and per outcome.
     #[default]
     Findings,
     /// A row per call, where the checker kept them.
     Calls,
+    /// A row per grader of an outcome.
+    Graders,
 }
 
 /// What a report may know besides the result.

@@ -1,6 +1,6 @@
 //! Parquet, for data frames and databases: the rows of CSV, with types.
 
-use crate::table::{Cell, Kind, Table};
+use crate::table::{Cell, Kind, Table, VERSION};
 use crate::{Options, Report, ReportError};
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnWriter;
@@ -18,17 +18,28 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let table = Table::new(report, options);
-    let bytes = encode(&table, options).map_err(io::Error::other)?;
+    write_table(&Table::new(report, options), options, out)
+}
+
+pub(crate) fn write_table(
+    table: &Table,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let bytes = encode(table, options).map_err(io::Error::other)?;
     Ok(out.write_all(&bytes)?)
 }
 
-pub(crate) fn encode(table: &Table, options: &Options) -> Result<Vec<u8>, ParquetError> {
-    let time = options.generated_at.map(|time| time.to_string());
-    let time = time.map(|time| KeyValue::new("generated_at".to_owned(), time));
+fn encode(table: &Table, options: &Options) -> Result<Vec<u8>, ParquetError> {
+    let said = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
+    let mut metadata = vec![
+        said("toolmark.table", table.name.clone()),
+        said("toolmark.schema_version", VERSION.to_string()),
+    ];
+    metadata.extend(options.generated_at.map(|time| said("generated_at", time.to_string())));
     let properties = WriterProperties::builder()
         .set_created_by(format!("toolmark {}", env!("CARGO_PKG_VERSION")))
-        .set_key_value_metadata(time.map(|time| vec![time]))
+        .set_key_value_metadata(Some(metadata))
         .set_compression(Compression::SNAPPY);
     let schema = Arc::new(parse_message_type(&schema(table))?);
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build()))?;
@@ -129,6 +140,37 @@ mod tests {
         assert_eq!(rows.len(), run.checked.calls.len());
         assert_eq!(rows[2]["findings"], "[\"S101\"]");
         assert!(rows[2]["tokens"].is_null());
+    }
+
+    #[test]
+    fn a_row_per_grader() {
+        let run = testing::sample();
+        let options = Options { rows: Rows::Graders, ..Options::default() };
+        let rows = read(&(&run).into(), &options);
+        let graders = run.outcomes.iter().flat_map(|outcome| &outcome.graders);
+        assert_eq!(rows.len(), graders.clone().count());
+        for (row, grader) in rows.iter().zip(graders) {
+            assert_eq!(row["verdict"], grader.outcome.verdict.word());
+            assert_eq!(row["required"], grader.required);
+        }
+    }
+
+    #[test]
+    fn a_file_says_what_its_rows_are() {
+        let table =
+            Table::of("stats", &[("n", Kind::Whole)], vec![vec![("n", Cell::count(Some(7)))]]);
+        let mut bytes = Vec::new();
+        table.write_parquet(&Options::default(), &mut bytes).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rows.parquet");
+        std::fs::write(&path, bytes).unwrap();
+        let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let said = reader.metadata().file_metadata().key_value_metadata().unwrap();
+        let said: Vec<_> = said.iter().map(|one| (&*one.key, one.value.as_deref())).collect();
+        assert_eq!(
+            said,
+            [("toolmark.table", Some("stats")), ("toolmark.schema_version", Some("1"))]
+        );
     }
 
     #[test]

@@ -1,22 +1,28 @@
-//! Results as rows of a table: a row per outcome and finding, or per call. There is no row of
-//! totals, lists are JSON, and what is unknown is empty.
+//! Results as rows of a table: a row per outcome and finding, or per grader and call. There
+//! is no row of totals, lists are JSON, and what is unknown is empty. `docs/tables.md` has
+//! the columns.
 
-use crate::model::{CallRow, CaseResult, Finding, Issue, Listed, Series, TrendRun};
+use crate::model::{CallRow, CaseResult, Finding, GraderResult, Issue, Listed, Series, TrendRun};
 use crate::terminal::text::sanitize;
 use crate::trends::suspects;
-use crate::{Options, Report, ReportError, Rows, parquet};
-use std::io;
+use crate::{Options, Report, ReportError, Rows};
+use std::io::Write;
+use toolmark_outcome::Printable;
+
+/// The version of all tables. A column may be added without a new version; one that is
+/// removed, renamed or means something else makes one.
+pub(crate) const VERSION: u32 = 1;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Text.
+    /// UTF-8.
     Text,
-    /// Whole numbers.
+    /// A whole number.
     Whole,
-    /// Numbers.
+    /// A number.
     Real,
-    /// Yes or no.
+    /// True or false.
     Flag,
 }
 
@@ -29,8 +35,22 @@ pub enum Cell {
     Whole(Option<i64>),
     /// A number.
     Real(Option<f64>),
-    /// Yes or no.
+    /// True or false.
     Flag(Option<bool>),
+}
+
+impl Cell {
+    /// Text that may be printed.
+    #[must_use]
+    pub fn printable(text: Option<&Printable>) -> Self {
+        some_text(text.map(|text| &**text))
+    }
+
+    /// A whole number.
+    #[must_use]
+    pub fn count(number: Option<u64>) -> Self {
+        whole(number)
+    }
 }
 
 /// The cells of one row, with the columns they are in.
@@ -38,60 +58,64 @@ pub type Row = Vec<(&'static str, Cell)>;
 
 /// A table.
 pub struct Table {
+    /// What its rows are: `findings`, `calls`, `outcomes` …
+    pub(crate) name: String,
     /// The columns, in order.
     pub(crate) columns: Vec<(&'static str, Kind)>,
     rows: Vec<Row>,
 }
 
 impl Table {
-    /// A table of rows that are not those of a report.
+    /// A table of these rows.
     #[must_use]
-    pub fn of(columns: Vec<(&'static str, Kind)>, rows: Vec<Row>) -> Self {
-        Self { columns, rows }
+    pub fn of(name: &str, columns: &[(&'static str, Kind)], rows: Vec<Row>) -> Self {
+        Self { name: name.to_owned(), columns: columns.to_vec(), rows }
     }
 
-    /// It as Parquet.
-    pub fn to_parquet(&self) -> Result<Vec<u8>, ReportError> {
-        Ok(parquet::encode(self, &Options::default()).map_err(io::Error::other)?)
+    /// Writes it as Parquet.
+    pub fn write_parquet(&self, options: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
+        crate::parquet::write_table(self, options, out)
     }
 
     /// The table of a report.
     pub(crate) fn new(report: &Report<'_>, options: &Options) -> Self {
-        let mut table = Self { columns: Vec::new(), rows: Vec::new() };
+        let mut table = Self::of("", &[], Vec::new());
         if let Some(run) = report.graded {
-            table.columns.extend(OUTCOME);
-            table.rows.extend(run.outcomes.iter().map(outcome));
+            match options.rows {
+                Rows::Graders => {
+                    table.add("graders", GRADER, run.outcomes.iter().flat_map(graders));
+                }
+                _ => table.add("outcomes", OUTCOME, run.outcomes.iter().map(outcome)),
+            }
         }
         if let Some(run) = report.checked {
             match options.rows {
-                Rows::Findings => {
-                    table.columns.extend(FINDING);
-                    table.rows.extend(run.checked.findings.iter().map(finding));
-                }
-                Rows::Calls => {
-                    table.columns.extend(CALL);
-                    table.rows.extend(run.checked.calls.iter().map(call));
-                }
+                Rows::Calls => table.add("calls", CALL, run.checked.calls.iter().map(call)),
+                _ => table.add("findings", FINDING, run.checked.findings.iter().map(finding)),
             }
         }
         if let Some(run) = report.feed {
             match &run.occurrences {
-                Some(all) => {
-                    table.columns.extend(OCCURRENCE);
-                    table.rows.extend(all.iter().map(occurrence));
-                }
-                None => {
-                    table.columns.extend(ISSUE);
-                    table.rows.extend(run.issues.iter().map(issue));
-                }
+                Some(all) => table.add("occurrences", OCCURRENCE, all.iter().map(occurrence)),
+                None => table.add("issues", ISSUE, run.issues.iter().map(issue)),
             }
         }
         if let Some(run) = report.trend {
-            table.columns.extend(TREND);
-            let of_series = |series| points(series, run);
-            table.rows.extend(run.series.iter().flat_map(of_series));
+            table.add("trend", TREND, run.series.iter().flat_map(|series| points(series, run)));
         }
         table
+    }
+
+    /// Adds rows with columns of their own. Rows of several kinds go by several names.
+    fn add(
+        &mut self,
+        name: &str,
+        columns: &[(&'static str, Kind)],
+        rows: impl Iterator<Item = Row>,
+    ) {
+        self.name = if self.name.is_empty() { name } else { "mixed" }.to_owned();
+        self.columns.extend(columns);
+        self.rows.extend(rows);
     }
 
     /// How many rows there are.
@@ -121,6 +145,20 @@ pub(crate) const OUTCOME: &[(&str, Kind)] = &[
     ("score", Kind::Real),
     ("reason", Kind::Text),
     ("trajectory", Kind::Text),
+];
+
+const GRADER: &[(&str, Kind)] = &[
+    ("case", Kind::Text),
+    ("trial", Kind::Whole),
+    ("trajectory", Kind::Text),
+    ("grader", Kind::Text),
+    ("type", Kind::Text),
+    ("profile", Kind::Text),
+    ("verdict", Kind::Text),
+    ("score", Kind::Real),
+    ("weight", Kind::Real),
+    ("required", Kind::Flag),
+    ("reason", Kind::Text),
 ];
 
 const FINDING: &[(&str, Kind)] = &[
@@ -196,6 +234,8 @@ const OCCURRENCE: &[(&str, Kind)] = &[
     ("line", Kind::Whole),
     ("column", Kind::Whole),
     ("time", Kind::Text),
+    ("kind", Kind::Text),
+    ("recovery", Kind::Text),
 ];
 
 const TREND: &[(&str, Kind)] = &[
@@ -235,6 +275,26 @@ pub(crate) fn outcome(result: &CaseResult) -> Row {
         ("reason", text(&result.reason)),
         ("trajectory", some_text(result.trajectory.as_ref().map(|source| &*source.source))),
     ]
+}
+
+/// A row per grader of an outcome.
+fn graders(result: &CaseResult) -> impl Iterator<Item = Row> {
+    let row = |grader: &GraderResult| {
+        vec![
+            ("case", text(&result.case)),
+            ("trial", whole(Some(result.trial.saturating_add(1)))),
+            ("trajectory", some_text(result.trajectory.as_ref().map(|source| &*source.source))),
+            ("grader", text(&grader.name)),
+            ("type", text(&grader.type_word)),
+            ("profile", text(grader.profile.word())),
+            ("verdict", text(grader.outcome.verdict.word())),
+            ("score", Cell::Real(grader.outcome.score)),
+            ("weight", Cell::Real(Some(grader.weight))),
+            ("required", Cell::Flag(Some(grader.required))),
+            ("reason", text(&grader.outcome.reason)),
+        ]
+    };
+    result.graders.iter().map(row)
 }
 
 fn finding(finding: &Finding) -> Row {
@@ -280,7 +340,7 @@ fn call(call: &CallRow) -> Row {
 }
 
 fn issue(issue: &Issue) -> Row {
-    let names = |all: &[toolmark_feed::Tally<toolmark_outcome::Printable>]| {
+    let names = |all: &[toolmark_feed::Tally<Printable>]| {
         let names: Vec<&str> = all.iter().map(|one| &*one.name).collect();
         text(&serde_json::Value::from(names).to_string())
     };
@@ -326,6 +386,8 @@ fn occurrence(one: &Listed) -> Row {
         ("line", whole(Some(one.place.line))),
         ("column", whole(Some(one.place.column))),
         ("time", Cell::Text(one.time.map(|time| time.to_string()))),
+        ("kind", text(one.kind.word())),
+        ("recovery", text(one.recovery.word())),
     ]
 }
 

@@ -6,7 +6,8 @@ use crate::cli::Reading;
 use crate::exit::Failure;
 use crate::grading::stream::{Ordered, Target};
 use crate::human;
-use crate::inputs::{Input, expand};
+use crate::inputs::{Input, expand, expand_listed};
+use crate::listed::ListArgs;
 use crate::pool::Pool;
 use crate::printer::{Printer, Verbosity};
 use crate::reading::{Reader, Walked};
@@ -36,6 +37,28 @@ pub(crate) struct InputArgs {
     pub(crate) traces: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) files: FileArgs,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
+
+impl InputArgs {
+    /// The files behind what is named on the command line and in a list, or the part of
+    /// them that is wanted; none where nothing is named.
+    pub(crate) fn inputs(&self) -> Result<Option<Vec<Input>>, Failure> {
+        let listed = self.list.names()?;
+        if self.traces.is_empty() && listed.is_none() {
+            return Ok(None);
+        }
+        let mut inputs = expand(&self.traces);
+        inputs.extend(expand_listed(&listed.unwrap_or_default()));
+        self.list.keep_part(&mut inputs);
+        Ok(Some(inputs))
+    }
+
+    /// What is named, for messages.
+    pub(crate) fn names(&self) -> Vec<PathBuf> {
+        self.traces.iter().chain(&self.list.files_from).cloned().collect()
+    }
 }
 
 /// How files of traces are read.
@@ -130,21 +153,20 @@ impl SessionArgs {
     }
 
     /// The traces that are named, or the newest sessions of this machine.
-    pub(crate) fn select(&self, named: &[PathBuf]) -> Result<Selected, Failure> {
-        self.select_at_most(named, Some(DEFAULT_SESSIONS))
+    pub(crate) fn select(&self, input: &InputArgs) -> Result<Selected, Failure> {
+        self.select_at_most(input, Some(DEFAULT_SESSIONS))
     }
 
     /// The traces that are named, or the sessions of this machine, the newest first: at
     /// most so many where nobody says how many.
     pub(crate) fn select_at_most(
         &self,
-        named: &[PathBuf],
+        input: &InputArgs,
         most: Option<usize>,
     ) -> Result<Selected, Failure> {
         let project = self.project.as_deref().map(project).transpose()?;
         let limit = self.limit.map(NonZeroUsize::get);
-        if !named.is_empty() {
-            let mut inputs = expand(named);
+        if let Some(mut inputs) = input.inputs()? {
             let given = inputs.len();
             inputs.retain(|input| {
                 let modified = input.path().and_then(|path| path.metadata().ok()?.modified().ok());
@@ -180,7 +202,8 @@ impl SessionArgs {
             ));
             all.truncate(limit);
         }
-        let inputs = all.iter().map(|session| Input::named(&session.path)).collect();
+        let mut inputs = all.iter().map(|session| Input::named(&session.path)).collect();
+        input.list.keep_part(&mut inputs);
         let limit = limit.map(|limit| limit as u64);
         Ok(Selected { inputs, limit, project, notes, too_old })
     }
@@ -331,7 +354,7 @@ pub(crate) struct ReportArgs {
     reports: Vec<(String, PathBuf)>,
     /// What the rows of tables are.
     #[arg(skip)]
-    pub(crate) rows: Rows,
+    rows: Rows,
 }
 
 /// `--format` with the formats of a result.
@@ -366,6 +389,16 @@ impl ReportArgs {
     /// Is a report of this format wanted?
     pub(crate) fn wants(&self, format: &str) -> bool {
         self.format == format || self.reports.iter().any(|(wanted, _)| wanted == format)
+    }
+
+    /// Other rows than the usual ones, which only some formats have.
+    pub(crate) fn set_rows(&mut self, rows: Rows, word: &str) -> Result<(), Failure> {
+        if !["csv", "parquet"].iter().any(|id| self.wants(id)) {
+            let failure = Failure::usage(format!("--rows {word} needs a report with rows"));
+            return Err(failure.hint("add --format csv or --report csv=FILE"));
+        }
+        self.rows = rows;
+        Ok(())
     }
 
     /// Writes the reports to their files, and prints the result.

@@ -122,17 +122,36 @@ fn expand_path(path: &Path, inputs: &mut Vec<Input>) {
     }
 }
 
+/// The files behind the lines of a list. They are treated as those of a directory: what
+/// is not a trace is skipped, and files of sub-agents are inputs of their own.
+pub(crate) fn expand_listed(names: &[PathBuf]) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for name in names {
+        match name.metadata() {
+            Ok(found) if found.is_dir() => expand_path(name, &mut inputs),
+            Ok(_) => inputs.push(Input::met(name.clone())),
+            Err(_) => inputs.push(missing(name)),
+        }
+    }
+    repeats::leave_out(&mut inputs);
+    inputs
+}
+
+/// What is named is not there. Opening it gives the system's own words for what is wrong.
+fn missing(named: &Path) -> Input {
+    let problem = match File::open(named) {
+        Err(error) => error.to_string(),
+        Ok(_) => "it was just created".to_owned(),
+    };
+    Input::broken(named, problem)
+}
+
 /// A pattern that the shell handed on because it does not know it (`**`), or
 /// because it expands none.
 fn expand_pattern(argument: &Path, inputs: &mut Vec<Input>) {
     let pattern = argument.to_string_lossy();
     if !pattern.contains(['*', '?', '[']) {
-        // Opening it gives the system's own words for what is wrong.
-        let problem = match File::open(argument) {
-            Err(error) => error.to_string(),
-            Ok(_) => "it was just created".to_owned(),
-        };
-        inputs.push(Input::broken(argument, problem));
+        inputs.push(missing(argument));
         return;
     }
     let before = inputs.len();
@@ -198,6 +217,11 @@ mod tests {
             names(&["-".into(), at("b.jsonl"), at("a.jsonl")]),
             ["<stdin>", "b.jsonl", "a.jsonl"]
         );
+        let listed = expand_listed(&[at("b.jsonl"), at("sub"), at("none")]);
+        let listed: Vec<_> = listed.iter().map(|i| (i.name(), i.is_named)).collect();
+        let name = |path: &str| at(path).to_string_lossy().into_owned();
+        let expected = [("b.jsonl", false), ("sub/c.json", false), ("none", true)];
+        assert_eq!(listed, expected.map(|(path, is_named)| (name(path), is_named)));
         let broken = expand(&[at("none.jsonl"), at("none*")]);
         assert_eq!(broken.len(), 2);
         assert!(broken.iter().all(|i| i.is_named && i.read(&Options::default()).is_err()));

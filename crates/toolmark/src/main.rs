@@ -17,6 +17,7 @@ mod grading;
 mod guarding;
 mod inputs;
 mod judging;
+mod listed;
 mod pool;
 mod pricing;
 mod printer;

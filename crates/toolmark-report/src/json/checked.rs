@@ -13,6 +13,8 @@ use toolmark_outcome::{Printable, Verdict};
 
 #[derive(Serialize)]
 pub(super) struct Shape<'r> {
+    /// The version of this shape.
+    schema_version: u32,
     /// The version that made it, and when.
     toolmark: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,6 +52,7 @@ pub(super) fn shape<'r>(run: &'r CheckRun, options: &Options) -> Shape<'r> {
         TrajectoryCells::new(session.id.clone(), &Cells::of_part(&session.card, whole))
     });
     Shape {
+        schema_version: super::SCHEMA_VERSION,
         toolmark: env!("CARGO_PKG_VERSION"),
         generated_at: options.generated_at.map(|time| time.to_string()),
         verdict: run.verdict(),

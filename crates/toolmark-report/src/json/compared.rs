@@ -8,6 +8,8 @@ use toolmark_outcome::Verdict;
 #[derive(Serialize)]
 pub(crate) struct Shape<'r> {
     r#type: &'static str,
+    /// The version of this shape.
+    schema_version: u32,
     /// The version that made it, and when.
     toolmark: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,6 +23,7 @@ pub(crate) struct Shape<'r> {
 pub(crate) fn shape<'r>(comparison: &'r Comparison, options: &Options) -> Shape<'r> {
     Shape {
         r#type: "comparison",
+        schema_version: super::SCHEMA_VERSION,
         toolmark: env!("CARGO_PKG_VERSION"),
         generated_at: options.generated_at.map(|time| time.to_string()),
         verdict: (!comparison.gates.is_empty()).then(|| comparison.verdict()),

@@ -7,6 +7,8 @@ use toolmark_outcome::Printable;
 
 #[derive(Serialize)]
 pub(super) struct Shape<'r> {
+    /// The version of this shape.
+    schema_version: u32,
     /// The version that made it.
     toolmark: &'static str,
     spec: &'r str,
@@ -23,6 +25,7 @@ pub(super) struct Shape<'r> {
 
 pub(super) fn shape<'r>(run: &'r RunResult, options: &Options) -> Shape<'r> {
     Shape {
+        schema_version: super::SCHEMA_VERSION,
         toolmark: env!("CARGO_PKG_VERSION"),
         spec: &run.spec,
         dialect: run.dialect,

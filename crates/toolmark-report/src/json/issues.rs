@@ -11,6 +11,7 @@ const FORMAT: &str = "toolmark.feed.v1";
 /// All issues.
 #[derive(Serialize)]
 pub(super) struct Shape<'r> {
+    schema_version: u32,
     format: &'static str,
     version: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,6 +27,7 @@ pub(super) struct Shape<'r> {
 
 pub(super) fn shape<'r>(run: &'r FeedRun, options: &Options) -> Shape<'r> {
     Shape {
+        schema_version: super::SCHEMA_VERSION,
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION"),
         generated_at: options.generated_at.map(|time| time.to_string()),

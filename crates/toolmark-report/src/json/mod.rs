@@ -11,6 +11,10 @@ use crate::{Options, Report, ReportError};
 use serde::Serialize;
 use std::io::Write;
 
+/// The version of the JSON of results. A member may be added without a new version; one
+/// that is removed, renamed or means something else makes one.
+pub const SCHEMA_VERSION: u32 = 1;
+
 /// What was graded, and what was checked and compared besides.
 #[derive(Serialize)]
 struct Graded<'r> {

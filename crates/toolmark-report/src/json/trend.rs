@@ -10,6 +10,7 @@ const FORMAT: &str = "toolmark.trend.v1";
 /// All measures.
 #[derive(Serialize)]
 pub(super) struct Shape<'r> {
+    schema_version: u32,
     format: &'static str,
     version: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,6 +21,7 @@ pub(super) struct Shape<'r> {
 
 pub(super) fn shape<'r>(run: &'r TrendRun, options: &Options) -> Shape<'r> {
     Shape {
+        schema_version: super::SCHEMA_VERSION,
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION"),
         generated_at: options.generated_at.map(|time| time.to_string()),

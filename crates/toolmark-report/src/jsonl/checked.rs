@@ -4,7 +4,7 @@
 use super::graded::line;
 use crate::checked::overview;
 use crate::model::{Changes, CheckRun, Finding, GateRow, Overview, Refined, Scorecard, Selection};
-use crate::{Options, ReportError};
+use crate::{Options, ReportError, SCHEMA_VERSION};
 use serde::Serialize;
 use std::io::Write;
 use toolmark_outcome::{Printable, Verdict};
@@ -40,6 +40,7 @@ struct Gated<'r> {
 #[derive(Serialize)]
 struct Last<'r> {
     r#type: &'static str,
+    schema_version: u32,
     toolmark: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     generated_at: Option<String>,
@@ -74,6 +75,7 @@ pub(super) fn write(
     }
     let last = Last {
         r#type: "scorecard",
+        schema_version: SCHEMA_VERSION,
         toolmark: env!("CARGO_PKG_VERSION"),
         generated_at: options.generated_at.map(|time| time.to_string()),
         verdict: run.verdict(),

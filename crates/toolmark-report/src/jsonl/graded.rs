@@ -3,7 +3,7 @@
 use super::writer::JsonWriter;
 use crate::model::{CaseResult, RunResult, Summary};
 use crate::terminal::harmless_json;
-use crate::{Options, Outcomes, ReportError};
+use crate::{Options, Outcomes, ReportError, SCHEMA_VERSION};
 use serde::Serialize;
 use std::io::Write;
 use toolmark_outcome::Printable;
@@ -11,6 +11,7 @@ use toolmark_outcome::Printable;
 #[derive(Serialize)]
 struct Last<'r> {
     r#type: &'static str,
+    schema_version: u32,
     spec: &'r str,
     dialect: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,6 +81,7 @@ pub(crate) fn write_pieces(
 fn last(run: &RunResult, options: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
     let last = Last {
         r#type: "summary",
+        schema_version: SCHEMA_VERSION,
         spec: &run.spec,
         dialect: run.dialect,
         name: run.name.as_deref(),

@@ -1,10 +1,18 @@
 //! A line per issue, and one per occurrence where somebody asks for them.
 
-use crate::ReportError;
+use super::graded::line;
 use crate::model::{FeedRun, Issue, Listed};
-use crate::terminal::harmless_json;
+use crate::{ReportError, SCHEMA_VERSION};
 use serde::Serialize;
 use std::io::Write;
+
+/// A line, which says its version: there is no last one that would say it for all.
+#[derive(Serialize)]
+struct Line<'r> {
+    schema_version: u32,
+    #[serde(flatten)]
+    row: Row<'r>,
+}
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -17,8 +25,7 @@ pub(super) fn write(run: &FeedRun, out: &mut dyn Write) -> Result<(), ReportErro
     let issues = run.issues.iter().map(Row::Issue);
     let occurrences = run.occurrences.iter().flatten().map(Row::Occurrence);
     for row in issues.chain(occurrences) {
-        out.write_all(harmless_json(serde_json::to_string(&row)?).as_bytes())?;
-        out.write_all(b"\n")?;
+        line(&Line { schema_version: SCHEMA_VERSION, row }, out)?;
     }
     Ok(())
 }

@@ -181,14 +181,9 @@ impl Check {
         }
         let started = Instant::now();
         self.take_traces_for_gates();
-        self.report.rows = match self.rows {
-            RowKind::Findings => Rows::Findings,
-            RowKind::Calls if !["csv", "parquet"].iter().any(|id| self.report.wants(id)) => {
-                let failure = Failure::usage("--rows calls needs a report with rows");
-                return Err(failure.hint("add --format csv or --report csv=FILE").into());
-            }
-            RowKind::Calls => Rows::Calls,
-        };
+        if self.rows == RowKind::Calls {
+            self.report.set_rows(Rows::Calls, "calls")?;
+        }
         let mut config = config::open(self.config.as_deref(), printer)?;
         if self.gold_template {
             return self.print_gold_template(&Toolsets::with(config.toolsets), printer);
@@ -201,12 +196,13 @@ impl Check {
         if let Some(directory) = &self.promote {
             checking::promote::refuse_to_overwrite(directory)?;
         }
-        let mut selected = self.sessions.select(&self.input.traces)?;
+        let mut selected = self.sessions.select(&self.input)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         let (mut run, walked) = check(&checker, &reader, &selected, printer)?;
         run.notes.extend(selected.notes.drain(..).map(Into::into));
-        if run.files == 0 {
-            return Err(selected.nothing_left(&reader, &walked, &self.input.traces).into());
+        // A part of the files may have none.
+        if run.files == 0 && !self.input.list.is_part() {
+            return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }
         if let Some(gold) = gold {
             let scored = gold.score(&run.checked.pairs);
@@ -246,7 +242,7 @@ impl Check {
         toolsets: &Toolsets,
         printer: &mut Printer,
     ) -> Result<Exit, Stop> {
-        let selected = self.sessions.select(&self.input.traces)?;
+        let selected = self.sessions.select(&self.input)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         let work = |runs: &mut Runs<'_>| {
             let rows: Vec<Vec<_>> = runs.map(|run| template(&run, toolsets)).collect();
@@ -261,7 +257,7 @@ impl Check {
             Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
         })?;
         if files == 0 {
-            return Err(selected.nothing_left(&reader, &walked, &self.input.traces).into());
+            return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }
         printer.raw(gold::TEMPLATE_HEAD)?;
         for row in rows {

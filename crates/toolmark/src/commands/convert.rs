@@ -4,7 +4,6 @@ use crate::Stop;
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::inputs::expand;
 use crate::pool::Emit;
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::reading::{Next, Runs};
@@ -25,7 +24,7 @@ Examples:
 
 /// Write traces in another tool's format and report what is lost
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("traces", |arg| arg.required(true)))]
+#[command(after_help = EXAMPLES, mut_arg("traces", |arg| arg.required_unless_present("files_from")))]
 pub(crate) struct Convert {
     /// Target format
     #[arg(long, value_name = "FORMAT", value_parser = target())]
@@ -67,7 +66,7 @@ impl Convert {
             },
         };
         let reader = self.input.files.reader(printer).without_progress();
-        let inputs = expand(&self.input.traces);
+        let inputs = self.input.inputs()?.unwrap_or_default();
         let (mut runs, mut losses) = (0, Losses::default());
         let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, _>| convert(runs, exporter, emit);
         let walked = reader.stream(&inputs, printer, work, |done| {
@@ -80,8 +79,8 @@ impl Convert {
             Ok(Next::More)
         })?;
         out.flush()?;
-        if runs == 0 && !walked.unread {
-            return Err(walked.nothing_read(&self.input.traces).into());
+        if runs == 0 && !walked.unread && !self.input.list.is_part() {
+            return Err(walked.nothing_read(&self.input.names()).into());
         }
         walked.print_note(printer)?;
         report(printer, exporter, runs, &losses)?;

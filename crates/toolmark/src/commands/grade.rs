@@ -18,7 +18,7 @@ use crate::reading::{Next, Runs};
 use crate::running::assemble::{Wanted, decorate};
 use crate::running::recorded::Recorded;
 use crate::running::{empty_plan, open_spec};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
@@ -29,7 +29,7 @@ use std::time::Instant;
 use toolmark_compare::{Comparison, Run};
 use toolmark_grade::{Grading, Plan, Selection, Unpaired, merge};
 use toolmark_outcome::{CaseResult, Environment, Printable, RunResult, Untrusted, Verdict};
-use toolmark_report::ReportError;
+use toolmark_report::{ReportError, Rows};
 use toolmark_run::Store;
 
 const EXAMPLES: &str = "\
@@ -62,6 +62,9 @@ pub(crate) struct Grade {
     spec: PathBuf,
     #[command(flatten)]
     report: ReportArgs,
+    /// What the rows of the formats csv and parquet are
+    #[arg(long, value_enum, value_name = "KIND", default_value = "outcomes")]
+    rows: RowKind,
     #[command(flatten)]
     selection: CaseArgs,
     /// Stop at the first failure
@@ -99,6 +102,12 @@ pub(crate) struct Grade {
     graders: GraderArgs,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RowKind {
+    Outcomes,
+    Graders,
+}
+
 /// What is graded, and with what.
 struct Work<'w> {
     inputs: &'w [Input],
@@ -116,8 +125,11 @@ fn failed_report(error: ReportError) -> io::Error {
 }
 
 impl Grade {
-    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+    pub(crate) fn run(mut self, printer: &mut Printer) -> Result<Exit, Stop> {
         let started = Instant::now();
+        if self.rows == RowKind::Graders {
+            self.report.set_rows(Rows::Graders, "graders")?;
+        }
         let baseline = self.baseline.as_deref();
         let baseline = baseline.map(|run| comparing::read_baseline(run, printer)).transpose()?;
         if let Some((spec, store)) = self.recorded_run()? {
@@ -167,6 +179,7 @@ impl Grade {
     fn streams(&self, plans: &[(PathBuf, Plan)], printer: &Printer) -> Option<Vec<Target>> {
         let is_simple = |(_, plan): &(PathBuf, Plan)| {
             plan.every.is_none()
+                && self.rows == RowKind::Outcomes
                 && plan.aggregates.is_empty()
                 && self.dump_traces.is_none()
                 && self.baseline.is_none()
@@ -203,7 +216,8 @@ impl Grade {
         }
         let has_none = kept.is_empty();
         let (run, mut outcomes) = kept.finish(targets, notes).map_err(failed_report)?;
-        if has_none {
+        // A part of the files may have no trace of a case.
+        if has_none && !self.input.list.is_part() {
             return Err(nothing_graded(&run, unread).into());
         }
         let run = run.redact(redactor);
@@ -237,7 +251,8 @@ impl Grade {
         if self.explained(work, printer)? {
             return Ok(None);
         }
-        if result.outcomes.iter().all(|outcome| outcome.trajectory.is_none()) {
+        let has_none = result.outcomes.iter().all(|outcome| outcome.trajectory.is_none());
+        if has_none && !self.input.list.is_part() {
             return Err(nothing_graded(&result, unread).into());
         }
         if let Some(directory) = &self.dump_traces {
@@ -362,15 +377,17 @@ impl Grade {
     }
 
     fn inputs(&self, plans: &[(PathBuf, Plan)]) -> Result<Vec<Input>, Failure> {
-        if !self.input.traces.is_empty() {
-            return Ok(expand(&self.input.traces));
+        if let Some(inputs) = self.input.inputs()? {
+            return Ok(inputs);
         }
         let named: Vec<PathBuf> = plans.iter().flat_map(|(_, plan)| plan.traces()).collect();
         if named.is_empty() {
             return Err(Failure::usage("no traces: none on the command line, none in the spec")
                 .hint("run `toolmark grade SPEC TRACE…`"));
         }
-        Ok(expand(&named))
+        let mut inputs = expand(&named);
+        self.input.list.keep_part(&mut inputs);
+        Ok(inputs)
     }
 
     fn environment(&self, judge: Option<&OpenJudge>) -> Result<Environment, Failure> {

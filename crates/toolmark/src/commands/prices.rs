@@ -97,11 +97,10 @@ impl ShowPrices {
         prices: Option<&Prices>,
         printer: &mut Printer,
     ) -> Result<(Vec<Unpriced>, bool), Stop> {
-        let named = &self.input.traces;
-        let selected = match self.sessions.select_at_most(named, None) {
+        let selected = match self.sessions.select_at_most(&self.input, None) {
             Ok(selected) => selected,
             // A machine without sessions has no model without a price.
-            Err(_) if named.is_empty() => return Ok((Vec::new(), false)),
+            Err(_) if self.input.names().is_empty() => return Ok((Vec::new(), false)),
             Err(failure) => return Err(failure.into()),
         };
         let reader = self.input.files.reader(printer).within(selected.project.clone());

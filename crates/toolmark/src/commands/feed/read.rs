@@ -10,7 +10,7 @@ use crate::reading::{Next, Reader, Runs};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_check::Checker;
 use toolmark_feed::{Batch, Collector, Decisions, Feed, Issue, IssueId, Kind};
@@ -25,12 +25,6 @@ pub(super) struct ReadArgs {
     /// Only failed calls, or only findings
     #[arg(long, value_enum, value_name = "KIND")]
     kind: Option<KindName>,
-    /// Read part I of N of the files
-    #[arg(long, value_name = "I/N", value_parser = shard)]
-    shard: Option<Shard>,
-    /// Read the names of traces from this file, one per line; - for stdin
-    #[arg(long, value_name = "FILE")]
-    files_from: Option<PathBuf>,
     #[command(flatten)]
     state: StateArgs,
     #[command(flatten)]
@@ -73,23 +67,6 @@ enum KindName {
     Finding,
 }
 
-/// A part of the files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shard {
-    index: usize,
-    of: usize,
-}
-
-fn shard(text: &str) -> Result<Shard, String> {
-    let wrong = || "write I/N, such as 1/4".to_owned();
-    let (index, of) = text.split_once('/').ok_or_else(wrong)?;
-    let (index, of) = (index.parse().map_err(|_| wrong())?, of.parse().map_err(|_| wrong())?);
-    if index < 1 || index > of {
-        return Err(format!("the part must be between 1 and {of}"));
-    }
-    Ok(Shard { index, of })
-}
-
 /// What was read.
 pub(super) struct Read {
     pub(super) feed: Feed,
@@ -125,22 +102,7 @@ impl ReadArgs {
     /// Reads the sessions and groups what went wrong in them.
     pub(super) fn read(&self, printer: &mut Printer) -> Result<Read, Stop> {
         let decisions = self.state.read()?;
-        let mut traces = self.input.traces.clone();
-        if let Some(list) = &self.files_from {
-            traces.extend(names_in(list)?);
-            if traces.is_empty() {
-                let failure = Failure::usage(format!("{} names no trace", list.display()));
-                return Err(failure.into());
-            }
-        }
-        let mut selected = self.sessions.select_at_most(&traces, None)?;
-        if let Some(Shard { index, of }) = self.shard {
-            let mut at = 0;
-            selected.inputs.retain(|_| {
-                at += 1;
-                (at - 1) % of == index - 1
-            });
-        }
+        let mut selected = self.sessions.select_at_most(&self.input, None)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         let only = self.kind.map(|kind| match kind {
             KindName::Failure => Kind::Failure,
@@ -163,8 +125,8 @@ impl ReadArgs {
             Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
         })?;
         // A part of the files may have none.
-        if files == 0 && self.shard.is_none() {
-            return Err(selected.nothing_left(&reader, &walked, &traces).into());
+        if files == 0 && !self.input.list.is_part() {
+            return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }
         let mut notes: Vec<String> = walked.note(printer.verbosity).into_iter().collect();
         notes.append(&mut selected.notes);
@@ -190,19 +152,6 @@ impl ReadArgs {
             reader,
         })
     }
-}
-
-fn names_in(list: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let text = if list == Path::new("-") {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text).map(|_| text)
-    } else {
-        fs::read_to_string(list)
-    };
-    let text = text.map_err(|error| {
-        Failure::usage(format!("failed to read {}", list.display())).because(&error)
-    })?;
-    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect())
 }
 
 /// The issue that an id or the start of one names.

@@ -52,7 +52,7 @@ enum FailOn {
 
 impl Replay {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let selected = self.sessions.select(&self.input.traces)?;
+        let selected = self.sessions.select(&self.input)?;
         let guard = guarding::usable(guarding::here(), printer)?;
         let checker = Checker::default();
         let reader = self.input.files.reader(printer).within(selected.project.clone());
@@ -71,7 +71,7 @@ impl Replay {
             Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
         })?;
         if files == 0 {
-            return Err(selected.nothing_left(&reader, &walked, &self.input.traces).into());
+            return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }
         walked.print_note(printer)?;
         if replay.calls() == 0 {

@@ -4,7 +4,7 @@
 
 use super::cells::{Money, count_of, money, number, time};
 use crate::human;
-use crate::printer::{Layout, Printer, style, to_json};
+use crate::printer::{Printer, style};
 use crate::reading::Runs;
 use crate::table::{Cell, Column, Give, Table};
 use anstyle::Style;
@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::io;
 use toolmark_feed::usage::{Prices, RecordedCost, SessionUsage, Spend, Usd, session_duration};
 use toolmark_redact::{Printable, Redactor, printable};
+use toolmark_report::Kind;
 use toolmark_trace::{Fidelity, Summary, TokenCounts, Trajectory};
 
 /// The counts of one file, in the names and the order of the JSON output.
@@ -202,55 +203,40 @@ impl Row {
     }
 }
 
-pub(super) fn print_json(printer: &mut Printer, rows: &[impl Serialize]) -> io::Result<()> {
-    printer.raw("[")?;
-    for (at, row) in rows.iter().enumerate() {
-        printer.raw(if at == 0 { "\n" } else { ",\n" })?;
-        printer.raw(&to_json(row, Layout::Compact)?)?;
-    }
-    printer.raw("\n]\n")
-}
+/// The columns of the rows for other programs.
+pub(super) const COLUMNS: &[(&str, Kind)] = &[
+    ("file", Kind::Text),
+    ("format", Kind::Text),
+    ("trajectories", Kind::Whole),
+    ("tool_calls", Kind::Whole),
+    ("tool_results", Kind::Whole),
+    ("tool_errors", Kind::Whole),
+    ("unanswered", Kind::Whole),
+    ("orphans", Kind::Whole),
+    ("assistant_turns", Kind::Whole),
+    ("user_turns", Kind::Whole),
+    ("max_parallel", Kind::Whole),
+    ("tool_names", Kind::Text),
+    ("tokens_input", Kind::Whole),
+    ("tokens_output", Kind::Whole),
+    ("tokens_cache_read", Kind::Whole),
+    ("tokens_cache_write", Kind::Whole),
+    ("tokens_reasoning", Kind::Whole),
+    ("tokens_total", Kind::Whole),
+    ("bad_lines", Kind::Whole),
+    ("unknown_records", Kind::Whole),
+    ("fidelity_gaps", Kind::Text),
+    ("projects", Kind::Text),
+    ("models", Kind::Text),
+    ("started", Kind::Text),
+    ("duration_ms", Kind::Whole),
+    ("cost_usd", Kind::Real),
+    ("recorded_cost_usd", Kind::Real),
+    ("error", Kind::Text),
+];
 
-pub(super) fn print_csv(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record([
-        "file",
-        "format",
-        "trajectories",
-        "tool_calls",
-        "tool_results",
-        "tool_errors",
-        "unanswered",
-        "orphans",
-        "assistant_turns",
-        "user_turns",
-        "max_parallel",
-        "tool_names",
-        "tokens_input",
-        "tokens_output",
-        "tokens_cache_read",
-        "tokens_cache_write",
-        "tokens_reasoning",
-        "tokens_total",
-        "bad_lines",
-        "unknown_records",
-        "fidelity_gaps",
-        "projects",
-        "models",
-        "started",
-        "duration_ms",
-        "cost_usd",
-        "recorded_cost_usd",
-        "error",
-    ])?;
-    for row in rows {
-        writer.write_record(csv_record(row).iter().map(|cell| cell.as_bytes()))?;
-    }
-    let text = writer.into_inner().map_err(|e| io::Error::other(e.to_string()))?;
-    printer.raw(&String::from_utf8_lossy(&text))
-}
-
-fn csv_record(row: &Row) -> Vec<Printable> {
+/// The cells of a row, in the order of the columns; one that is not known is empty.
+pub(super) fn record(row: &Row) -> Vec<Printable> {
     let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
     let tokens = |field: fn(&TokenCounts) -> u64| number(row.tokens.as_ref().map(field));
     let gaps = row

@@ -7,6 +7,7 @@ use anstyle::Style;
 use std::io;
 use toolmark_feed::usage::{GroupBy, UsageGroup};
 use toolmark_redact::{Printable, printable};
+use toolmark_report::Kind;
 
 /// A row with words that may be printed.
 pub(super) type Group = UsageGroup<Printable>;
@@ -55,48 +56,47 @@ fn row(group: &Group, name: Option<Printable>, money: Money, tone: Style) -> Vec
     cells
 }
 
-pub(super) fn print_csv(printer: &mut Printer, by: GroupBy, groups: &[Group]) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record([
-        by.word(),
-        "sessions",
-        "calls",
-        "failed",
-        "steps",
-        "turns",
-        "tokens_uncached_input",
-        "tokens_cache_read",
-        "tokens_cache_write",
-        "tokens_output",
-        "tokens_reasoning",
-        "tokens_total",
-        "duration_ms",
-        "cost_usd",
-        "recorded_cost_usd",
-    ])?;
+/// The columns of the rows for other programs.
+pub(super) fn columns(by: GroupBy) -> [(&'static str, Kind); 15] {
+    [
+        (by.word(), Kind::Text),
+        ("sessions", Kind::Whole),
+        ("calls", Kind::Whole),
+        ("failed", Kind::Whole),
+        ("steps", Kind::Whole),
+        ("turns", Kind::Whole),
+        ("tokens_uncached_input", Kind::Whole),
+        ("tokens_cache_read", Kind::Whole),
+        ("tokens_cache_write", Kind::Whole),
+        ("tokens_output", Kind::Whole),
+        ("tokens_reasoning", Kind::Whole),
+        ("tokens_total", Kind::Whole),
+        ("duration_ms", Kind::Whole),
+        ("cost_usd", Kind::Real),
+        ("recorded_cost_usd", Kind::Real),
+    ]
+}
+
+/// The cells of a row, in the order of the columns; one that is not known is empty.
+pub(super) fn record(group: &Group) -> Vec<Printable> {
     let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
-    for group in groups {
-        let tokens = group.tokens;
-        let kinds = tokens.map(|tokens| tokens.kinds);
-        let cells = [
-            group.name.clone().unwrap_or_default(),
-            number(Some(group.sessions)),
-            number(Some(group.calls)),
-            number(group.failed),
-            number(group.steps),
-            number(group.turns),
-            number(kinds.map(|kinds| kinds.uncached_input)),
-            number(kinds.map(|kinds| kinds.cache_read)),
-            number(kinds.map(|kinds| kinds.cache_write)),
-            number(kinds.map(|kinds| kinds.output)),
-            number(kinds.map(|kinds| kinds.reasoning)),
-            number(tokens.map(|tokens| tokens.total)),
-            number(group.milliseconds),
-            cells::money(group.cost()),
-            cells::money(group.recorded.usd()),
-        ];
-        writer.write_record(cells.iter().map(|cell| cell.as_bytes()))?;
-    }
-    let text = writer.into_inner().map_err(|e| io::Error::other(e.to_string()))?;
-    printer.raw(&String::from_utf8_lossy(&text))
+    let tokens = group.tokens;
+    let kinds = tokens.map(|tokens| tokens.kinds);
+    vec![
+        group.name.clone().unwrap_or_default(),
+        number(Some(group.sessions)),
+        number(Some(group.calls)),
+        number(group.failed),
+        number(group.steps),
+        number(group.turns),
+        number(kinds.map(|kinds| kinds.uncached_input)),
+        number(kinds.map(|kinds| kinds.cache_read)),
+        number(kinds.map(|kinds| kinds.cache_write)),
+        number(kinds.map(|kinds| kinds.output)),
+        number(kinds.map(|kinds| kinds.reasoning)),
+        number(tokens.map(|tokens| tokens.total)),
+        number(group.milliseconds),
+        cells::money(group.cost()),
+        cells::money(group.recorded.usd()),
+    ]
 }

@@ -4,15 +4,17 @@
 mod cells;
 mod files;
 mod groups;
+mod rows;
 
 use crate::Stop;
 use crate::args::{InputArgs, SessionArgs};
 use crate::exit::Exit;
 use crate::pricing::{PriceArgs, print_unpriced};
-use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
+use crate::printer::{Line, Printer, Verbosity, style};
 use crate::reading::{Next, Runs};
 use clap::{Args, ValueEnum};
 use files::Row;
+use rows::Records;
 use std::io;
 use toolmark_feed::usage::{GroupBy, SessionUsage, Spend, UsageTable};
 use toolmark_redact::{Printable, printable};
@@ -76,6 +78,7 @@ enum Output {
     Json,
     Jsonl,
     Csv,
+    Parquet,
 }
 
 impl Stats {
@@ -88,8 +91,8 @@ impl Stats {
 
     fn by_file(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let prices = self.prices.open(printer)?;
-        let named = &self.input.traces;
-        let selected = self.sessions.select(named)?;
+        let named = self.input.names();
+        let selected = self.sessions.select(&self.input)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         // Sub-agents in files of their own have rows of their own, where they are named.
         let joins = named.is_empty();
@@ -102,17 +105,24 @@ impl Stats {
             }));
             Ok(if selected.limit == Some(rows.len() as u64) { Next::Enough } else { Next::More })
         })?;
+        let records = |rows: &[Row]| Records {
+            name: "stats",
+            columns: files::COLUMNS,
+            rows: rows.iter().map(files::record).collect(),
+        };
         match self.format {
             Output::Table => {
                 let hidden = files::print_table(printer, &rows)?;
                 print_hidden(hidden, printer)?;
             }
-            Output::Json => files::print_json(printer, &rows)?,
-            Output::Jsonl => print_lines(printer, &rows)?,
-            Output::Csv => files::print_csv(printer, &rows)?,
+            Output::Json => rows::print_json(printer, &rows)?,
+            Output::Jsonl => rows::print_jsonl(printer, &rows)?,
+            Output::Csv => records(&rows).print_csv(printer)?,
+            Output::Parquet => records(&rows).print_parquet(printer)?,
         }
-        if rows.is_empty() {
-            return Err(selected.nothing_left(&reader, &walked, named).into());
+        // A part of the files may have none.
+        if rows.is_empty() && !self.input.list.is_part() {
+            return Err(selected.nothing_left(&reader, &walked, &named).into());
         }
         let mut spend = Spend::default();
         rows.iter().for_each(|row| spend.merge(&row.spend));
@@ -124,7 +134,7 @@ impl Stats {
 
     fn by_group(self, by: GroupBy, printer: &mut Printer) -> Result<Exit, Stop> {
         let prices = self.prices.open(printer)?;
-        let mut selected = self.sessions.select_at_most(&self.input.traces, None)?;
+        let mut selected = self.sessions.select_at_most(&self.input, None)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         let work = |runs: &mut Runs<'_>| {
             let sessions: Vec<SessionUsage> = runs.map(|run| SessionUsage::of(&run)).collect();
@@ -138,8 +148,9 @@ impl Stats {
             }
             Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
         })?;
-        if files == 0 {
-            return Err(selected.nothing_left(&reader, &walked, &self.input.traces).into());
+        // A part of the files may have none.
+        if files == 0 && !self.input.list.is_part() {
+            return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }
         if table.repeated > 0 {
             let again = crate::human::things(table.repeated, "response");
@@ -150,27 +161,27 @@ impl Stats {
         let groups: Vec<groups::Group> =
             groups.into_iter().map(|group| group.redact(redactor)).collect();
         let total = total.redact(redactor);
+        let columns = groups::columns(by);
+        let records = |groups: &[groups::Group]| Records {
+            name: "usage",
+            columns: &columns,
+            rows: groups.iter().map(groups::record).collect(),
+        };
         match self.format {
             Output::Table => {
                 let hidden = groups::print_table(printer, by, &groups, &total)?;
                 print_hidden(hidden, printer)?;
             }
-            Output::Json => files::print_json(printer, &groups)?,
-            Output::Jsonl => print_lines(printer, &groups)?,
-            Output::Csv => groups::print_csv(printer, by, &groups)?,
+            Output::Json => rows::print_json(printer, &groups)?,
+            Output::Jsonl => rows::print_jsonl(printer, &groups)?,
+            Output::Csv => records(&groups).print_csv(printer)?,
+            Output::Parquet => records(&groups).print_parquet(printer)?,
         }
         print_notes(&selected.notes, printer)?;
         print_unpriced(&total.spend, prices.as_ref(), printer)?;
         walked.print_note(printer)?;
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
     }
-}
-
-fn print_lines(printer: &mut Printer, rows: &[impl serde::Serialize]) -> io::Result<()> {
-    for row in rows {
-        printer.raw(&(to_json(row, Layout::Compact)? + "\n"))?;
-    }
-    Ok(())
 }
 
 /// Says which columns of a table found no place.

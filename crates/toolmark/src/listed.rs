@@ -1,0 +1,116 @@
+//! Traces that are named in a list, and parts of the files: for those who have more
+//! files than a command line holds, or more than one machine to read them on.
+
+use crate::exit::Failure;
+use crate::inputs::Input;
+use clap::Args;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// A list of traces, and which part of the files is read.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Read the names of traces from this file, one per line or NUL-separated; - for stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) files_from: Option<PathBuf>,
+    /// Read part I of N of the files
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<Shard>,
+}
+
+/// A part of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shard {
+    index: usize,
+    of: usize,
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let wrong = || "write I/N, such as 1/4".to_owned();
+    let (index, of) = text.split_once('/').ok_or_else(wrong)?;
+    let (index, of) = (index.parse().map_err(|_| wrong())?, of.parse().map_err(|_| wrong())?);
+    if index < 1 || index > of {
+        return Err(format!("the part must be between 1 and {of}"));
+    }
+    Ok(Shard { index, of })
+}
+
+impl ListArgs {
+    /// The names in the list, where there is one. A list without a name is an error:
+    /// it must not stand for all sessions of this machine.
+    pub(crate) fn names(&self) -> Result<Option<Vec<PathBuf>>, Failure> {
+        let Some(list) = &self.files_from else { return Ok(None) };
+        let text = if list == Path::new("-") {
+            let mut text = String::new();
+            io::stdin().read_to_string(&mut text).map(|_| text)
+        } else {
+            fs::read_to_string(list)
+        };
+        let text = text.map_err(|error| {
+            Failure::usage(format!("failed to read {}", list.display())).because(&error)
+        })?;
+        let names = names_in(&text);
+        if names.is_empty() {
+            return Err(Failure::usage(format!("{} names no trace", list.display())));
+        }
+        Ok(Some(names))
+    }
+
+    /// Is only a part of the files read? A part may have nothing to say.
+    pub(crate) fn is_part(&self) -> bool {
+        self.shard.is_some()
+    }
+
+    /// Keeps the part that is wanted: every Nth file, so that the parts of a directory
+    /// that grew over time are about equally large.
+    pub(crate) fn keep_part(&self, inputs: &mut Vec<Input>) {
+        let Some(Shard { index, of }) = self.shard else { return };
+        let mut at = 0;
+        inputs.retain(|_| {
+            at += 1;
+            (at - 1) % of == index - 1
+        });
+    }
+}
+
+fn names_in(text: &str) -> Vec<PathBuf> {
+    if text.contains('\0') {
+        return text.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect();
+    }
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists() {
+        let names = |text: &str| -> Vec<String> {
+            names_in(text).iter().map(|path| path.to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(names("a\n\n  b c \r\n"), ["a", "b c"]);
+        assert_eq!(names("a\nb\0 c\0"), ["a\nb", " c"]);
+        assert!(names(" \n").is_empty());
+    }
+
+    #[test]
+    fn parts_have_every_file_once() {
+        let all: Vec<Input> =
+            (0..7).map(|n| Input::named(Path::new(&format!("{n}.jsonl")))).collect();
+        let mut seen: Vec<String> = Vec::new();
+        for part in ["1/3", "2/3", "3/3"] {
+            let args = ListArgs { files_from: None, shard: shard(part).ok() };
+            let mut inputs = all.clone();
+            args.keep_part(&mut inputs);
+            assert!((2..=3).contains(&inputs.len()), "{part}");
+            seen.extend(inputs.iter().map(Input::name));
+        }
+        seen.sort();
+        assert_eq!(seen, all.iter().map(Input::name).collect::<Vec<_>>());
+        for wrong in ["0/2", "3/2", "x", "1", "1/0"] {
+            assert!(shard(wrong).is_err(), "{wrong}");
+        }
+    }
+}
