@@ -9,9 +9,9 @@ use std::io::Write;
 /// A line, which says its version: there is no last one that would say it for all.
 #[derive(Serialize)]
 struct Line<'r> {
-    schema_version: u32,
     #[serde(flatten)]
     row: Row<'r>,
+    schema_version: u32,
 }
 
 #[derive(Serialize)]

@@ -107,7 +107,7 @@ fn issues_for_programs() {
     assert_eq!(occurrences.len(), 3);
     for one in occurrences {
         let keys: Vec<&String> = one.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["type", "issue", "session", "call_id", "place"]);
+        assert_eq!(keys, ["type", "issue", "session", "call_id", "place", "schema_version"]);
     }
 }
 

@@ -52,6 +52,7 @@ fn json_has_exactly_the_promised_keys() {
             "duration_ms",
             "cost_usd",
             "recorded_cost_usd",
+            "schema_version",
         ]
     );
     assert_eq!(rows.as_array().unwrap().len(), 1, "no total among the files");

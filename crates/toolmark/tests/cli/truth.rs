@@ -69,7 +69,7 @@ fn every_row_has_the_promised_keys_and_types() {
     let text = |v: &Value| v.is_string();
     let time = |v: &Value| v.is_null() || v.as_str().is_some_and(|v| v.ends_with('Z'));
     let money = |v: &Value| v.is_null() || v.is_number();
-    let promised: [(&str, Check<'_>); 22] = [
+    let promised: [(&str, Check<'_>); 23] = [
         ("file", &text),
         ("format", &text),
         ("trajectories", &count),
@@ -92,6 +92,7 @@ fn every_row_has_the_promised_keys_and_types() {
         ("duration_ms", &maybe),
         ("cost_usd", &Value::is_null),
         ("recorded_cost_usd", &money),
+        ("schema_version", &count),
     ];
     let rows = rows(&dir, &["."]);
     assert!(rows.len() > 300, "{}", rows.len());

@@ -1,0 +1,134 @@
+"""The commands, on the samples and on what cannot be read."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import toolmark
+
+
+def test_stats_has_a_row_per_file(samples: Path) -> None:
+    rows = toolmark.stats(samples)
+    assert [row["format"] for row in rows] == ["atif", "claude-code", "claude-code", "codex-rollout"]
+    assert all(row["schema_version"] == 1 for row in rows)
+    assert rows.verdict is None and rows.diagnostics == []
+
+
+def test_check_has_findings_with_evidence(samples: Path) -> None:
+    rows = toolmark.check(samples)
+    assert rows.verdict == "fail"
+    assert rows.summary["schema_version"] == 1
+    assert rows[0]["evidence"][0]["call"]["tool"] == "Bash"
+    assert rows.notes == [f"skipped 1 file that is not a trace: {samples / 'toolmark.yaml'}"]
+
+
+def test_gates_are_beside_the_findings(samples: Path) -> None:
+    rows = toolmark.check(samples / "claude-code" / "flaky-test.jsonl", gate="arguments >= 0.5")
+    assert [row["type"] for row in rows.others] == ["gate"]
+
+
+def test_grade_takes_a_file_and_a_mapping(samples: Path) -> None:
+    rows = toolmark.grade(samples / "toolmark.yaml", samples)
+    assert {row["case"]: row["verdict"] for row in rows}["disk-full"] == "fail"
+    assert rows.verdict == "fail" and rows.summary["passed"] == 2
+    only = toolmark.grade(samples / "toolmark.yaml", samples, case="flaky-*")
+    assert [row["case"] for row in only] == ["flaky-test"]
+
+
+def test_feed_and_its_occurrences(samples: Path) -> None:
+    issues = toolmark.feed(samples, occurrences=True)
+    counted = {issue["id"]: issue["count"] for issue in issues}
+    for row in issues.others:
+        counted[row["issue"]] -= 1
+    assert set(counted.values()) == {0}
+
+
+def test_lists_and_parts_are_the_whole(samples: Path, tmp_path: Path) -> None:
+    files = sorted(str(path) for path in samples.rglob("*") if path.is_file())
+    (tmp_path / "list").write_text("\n".join(files))
+    whole = toolmark.stats(samples)
+    assert toolmark.stats(files_from=tmp_path / "list") == whole
+    parts = [toolmark.stats(samples, shard=f"{part}/3") for part in (1, 2, 3)]
+    assert sorted(sum(parts, []), key=lambda row: row["file"]) == list(whole)
+    findings = [toolmark.check(samples, shard=f"{part}/3") for part in (1, 2, 3)]
+    key = lambda row: row["fingerprint"]
+    assert sorted(sum(findings, []), key=key) == sorted(toolmark.check(samples), key=key)
+    # More parts than files: some have nothing, and say so without an error.
+    empty = toolmark.check(samples, shard="9/9")
+    assert empty == [] and empty.summary["files"] == 0
+
+
+def test_what_cannot_be_read_raises_with_a_place(samples: Path, tmp_path: Path) -> None:
+    lines = (samples / "claude-code" / "flaky-test.jsonl").read_text().splitlines()
+    path = tmp_path / "broken.jsonl"
+    path.write_text("\n".join([*lines[:3], "{broken", *lines[3:]]) + "\n")
+    with pytest.raises(toolmark.UnreadError) as caught:
+        toolmark.stats(path)
+    (one,) = caught.value.diagnostics
+    assert (one.severity, one.file, one.line) == ("skipped", str(path), 4)
+    # What could be read is there.
+    assert caught.value.result[0]["bad_lines"] == 1
+    with pytest.warns(UserWarning, match="not JSON"):
+        assert len(toolmark.stats(path, unread="warn")) == 1
+    ignored = toolmark.check(path, unread="ignore")
+    assert len(ignored.diagnostics) == 1
+    with pytest.raises(ValueError, match="expected 'raise'"):
+        toolmark.stats(path, unread="never")  # type: ignore[call-overload]
+
+
+def test_nothing_that_can_be_read_raises(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"a": 1}')
+    with pytest.raises(toolmark.UnreadError, match="unrecognized trace format"):
+        toolmark.check(tmp_path / "a.json")
+    with pytest.raises(toolmark.UnreadError, match="No such file"):
+        toolmark.stats(tmp_path / "none.jsonl")
+
+
+def test_wrong_use_raises(samples: Path) -> None:
+    with pytest.raises(toolmark.UsageError, match="--nope") as caught:
+        toolmark.check(samples, options=["--nope"])
+    assert caught.value.diagnostics[0].severity == "error"
+    with pytest.raises(toolmark.UsageError, match="nothing was graded"):
+        toolmark.grade({"expect": {"sequense": []}}, samples)
+    with pytest.raises(ValueError, match="files_from"):
+        toolmark.stats(["x" * 100] * 20_000)
+    with pytest.raises(ValueError, match="expected 'rows'"):
+        toolmark.stats(samples, result="polars")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="needs result"):
+        toolmark.check(samples, table="calls")
+
+
+def test_a_name_that_looks_like_an_option(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (samples / "claude-code" / "flaky-test.jsonl").read_bytes()
+    (tmp_path / "--jobs").write_bytes(text)
+    monkeypatch.chdir(tmp_path)
+    assert len(toolmark.stats("--jobs")) == 1
+
+
+def test_convert_writes_a_file(samples: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    trace = samples / "claude-code" / "flaky-test.jsonl"
+    assert toolmark.convert(trace, "atif", output=target) == ""
+    assert json.loads(target.read_text())["steps"]
+
+
+def test_show_is_the_timeline(samples: Path) -> None:
+    text = toolmark.show(samples / "claude-code" / "disk-full.jsonl", step=5)
+    assert "rm -rf dist" in text and "\x1b" not in text
+
+
+def test_the_binary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    known = toolmark.find_binary()
+    monkeypatch.setenv("TOOLMARK_BINARY", str(tmp_path / "none"))
+    with pytest.raises(toolmark.BinaryNotFound, match="TOOLMARK_BINARY names"):
+        toolmark.find_binary()
+    monkeypatch.delenv("TOOLMARK_BINARY")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(toolmark.BinaryNotFound, match="reinstall"):
+        toolmark.find_binary()
+    os.symlink(known, tmp_path / "toolmark")
+    assert toolmark.find_binary() == str(tmp_path / "toolmark")
