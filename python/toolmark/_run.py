@@ -118,8 +118,12 @@ def run(
     stdin: Optional[bytes] = None,
     cwd: Optional[Path] = None,
     width: Optional[int] = None,
+    may_be_silent: bool = False,
 ) -> Finished:
-    """Run the binary. Exit code 2, and every one that is not documented, raise."""
+    """Run the binary. Exit code 2, and every one that is not documented, raise.
+
+    So does an unreadable input without a result, unless the result is elsewhere.
+    """
     from ._binary import find_binary
 
     environment = dict(os.environ)
@@ -141,7 +145,7 @@ def run(
     if done.returncode not in (0, 1, 3):
         ended = f"toolmark ended with {done.returncode}"
         raise ToolmarkError(f"{ended}\n{stderr}".strip(), diagnostics)
-    if done.returncode == 3 and not done.stdout:
+    if done.returncode == 3 and not done.stdout and not may_be_silent:
         raise UnreadError(stderr.strip() or "nothing could be read", diagnostics)
     return Finished(done.returncode, done.stdout, stderr, diagnostics)
 

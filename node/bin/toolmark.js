@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+// The command line: the binary of this platform, with the arguments of this process.
+import { spawnSync } from "node:child_process";
+import { findBinary } from "../lib/binary.js";
+
+const done = spawnSync(findBinary(), process.argv.slice(2), { stdio: "inherit" });
+if (done.error) throw done.error;
+if (done.signal) process.kill(process.pid, done.signal);
+process.exitCode = done.status ?? 1;
