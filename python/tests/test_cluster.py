@@ -79,6 +79,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "SPARK_HOME": str(home),
         "SPARK_NO_DAEMONIZE": "1",
         "SPARK_LOCAL_IP": "127.0.0.1",
+        # A machine with other things to do is slow, not dead.
+        "SPARK_MASTER_OPTS": "-Dspark.worker.timeout=600",
+        "SPARK_WORKER_OPTS": "-Dspark.worker.timeout=600",
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": package,
     }
@@ -93,27 +96,31 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
          "--work-dir", str(logs / str(number)), master]
         for number in range(2)
     ]  # fmt: skip
-    running = []
-    for number, command in enumerate(commands):
-        log = open(logs / f"{number}.log", "wb")
-        running.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
-        if number == 0:
-            wait_for(lambda: is_open(port), "the master")
-    session = (
-        SparkSession.builder.master(master)
-        .config("spark.executor.memory", "512m")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "4")
-        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "16")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
-    for process in reversed(running):
-        process.terminate()
-        process.wait(timeout=30)
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for number, command in enumerate(commands):
+            log = open(logs / f"{number}.log", "wb")
+            running.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
+            if number == 0:
+                wait_for(lambda: is_open(port), "the master")
+        session = (
+            SparkSession.builder.master(master)
+            .config("spark.executor.memory", "512m")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.ui.enabled", "false")
+            .config("spark.network.timeout", "600s")
+            .config("spark.executor.heartbeatInterval", "30s")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.execution.arrow.maxRecordsPerBatch", "16")
+            .getOrCreate()
+        )
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
+        session.stop()
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            process.wait(timeout=60)
 
 
 def is_open(port: int) -> bool:
@@ -121,7 +128,7 @@ def is_open(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_for(is_there: Any, what: str, seconds: float = 60) -> None:
+def wait_for(is_there: Any, what: str, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not is_there():
         assert time.monotonic() < end, f"{what} did not come up"
@@ -184,7 +191,7 @@ def test_spark_loses_an_executor(spark: Any, sessions: Path) -> None:
     killed: list[int] = []
 
     def kill() -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while not killed and time.monotonic() < end:
             # While one of its tasks runs.
             active = spark.sparkContext.statusTracker().getActiveStageIds()

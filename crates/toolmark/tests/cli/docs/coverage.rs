@@ -121,6 +121,20 @@ fn no_link_is_dead() {
     }
 }
 
+#[test]
+fn every_page_is_in_the_book_once() {
+    let summary = page("docs/SUMMARY.md");
+    let mut named: Vec<&str> =
+        summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    named.sort_unstable();
+    let pages = pages();
+    let mut there: Vec<&str> =
+        pages.iter().filter_map(|name| name.strip_prefix("docs/")).collect();
+    there.retain(|name| *name != "SUMMARY.md");
+    there.sort_unstable();
+    assert_eq!(named, there);
+}
+
 /// The anchor of a heading.
 fn anchor(line: &str) -> Option<String> {
     let title = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'))?;
