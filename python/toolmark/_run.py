@@ -103,10 +103,8 @@ def parse_diagnostics(stderr: str) -> list[Diagnostic]:
         place = _PLACE.fullmatch(message)
         more = "\n".join(details)
         if place:
-            line, column = int(place["line"]), int(place["column"])
-            diagnostics.append(
-                Diagnostic(severity, place["message"], place["file"], line, column, more)
-            )
+            at = (place["file"], int(place["line"]), int(place["column"]))
+            diagnostics.append(Diagnostic(severity, place["message"], *at, more))
         else:
             diagnostics.append(Diagnostic(severity, message, details=more))
     return diagnostics

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import Any, Generator, Optional
+from typing import Any, Generator, Iterable, Mapping, Optional
 
 import pytest
 
@@ -71,7 +71,7 @@ class ToolmarkFixture:
         """:meth:`toolmark.Trajectory.from_messages`"""
         return Trajectory.from_messages(*args, **options)
 
-    def _keep(self, outcomes: list[dict[str, Any]]) -> None:
+    def _keep(self, outcomes: Iterable[Mapping[str, Any]]) -> None:
         for outcome in outcomes:
             self._outcomes.append({**outcome, "case": self._node_id})
 
