@@ -1,18 +1,10 @@
 //! A line per issue, and one per occurrence where somebody asks for them.
 
-use super::graded::line;
+use super::versioned;
+use crate::ReportError;
 use crate::model::{FeedRun, Issue, Listed};
-use crate::{ReportError, SCHEMA_VERSION};
 use serde::Serialize;
 use std::io::Write;
-
-/// A line, which says its version: there is no last one that would say it for all.
-#[derive(Serialize)]
-struct Line<'r> {
-    #[serde(flatten)]
-    row: Row<'r>,
-    schema_version: u32,
-}
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -25,7 +17,7 @@ pub(super) fn write(run: &FeedRun, out: &mut dyn Write) -> Result<(), ReportErro
     let issues = run.issues.iter().map(Row::Issue);
     let occurrences = run.occurrences.iter().flatten().map(Row::Occurrence);
     for row in issues.chain(occurrences) {
-        line(&Line { schema_version: SCHEMA_VERSION, row }, out)?;
+        versioned(row, out)?;
     }
     Ok(())
 }

@@ -9,9 +9,21 @@ mod writer;
 pub(crate) use graded::{lines, piece, write_pieces};
 
 use crate::json::compared;
-
-use crate::{Options, Report, ReportError};
+use crate::{Options, Report, ReportError, SCHEMA_VERSION};
+use serde::Serialize;
 use std::io::Write;
+
+/// A line that says its version, where no last one says it for all.
+#[derive(Serialize)]
+struct Versioned<R> {
+    #[serde(flatten)]
+    row: R,
+    schema_version: u32,
+}
+
+fn versioned(row: impl Serialize, out: &mut dyn Write) -> Result<(), ReportError> {
+    graded::line(&Versioned { row, schema_version: SCHEMA_VERSION }, out)
+}
 
 pub(crate) fn write(
     report: &Report<'_>,

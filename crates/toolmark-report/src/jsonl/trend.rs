@@ -1,8 +1,8 @@
 //! A line per bucket, and one per measure.
 
+use super::versioned;
 use crate::ReportError;
 use crate::model::{Series, TrendRun};
-use crate::terminal::harmless_json;
 use serde::Serialize;
 use std::io::Write;
 use toolmark_feed::trend::Bucket;
@@ -18,8 +18,7 @@ enum Row<'r> {
 pub(super) fn write(run: &TrendRun, out: &mut dyn Write) -> Result<(), ReportError> {
     let buckets = run.buckets.iter().map(Row::Bucket);
     for row in buckets.chain(run.series.iter().map(Row::Series)) {
-        out.write_all(harmless_json(serde_json::to_string(&row)?).as_bytes())?;
-        out.write_all(b"\n")?;
+        versioned(row, out)?;
     }
     Ok(())
 }

@@ -128,8 +128,7 @@ fn every_page_is_in_the_book_once() {
         summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
     named.sort_unstable();
     let pages = pages();
-    let mut there: Vec<&str> =
-        pages.iter().filter_map(|name| name.strip_prefix("docs/")).collect();
+    let mut there: Vec<&str> = pages.iter().filter_map(|name| name.strip_prefix("docs/")).collect();
     there.retain(|name| *name != "SUMMARY.md");
     there.sort_unstable();
     assert_eq!(named, there);
