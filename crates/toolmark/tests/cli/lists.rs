@@ -87,8 +87,9 @@ fn a_part_may_be_empty_and_a_list_may_not() {
 
 #[test]
 fn tables_are_parquet() {
-    let commands: [&[&str]; 2] = [
+    let commands: [&[&str]; 3] = [
         &["stats", "samples", "--format", "parquet"],
+        &["stats", "samples", "--by", "tool", "--format", "parquet"],
         &["grade", "samples/toolmark.yaml", "samples", "--rows", "graders", "--format", "parquet"],
     ];
     for command in commands {
