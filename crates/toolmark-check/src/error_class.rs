@@ -7,7 +7,10 @@
 use crate::purpose::Purpose;
 use crate::session::{Ended, SessionCall};
 use crate::shell::CommandLine;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::sync::LazyLock;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_trace::Status;
 
@@ -287,6 +290,41 @@ const MISSING_WORDS: Words = &[
     ("Unable to locate package", ErrorClass::Missing),
 ];
 
+/// The lists of words, in the order of [`LISTS`].
+#[derive(Debug, Clone, Copy)]
+enum List {
+    Edit,
+    File,
+    Host,
+    System,
+    Git,
+    Dependency,
+    Usage,
+    Missing,
+    Runner,
+}
+
+/// All lists, so that a text is looked through once for all of them.
+const LISTS: &[Words] = &[
+    EDIT_WORDS,
+    FILE_WORDS,
+    HOST_WORDS,
+    SYSTEM_WORDS,
+    GIT_WORDS,
+    DEPENDENCY_WORDS,
+    USAGE_WORDS,
+    MISSING_WORDS,
+    MISSING_RUNNER,
+];
+
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let words = LISTS.iter().flat_map(|list| list.iter().map(|(words, _)| *words));
+    AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(words).ok()
+});
+
+/// Which words of the lists a text has: a bit each, in their order.
+type FoundWords = [u64; 4];
+
 /// How hosts that mark nothing start the answer of a tool of theirs that failed.
 const STARTS: &[&str] = &["<tool_use_error>", "ERROR:\n", "Error: "];
 const LONGEST_START: usize = 32;
@@ -359,16 +397,16 @@ pub(crate) fn of_command(
         _ => {}
     }
     // What the host says stands first; a command may print anything after it.
-    if let Some(class) = text.first_lines().said(HOST_WORDS) {
+    if let Some(class) = text.first_lines().said(List::Host) {
         return class;
     }
-    let program = text.said(GIT_WORDS).filter(|_| command.contains("git"));
+    let program = text.said(List::Git).filter(|_| command.contains("git"));
     if let Some(class) = program {
         return class;
     }
     match command.purpose() {
-        Purpose::Tests if text.said(MISSING_RUNNER).is_none() => return ErrorClass::Tests,
-        Purpose::Builds if text.said(MISSING_RUNNER).is_none() => return ErrorClass::Build,
+        Purpose::Tests if text.said(List::Runner).is_none() => return ErrorClass::Tests,
+        Purpose::Builds if text.said(List::Runner).is_none() => return ErrorClass::Build,
         Purpose::Searches if exit_code.is_none_or(|code| code == 1) && !text.is_complaint() => {
             return ErrorClass::NothingFound;
         }
@@ -378,10 +416,10 @@ pub(crate) fn of_command(
     if text.is_not_found() {
         return ErrorClass::CommandNotFound;
     }
-    text.said(DEPENDENCY_WORDS)
-        .or_else(|| text.said(SYSTEM_WORDS))
-        .or_else(|| text.said(USAGE_WORDS))
-        .or_else(|| text.said(MISSING_WORDS))
+    text.said(List::Dependency)
+        .or_else(|| text.said(List::System))
+        .or_else(|| text.said(List::Usage))
+        .or_else(|| text.said(List::Missing))
         .unwrap_or(ErrorClass::ExitCode)
 }
 
@@ -402,9 +440,9 @@ fn is_editing(role: ToolRole) -> bool {
 
 fn of_tool(role: ToolRole, text: &Shown<'_>) -> ErrorClass {
     let by_role = match role {
-        role if is_editing(role) => text.said(EDIT_WORDS).or_else(|| text.said(FILE_WORDS)),
+        role if is_editing(role) => text.said(List::Edit).or_else(|| text.said(List::File)),
         ToolRole::Reads | ToolRole::Lists | ToolRole::SearchesNames | ToolRole::SearchesContent => {
-            text.said(HOST_WORDS).or_else(|| text.said(FILE_WORDS))
+            text.said(List::Host).or_else(|| text.said(List::File))
         }
         _ => None,
     };
@@ -413,8 +451,8 @@ fn of_tool(role: ToolRole, text: &Shown<'_>) -> ErrorClass {
         _ => ErrorClass::Other,
     };
     by_role
-        .or_else(|| text.said(HOST_WORDS))
-        .or_else(|| text.said(SYSTEM_WORDS))
+        .or_else(|| text.said(List::Host))
+        .or_else(|| text.said(List::System))
         .unwrap_or(fallback)
 }
 
@@ -437,16 +475,18 @@ fn exit_code_in(text: &Shown<'_>) -> Option<i64> {
 }
 
 /// The start and the end of a text: what is looked at of a result.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Shown<'t> {
     start: &'t str,
     end: &'t str,
+    /// The words it has, once somebody asks.
+    found: OnceCell<FoundWords>,
 }
 
 impl<'t> Shown<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         if text.len() <= 2 * LOOKED_AT {
-            return Self { start: text, end: "" };
+            return Self { start: text, end: "", found: OnceCell::new() };
         }
         let (mut start, mut end) = (LOOKED_AT, text.len() - LOOKED_AT);
         while !text.is_char_boundary(start) {
@@ -455,23 +495,39 @@ impl<'t> Shown<'t> {
         while !text.is_char_boundary(end) {
             end += 1;
         }
-        Self { start: &text[..start], end: &text[end..] }
+        Self { start: &text[..start], end: &text[end..], found: OnceCell::new() }
     }
 
     fn is_empty(&self) -> bool {
         self.start.trim().is_empty()
     }
 
-    /// The class of the first of these words that it has.
-    fn said(&self, words: Words) -> Option<ErrorClass> {
-        let has = |words: &str| self.start.contains(words) || self.end.contains(words);
-        words.iter().find(|(words, _)| has(words)).map(|(_, class)| *class)
+    /// The class of the first word of a list that it has.
+    fn said(&self, list: List) -> Option<ErrorClass> {
+        let (before, rest) = LISTS.split_at_checked(list as usize)?;
+        let first: usize = before.iter().map(|list| list.len()).sum();
+        let found = self.found.get_or_init(|| self.find_words());
+        let has = |at: usize| found.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1);
+        rest.first()?.iter().zip(first..).find(|(_, at)| has(*at)).map(|((_, class), _)| *class)
+    }
+
+    fn find_words(&self) -> FoundWords {
+        let mut found = FoundWords::default();
+        for part in [self.start, self.end] {
+            let words = FINDER.iter().flat_map(|finder| finder.find_overlapping_iter(part));
+            for at in words.map(|word| word.pattern().as_usize()) {
+                if let Some(bits) = found.get_mut(at / 64) {
+                    *bits |= 1 << (at % 64);
+                }
+            }
+        }
+        found
     }
 
     /// Its first lines alone.
     fn first_lines(&self) -> Self {
         let end = self.start.match_indices('\n').nth(2).map_or(self.start.len(), |(at, _)| at);
-        Self { start: &self.start[..end], end: "" }
+        Self { start: &self.start[..end], end: "", found: OnceCell::new() }
     }
 
     fn last_lines(&self) -> &'t str {

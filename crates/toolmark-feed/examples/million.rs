@@ -45,6 +45,7 @@ fn main() {
             exit_code: None,
             is_denied: false,
             is_interrupted: false,
+            error: None,
             text,
         });
         *issues.entry(key.id()).or_default() += 1;

@@ -99,6 +99,8 @@ pub struct FailedCall<'c> {
     pub is_denied: bool,
     /// Does the trace say that it was cut off?
     pub is_interrupted: bool,
+    /// The class that the session found already, of the same role and text.
+    pub error: Option<ErrorClass>,
     /// What came back.
     pub text: &'c str,
 }
@@ -144,7 +146,9 @@ pub fn classify<'c>(failed: &FailedCall<'c>) -> Classified<'c> {
     let error = match (failed.is_denied, failed.is_interrupted) {
         (true, _) => ErrorClass::Denied,
         (_, true) => ErrorClass::Cancelled,
-        _ => of_failure(failed.role, &CommandLine::new(command), failed.exit_code, text),
+        _ => failed.error.unwrap_or_else(|| {
+            of_failure(failed.role, &CommandLine::new(command), failed.exit_code, text)
+        }),
     };
     let done = |class| Classified { class, language: Language::None, salient: None };
     match error {

@@ -10,7 +10,7 @@ use crate::template::{cut, first_value};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use toolmark_check::error_class::is_failed;
+use toolmark_check::error_class::{self, is_failed};
 use toolmark_check::session::{Session, SessionCall};
 use toolmark_check::{Checker, Spent, calls_by_response};
 use toolmark_hosts::toolset::{ToolRole, Toolsets};
@@ -308,6 +308,8 @@ fn with_failed<R>(
         exit_code: call.call.exit_code,
         is_denied: call.call.status == Status::Denied,
         is_interrupted,
+        // Only where the session knows the tool has it looked at the text as that.
+        error: error_class::classify(call).filter(|_| call.spec.is_some()),
         text,
     };
     then(&failed, &classify(&failed))

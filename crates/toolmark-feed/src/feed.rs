@@ -62,7 +62,7 @@ pub struct Feed {
     names: Vec<Arc<str>>,
     name_ids: HashMap<Arc<str>, u32>,
     subjects: Vec<Subject>,
-    subject_ids: HashMap<(String, String), u32>,
+    subject_ids: HashMap<Subject, u32>,
     calls_text: String,
     about: HashMap<IssueId, About>,
     /// How many sessions were read.
@@ -164,14 +164,13 @@ impl Feed {
     }
 
     fn subject(&mut self, subject: Subject) -> u32 {
-        match self.subject_ids.entry((subject.what.clone(), subject.detail.clone())) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                let id = self.subjects.len() as u32;
-                self.subjects.push(subject);
-                *entry.insert(id)
-            }
+        if let Some(id) = self.subject_ids.get(&subject) {
+            return *id;
         }
+        let id = self.subjects.len() as u32;
+        self.subjects.push(subject.clone());
+        self.subject_ids.insert(subject, id);
+        id
     }
 
     fn call_id(&self, row: &Row) -> &str {
@@ -191,10 +190,16 @@ impl Feed {
             a.cmp(b).then_with(|| {
                 let (one, other) = (&self.rows[*at as usize], &self.rows[*bt as usize]);
                 let key = |row: &'_ Row| (row.time, row.byte, row.issue);
-                let session = |row: &Row| self.origin_of(row).session.clone();
+                let session = |row: &'_ Row| row.origin;
+                let name = |row: &Row| self.origin_of(row).session.clone();
+                // Rows of one origin are of one session.
+                let by_session = || match session(one) == session(other) {
+                    true => std::cmp::Ordering::Equal,
+                    false => name(one).cmp(&name(other)),
+                };
                 one.time
                     .cmp(&other.time)
-                    .then_with(|| session(one).cmp(&session(other)))
+                    .then_with(by_session)
                     .then_with(|| self.call_id(one).cmp(self.call_id(other)))
                     .then_with(|| key(one).cmp(&key(other)))
             })
@@ -261,23 +266,30 @@ impl Feed {
         decisions: &Decisions,
         now: Timestamp,
     ) -> Issue {
-        let origins = || rows.iter().map(|row| self.origin_of(row));
+        // There are far fewer origins and tools than rows.
+        let (mut of_origin, mut of_tool) = (BTreeMap::new(), BTreeMap::new());
+        for row in rows {
+            *of_origin.entry(row.origin).or_insert(0_u64) += 1;
+            *of_tool.entry(row.tool).or_insert(0_u64) += 1;
+        }
+        let origins = || of_origin.iter().map(|(at, count)| (&self.origins[*at as usize], *count));
         let mut recovery = Recoveries::default();
         let mut lost = Lost::default();
         let mut sessions: BTreeSet<&str> = BTreeSet::new();
         for row in rows {
             recovery.add(row.recovery);
             lost.add(row);
-            sessions.insert(&self.origin_of(row).session);
         }
+        sessions.extend(origins().map(|(origin, _)| &*origin.session));
         let subjects = self.subjects_of(rows);
-        let tools =
-            tally(rows.iter().filter_map(|row| Some(&**self.names.get(row.tool as usize)?)));
-        let hosts = tally(origins().map(|origin| &*origin.host));
-        let agents: Vec<String> = origins()
-            .map(|origin| match &origin.version {
-                Some(version) => format!("{} {version}", origin.agent),
-                None => origin.agent.to_string(),
+        let tools = tally(
+            of_tool.iter().filter_map(|(at, n)| Some((&**self.names.get(*at as usize)?, *n))),
+        );
+        let hosts = tally(origins().map(|(origin, count)| (&*origin.host, count)));
+        let agents: Vec<(String, u64)> = origins()
+            .map(|(origin, count)| match &origin.version {
+                Some(version) => (format!("{} {version}", origin.agent), count),
+                None => (origin.agent.to_string(), count),
             })
             .collect();
         let weeks = weeks(rows);
@@ -303,7 +315,9 @@ impl Feed {
             said,
         };
         // A line for a project's instructions names things of that project.
-        let projects = tally(origins().filter_map(|origin| origin.project.as_deref()));
+        let projects = tally(
+            origins().filter_map(|(origin, count)| Some((origin.project.as_deref()?, count))),
+        );
         let main_project = projects.first().map(|(name, _)| *name);
         let in_project: Vec<&Row> = rows
             .iter()
@@ -338,8 +352,10 @@ impl Feed {
             first_seen: times().min(),
             last_seen: times().max(),
             weeks,
-            models: tallies(tally(origins().filter_map(|origin| origin.model.as_deref()))),
-            agents: tallies(tally(agents.iter().map(String::as_str))),
+            models: tallies(tally(
+                origins().filter_map(|(origin, count)| Some((origin.model.as_deref()?, count))),
+            )),
+            agents: tallies(tally(agents.iter().map(|(name, count)| (name.as_str(), *count)))),
             subjects: tallies(facts.names(MAX_NAMES)),
             recovery: code.is_none().then_some(recovery),
             lost,
@@ -471,10 +487,10 @@ fn place(file: &Arc<str>, line: u32, column: u32, byte: u64) -> TracePlace {
 }
 
 /// Names by how often they occur, the most frequent first.
-fn tally<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(&'n str, u64)> {
+fn tally<'n>(names: impl Iterator<Item = (&'n str, u64)>) -> Vec<(&'n str, u64)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    for name in names {
-        *counts.entry(name).or_default() += 1;
+    for (name, count) in names {
+        *counts.entry(name).or_default() += count;
     }
     let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
@@ -497,9 +513,16 @@ fn monday(day: Date) -> Option<Date> {
 
 /// How often an issue occurred in each week from the first to the last.
 fn weeks(rows: &[&Row]) -> Vec<Week> {
+    const DAY: i64 = 24 * 60 * 60 * 1000;
+    let mut days: BTreeMap<i64, (u64, &Row)> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.time != i64::MIN) {
+        days.entry(row.time.div_euclid(DAY)).or_insert((0, row)).0 += 1;
+    }
     let mut counts: BTreeMap<Date, u64> = BTreeMap::new();
-    for monday in rows.iter().filter_map(|row| monday(day(row)?)) {
-        *counts.entry(monday).or_default() += 1;
+    for (count, row) in days.into_values() {
+        if let Some(monday) = day(row).and_then(monday) {
+            *counts.entry(monday).or_default() += count;
+        }
     }
     let (Some((first, _)), Some((last, _))) = (counts.first_key_value(), counts.last_key_value())
     else {

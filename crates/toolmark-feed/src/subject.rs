@@ -16,7 +16,7 @@ pub(crate) const PIPE: &str = " | …";
 const MAX_NAME: usize = 160;
 
 /// What a failure is about.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Subject {
     /// The program, the library, the file or the tool.
     pub what: String,
@@ -296,6 +296,7 @@ mod tests {
                 exit_code: None,
                 is_denied: false,
                 is_interrupted: false,
+                error: None,
                 text,
             };
             let subject = of(&failed, &classify(&failed), Some("a.yml"));

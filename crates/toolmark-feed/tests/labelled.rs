@@ -41,6 +41,7 @@ fn labelled() -> Option<Vec<Labelled>> {
             exit_code: None,
             is_denied: false,
             is_interrupted: false,
+            error: None,
             text: &text,
         });
         Labelled { label: field("label"), source: field("src"), key, row }

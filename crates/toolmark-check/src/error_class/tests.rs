@@ -135,3 +135,32 @@ fn classes_by_host() {
         assert_eq!(found, want, "{trace}");
     }
 }
+
+#[test]
+fn every_word_is_found_in_its_list() {
+    assert!(LISTS.iter().map(|list| list.len()).sum::<usize>() <= 64 * FoundWords::default().len());
+    let all = [
+        List::Edit,
+        List::File,
+        List::Host,
+        List::System,
+        List::Git,
+        List::Dependency,
+        List::Usage,
+        List::Missing,
+        List::Runner,
+    ];
+    assert_eq!(all.len(), LISTS.len());
+    for (list, name) in LISTS.iter().zip(all) {
+        for (words, _) in *list {
+            let long = format!("{words}{}{words}", "x".repeat(3 * LOOKED_AT));
+            for text in [words, long.as_str()] {
+                let text = Shown::new(text);
+                // An earlier word of the list may be a part of it.
+                let want = list.iter().find(|(other, _)| words.contains(other)).map(|(_, c)| *c);
+                assert_eq!(text.said(name), want, "{words}");
+            }
+            assert_eq!(Shown::new("nothing to see here").said(name), None);
+        }
+    }
+}
