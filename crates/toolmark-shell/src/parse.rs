@@ -11,6 +11,8 @@ use crate::ir::{
 
 /// How deep commands and substitutions may nest.
 pub(crate) const MAX_DEPTH: usize = 48;
+/// So many words are read.
+const MAX_WORDS: usize = 50_000;
 
 /// Reads shell text.
 pub fn parse(text: &str) -> Script {
@@ -51,6 +53,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) pos: usize,
     pub(crate) depth: usize,
     pub(crate) partial: Option<Partial>,
+    /// How many words and substitutions were read.
+    words: usize,
     pub(crate) pending: Vec<Pending>,
     /// Bodies read, by the id of their here-document.
     pub(crate) bodies: Vec<Option<crate::ir::HereDocument>>,
@@ -66,6 +70,7 @@ impl<'a> Parser<'a> {
             pos: 0,
             depth,
             partial: None,
+            words: 0,
             pending: Vec::new(),
             bodies: Vec::new(),
         }
@@ -95,13 +100,24 @@ impl<'a> Parser<'a> {
 
     /// Enters a level, or gives up on the rest of the text.
     pub(crate) fn enter(&mut self) -> bool {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= MAX_DEPTH || !self.count_word() {
             self.mark(Partial::TooDeep);
             self.pos = self.bytes.len();
             return false;
         }
         self.depth += 1;
         true
+    }
+
+    /// Counts a word, or gives up on the rest of the text: it would take too much memory.
+    pub(crate) fn count_word(&mut self) -> bool {
+        self.words += 1;
+        let is_fine = self.words <= MAX_WORDS;
+        if !is_fine {
+            self.mark(Partial::TooDeep);
+            self.pos = self.bytes.len();
+        }
+        is_fine
     }
 
     pub(crate) fn leave(&mut self) {

@@ -51,7 +51,8 @@ impl Parser<'_> {
                 continue;
             }
             match self.word() {
-                Some(word) => simple.words.push(word),
+                Some(word) if self.count_word() => simple.words.push(word),
+                Some(_) => break,
                 None if self.peek() == b'(' && !simple.words.is_empty() => {
                     // `word (`: a syntax error; the inside is read as commands.
                     self.mark(Partial::Syntax);

@@ -405,16 +405,18 @@ impl Lexer<'_> {
                     self.rest.next();
                     plain.push('{');
                 }
-                '{' if quote.holds == Holds::Braces => self.held('}', &mut plain, &mut pieces),
+                '{' if quote.holds == Holds::Braces => {
+                    self.held(quote.holds, &mut plain, &mut pieces)
+                }
                 '$' if matches!(quote.holds, Holds::DollarBraces | Holds::Dollars)
                     && self.rest.peek() == Some(&'{') =>
                 {
                     self.rest.next();
-                    self.held('}', &mut plain, &mut pieces);
+                    self.held(quote.holds, &mut plain, &mut pieces);
                 }
                 '#' if quote.holds == Holds::HashBraces && self.rest.peek() == Some(&'{') => {
                     self.rest.next();
-                    self.held('}', &mut plain, &mut pieces);
+                    self.held(quote.holds, &mut plain, &mut pieces);
                 }
                 '$' if quote.holds == Holds::Dollars => {
                     let mut name = String::from("$");
@@ -438,7 +440,8 @@ impl Lexer<'_> {
         pieces
     }
 
-    fn held(&mut self, close: char, plain: &mut String, pieces: &mut Vec<Piece>) {
+    fn held(&mut self, holds: Holds, plain: &mut String, pieces: &mut Vec<Piece>) {
+        let close = '}';
         let mut code = String::new();
         let mut depth = 0;
         for c in self.rest.by_ref() {
@@ -449,6 +452,14 @@ impl Lexer<'_> {
                 _ => {}
             }
             code.push(c);
+        }
+        // `${x:-y}` means something to a shell only, and is left to it.
+        let is_name = code.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'));
+        if holds == Holds::Dollars && !is_name {
+            plain.push_str("${");
+            plain.push_str(&code);
+            plain.push(close);
+            return;
         }
         pieces.push(Piece::Plain(std::mem::take(plain)));
         pieces.push(Piece::Code(code));

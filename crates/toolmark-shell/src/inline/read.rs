@@ -14,7 +14,7 @@ const MAX_NAMES: usize = 512;
 /// A larger value is not followed.
 const MAX_VALUE: usize = 32 << 10;
 /// So much is copied in all to follow names.
-const MAX_WORK: usize = 8 << 20;
+const MAX_WORK: usize = 2 << 20;
 /// So many deeds are collected.
 pub(super) const MAX_DEEDS: usize = 256;
 
