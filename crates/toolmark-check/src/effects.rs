@@ -288,10 +288,15 @@ fn home_of(cwd: &str) -> Option<&str> {
 fn command_line(words: &[Value]) -> String {
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
     match words.as_slice() {
-        // The shell around a command says nothing.
-        [_, "-c" | "-lc" | "-ic", script] => (*script).to_owned(),
+        // The shell around a command says nothing. Of other programs `-c` is code of theirs.
+        [shell, "-c" | "-lc" | "-ic", script] if is_shell(shell) => (*script).to_owned(),
         words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
     }
+}
+
+fn is_shell(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    matches!(name, "sh" | "bash" | "zsh" | "dash" | "ash" | "ksh")
 }
 
 fn quoted(word: &str) -> Cow<'_, str> {
@@ -326,6 +331,8 @@ mod tests {
         for (words, want) in [
             (serde_json::json!(["bash", "-lc", "rm -rf x"]), "rm -rf x"),
             (serde_json::json!(["rm", "-rf", "a b"]), "rm -rf 'a b'"),
+            (serde_json::json!(["/usr/bin/zsh", "-c", "rm -rf x"]), "rm -rf x"),
+            (serde_json::json!(["python3", "-c", "rm('x')"]), r"python3 -c 'rm('\''x'\'')'"),
             (serde_json::json!(["echo", "it's"]), r"echo 'it'\''s'"),
         ] {
             assert_eq!(command_line(words.as_array().unwrap()), want);
