@@ -108,7 +108,7 @@ test("fails with the alignment", async () => {
 });
 `,
     );
-    const tested = spawnSync("npx", ["--no-install", "vitest", "run", "--reporter=verbose"], {
+    const tested = spawnSync("npx", ["--no-install", "vitest", "run", "--reporter=verbose", "--testTimeout=120000"], {
       cwd: project,
       env: { ...env, NO_COLOR: "1", CI: "1" },
       encoding: "utf8",
