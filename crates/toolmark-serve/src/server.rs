@@ -4,7 +4,7 @@ use crate::access::{Access, Tokens};
 use crate::api::{self, App, HostStatus, Problem, Receivers};
 use crate::evaluate::Evaluator;
 use crate::housekeeping::Housekeeping;
-use crate::issues::Issues;
+use crate::issues::{Filter, Issues};
 use crate::library::Library;
 use crate::listen::{Acceptor, listener, tls_acceptor};
 use crate::live::Hub;
@@ -300,6 +300,11 @@ async fn run(
             axum::serve(listener, router).with_graceful_shutdown(stopped).await
         });
     };
+    // Whoever looks first does not wait for what was stored before.
+    let first = Arc::clone(&app);
+    tokio::task::spawn_blocking(move || {
+        drop(first.issues.grouped(&first.store, &Filter::default(), first.hub.seq()));
+    });
     start(ui, api::router(app));
     if let (Some(bound), Some(address)) = (http, addresses.http) {
         let access = Arc::new(Access::new(address, options.tokens.clone()));

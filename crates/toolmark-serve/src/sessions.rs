@@ -208,6 +208,8 @@ const SORTS: &[(&str, &str)] = &[
     ("calls", "calls"),
     ("tokens", "tokens"),
     ("cost", "cost"),
+    // Of a session without times, it is not known.
+    ("duration", "ended - started"),
 ];
 
 impl Filter {

@@ -67,8 +67,9 @@ pub(super) async fn list(
             sort: given(query.sort),
         };
         if filter.order().is_none() {
-            return Err(ApiError::invalid("there is no such `sort`")
-                .hint("one of changed, started, failed, findings, calls, tokens and cost"));
+            return Err(ApiError::invalid("there is no such `sort`").hint(
+                "one of changed, started, failed, findings, calls, tokens, cost and duration",
+            ));
         }
         let offset = paging.offset()?;
         let (items, total) =
