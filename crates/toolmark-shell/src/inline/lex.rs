@@ -457,7 +457,10 @@ impl Lexer<'_> {
         let is_name = code.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'));
         if holds == Holds::Dollars && !is_name {
             plain.push_str("${");
-            plain.push_str(&code);
+            let mut chars = code.chars();
+            while let Some(c) = chars.next() {
+                plain.extend(if c == '\\' { chars.next() } else { Some(c) });
+            }
             plain.push(close);
             return;
         }
