@@ -54,7 +54,8 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     }
     let names = aliases::in_code(code, language);
     let found = read::read(code, language, run.name, names);
-    if found.is_partial {
+    // What was not read may do anything.
+    if found.is_partial || code.len() > lex::MAX_CHARS {
         run.analyzer.note(Some(Partial::TooDeep));
     }
     let call = Call { fixed: true, indirect: true, ..run.call.clone() };

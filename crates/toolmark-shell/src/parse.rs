@@ -12,7 +12,7 @@ use crate::ir::{
 /// How deep commands and substitutions may nest.
 pub(crate) const MAX_DEPTH: usize = 48;
 /// So many words are read.
-const MAX_WORDS: usize = 50_000;
+const MAX_WORDS: usize = 20_000;
 
 /// Reads shell text.
 pub fn parse(text: &str) -> Script {

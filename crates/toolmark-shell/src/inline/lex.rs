@@ -6,7 +6,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// How many characters of code are read.
-const MAX_CHARS: usize = 200_000;
+pub(super) const MAX_CHARS: usize = 128 << 10;
 
 /// A piece of source code.
 #[derive(Debug, Clone, PartialEq)]

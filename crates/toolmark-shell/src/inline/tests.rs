@@ -245,3 +245,10 @@ fn code_that_grows_is_bounded() {
         }
     }
 }
+
+#[test]
+fn code_that_is_not_read_is_asked_about() {
+    let padding = "print(1)\n".repeat(20_000);
+    let code = format!("python3 <<'E'\n{padding}import shutil\nshutil.rmtree('/srv/data')\nE");
+    assert_eq!(analyze(&code, &Context::default()).decision, Decision::Ask);
+}
