@@ -36,28 +36,33 @@ pub(super) struct Chosen<'a> {
     pub(super) bucket: Option<&'a str>,
 }
 
+/// The axes whose share of calls without a finding has a cell: a measure with the name of an
+/// axis says more than that share.
+#[must_use]
+pub fn shares<T>(whole: &Scorecard<T>) -> Vec<Axis> {
+    let is_measured = |axis: Axis| {
+        let mut measures = whole.measures.keys();
+        measures.any(|measure| measure.axis == axis && measure.name == axis.word())
+    };
+    Axis::ALL.iter().copied().filter(|axis| !is_measured(*axis)).collect()
+}
+
 impl<T: Ord + Clone> From<&Scorecard<T>> for Cells<T> {
     fn from(card: &Scorecard<T>) -> Self {
-        Self::of_part(card, card)
+        Self::of_part(card, &shares(card))
     }
 }
 
 impl<T: Ord + Clone> Cells<T> {
-    /// The cells of one session of several whose card is `whole`. A measure with
-    /// the name of an axis says more than the share of calls without a finding:
-    /// where the whole has one, that share has no cell.
+    /// The cells of one session of several, with the [`shares`] of the card of all of them.
     #[must_use]
-    pub fn of_part(part: &Scorecard<T>, whole: &Scorecard<T>) -> Self {
+    pub fn of_part(part: &Scorecard<T>, shares: &[Axis]) -> Self {
         let mut cells = Self::default();
         for (measure, tally) in &part.measures {
             let (tool, bucket) = (measure.tool.clone(), measure.bucket.clone());
             cells.add(Cell { name: names::full(measure), tool, bucket }, *tally);
         }
-        let is_measured = |axis: Axis| {
-            let mut measures = whole.measures.keys();
-            measures.any(|measure| measure.axis == axis && measure.name == axis.word())
-        };
-        for axis in Axis::ALL.iter().filter(|axis| !is_measured(**axis)) {
+        for axis in shares {
             for (tool, of_tool) in &part.tools {
                 let cell = Cell { name: axis.word().into(), tool: tool.clone(), bucket: None };
                 cells.add(cell, of_tool.axis(*axis));

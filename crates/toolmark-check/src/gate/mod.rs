@@ -14,7 +14,7 @@ mod names;
 mod parse;
 mod presets;
 
-pub use cells::{Cell, Cells};
+pub use cells::{Cell, Cells, shares};
 pub(crate) use compare::is_significant;
 pub use compare::{Compared, Earlier};
 pub use names::NAMES;

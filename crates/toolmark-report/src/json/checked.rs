@@ -8,7 +8,7 @@ use crate::model::{
 };
 use serde::Serialize;
 use toolmark_check::baseline::TrajectoryCells;
-use toolmark_check::gate::Cells;
+use toolmark_check::gate::{Cells, shares};
 use toolmark_outcome::{Printable, Verdict};
 
 #[derive(Serialize)]
@@ -48,8 +48,9 @@ pub(super) struct Shape<'r> {
 
 pub(super) fn shape<'r>(run: &'r CheckRun, options: &Options) -> Shape<'r> {
     let whole = &run.checked.scorecard;
+    let shares = shares(whole);
     let each = run.checked.sessions.iter().map(|session| {
-        TrajectoryCells::new(session.id.clone(), &Cells::of_part(&session.card, whole))
+        TrajectoryCells::new(session.id.clone(), &Cells::of_part(&session.card, &shares))
     });
     Shape {
         schema_version: super::SCHEMA_VERSION,

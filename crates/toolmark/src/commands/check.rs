@@ -27,7 +27,7 @@ use std::time::Instant;
 use toolmark_check::baseline::Baseline;
 use toolmark_check::config::Config;
 use toolmark_check::doubts::MOST;
-use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow};
+use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow, shares};
 use toolmark_check::gold::template;
 use toolmark_check::promote::{self, Alike};
 use toolmark_check::{CheckRun, Checked, Checker};
@@ -422,11 +422,11 @@ fn not_asked(checked: &Checked) -> Option<String> {
 /// What the gates say, beside the run before where there is one.
 fn rows(gates: &[Gate], run: &CheckRun, before: Option<&Baseline>) -> Vec<GateRow> {
     let whole = &run.checked.scorecard;
-    let now = Cells::from(whole);
+    let (now, shares) = (Cells::from(whole), shares(whole));
     let mut each: BTreeMap<Untrusted, Cells> = BTreeMap::new();
     for session in run.checked.sessions.iter().filter(|_| before.is_some()) {
         if let Some(id) = &session.id {
-            let cells = Cells::of_part(&session.card, whole);
+            let cells = Cells::of_part(&session.card, &shares);
             each.entry(id.clone()).or_default().merge(&cells);
         }
     }
