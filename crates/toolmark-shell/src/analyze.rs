@@ -501,6 +501,12 @@ impl<'c> Analyzer<'c> {
         if args.is_empty() {
             return Flow::None;
         }
+        if simple.redirections.iter().any(|given| self.goes_to_file(given))
+            && let Some((first, rest)) = args.split_first()
+            && programs::writes_endlessly(&crate::run::program_name(&first.text), rest)
+        {
+            self.report_endless(&call, &first.text);
+        }
         let output = self.run(args, &call);
         let targets = simple.redirections.iter().map(|redirection| &redirection.target);
         for script in simple.words.iter().chain(targets).flat_map(Word::readers) {
@@ -511,8 +517,14 @@ impl<'c> Analyzer<'c> {
         }
         let reads = self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
         let output = if reads { Flow::Secret } else { output };
-        self.remember_written(&simple.redirections, &output);
+        self.remember_written(&simple.redirections, &output, &call);
         output
+    }
+
+    fn goes_to_file(&self, redirection: &Redirection) -> bool {
+        matches!(redirection.kind, RedirectionKind::Write | RedirectionKind::Append)
+            && redirection.descriptor.is_none_or(|number| number == 1)
+            && redirection.target.literal().is_some_and(|path| !self.is_sink(&path))
     }
 
     fn assigned(&self, assignment: &crate::ir::Assignment, inside: &Call) -> Value {
@@ -554,16 +566,22 @@ impl<'c> Analyzer<'c> {
     }
 
     /// Files that were just written from a download or a secret.
-    fn remember_written(&mut self, redirections: &[Redirection], output: &Flow) {
+    fn remember_written(&mut self, redirections: &[Redirection], output: &Flow, call: &Call) {
         for redirection in redirections {
             let writes =
                 matches!(redirection.kind, RedirectionKind::Write | RedirectionKind::Append);
             if !writes || redirection.descriptor.is_some_and(|d| d != 1) {
                 continue;
             }
+            let appends = redirection.kind == RedirectionKind::Append;
+            // `echo -n > FILE`
+            if *output == Flow::Text(String::new()) && !appends {
+                for arg in expand(&redirection.target, &self.variables, self.cwd.as_deref()) {
+                    self.empty_file(&arg, "redirection", call);
+                }
+            }
             let Some(name) = redirection.target.literal() else { continue };
             let path = self.place(&name).path;
-            let appends = redirection.kind == RedirectionKind::Append;
             self.made.write(&path, output, appends);
             match output {
                 Flow::Remote => self.downloads.push(path),

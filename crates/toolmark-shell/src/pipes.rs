@@ -71,17 +71,20 @@ pub(crate) fn printed(program: &str, args: &[Arg]) -> Option<String> {
     match program {
         "echo" => {
             let mut escapes = false;
+            let mut end = "\n";
             while let Some(first) = texts.first() {
                 let flag = first.strip_prefix('-').filter(|f| {
                     !f.is_empty() && f.bytes().all(|b| matches!(b, b'n' | b'e' | b'E'))
                 });
                 let Some(flag) = flag else { break };
                 escapes |= flag.contains('e');
+                end = if flag.contains('n') { "" } else { end };
                 texts.remove(0);
             }
             let text = texts.join(" ");
-            Some(if escapes { unescape(&text) } else { text } + "\n")
+            Some(if escapes { unescape(&text) } else { text } + end)
         }
+        "cat" if texts == ["/dev/null"] => Some(String::new()),
         "printf" => {
             if texts.first() == Some(&"--") {
                 texts.remove(0);

@@ -469,27 +469,10 @@ impl Analyzer<'_> {
             }
             return;
         }
-        let missing =
-            || self.context.facts.and_then(|facts| facts.exists(&place.path)) == Some(false);
-        if matches!(program, ":" | "true" | "redirection")
-            && matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked)
-            && !append
-            && write::persists(self.context, &place.path).is_none()
-            && !missing()
-        {
-            self.push(
-                call,
-                program,
-                Kind::Overwrite,
-                &place.display,
-                place.scope,
-                Reversibility::R3,
-                Certainty::Proven,
-                "empties a file",
-            );
-        } else if let Some((kind, reversibility, why)) =
-            write::classify(self.context, &place, append)
-        {
+        if matches!(program, ":" | "true" | "redirection") && !append {
+            self.empty_file(arg, program, call);
+        }
+        if let Some((kind, reversibility, why)) = write::classify(self.context, &place, append) {
             self.push(
                 call,
                 program,
@@ -501,6 +484,24 @@ impl Analyzer<'_> {
                 why,
             );
         }
+    }
+
+    /// A file of the work tree that nothing is left of.
+    pub(crate) fn empty_file(&mut self, arg: &Arg, program: &str, call: &Call) {
+        let place = self.place(&arg.text);
+        let in_tree = matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked);
+        let is_missing =
+            || self.context.facts.and_then(|facts| facts.exists(&place.path)) == Some(false);
+        if arg.dynamic
+            || !in_tree
+            || write::persists(self.context, &place.path).is_some()
+            || is_missing()
+        {
+            return;
+        }
+        let (kind, level, why) = (Kind::Overwrite, Reversibility::R3, "empties a file");
+        let certainty = Certainty::Proven;
+        self.push(call, program, kind, &place.display, place.scope, level, certainty, why);
     }
 
     /// Something that is deleted. `recursive` means directories too.

@@ -145,8 +145,40 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 );
             }
         }
-        "umount" | "swapoff" | "losetup" => {
-            if run.name != "losetup" && !args.is_empty() && has(&["-a", "-f", "-l", "--all"]) {
+        // Copies onto a disk, byte by byte.
+        "ddrescue" | "dd_rescue" | "dcfldd" | "ntfsclone" | "partclone" => copies_to_disk(run, &words),
+        name if name.starts_with("partclone.") => copies_to_disk(run, &words),
+        "asr" => {
+            if has(&["--erase", "-erase"]) {
+                destroys(run, "erases a disk");
+            }
+        }
+        "sg_format" | "sg_sanitize" => destroys(run, "erases a disk"),
+        "mmc" => {
+            if matches!(first, "erase" | "writeprotect") {
+                destroys(run, "erases a disk");
+            }
+        }
+        "flashrom" | "fwupdmgr" => {
+            let writes = has(&["-w", "-E", "--write", "--erase"])
+                || matches!(first, "install" | "install-blob" | "downgrade" | "reinstall");
+            if writes {
+                let (kind, scope) = (Kind::Overwrite, Scope::Device);
+                run.effect(kind, &run.line(), scope, R4, "replaces the firmware");
+            }
+        }
+        "lvconvert" => {
+            if has(&["--merge", "--uncache", "--splitcache"]) {
+                run.effect(Kind::Overwrite, &run.line(), Scope::Device, R3, "changes a volume");
+            }
+        }
+        "umount" | "swapoff" | "losetup" | "hdiutil" => {
+            let detaches = match run.name {
+                "losetup" => has(&["-D", "--detach-all"]),
+                "hdiutil" => has(&["-force"]) && matches!(first, "detach" | "eject"),
+                _ => has(&["-a", "-f", "-l", "--all", "--force", "--lazy"]),
+            };
+            if detaches {
                 run.effect(Kind::StopService, &run.line(), Scope::Device, R3, "removes a device");
             }
         }
@@ -189,6 +221,23 @@ fn volumes(run: &mut Run<'_, '_>, words: &[&str]) {
     }
 }
 
+/// The last word is what is written to, unless an option names it.
+fn copies_to_disk(run: &mut Run<'_, '_>, words: &[&str]) {
+    let is_device = |word: &&str| {
+        let word = word.strip_prefix("of=").unwrap_or(word);
+        run.analyzer.place(word).scope == Scope::Device && !run.analyzer.is_sink(word)
+    };
+    // What is read stands first.
+    let written = if run.args.iter().any(|arg| arg.text.starts_with("of=")) || words.len() < 2 {
+        words
+    } else {
+        words.get(1..).unwrap_or_default()
+    };
+    if written.iter().any(|word| is_device(&word)) {
+        destroys(run, "overwrites a device with raw data");
+    }
+}
+
 fn dd(run: &mut Run<'_, '_>) {
     let args = run.args;
     let Some(output) = args.iter().find_map(|arg| {
@@ -221,6 +270,13 @@ fn dd(run: &mut Run<'_, '_>) {
         );
     } else {
         let call = run.call;
+        let is_nothing = input == Some("/dev/null") || args.iter().any(|arg| arg.text == "count=0");
+        if is_nothing && !args.iter().any(|arg| arg.text.contains("notrunc")) {
+            run.analyzer.empty_file(&output, "dd", call);
+        }
+        if !run.analyzer.is_sink(&output.text) {
+            super::resources::dd(run);
+        }
         run.analyzer.write_file(&output, false, "dd", call);
     }
 }

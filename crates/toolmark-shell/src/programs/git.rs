@@ -42,6 +42,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             _ => {}
         }
     }
+    environment(run);
     let saved = run.analyzer.cwd.clone();
     if let Some(given) = parsed.last("C", "") {
         run.analyzer.cwd = match given.value {
@@ -54,6 +55,22 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         subcommand(run, &sub, at + 1);
     }
     run.analyzer.cwd = saved;
+}
+
+/// Settings in the environment: `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!…'`.
+fn environment(run: &mut Run<'_, '_>) {
+    let mut settings = Vec::new();
+    for (name, key) in &run.call.env {
+        if let Some(number) = name.strip_prefix("GIT_CONFIG_KEY_") {
+            let value = run.env(&format!("GIT_CONFIG_VALUE_{number}")).unwrap_or("");
+            settings.push(format!("{}={value}", key.text));
+        } else if name == "GIT_CONFIG_PARAMETERS" {
+            settings.extend(key.text.split('\'').filter(|part| part.contains('=')).map(str::to_owned));
+        }
+    }
+    for text in settings {
+        setting(run, &text);
+    }
 }
 
 const GRAMMAR: Grammar = Grammar {
@@ -280,6 +297,15 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
                 run.inner(args.get(1..).unwrap_or_default().to_vec(), crate::pipes::Flow::None);
             }
         }
+        "apply" => {
+            let parsed = grammar("pC").parse(args);
+            let looks = ["check", "stat", "numstat", "summary"].iter().any(|flag| parsed.exact(flag));
+            // A patch that is made of the work tree and taken off again is all that changed in it.
+            let is_made = parsed.operands.iter().all(|arg| arg.text == "-" || arg.text.contains("/dev/fd/"));
+            if parsed.has("R", "reverse") && is_made && !looks {
+                discard(run, "the work tree", R4, "takes off what a patch adds");
+            }
+        }
         "checkout-index" => {
             if grammar("").parse(args).has("f", "force") {
                 discard(run, "the work tree", R4, "overwrites the work tree with the index");
@@ -332,13 +358,13 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
             }
         }
         "annex" | "lfs" => {
-            if args.first().is_some_and(|arg| matches!(arg.text.as_str(), "drop" | "prune"))
+            if args.first().is_some_and(|arg| matches!(arg.text.as_str(), "drop" | "prune" | "dropunused" | "uninit"))
                 && !super::only_informs(args)
             {
                 discard(run, "large files", R3, "removes local copies of large files");
             }
         }
-        "filter-repo" | "filter-branch" | "push" | "branch" | "tag" | "update-ref" | "reflog"
+        "filter-repo" | "filter-branch" | "push" | "send-pack" | "http-push" | "branch" | "tag" | "update-ref" | "reflog"
         | "gc" | "prune" | "remote" | "replace" | "notes" | "symbolic-ref" | "repack" | "svn"
         | "p4" | "send-email" | "fetch" => git_refs::run(run, sub, args),
         _ => {}

@@ -21,6 +21,12 @@ pub(super) fn setting(run: &mut Run<'_, '_>, text: &str) {
     if name == "core.hookspath" && matches!(value, "" | "/dev/null") {
         return run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "bypasses the hooks");
     }
+    let pushes = name.starts_with("remote.") && name.ends_with(".push") && value.starts_with('+')
+        || name.starts_with("remote.") && name.ends_with(".mirror") && value == "true";
+    if pushes {
+        let why = "lets every push overwrite the branches of a remote";
+        return run.effect(Kind::RemoteState, text, Scope::VcsMetadata, R3, why);
+    }
     let runs = matches!(
         name.as_str(),
         "core.pager"
@@ -91,12 +97,26 @@ pub(super) fn config(run: &mut Run<'_, '_>, args: &[Arg]) {
         return;
     }
     let value = words.last().copied().unwrap_or("").to_owned();
+    let outlives = args.iter().any(|arg| matches!(arg.text.as_str(), "--global" | "--system"));
+    if outlives && weakens(&name, &value) {
+        let why = "weakens how git keeps secrets or trusts hosts, from now on";
+        return run.effect(Kind::Persist, &name, Scope::Home, R1, why);
+    }
     let before = run.analyzer.effects.len();
     setting_named(run, &name, &value);
-    let outlives = args.iter().any(|arg| matches!(arg.text.as_str(), "--global" | "--system"));
     let runs = run.analyzer.effects.len() > before;
     if runs || (outlives && name.starts_with("alias.") && value.starts_with('!')) {
         run.effect(Kind::Persist, &name, Scope::Home, R3, "lets git run a program from now on");
+    }
+}
+
+/// Settings that keep passwords in the clear, redirect addresses or trust anybody.
+fn weakens(name: &str, value: &str) -> bool {
+    match name {
+        "credential.helper" => value.starts_with("store"),
+        "http.sslverify" => matches!(value, "false" | "0" | "no" | "off"),
+        "safe.directory" => value == "*",
+        name => name.starts_with("url.") && name.ends_with("insteadof"),
     }
 }
 

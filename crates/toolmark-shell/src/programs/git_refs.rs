@@ -35,7 +35,7 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
         return;
     }
     match sub {
-        "push" => push(run, args),
+        "push" | "send-pack" | "http-push" => push(run, args),
         "branch" => {
             let target = words.join(" ");
             let deletes = parsed.has("d", "delete");

@@ -13,6 +13,7 @@ mod databases;
 mod delete;
 mod devices;
 mod directory;
+mod editors;
 mod find;
 mod frameworks;
 mod git;
@@ -30,6 +31,7 @@ pub(crate) mod powershell_text;
 mod publish;
 mod queues;
 mod readers;
+mod resources;
 mod runners;
 mod services;
 mod system;
@@ -42,6 +44,7 @@ use crate::expand::Arg;
 use crate::run::Run;
 
 pub(crate) use network::downloads_to_output;
+pub(crate) use resources::writes_endlessly;
 
 /// A program's rules.
 type Rule = fn(&mut Run<'_, '_>);
@@ -56,10 +59,12 @@ fn rule(name: &str) -> Option<Rule> {
         "emacs" | "emacsclient" => interpreters::emacs,
         "ri" | "iex" | "irm" | "iwr" | "clc" | "spps" | "spsv" => powershell::run,
         "robocopy" => delete::robocopy,
-        "hg" | "svn" => other_vcs::run,
+        name if other_vcs::knows(name) => other_vcs::run,
         "mv" | "gmv" | "cp" | "gcp" | "install" | "ln" | "rsync" | "scp" | "sftp" => copies::run,
-        "truncate" | "fallocate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir"
-        | "patch" | "split" | "sort" | "ed" | "ex" | "vim" | "vi" | "nvim" | "nano" => writers::run,
+        "fallocate" | "stress" | "stress-ng" | "sysbench" | "fio" => resources::run,
+        "truncate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir"
+        | "patch" | "split" | "sort" => writers::run,
+        "ed" | "red" | "ex" | "vim" | "vi" | "nvim" | "nano" | "vimx" | "gvim" | "mvim" => editors::run,
         "tar" | "gtar" | "bsdtar" | "unzip" | "zip" | "7z" | "7za" | "cpio" | "gzip" => {
             archives::run
         }
@@ -71,7 +76,10 @@ fn rule(name: &str) -> Option<Rule> {
         | "zpool" | "zfs" | "mdadm" | "mkswap" | "mke2fs" | "diskutil" | "btrfs" | "format"
         | "hdparm" | "nvme" | "newfs" | "badblocks" | "blockdev" | "dmsetup" | "mkfs"
         | "partprobe" | "debugfs" | "fsck" | "e2fsck" | "xfs_repair" | "swapoff" | "umount"
-        | "losetup" | "tune2fs" | "resize2fs" | "diskpart" | "flash_erase" => devices::run,
+        | "losetup" | "tune2fs" | "resize2fs" | "diskpart" | "flash_erase" | "ddrescue"
+        | "dd_rescue" | "dcfldd" | "asr" | "hdiutil" | "flashrom" | "fwupdmgr" | "lvconvert"
+        | "partclone" | "sg_format" | "sg_sanitize" | "mmc" | "ntfsclone" => devices::run,
+        name if name.starts_with("partclone.") => devices::run,
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chflags" | "gchmod" | "gchown"
         | "icacls" | "setcap" | "takeown" => permissions::run,
         "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "duckdb"

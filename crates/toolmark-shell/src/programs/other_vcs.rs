@@ -1,38 +1,174 @@
-//! Version control other than git.
+//! Version control other than git. One row per command that loses work: the program, the words
+//! it begins with, an option it needs for that, and what it does.
 
 use super::git::discard;
-use crate::effects::{Kind, Reversibility};
-use crate::options::Grammar;
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
 use crate::run::Run;
-use Reversibility::{R3, R4};
+use Reversibility::{R3, R4, R5};
+
+/// A command that loses something.
+struct Row {
+    programs: &'static [&'static str],
+    /// Its words, each with its other names.
+    words: &'static [&'static [&'static str]],
+    /// One of these options makes it so; none means it always does.
+    options: &'static [&'static str],
+    level: Reversibility,
+    why: &'static str,
+}
+
+const HG: &[&str] = &["hg", "sl", "chg"];
+const BZR: &[&str] = &["bzr", "brz"];
+
+macro_rules! row {
+    ($programs:expr, [$($words:expr),*], [$($option:literal),*], $level:ident, $why:literal) => {
+        Row { programs: $programs, words: &[$(&$words),*], options: &[$($option),*], level: $level, why: $why }
+    };
+}
+
+const ROWS: &[Row] = &[
+    // Mercurial and Sapling
+    row!(HG, [["strip", "debugstrip"]], [], R4, "removes commits"),
+    row!(HG, [["prune", "hide", "obsolete", "undo"]], [], R3, "hides commits"),
+    row!(HG, [["purge", "clean"]], [], R4, "deletes untracked files"),
+    row!(
+        HG,
+        [["update", "up", "checkout", "co", "goto", "go"]],
+        ["-C", "--clean"],
+        R4,
+        "discards local changes"
+    ),
+    row!(HG, [["revert"]], [], R3, "discards local changes"),
+    row!(HG, [["rollback", "uncommit"]], [], R3, "removes the last commit"),
+    row!(HG, [["histedit"]], [], R3, "rewrites commits"),
+    row!(HG, [["shelve", "unshelve"]], ["-d", "--delete", "--cleanup"], R3, "drops shelved work"),
+    row!(HG, [["push"]], ["-f", "--force"], R5, "overwrites the history of a remote"),
+    // Subversion
+    row!(&["svn"], [["revert"]], [], R3, "discards local changes"),
+    row!(
+        &["svn"],
+        [["cleanup"]],
+        ["--remove-unversioned", "--remove-ignored"],
+        R4,
+        "deletes untracked files"
+    ),
+    row!(&["svn"], [["delete", "del", "rm", "remove"]], ["--force"], R3, "deletes local changes"),
+    row!(&["svnadmin"], [["setrevprop", "rmlocks", "rmtxns", "recover"]], [], R4, "changes recorded history"),
+    // Jujutsu
+    row!(&["jj"], [["abandon"]], [], R3, "abandons commits"),
+    row!(&["jj"], [["restore"]], [], R3, "discards changes"),
+    row!(&["jj"], [["undo"]], [], R3, "takes back operations"),
+    row!(&["jj"], [["op", "operation"], ["restore", "revert", "undo"]], [], R3, "takes back operations"),
+    row!(&["jj"], [["op", "operation"], ["abandon"]], [], R4, "drops the log that undoes operations"),
+    row!(&["jj"], [["util"], ["gc"]], [], R3, "drops unreferenced commits"),
+    row!(&["jj"], [["bookmark", "b", "tag"], ["delete", "d", "forget", "f"]], [], R3, "deletes a bookmark"),
+    row!(&["jj"], [["workspace"], ["forget"]], [], R3, "forgets a workspace"),
+    row!(
+        &["jj"],
+        [["git"], ["push"]],
+        ["--deleted", "--all", "-d"],
+        R5,
+        "replaces or deletes the branches of a remote"
+    ),
+    // Fossil
+    row!(&["fossil"], [["revert"]], [], R3, "discards local changes"),
+    row!(&["fossil"], [["clean"]], [], R4, "deletes untracked files"),
+    row!(&["fossil"], [["purge", "scrub", "shun"]], [], R4, "removes recorded history"),
+    row!(&["fossil"], [["update", "checkout", "co"]], ["--force"], R4, "discards local changes"),
+    // Perforce
+    row!(&["p4"], [["revert"]], [], R3, "discards local changes"),
+    row!(&["p4"], [["clean"]], [], R4, "discards local changes"),
+    row!(&["p4"], [["sync", "update"]], ["-f"], R4, "discards local changes"),
+    row!(&["p4"], [["obliterate"]], ["-y"], R5, "removes recorded history"),
+    row!(&["p4"], [["delete"]], [], R3, "deletes files of the depot"),
+    row!(&["p4"], [["client", "workspace", "branch", "label", "user", "depot"]], ["-d", "-df", "-f"], R4, "deletes a specification"),
+    // Bazaar, Darcs, CVS, Pijul, Plastic
+    row!(BZR, [["revert"]], ["--no-backup"], R4, "discards local changes"),
+    row!(BZR, [["revert"]], [], R3, "discards local changes"),
+    row!(BZR, [["uncommit"]], [], R3, "removes the last commit"),
+    row!(BZR, [["clean-tree"]], [], R4, "deletes untracked files"),
+    row!(BZR, [["push"]], ["--overwrite"], R5, "overwrites the history of a remote"),
+    row!(&["darcs"], [["obliterate", "unpull", "unrecord"]], [], R4, "removes recorded history"),
+    row!(&["darcs"], [["revert", "clean"]], [], R3, "discards local changes"),
+    row!(&["cvs"], [["update", "up"]], ["-C"], R4, "discards local changes"),
+    row!(&["cvs"], [["remove", "rm", "delete"]], ["-f"], R3, "deletes files"),
+    row!(&["pijul"], [["reset", "unrecord"]], [], R4, "discards local changes"),
+    row!(&["cm"], [["undo", "undochange"]], [], R3, "discards local changes"),
+];
+
+pub(super) fn knows(name: &str) -> bool {
+    ROWS.iter().any(|row| row.programs.contains(&name))
+}
+
+/// Options before the command that take a value.
+fn takes_value(option: &str) -> bool {
+    matches!(
+        option,
+        "--config" | "--cwd" | "-R" | "--repository" | "--at-op" | "--at-operation" | "-c" | "-p"
+            | "--color" | "-u"
+    )
+}
+
+/// The words of a command, and its options by their names.
+fn parse(args: &[Arg]) -> (Vec<&str>, Vec<&str>) {
+    let (mut words, mut options) = (Vec::new(), Vec::new());
+    let mut args = args.iter().map(|arg| arg.text.as_str());
+    while let Some(text) = args.next() {
+        if text.starts_with('-') && text.len() > 1 {
+            options.push(text.split('=').next().unwrap_or(text));
+            if words.is_empty() && takes_value(text) {
+                args.next();
+            }
+        } else {
+            words.push(text);
+        }
+    }
+    (words, options)
+}
+
+/// Is one of a row's options given? Single letters may stand together, and long names may be
+/// cut short.
+fn has_option(row: &Row, options: &[&str]) -> bool {
+    options.iter().any(|given| {
+        row.options.iter().any(|option| match option.strip_prefix("--") {
+            Some(long) => given.strip_prefix("--").is_some_and(|own| own.len() > 3 && long.starts_with(own)),
+            None => {
+                !given.starts_with("--")
+                    && option.strip_prefix('-').is_some_and(|letter| given.contains(letter))
+            }
+        })
+    })
+}
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
-    let words = super::plain_words(run.args);
-    let Some(verb) = words.first().copied() else { return };
-    let parsed = Grammar::default().parse(run.args);
-    if parsed.informs() || parsed.has("n", "dry-run") {
+    let (words, options) = parse(run.args);
+    let rehearses = |option: &&str| matches!(*option, "-n" | "--dry-run" | "--help" | "-h" | "--print");
+    if options.iter().any(|option| rehearses(&option)) && words.first() != Some(&"abandon") {
         return;
     }
     let target = words.join(" ");
-    match (run.name, verb) {
-        ("hg", "strip") => discard(run, &target, R4, "removes commits"),
-        ("hg", "purge" | "clean") => discard(run, &target, R4, "deletes untracked files"),
-        ("hg", "update" | "up" | "checkout" | "co") if parsed.has("C", "clean") => {
-            discard(run, &target, R4, "discards local changes");
+    let begins = |row: &&Row| {
+        row.programs.contains(&run.name)
+            && row.words.iter().enumerate().all(|(at, names)| {
+                words.get(at).is_some_and(|word| names.contains(word))
+            })
+    };
+    let found = ROWS
+        .iter()
+        .filter(begins)
+        .filter(|row| row.options.is_empty() || has_option(row, &options))
+        .max_by_key(|row| row.level);
+    match found {
+        Some(row) if row.level == R5 => run.remote(&target, row.why),
+        Some(row) => discard(run, &target, row.level, row.why),
+        // What is deleted by its address is deleted at once.
+        None if matches!(words.first(), Some(&("delete" | "del" | "rm" | "remove" | "mv" | "move")))
+            && words.iter().any(|word| word.contains("://")) =>
+        {
+            run.ask(Kind::RemoteState, &target, Scope::Remote, "deletes in the repository");
         }
-        ("hg", "revert") => discard(run, &target, R3, "discards local changes"),
-        ("hg", "rollback") => discard(run, &target, R3, "removes the last commit"),
-        ("hg", "push") if parsed.on("f", "force") => {
-            run.remote(&target, "overwrites the history of a remote");
-        }
-        ("svn", "revert") => discard(run, &target, R3, "discards local changes"),
-        ("svn", "cleanup") if parsed.exact("remove-unversioned") => {
-            discard(run, &target, R4, "deletes untracked files");
-        }
-        ("svn", "delete" | "del" | "rm" | "remove") if words.iter().any(|w| w.contains("://")) => {
-            run.ask(Kind::RemoteState, &target, crate::Scope::Remote, "deletes in the repository");
-        }
-        _ => {}
+        None => {}
     }
 }
 
@@ -43,9 +179,39 @@ mod tests {
     #[test]
     fn other_version_control() {
         check(
-            &["hg strip -r 0 --no-backup", "hg update -C tip", "hg purge --all"],
-            &["hg revert --all", "svn revert -R .", "svn delete https://h/repo/trunk"],
-            &["hg status", "hg pull -u", "svn rm old.txt", "svn update", "hg strip --help"],
+            &[
+                "hg strip -r 0 --no-backup",
+                "hg --config extensions.strip= strip tip",
+                "hg update -C tip",
+                "hg purge --all",
+                "jj op abandon ..@-",
+                "jj git push --deleted --all",
+                "fossil clean -f",
+                "p4 obliterate -y //depot/...",
+                "cvs update -C",
+                "sl goto --clean main",
+                "darcs obliterate --all",
+            ],
+            &[
+                "hg revert --all",
+                "svn revert -R .",
+                "svn delete https://h/repo/trunk",
+                "jj abandon 'mutable()'",
+                "jj op restore @-",
+                "p4 revert //...",
+            ],
+            &[
+                "hg status",
+                "hg pull -u",
+                "svn rm old.txt",
+                "svn update",
+                "hg strip --help",
+                "jj git push -b feature",
+                "jj op log",
+                "jj new",
+                "p4 sync",
+                "fossil commit -m x",
+            ],
         );
     }
 }

@@ -3,30 +3,13 @@
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::options::Grammar;
+use crate::pipes::Flow;
 use crate::run::Run;
 use crate::write;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let call = run.call;
     match run.name {
-        "fallocate" => {
-            let parsed = Grammar { short: "lo", long: &["length", "offset"], ..Grammar::default() }
-                .parse(run.args);
-            // More than most disks have left.
-            let is_huge = parsed.value("l", "length").is_some_and(|size| {
-                let digits = size.trim_end_matches(|c: char| !c.is_ascii_digit());
-                let number: u64 = digits.parse().unwrap_or(0);
-                let unit = size.get(digits.len()..).and_then(|unit| unit.chars().next());
-                match unit {
-                    Some('G' | 'g') => number >= 50,
-                    Some('T' | 't' | 'P' | 'p') => number > 0,
-                    _ => number >= 50 << 30,
-                }
-            });
-            if is_huge {
-                run.ask(Kind::StopService, &run.line(), Scope::System, "fills the disk");
-            }
-        }
         "truncate" => {
             let parsed =
                 Grammar { short: "sr", long: &["size", "reference"], ..Grammar::default() }
@@ -49,8 +32,17 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if parsed.informs() {
                 return;
             }
+            let is_nothing = match &call.input {
+                Flow::File(path) => path == "/dev/null",
+                Flow::Text(text) => text.is_empty(),
+                _ => false,
+            };
+            let appends = parsed.has("a", "append");
             for arg in &parsed.operands {
-                run.analyzer.write_file(arg, parsed.has("a", "append"), run.name, call);
+                if is_nothing && !appends {
+                    run.analyzer.empty_file(arg, run.name, call);
+                }
+                run.analyzer.write_file(arg, appends, run.name, call);
             }
         }
         "sed" | "gsed" => sed(run),
@@ -69,6 +61,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     ..crate::expand::Arg::plain(text)
                 };
                 run.analyzer.write_file(&arg, false, run.name, call);
+                let is_nothing = |arg: &&crate::expand::Arg| arg.text == "/dev/null";
+                if run.name == "sort" && parsed.operands.iter().any(|arg| is_nothing(&arg)) {
+                    run.analyzer.empty_file(&arg, run.name, call);
+                }
             }
             for arg in &parsed.operands {
                 run.analyzer.read_file(arg, run.name, call);
@@ -87,56 +83,51 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 }
             }
         }
-        "vim" | "vi" | "nvim" | "nano" | "ex" | "ed" => {
-            // `-c '!command'` and `+!command`.
-            let mut previous = "";
-            for arg in run.args {
-                let given = arg
-                    .text
-                    .strip_prefix('+')
-                    .or(Some(arg.text.as_str()).filter(|_| matches!(previous, "-c" | "--cmd")));
-                if let Some(command) =
-                    given.and_then(|text| text.trim_start_matches(':').strip_prefix('!'))
-                {
-                    run.shell_text(command);
-                }
-                previous = arg.text.as_str();
-            }
-            let scripts: Vec<String> = run.args.iter().map(|arg| arg.text.clone()).collect();
-            for text in scripts.iter().filter(|text| text.contains("delete(")) {
-                crate::inline::scan(run, crate::inline::Language::Vim, text);
-            }
-            ed_commands(run);
-            for arg in (Grammar { short: "cSsu", ..Grammar::default() }).parse(run.args).operands {
-                let place = run.analyzer.place(&arg.text);
-                if matches!(place.scope, Scope::System)
-                    || write::persists(run.analyzer.context, &place.path).is_some()
-                {
-                    run.analyzer.write_file(arg, true, run.name, call);
-                }
-            }
-        }
+        "patch" => patch(run),
         _ => {}
     }
 }
 
-/// Lines that `ed` and `ex` read: `!command`, and `w` to write the file.
-fn ed_commands(run: &mut Run<'_, '_>) {
-    let crate::pipes::Flow::Text(text) = run.call.input.clone() else { return };
-    if !matches!(run.name, "ed" | "ex") {
+/// `patch -d DIR` changes what lies there; a reversed patch that is made by a pipe takes off
+/// what was changed.
+fn patch(run: &mut Run<'_, '_>) {
+    let grammar = Grammar {
+        short: "pdioBDFgVYzr",
+        long: &["strip", "directory", "input", "output", "fuzz", "reject-file", "suffix"],
+        ..Grammar::default()
+    };
+    let parsed = grammar.parse(run.args);
+    if parsed.informs() || parsed.exact("dry-run") || parsed.has("C", "") {
         return;
     }
-    for command in text.lines().filter_map(|line| line.trim().strip_prefix('!')) {
-        run.shell_text(command);
+    let call = run.call;
+    if parsed.has("R", "reverse") && matches!(call.input, Flow::Unknown) {
+        run.ask(Kind::DiscardVcs, "the work tree", Scope::TreeTracked, "takes off what a patch adds");
     }
-    let writes = text.lines().any(|line| matches!(line.trim(), "w" | "wq" | "x" | "w!" | "wq!"));
-    if writes {
-        let call = run.call;
-        let operands = run.args.iter().filter(|arg| !arg.text.starts_with('-'));
-        for arg in operands.cloned().collect::<Vec<_>>() {
-            run.analyzer.write_file(&arg, false, run.name, call);
-        }
+    let directory = parsed.last("d", "directory").filter(|given| !given.dynamic);
+    let place = match directory.and_then(|given| given.value) {
+        Some(path) => run.analyzer.place(path),
+        None => run.analyzer.place("."),
+    };
+    if place.scope == Scope::System {
+        let why = "writes to a part of the system";
+        run.effect(Kind::Overwrite, &place.display, place.scope, Reversibility::R4, why);
     }
+    for arg in parsed.operands.first() {
+        run.analyzer.write_file(arg, true, run.name, call);
+    }
+}
+
+/// Does a script of `sed` that works in place leave nothing of a file?
+fn leaves_nothing(scripts: &[String], quiet: bool) -> bool {
+    let prints = scripts.iter().any(|script| script.contains(['p', 'P', 'w', 'i', 'a', 'c']));
+    let takes_all = |script: &String| {
+        matches!(
+            script.trim(),
+            "d" | "1,$d" | "0,$d" | "/^/d" | "/.*/d" | "//d" | "s/.*//" | "s/.*//g" | "s/^.*$//" | "Q" | "1Q"
+        )
+    };
+    (quiet && !prints) || scripts.iter().any(takes_all)
 }
 
 fn sed(run: &mut Run<'_, '_>) {
@@ -150,22 +141,28 @@ fn sed(run: &mut Run<'_, '_>) {
     if parsed.informs() {
         return;
     }
+    // `sed -i ''`: elsewhere the ending of the copy is a word of its own.
+    let is_ending =
+        |pair: &[crate::expand::Arg]| matches!(pair, [flag, end] if flag.text == "-i" && end.text.is_empty());
+    let ending = usize::from(run.args.windows(2).any(is_ending));
     let script_given = parsed.has("e", "expression") || parsed.has("f", "file");
     let given = parsed.options.iter().filter(|given| matches!(given.name, "e" | "expression"));
     let mut scripts: Vec<String> =
         given.filter_map(|given| given.value).map(str::to_owned).collect();
     if !script_given {
-        scripts.extend(parsed.operands.iter().map(|arg| arg.text.clone()).find(|s| !s.is_empty()));
+        scripts.extend(parsed.operands.get(ending).map(|arg| arg.text.clone()));
     }
     scripts.iter().for_each(|script| sed_commands(run, script));
-    // `sed -i ''`: elsewhere the ending of the copy is a word of its own.
-    let ending = usize::from(parsed.operands.first().is_some_and(|arg| arg.text.is_empty()));
     let skipped = ending + usize::from(!script_given);
     let files: Vec<_> = parsed.operands.iter().skip(skipped).copied().collect();
     let in_place = parsed.has("i", "in-place") || parsed.has("I", "");
     let quiet = parsed.has("n", "quiet") || parsed.has("", "silent");
     let names_only = quiet && matches!(&scripts[..], [script] if hides_values(script));
+    let empties = leaves_nothing(&scripts, quiet);
     for arg in files {
+        if in_place && empties {
+            run.analyzer.empty_file(arg, run.name, call);
+        }
         if in_place {
             let place = run.analyzer.place(&arg.text);
             if !arg.dynamic && !arg.glob {
@@ -266,9 +263,9 @@ mod tests {
                 ": > /var/log/syslog",
                 "echo x > /dev/sda",
                 "echo x > .git/HEAD",
-                "vim -es -c '!rm -rf src' -c q",
                 "chronic rm -rf src",
                 "echo b > /proc/sysrq-trigger",
+                "patch -p0 -d /usr/lib/python3 < x.patch",
             ],
             &[
                 "echo x >> ~/.bashrc",
@@ -279,6 +276,16 @@ mod tests {
                 ": > src/x.rs",
                 "> src/x.rs",
                 "cp /dev/null src/x.rs",
+                "cat /dev/null > src/x.rs",
+                "echo -n > src/x.rs",
+                "printf '' > src/x.rs",
+                "tee src/x.rs < /dev/null",
+                "sort -o src/x.rs /dev/null",
+                "sed -i d src/x.rs",
+                "sed -i '1,$d' src/x.rs",
+                "sed -i -n '' src/x.rs",
+                "dd if=/dev/null of=src/x.rs",
+                "git diff HEAD | patch -R -p1",
             ],
             &[
                 "echo x > f.txt",
@@ -297,6 +304,9 @@ mod tests {
                 "touch a",
                 "mkdir -p a/b",
                 "sort -o a a",
+                "sed -i 3d src/x.rs",
+                "sed -i '/^#/d' src/x.rs",
+                "patch -p1 < fix.diff",
                 "cat > /tmp/x <<'E'\nrm -rf /\nE",
             ],
         );
