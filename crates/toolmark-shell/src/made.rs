@@ -14,6 +14,7 @@ pub(crate) struct Made {
     texts: Vec<(String, String)>,
     programs: Vec<(String, String)>,
     links: Vec<(String, String)>,
+    compiled: Vec<(String, String)>,
     clones: Vec<String>,
     git_aliases: Vec<(String, String)>,
     bytes: usize,
@@ -49,6 +50,31 @@ impl Made {
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
         let path = plain(path);
         self.texts.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
+    }
+
+    /// Was nothing written?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Where a file of this name was written.
+    pub(crate) fn named(&self, name: &str) -> Option<&str> {
+        let is_it = |path: &str| path.rsplit('/').next() == Some(name);
+        self.texts.iter().find(|(path, _)| is_it(path)).map(|(path, _)| path.as_str())
+    }
+
+    /// A program at `path` was compiled of this source.
+    pub(crate) fn compile(&mut self, path: &str, text: &str) {
+        if self.compiled.len() < MAX_FILES && self.bytes + text.len() <= MAX_BYTES {
+            self.bytes += text.len();
+            self.compiled.push((plain(path).to_owned(), text.to_owned()));
+        }
+    }
+
+    /// The source of the program at a path.
+    pub(crate) fn source(&self, path: &str) -> Option<&str> {
+        let path = plain(path);
+        self.compiled.iter().rev().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
     }
 
     /// A program is also found at `path`, or under this name.

@@ -146,6 +146,23 @@ impl Analyzer<'_> {
         {
             return self.run_script(&first.text, &text, args, call);
         }
+        if first.text.contains('/')
+            && let Some(text) = self.made.source(&self.place(&first.text).path).map(str::to_owned)
+        {
+            let mut run = Run { analyzer: self, name: &name, args: &args, call };
+            programs::run_source(&mut run, &text);
+            return Flow::Unknown;
+        }
+        // `PATH=/tmp/bin:$PATH` after `/tmp/bin/ls` was written.
+        let has_path = self.variables.get("PATH").is_some()
+            || call.env.iter().any(|(variable, _)| variable == "PATH");
+        if has_path
+            && !first.text.contains('/')
+            && let Some(path) = self.made.named(&first.text).map(str::to_owned)
+            && let Some(text) = self.made.text(&path).map(str::to_owned)
+        {
+            return self.run_script(&path, &text, args, call);
+        }
         let copied = self.made.program(&first.text).map(str::to_owned).or_else(|| {
             let path = first.text.contains('/').then(|| self.place(&first.text).path)?;
             let before = || self.context.facts.and_then(|facts| facts.program(&path));

@@ -165,7 +165,14 @@ impl FunctionCall<'_> {
         } else if table(ENVIRONMENT) {
             Called::value(self.first().certain().map_or(Value::Unknown, variable))
         } else if table(DELETES_TREE) {
-            Called::deed(Deed::Delete { what: operands(self.args), tree: true })
+            // `removeItem(atPath: "…")`
+            let labels = ["atPath", "at", "path", "directory"];
+            let named = || labels.iter().find_map(|label| self.option(label)).cloned();
+            let what = match self.args {
+                [] => named().unwrap_or(Value::Unknown),
+                args => operands(args),
+            };
+            Called::deed(Deed::Delete { what, tree: true })
         } else if table(DELETES_FILE) {
             Called::deed(Deed::Delete { what: operands(self.args), tree: false })
         } else if table(COMMANDS) {

@@ -245,7 +245,7 @@ impl Lexer<'_> {
             c.is_alphanumeric()
                 || *c == '_'
                 || (*c == '$' && first != '$')
-                || (is_lisp && matches!(c, '-' | ':' | '!' | '?' | '*'))
+                || (is_lisp && matches!(c, '-' | ':' | '!' | '?' | '*' | '/' | '.'))
         };
         while let Some(c) = self.rest.next_if(is_part) {
             name.push(c);

@@ -2,6 +2,7 @@
 //! are given are refused.
 
 use super::frameworks;
+use super::projects::written;
 use crate::analyze::Call;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -308,12 +309,6 @@ fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
     let mut words = vec![Arg::plain(name)];
     words.extend(rest);
     run.inner(words, Flow::Unknown);
-}
-
-/// What the command line itself wrote into a file before.
-fn written(run: &Run<'_, '_>, file: &str) -> Option<String> {
-    let path = run.analyzer.place(file).path;
-    run.analyzer.made.text(&path).map(str::to_owned)
 }
 
 /// Rules that `make` is given in words, by a pipe or in a file that was just written.

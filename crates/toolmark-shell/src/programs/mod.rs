@@ -28,6 +28,7 @@ mod packages;
 mod permissions;
 pub(crate) mod powershell;
 pub(crate) mod powershell_text;
+mod projects;
 mod publish;
 mod queues;
 mod readers;
@@ -44,6 +45,7 @@ use crate::expand::Arg;
 use crate::run::Run;
 
 pub(crate) use network::downloads_to_output;
+pub(crate) use projects::run_source;
 pub(crate) use resources::writes_endlessly;
 
 /// A program's rules.
@@ -357,6 +359,7 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
             runners::run(run);
         }
     }
+    projects::run(run);
 }
 
 /// Whether a program has rules.

@@ -113,7 +113,7 @@ fn patch(run: &mut Run<'_, '_>) {
         let why = "writes to a part of the system";
         run.effect(Kind::Overwrite, &place.display, place.scope, Reversibility::R4, why);
     }
-    for arg in parsed.operands.first() {
+    if let Some(arg) = parsed.operands.first() {
         run.analyzer.write_file(arg, true, run.name, call);
     }
 }

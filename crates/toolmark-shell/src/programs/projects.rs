@@ -1,0 +1,284 @@
+//! Files that a command line writes and then has a tool run: sources that are compiled or run,
+//! the files by which the tools of a project know their tasks, playbooks.
+
+use super::runners::suspect;
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::inline::{self, Language};
+use crate::run::Run;
+
+/// How the file of a tool is read.
+#[derive(Clone, Copy)]
+enum Reading {
+    /// Every line is for a shell.
+    Shell,
+    /// Indented lines are.
+    Recipes,
+    /// The values of keys that name commands are.
+    Yaml,
+    /// The values of `scripts` are.
+    Scripts,
+    Code(Language),
+}
+
+/// Tools and the files that they run without being given their names.
+const FILES: &[(&[&str], &[&str], Reading)] = &[
+    (&["just"], &["justfile", "Justfile", ".justfile"], Reading::Recipes),
+    (&["task", "go-task"], &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml"], Reading::Yaml),
+    (&["npm", "pnpm", "yarn", "bun", "npx"], &["package.json"], Reading::Scripts),
+    (&["composer"], &["composer.json"], Reading::Scripts),
+    (&["deno"], &["deno.json", "deno.jsonc"], Reading::Scripts),
+    (&["direnv"], &[".envrc"], Reading::Shell),
+    (&["rake", "rails"], &["Rakefile", "rakefile"], Reading::Code(Language::Ruby)),
+    (&["bundle", "bundler"], &["Gemfile"], Reading::Code(Language::Ruby)),
+    (&["vagrant"], &["Vagrantfile"], Reading::Code(Language::Ruby)),
+    (&["pytest", "py.test"], &["conftest.py"], Reading::Code(Language::Python)),
+    (&["inv", "invoke"], &["tasks.py"], Reading::Code(Language::Python)),
+    (&["fab"], &["fabfile.py"], Reading::Code(Language::Python)),
+    (&["nox"], &["noxfile.py"], Reading::Code(Language::Python)),
+    (&["scons"], &["SConstruct"], Reading::Code(Language::Python)),
+    (&["doit"], &["dodo.py"], Reading::Code(Language::Python)),
+    (&["pip", "pip3", "uv", "pipx"], &["setup.py"], Reading::Code(Language::Python)),
+    (&["gulp"], &["gulpfile.js", "gulpfile.mjs"], Reading::Code(Language::JavaScript)),
+    (&["grunt"], &["Gruntfile.js"], Reading::Code(Language::JavaScript)),
+    (&["jake"], &["Jakefile"], Reading::Code(Language::JavaScript)),
+    (&["vite", "vitest"], &["vite.config.js", "vite.config.ts", "vitest.config.ts"], Reading::Code(Language::JavaScript)),
+    (&["webpack"], &["webpack.config.js"], Reading::Code(Language::JavaScript)),
+    (&["rollup"], &["rollup.config.js"], Reading::Code(Language::JavaScript)),
+    (&["jest"], &["jest.config.js"], Reading::Code(Language::JavaScript)),
+    (&["eslint"], &["eslint.config.js", ".eslintrc.js"], Reading::Code(Language::JavaScript)),
+    (&["cargo"], &["build.rs"], Reading::Code(Language::Other)),
+    (&["mix"], &["mix.exs"], Reading::Code(Language::Other)),
+    (&["gradle", "gradlew"], &["build.gradle", "build.gradle.kts"], Reading::Code(Language::Other)),
+    (&["sbt"], &["build.sbt"], Reading::Code(Language::Other)),
+    (&["cmake"], &["CMakeLists.txt"], Reading::Code(Language::Other)),
+    (&["pre-commit"], &[".pre-commit-config.yaml"], Reading::Yaml),
+    (&["docker-compose", "podman-compose"], &["docker-compose.yml", "compose.yaml"], Reading::Yaml),
+    (&["tox"], &["tox.ini"], Reading::Recipes),
+    (&["ninja"], &["build.ninja"], Reading::Yaml),
+];
+
+/// Compilers that make a program of a source.
+fn compiles(name: &str) -> bool {
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
+    matches!(
+        base,
+        "gcc" | "cc" | "c" | "clang" | "g++" | "c++" | "clang++" | "tcc" | "rustc" | "ghc" | "ocamlopt"
+            | "ocamlfind" | "ocamlc" | "swiftc" | "dmd" | "ldc" | "gdc" | "fpc" | "gfortran" | "zig" | "nim" | "crystal"
+            | "kotlinc" | "javac" | "go" | "mcs" | "csc" | "valac" | "gnatmake" | "musl-gcc" | "nvcc" | "odin" | "v"
+    )
+}
+
+/// Programs that compile a source and run it at once, or run it as it is.
+fn runs_sources(name: &str, first: &str) -> bool {
+    match name {
+        "go" | "dart" | "zig" | "v" | "crystal" | "scala-cli" | "odin" => matches!(first, "run" | "test"),
+        "nim" => matches!(first, "r" | "c" | "e" | "compile"),
+        "cargo" => matches!(first, "run" | "script"),
+        "dotnet" => matches!(first, "run" | "fsi" | "script"),
+        "java" | "swift" | "rust-script" | "kotlinc" | "kotlin" | "scala" | "tcc" | "csi" | "fsi" | "dotnet-script"
+        | "groovy" | "runghc" | "runhaskell" | "stack" | "ocaml" | "escript" | "gorun" | "cling" | "root" | "rdmd" => true,
+        _ => false,
+    }
+}
+
+fn is_source(file: &str) -> bool {
+    let endings = [
+        "c", "cc", "cpp", "cxx", "rs", "go", "java", "kt", "kts", "swift", "dart", "zig", "nim", "cr", "v", "hs", "ml",
+        "d", "pas", "f90", "cs", "csx", "fsx", "scala", "sc", "groovy", "erl", "ex", "exs", "m", "vala", "adb", "cu",
+    ];
+    file.rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending))
+}
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    if matches!(run.name, "ansible-playbook" | "ansible-pull" | "ansible-runner") {
+        playbooks(run);
+    }
+    if run.analyzer.made.is_empty() || super::only_informs(run.args) {
+        return;
+    }
+    for (programs, files, reading) in FILES {
+        if programs.contains(&run.name) {
+            let texts: Vec<String> = files.iter().filter_map(|file| written(run, file)).collect();
+            for text in texts {
+                suspect(run, |run| read(run, &text, *reading));
+            }
+        }
+    }
+    sources(run);
+}
+
+/// What the command line itself wrote into a file before.
+pub(super) fn written(run: &Run<'_, '_>, file: &str) -> Option<String> {
+    let path = run.analyzer.place(file).path;
+    run.analyzer.made.text(&path).map(str::to_owned)
+}
+
+fn read(run: &mut Run<'_, '_>, text: &str, reading: Reading) {
+    match reading {
+        Reading::Shell => run.shell_text(text),
+        Reading::Recipes => {
+            for line in text.lines().filter(|line| line.starts_with([' ', '\t'])) {
+                run.shell_text(line.trim_start_matches(['@', '-', ' ', '\t']));
+            }
+        }
+        Reading::Yaml => yaml(run, text),
+        Reading::Scripts => {
+            for script in scripts(text) {
+                run.shell_text(&script);
+            }
+        }
+        Reading::Code(language) => inline::scan(run, language, text),
+    }
+}
+
+/// Keys whose value is a command.
+fn is_command_key(key: &str) -> bool {
+    let key = key.rsplit('.').next().unwrap_or(key).trim_matches('"');
+    matches!(
+        key,
+        "cmd" | "command" | "shell" | "raw" | "run" | "script" | "entry" | "sh" | "win_shell" | "win_command"
+            | "entrypoint" | "argv" | "expect"
+    )
+}
+
+/// Commands in YAML: values of keys that name one, items of lists, and the lines of a block.
+fn yaml(run: &mut Run<'_, '_>, text: &str) {
+    for line in text.lines().take(1024) {
+        let line = line.trim().trim_start_matches("- ").trim();
+        let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "._-\"".contains(c));
+        let pair = line.split_once(':').filter(|(key, rest)| {
+            is_key(key) && (rest.is_empty() || rest.starts_with(' '))
+        });
+        let command = match pair {
+            Some((key, value)) if is_command_key(key) => value,
+            Some(_) => continue,
+            None => line,
+        };
+        let command = command.trim().trim_matches(['"', '\'']);
+        if !command.is_empty() && !command.starts_with(['|', '>', '#', '[', '{']) {
+            run.shell_text(command);
+        }
+    }
+}
+
+/// The values of the object `scripts` or `tasks` in JSON.
+fn scripts(text: &str) -> Vec<String> {
+    let start = ["\"scripts\"", "\"tasks\""].iter().find_map(|key| text.find(key));
+    let Some(start) = start else { return Vec::new() };
+    let object = text.get(start..).unwrap_or("").split_once('{').map_or("", |(_, rest)| rest);
+    let mut strings = Vec::new();
+    let mut chars = object.chars();
+    let mut open: Option<String> = None;
+    while let Some(c) = chars.next() {
+        match (c, open.as_mut()) {
+            ('"', Some(_)) => strings.extend(open.take()),
+            ('"', None) => open = Some(String::new()),
+            ('\\', Some(text)) => text.extend(chars.next().map(|c| if c == 'n' { '\n' } else { c })),
+            (c, Some(text)) => text.push(c),
+            ('}', None) => break,
+            _ => {}
+        }
+    }
+    strings.into_iter().skip(1).step_by(2).collect()
+}
+
+/// A playbook that the command line or the session wrote.
+fn playbooks(run: &mut Run<'_, '_>) {
+    let looks = |arg: &Arg| matches!(&*arg.text, "--check" | "-C" | "--syntax-check" | "--list-tasks" | "--list-hosts");
+    if run.args.iter().any(looks) {
+        return;
+    }
+    let files: Vec<String> = run
+        .args
+        .iter()
+        .filter(|arg| arg.text.ends_with(".yml") || arg.text.ends_with(".yaml"))
+        .filter_map(|arg| run.analyzer.script_text(&arg.text))
+        .collect();
+    for text in files {
+        suspect(run, |run| yaml(run, &text));
+        if text.contains("state: absent") || text.contains("state=absent") {
+            let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+            let why = "removes something from other machines";
+            run.sure(Kind::RemoteState, "a playbook", scope, Reversibility::R5, certainty, why);
+        }
+    }
+}
+
+/// A program that was compiled of a source.
+pub(crate) fn run_source(run: &mut Run<'_, '_>, text: &str) {
+    suspect(run, |run| inline::scan(run, Language::Other, text));
+}
+
+/// Sources that were just written: run at once, or compiled to a program that may be run.
+fn sources(run: &mut Run<'_, '_>) {
+    let first = run.args.first().map_or("", |arg| arg.text.as_str());
+    let runs = runs_sources(run.name, first);
+    if !runs && !compiles(run.name) {
+        return;
+    }
+    let files = run.args.iter().filter(|arg| is_source(&arg.text));
+    let mut texts: Vec<(String, String)> =
+        files.filter_map(|arg| Some((arg.text.clone(), written(run, &arg.text)?))).collect();
+    // `go run .` takes what is there.
+    if texts.is_empty() && run.args.iter().any(|arg| matches!(&*arg.text, "." | "./...")) {
+        let usual = ["main.go", "src/main.rs", "main.zig", "main.v"];
+        texts.extend(usual.iter().filter_map(|file| Some(((*file).to_owned(), written(run, file)?))));
+    }
+    for (file, text) in texts {
+        if runs {
+            suspect(run, |run| inline::scan(run, Language::Other, &text));
+        }
+        let named = run.args.windows(2).find_map(|pair| match pair {
+            [flag, path] if flag.text == "-o" => Some(path.text.clone()),
+            _ => None,
+        });
+        let stem = file.rsplit_once('.').map_or(file.as_str(), |(stem, _)| stem).to_owned();
+        let outputs = match named {
+            Some(path) => vec![path],
+            None => vec!["a.out".to_owned(), stem.rsplit('/').next().unwrap_or("").to_owned()],
+        };
+        for output in outputs {
+            let path = run.analyzer.place(&output).path;
+            run.analyzer.made.compile(&path, &text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::check;
+
+    #[test]
+    fn scripts_of_json() {
+        let text = r#"{"name":"x","scripts":{"a":"echo \"1\"","b":"rm x"},"c":"d"}"#;
+        assert_eq!(scripts(text), ["echo \"1\"", "rm x"]);
+    }
+
+    #[test]
+    fn written_then_run() {
+        check(
+            &[],
+            &[
+                "printf 'int main(){ system(\"rm -rf /srv/data\"); }' > x.c && gcc x.c -o x && ./x",
+                "cat > x.c <<'E'\nint main(){ execlp(\"rm\",\"rm\",\"-rf\",\"/srv/m\",(char*)0); }\nE\ngcc x.c && ./a.out",
+                "cat > main.go <<'E'\npackage main\nimport \"os\"\nfunc main(){ os.RemoveAll(\"/srv/data\") }\nE\ngo run main.go",
+                "cat > m.rs <<'E'\nfn main(){ std::fs::remove_dir_all(\"/srv/d\").unwrap(); }\nE\nrustc m.rs && ./m",
+                "echo '{\"scripts\":{\"x\":\"rm -rf ~/code\"}}' > package.json && npm run x",
+                "printf 'x:\\n  rm -rf ~/code\\n' > justfile && just x",
+                "echo 'rm -rf ~/code' > .envrc && direnv allow",
+                "cat > conftest.py <<'E'\nimport shutil; shutil.rmtree('/srv/data')\nE\npytest",
+                "cat > p.yml <<'E'\n- hosts: all\n  tasks:\n    - command: rm -rf /var/lib/mysql\nE\nansible-playbook p.yml",
+                "cat > p.yml <<'E'\n- hosts: all\n  tasks:\n    - file: path=/var/www state=absent\nE\nansible-playbook p.yml",
+            ],
+            &[
+                "cat > x.c <<'E'\nint main(){return 0;}\nE\ngcc x.c -o x && ./x",
+                "echo '{\"scripts\":{\"x\":\"echo hi\"}}' > package.json && npm run x",
+                "printf 't:\\n  cargo test\\n' > justfile && just t",
+                "cat > x.c <<'E'\nint main(){ system(\"rm -rf /srv/data\"); }\nE",
+                "cat > p.yml <<'E'\n- hosts: all\n  tasks:\n    - name: rm -rf /\n      ping:\nE\nansible-playbook p.yml",
+            ],
+        );
+    }
+}
