@@ -121,6 +121,13 @@ impl Analyzer<'_> {
             return self.run_unknown(&args, call);
         }
         let name = program_name(&first.text);
+        // `uv run https://…/x.py`
+        if first.text.contains("://") {
+            let (kind, scope, level) =
+                (Kind::ExecuteUntrusted, Scope::Remote, Reversibility::R3);
+            let why = "runs a program from a URL";
+            self.push(call, &name, kind, &first.text, scope, level, Certainty::Proven, why);
+        }
         // `./x.sh` after `curl -o x.sh`.
         if first.text.contains('/') && self.is_download(&self.place(&first.text).path) {
             self.push(

@@ -30,7 +30,7 @@ pub fn is_statement(text: &str) -> bool {
     let words = [
         "drop", "delete", "truncate", "alter", "update", "insert", "create", "grant", "select",
         "with", "revoke", "replace", "merge", "begin", "set", "use", "vacuum", "flushall",
-        "flushdb",
+        "flushdb", "match", "copy", "kill", "call",
     ];
     words.iter().any(|word| first.eq_ignore_ascii_case(word))
 }
@@ -132,6 +132,17 @@ fn classify(words: &[&str]) -> Option<Finding> {
             rest.get(at..)?
         }
         ["explain", "analyze", rest @ ..] => rest,
+        ["select", ..]
+            if words.iter().any(|word| {
+                matches!(*word, "pg_terminate_backend" | "pg_drop_replication_slot" | "lo_unlink")
+            }) =>
+        {
+            return Some(Finding {
+                target: words.iter().take(4).copied().collect::<Vec<_>>().join(" "),
+                reversibility: R3,
+                why: "stops what others run",
+            });
+        }
         ["explain" | "describe" | "show" | "select", ..] => return None,
         other => other,
     };
@@ -186,6 +197,26 @@ fn classify(words: &[&str]) -> Option<Finding> {
         {
             found(R5, "drops a column or partition")
         }
+        // `ALTER TABLE t DELETE WHERE …` of ClickHouse
+        ["alter", "table", _, "delete" | "update", ..] => {
+            if !has("where") || always_true(words) {
+                found(R5, "deletes every row")
+            } else {
+                found(R3, "deletes rows")
+            }
+        }
+        ["create", "or", "replace", "table", ..] if never_true(words) => {
+            found(R5, "replaces a table by an empty one")
+        }
+        ["create", "or", "replace", "table", ..] => found(R3, "replaces a table"),
+        ["insert", "overwrite", ..] => found(R3, "replaces a table"),
+        // Graphs: `MATCH (n) DETACH DELETE n`
+        ["match", ..] if has("delete") => match has("where") || has("{") {
+            true => found(R3, "deletes nodes"),
+            false => found(R5, "deletes every node"),
+        },
+        ["copy", ..] if has("program") => found(R3, "runs a program"),
+        ["kill" | "terminate", ..] if words.len() > 1 => found(R3, "stops what others run"),
         ["revoke", ..] => found(R3, "revokes rights"),
         ["flush" | "purge" | "reset" | "shutdown", ..] if words.len() > 1 => {
             found(R3, "resets a server")
@@ -200,7 +231,24 @@ fn always_true(words: &[&str]) -> bool {
     let Some(at) = words.iter().position(|word| *word == "where") else { return false };
     match words.get(at + 1..).unwrap_or_default() {
         ["true" | "1"] => true,
+        ["not", "false"] | ["1", "or", ..] | ["true", "or", ..] => true,
+        [.., "or", "true" | "1"] => true,
+        [.., "or", a, "=", b] => a == b,
         [a, "=", b] => a == b,
+        [_, "is", "not", "null"] => true,
+        _ => false,
+    }
+}
+
+/// `WHERE FALSE`, `WHERE 1=0`, `LIMIT 0`.
+fn never_true(words: &[&str]) -> bool {
+    if words.ends_with(&["limit", "0"]) {
+        return true;
+    }
+    let Some(at) = words.iter().position(|word| *word == "where") else { return false };
+    match words.get(at + 1..).unwrap_or_default() {
+        ["false" | "0", ..] => true,
+        [a, "=", b, ..] => a != b && [a, b].iter().all(|word| word.parse::<u64>().is_ok()),
         _ => false,
     }
 }
@@ -229,6 +277,13 @@ mod tests {
             ("INSERT INTO t VALUES ('delete from x')", None),
             ("CREATE TABLE t (a int)", None),
             ("truncate t", Some(R5)),
+            ("DELETE FROM t WHERE id > 0 OR 1=1", Some(R5)),
+            ("delete from t where id is not null", Some(R5)),
+            ("create or replace table a as select * from a where false", Some(R5)),
+            ("create or replace view v as select 1", None),
+            ("alter table t delete where 1", Some(R5)),
+            ("match (n) detach delete n", Some(R5)),
+            ("match (n) return n", None),
             ("explain delete from t", None),
             ("with a as (select 1) delete from t", Some(R5)),
         ] {

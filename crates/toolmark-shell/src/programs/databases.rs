@@ -61,11 +61,20 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             {
                 whole(run, "resets the log of a database");
             }
+            let words = super::plain_words(run.args);
+            if words.iter().any(|word| matches!(*word, "delete" | "drop" | "load"))
+                && (!words.contains(&"load") || run.args.iter().any(|arg| arg.text.contains("overwrite")))
+            {
+                whole(run, "replaces or deletes a database");
+            }
         }
         "etcdctl" => {
             if super::plain_words(run.args).first() == Some(&"del") {
                 whole(run, "deletes keys");
             }
+        }
+        "memcached-tool" if run.args.iter().any(|arg| arg.text.starts_with("flush")) => {
+            whole(run, "empties the store");
         }
         "createdb" | "initdb" | "couchdb" | "memcached-tool" => {}
         _ => client(run),
@@ -176,13 +185,11 @@ fn client(run: &mut Run<'_, '_>) {
     let file = parsed.operands.first().map(|arg| arg.text.clone()).unwrap_or_default();
     let memory = local && (file == ":memory:" || file.is_empty());
     for text in texts {
-        if let Some(shell) = text.lines().find_map(|line| {
-            line.trim()
-                .strip_prefix("\\! ")
-                .or_else(|| line.trim().strip_prefix(".shell "))
-                .or_else(|| line.trim().strip_prefix(".system "))
-        }) {
-            run.shell_text(shell);
+        for shell in shell_escapes(&text) {
+            run.shell_text(&shell);
+        }
+        if local && text.lines().any(|line| line.trim().starts_with(".open --new ")) {
+            run.effect(Kind::Delete, &file, Scope::Outside, R4, "makes a database anew");
         }
         let Some(found) = sql::worst(&text) else { continue };
         if memory {
@@ -200,6 +207,26 @@ fn client(run: &mut Run<'_, '_>) {
             run.effect(Kind::Delete, &found.target, Scope::Remote, found.reversibility, found.why);
         }
     }
+}
+
+/// Commands that a client hands to a shell: `\\! cmd`, `.shell cmd`, `system cmd`, and the
+/// program of `COPY … TO PROGRAM 'cmd'`.
+fn shell_escapes(text: &str) -> Vec<String> {
+    const LEADS: &[&str] =
+        &["\\!", ".shell ", ".system ", "system ", "\\o |", "\\g |", "!!", "host ", ".once |", ".output |"];
+    let mut out = Vec::new();
+    for line in text.split(['\n', ';']) {
+        let line = line.trim();
+        let lower = line.to_ascii_lowercase();
+        let lead = LEADS.iter().find(|lead| lower.starts_with(**lead));
+        out.extend(lead.and_then(|lead| line.get(lead.len()..)).map(|rest| rest.trim().to_owned()));
+        for word in ["program '", "sys_exec('", "sys_eval('", "xp_cmdshell '", "pg_execute_server_program '"] {
+            let found = lower.find(word).and_then(|at| line.get(at + word.len()..));
+            out.extend(found.and_then(|rest| rest.split('\'').next()).map(str::to_owned));
+        }
+    }
+    out.truncate(16);
+    out
 }
 
 fn redis(run: &mut Run<'_, '_>) {
@@ -307,6 +334,12 @@ mod tests {
                 "psql -c 'UPDATE users SET a=1'",
                 "mysqladmin -u root drop prod",
                 "mongo d --eval 'db.x.deleteMany({})'",
+                "psql -c '\\! rm -rf /srv/data'",
+                "mysql -e 'system rm -rf /srv/data'",
+                "psql -c \"COPY (SELECT 1) TO PROGRAM 'rm -rf /srv/data'\"",
+                "clickhouse-client -q 'ALTER TABLE events DELETE WHERE 1'",
+                "bq query 'CREATE OR REPLACE TABLE x.y AS SELECT * FROM x.y WHERE FALSE'",
+                "cypher-shell 'MATCH (n) DETACH DELETE n'",
             ],
             &[
                 "psql -c 'DELETE FROM t WHERE id=1'",

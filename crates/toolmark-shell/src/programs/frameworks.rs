@@ -1,9 +1,10 @@
 //! Tasks of application frameworks and migration tools that drop or empty
 //! databases.
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::inline::{self, Language};
+use crate::pipes::Flow;
 use crate::run::Run;
 use Reversibility::{R3, R4, R5};
 
@@ -87,11 +88,12 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
                 "db:drop",
                 "schema:drop",
                 "migrate:rollback:all",
+                "migrate:down:all",
                 "schema:fresh",
                 "migration:fresh",
                 "db:migrate:undo:all",
                 "drop",
-            ]) {
+            ]) || (name == "drizzle-kit" && first == "push" && any(&["--force"])) {
                 drops
             } else if any(&["migrate:rollback", "db:migrate:undo", "migration:revert"]) {
                 back
@@ -117,7 +119,12 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
             }
         }
         "supabase" => match (first, second) {
-            ("db", "reset") => drops,
+            ("db", "reset") if any(&["--linked", "--db-url"]) => drops,
+            // Without a name it is the database of this machine.
+            ("db", "reset") => Some((R3, "resets a local database")),
+            ("db", "push") if any(&["--linked", "--include-all"]) => {
+                Some((R3, "changes a shared database"))
+            }
             (
                 "projects" | "branches" | "secrets" | "functions" | "storage",
                 "delete" | "rm" | "unset",
@@ -166,26 +173,174 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     named(run, run.name, 0);
 }
 
+/// How code reaches the application that a framework loads.
+struct Console {
+    programs: &'static [&'static str],
+    /// The words before it, by their other names.
+    verbs: &'static [&'static str],
+    language: Language,
+    /// Options whose value is code.
+    options: &'static [&'static str],
+    /// The first word behind the verb is code.
+    operand: bool,
+}
+
+const CONSOLES: &[Console] = &[
+    Console {
+        programs: &["manage.py", "django-admin"],
+        verbs: &["shell", "shell_plus"],
+        language: Language::Python,
+        options: &["-c", "--command"],
+        operand: false,
+    },
+    Console {
+        programs: &["flask"],
+        verbs: &["shell"],
+        language: Language::Python,
+        options: &[],
+        operand: false,
+    },
+    Console {
+        programs: &["rails", "spring", "hanami"],
+        verbs: &["runner", "r"],
+        language: Language::Ruby,
+        options: &[],
+        operand: true,
+    },
+    Console {
+        programs: &["rails", "spring", "hanami"],
+        verbs: &["console", "c"],
+        language: Language::Ruby,
+        options: &[],
+        operand: false,
+    },
+    Console {
+        programs: &["artisan"],
+        verbs: &["tinker"],
+        language: Language::Php,
+        options: &["--execute"],
+        operand: true,
+    },
+    Console {
+        programs: &["wp"],
+        verbs: &["eval", "shell"],
+        language: Language::Php,
+        options: &[],
+        operand: true,
+    },
+    Console {
+        programs: &["drush"],
+        verbs: &["php:eval", "ev", "eval", "php-eval", "php:cli"],
+        language: Language::Php,
+        options: &[],
+        operand: true,
+    },
+    Console {
+        programs: &["mix", "iex"],
+        verbs: &["run"],
+        language: Language::Other,
+        options: &["-e", "--eval"],
+        operand: false,
+    },
+];
+
+/// Words of object mappers that take every row, or rows by the thousand.
+const MASS: &[&str] = &[
+    ".delete_all",
+    ".destroy_all",
+    ".truncate",
+    "::truncate(",
+    "->truncate(",
+    "->delete(",
+    "->forceDelete(",
+    "::destroy(",
+    "->each->delete",
+    ".objects.all().delete(",
+    ".drop_all(",
+    "Schema::drop",
+    "Schema.drop",
+    "dropAllTables",
+    "dropIfExists(",
+    ".raw_delete(",
+    "->dropTable(",
+    ".flushdb",
+    ".flushall",
+    "::flushdb",
+    "::flushall",
+    "Rails.cache.clear",
+];
+
 /// Code that a framework runs with the application loaded: `manage.py shell -c CODE`, `rails
-/// runner CODE`, `artisan tinker --execute=CODE`.
+/// runner CODE`, `artisan tinker --execute=CODE`, or what flows into its console.
 fn code(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
     let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
-    let (language, code) = match (name, words.as_slice()) {
-        ("manage.py" | "django-admin", ["shell" | "shell_plus", rest @ ..]) => {
-            let given = rest.iter().position(|word| matches!(*word, "-c" | "--command"));
-            (Language::Python, given.and_then(|at| rest.get(at + 1)).copied())
+    let Some((verb, rest)) = words.split_first() else { return };
+    let consoles =
+        CONSOLES.iter().filter(|row| row.programs.contains(&name) && row.verbs.contains(verb));
+    for console in consoles {
+        let attached = |word: &&str| {
+            let (option, code) = word.split_once('=')?;
+            console.options.contains(&option).then(|| code.to_owned())
+        };
+        let next = rest.windows(2).find_map(|pair| match pair {
+            [option, code] if console.options.contains(option) => Some((*code).to_owned()),
+            _ => None,
+        });
+        let operand = || {
+            let mut operands = rest.iter().filter(|word| !word.starts_with('-'));
+            operands.next().filter(|_| console.operand).map(|word| (*word).to_owned())
+        };
+        let fed = || match &run.call.input {
+            Flow::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        let given = rest.iter().find_map(attached).or(next).or_else(operand).or_else(fed);
+        let Some(code) = given else { continue };
+        inline::scan(run, console.language, &code);
+        let flat: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+        if MASS.iter().any(|word| flat.contains(word)) {
+            let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+            let why = "deletes the rows of a table";
+            run.sure(Kind::Delete, "rows", scope, R5, certainty, why);
         }
-        ("rails" | "spring", ["runner" | "r", rest @ ..]) => {
-            (Language::Ruby, rest.iter().find(|word| !word.starts_with('-')).copied())
+    }
+}
+
+/// Statements that a framework hands to its database, by the words before them.
+const STATEMENTS: &[(&[&str], &[&str])] = &[
+    (&["console", "bin/console", "symfony", "doctrine"], &["dbal:run-sql", "doctrine:query:sql", "orm:run-dql"]),
+    (&["drush"], &["sql:query", "sql-query", "sqlq"]),
+    (&["wp"], &["db", "query"]),
+    (&["typeorm"], &["query"]),
+    (&["manage.py", "django-admin"], &["dbshell"]),
+    (&["rails", "spring"], &["dbconsole", "db"]),
+    (&["artisan"], &["db"]),
+    (&["prisma"], &["db", "execute"]),
+    (&["hasura", "supabase"], &["db", "query", "sql"]),
+];
+
+/// SQL that a framework is given in words or by a pipe.
+fn statements(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
+    let verb = args.first().map_or("", |arg| arg.text.as_str());
+    let fits = |row: &&(&[&str], &[&str])| row.0.contains(&name) && row.1.contains(&verb);
+    if !STATEMENTS.iter().any(|row| fits(&row)) {
+        return;
+    }
+    let words = args.iter().skip(1).filter(|arg| crate::sql::is_statement(&arg.text));
+    let mut texts: Vec<String> = words.map(|arg| arg.text.clone()).collect();
+    match &run.call.input {
+        Flow::Text(text) => texts.push(text.clone()),
+        // What flows in is made by another task: `manage.py sqlflush | manage.py dbshell`.
+        Flow::Unknown if verb == "dbshell" || verb == "dbconsole" => {
+            let (scope, certainty) = (Scope::Remote, Certainty::Unresolved);
+            let why = "runs statements known only at run time";
+            run.sure(Kind::Delete, "its input", scope, R3, certainty, why);
         }
-        ("artisan", ["tinker", rest @ ..]) => {
-            let given = rest.iter().find_map(|word| word.strip_prefix("--execute="));
-            (Language::Php, given.or_else(|| rest.last().copied()))
-        }
-        _ => return,
-    };
-    if let Some(code) = code {
-        inline::scan(run, language, code);
+        _ => {}
+    }
+    for text in texts {
+        let words = [Arg::plain("psql"), Arg::plain("-c"), Arg::plain(&text)];
+        run.inner(words.to_vec(), Flow::None);
     }
 }
 
@@ -196,6 +351,7 @@ pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
         return;
     }
     code(run, name, args);
+    statements(run, name, args);
     let words: Vec<&str> = args
         .iter()
         .map(|arg| arg.text.as_str())
@@ -208,7 +364,14 @@ pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
             !word.starts_with('-')
                 || matches!(
                     *word,
-                    "--force-reset" | "--accept-data-loss" | "--full-refresh" | "--no-backup"
+                    "--force-reset"
+                        | "--accept-data-loss"
+                        | "--full-refresh"
+                        | "--no-backup"
+                        | "--force"
+                        | "--linked"
+                        | "--include-all"
+                        | "--db-url"
                 )
         })
         .collect();
@@ -256,12 +419,23 @@ mod tests {
                 "python3 manage.py reset_db --noinput",
                 "flyway clean",
                 "wp db reset --yes",
+                "supabase db reset --linked",
+                "echo 'DROP TABLE users;' | python manage.py dbshell",
+                "npx drizzle-kit push --force",
+                "php bin/console dbal:run-sql 'DELETE FROM users'",
             ],
             &[
                 "rails db:rollback",
                 "php artisan migrate:rollback",
                 "alembic downgrade -1",
                 "diesel migration revert",
+                "supabase db reset",
+                "bin/rails runner 'Account.delete_all'",
+                "echo 'User.delete_all' | rails console -e production",
+                "php artisan tinker --execute='App\\Models\\User::truncate();'",
+                "php artisan tinker --execute 'DB::table(\"users\")->delete();'",
+                "mix run -e 'Repo.delete_all(User)'",
+                "flask shell <<< 'db.drop_all()'",
             ],
             &[
                 "rails db:migrate",
@@ -275,6 +449,10 @@ mod tests {
                 "npx prisma db push",
                 "alembic upgrade head",
                 "rails g migration Drop",
+                "bin/rails runner 'puts User.count'",
+                "php artisan tinker --execute='echo User::count();'",
+                "mix run -e 'IO.puts 1'",
+                "npx drizzle-kit push",
             ],
         );
     }

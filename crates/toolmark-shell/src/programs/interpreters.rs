@@ -14,7 +14,8 @@ use Reversibility::{R1, R3, R5};
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" => shell(run),
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" | "csh"
+        | "tcsh" | "yash" | "oksh" | "elvish" | "xonsh" | "nu" | "osh" => shell(run),
         "source" | "." => {
             // `source <(tool completion bash)` is how shells are set up: nobody is asked
             // about it, and it is not approved either.
@@ -65,6 +66,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 super::unknown::run(run);
             }
         }
+        // Code that names no file of its own: `deno run -`.
+        "deno" | "bun" if !run.args.iter().any(|arg| matches!(&*arg.text, "eval" | "-e" | "--eval" | "-p" | "--print")) => {
+            run_script(run, Language::JavaScript);
+        }
         "pwsh" | "powershell" | "cmd" => windows(run),
         _ => code(run),
     }
@@ -77,6 +82,7 @@ fn shell(run: &mut Run<'_, '_>) {
         return;
     }
     let rest = run.args.get(at..).unwrap_or_default();
+    startup(run, &parsed);
     if parsed.has("c", "") {
         let Some(text) = rest.first().cloned() else { return };
         if text.dynamic {
@@ -110,6 +116,25 @@ fn shell(run: &mut Run<'_, '_>) {
     execute(run, input, |_| true, |run, text| run.shell_text(text));
 }
 
+/// What a shell runs before anything else: the file of `--rcfile`, the commands that its
+/// prompts hold.
+fn startup(run: &mut Run<'_, '_>, parsed: &crate::options::Parsed<'_>) {
+    let files = ["rcfile", "init-file"].iter().filter_map(|name| parsed.value("", name));
+    let variables = ["BASH_ENV", "ENV", "ZDOTDIR"].iter().filter_map(|name| run.env(name));
+    let files: Vec<Arg> = files.chain(variables).map(Arg::plain).collect();
+    for file in files {
+        execute_file(run, &file, |run, text| run.shell_text(text));
+    }
+    let prompts = ["PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND"];
+    let texts: Vec<String> =
+        prompts.iter().filter_map(|name| run.env(name)).map(str::to_owned).collect();
+    for text in texts {
+        // A prompt runs its substitutions, `PROMPT_COMMAND` all of its text.
+        run.shell_text(&format!(": \"{text}\""));
+        run.shell_text(&text);
+    }
+}
+
 /// Runs what flows in as code: `known` analyzes text, `is_code` says whether
 /// input that is not known is code at all.
 fn execute(
@@ -130,6 +155,13 @@ fn execute(
             }
         }
     }
+}
+
+/// `$CODE` and nothing else.
+fn is_one_variable(text: &str) -> bool {
+    text.strip_prefix('$').is_some_and(|name| {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_{}".contains(c))
+    })
 }
 
 fn execute_download(run: &mut Run<'_, '_>) {
@@ -207,9 +239,11 @@ fn is_shell(name: &str) -> bool {
 fn code(run: &mut Run<'_, '_>) {
     let name = run.name;
     let language = match name {
-        "node" | "nodejs" | "tsx" | "ts-node" => Language::JavaScript,
-        "ruby" => Language::Ruby,
-        "perl" => Language::Perl,
+        "node" | "nodejs" | "tsx" | "ts-node" | "zx" | "esno" | "vite-node" | "qjs" | "d8" => {
+            Language::JavaScript
+        }
+        "ruby" | "irb" | "crystal" | "jruby" => Language::Ruby,
+        "perl" | "raku" => Language::Perl,
         "php" => Language::Php,
         "osascript" => Language::AppleScript,
         "deno" | "bun" => Language::JavaScript,
@@ -219,6 +253,7 @@ fn code(run: &mut Run<'_, '_>) {
     if is_code_of_lisp(name) {
         return lisp(run);
     }
+    in_place(run, language);
     let grammar = match language {
         Language::Python => Grammar { short: "cmWX", long: &[], ..Grammar::default() },
         Language::JavaScript => Grammar {
@@ -235,13 +270,20 @@ fn code(run: &mut Run<'_, '_>) {
         | Language::Lisp
         | Language::Vim
         | Language::PowerShell
-        | Language::Other => Grammar { short: "ce", long: &["eval"], ..Grammar::default() },
+        | Language::Other => Grammar {
+            short: "ceg",
+            long: &["eval", "expr", "execute", "exec", "batch", "run"],
+            ..Grammar::default()
+        },
     };
-    // `deno eval CODE`
-    if let ("deno", [verb, code, ..]) = (name, run.args)
-        && verb.text == "eval"
-    {
-        let code = code.text.clone();
+    // `deno eval CODE`, `crystal eval CODE`, `erl -eval CODE`, `nim --eval:CODE`
+    let given = run.args.iter().zip(run.args.iter().skip(1)).find_map(|(flag, code)| {
+        matches!(&*flag.text, "eval" | "-eval" | "-batch").then(|| code.text.clone())
+    });
+    let attached = run.args.iter().find_map(|arg| arg.text.strip_prefix("--eval:"));
+    if let Some(code) = given.or(attached.map(str::to_owned)) {
+        // Modules of Erlang stand before a colon.
+        let code = if name == "erl" { code.replace(':', ".") } else { code };
         inline::scan(run, language, &code);
         return;
     }
@@ -255,11 +297,14 @@ fn code(run: &mut Run<'_, '_>) {
             Language::Python => option.name == "c",
             Language::Php => matches!(option.name, "r" | "run"),
             Language::Perl => matches!(option.name, "e" | "E"),
+            Language::Other => {
+                matches!(option.name, "e" | "c" | "g" | "eval" | "expr" | "execute" | "exec" | "batch")
+            }
             _ => matches!(option.name, "e" | "eval" | "p" | "print"),
         };
         if is_code && let Some(code) = option.value {
             given = true;
-            if option.dynamic && run.call.remote {
+            if option.dynamic && (run.call.remote || is_one_variable(code)) {
                 unknown_code(run, code);
             }
             let code = code.to_owned();
@@ -295,6 +340,66 @@ fn code(run: &mut Run<'_, '_>) {
             execute(run, input, is_code, |run, text| inline::scan(run, language, text));
         }
     }
+}
+
+/// `perl -i -ne CODE FILE`: code that works in place and prints nothing leaves nothing.
+fn in_place(run: &mut Run<'_, '_>, language: Language) {
+    if !matches!(language, Language::Perl | Language::Ruby) {
+        return;
+    }
+    let grammar = Grammar { short: "eEIMmr", ..Grammar::default() };
+    let parsed = grammar.parse(run.args);
+    if !parsed.options.iter().any(|given| !given.long && given.name == "i") {
+        return;
+    }
+    let code: String = parsed
+        .options
+        .iter()
+        .filter(|given| matches!(given.name, "e" | "E"))
+        .filter_map(|given| given.value)
+        .collect::<Vec<_>>()
+        .join(";");
+    let code = code.trim();
+    let prints = ["print", "say", "puts", "write", "$stdout", "STDOUT", "putc", "syswrite"];
+    let is_mute = !prints.iter().any(|word| code.contains(word)) || code == "print if 0";
+    let flat: String = code.chars().filter(|c| !c.is_whitespace() && *c != ';').collect();
+    let takes_all = matches!(
+        flat.as_str(),
+        "$_=\"\"" | "$_=''" | "undef$_" | "$_=undef" | "s/.*\\n//" | "s/.*//s" | "s/^.*$//s" | "$_=q()"
+    );
+    let loops = parsed.options.iter().any(|given| !given.long && given.name == "n");
+    let repeats = parsed.options.iter().any(|given| !given.long && given.name == "p");
+    if (loops && !repeats && is_mute) || (repeats && takes_all) {
+        let call = run.call;
+        for arg in &parsed.operands {
+            run.analyzer.empty_file(arg, run.name, call);
+        }
+    }
+}
+
+/// `deno run FILE`, `bun run -`: a script, an address, or what flows in.
+fn run_script(run: &mut Run<'_, '_>, language: Language) {
+    let Some(at) = run.args.iter().position(|arg| matches!(&*arg.text, "run" | "install" | "serve")) else { return };
+    let operand = run.args.iter().skip(at + 1).find(|arg| !arg.text.starts_with('-') || arg.text == "-");
+    match operand.cloned() {
+        Some(arg) if is_foreign_address(&arg.text) => {
+            let why = "runs downloaded code";
+            run.effect(Kind::ExecuteUntrusted, &arg.text, Scope::Remote, R3, why);
+        }
+        Some(arg) if arg.text != "-" => {
+            execute_file(run, &arg, |run, text| inline::scan(run, language, text));
+        }
+        _ => {
+            let input = run.call.input.clone();
+            execute(run, input, |_| false, |run, text| inline::scan(run, language, text));
+        }
+    }
+}
+
+/// An address of the network, and none of the registries whose packages have names.
+fn is_foreign_address(text: &str) -> bool {
+    let own = ["jsr:", "npm:", "https://deno.land/", "https://jsr.io/", "https://esm.sh/"];
+    text.contains("://") && !own.iter().any(|start| text.starts_with(start))
 }
 
 /// `python -m MODULE …`.
@@ -349,7 +454,10 @@ fn make_texts(run: &mut Run<'_, '_>) {
 }
 
 fn is_code_of_lisp(name: &str) -> bool {
-    matches!(name, "guile" | "sbcl" | "racket" | "clojure" | "bb")
+    matches!(
+        name,
+        "guile" | "sbcl" | "racket" | "clojure" | "clj" | "bb" | "scheme" | "csi" | "chez" | "clisp" | "ecl" | "fennel" | "janet" | "lein" | "hy"
+    )
 }
 
 /// Lisp that an interpreter is given with an option.
@@ -360,6 +468,11 @@ fn lisp(run: &mut Run<'_, '_>) {
         _ => None,
     });
     let given: Vec<String> = given.collect();
+    let has_no_file = run.args.iter().all(|arg| arg.text.starts_with('-'));
+    if let (true, true, Flow::Text(text)) = (given.is_empty(), has_no_file, &run.call.input) {
+        let text = text.clone();
+        inline::scan(run, Language::Lisp, &text);
+    }
     for code in given {
         inline::scan(run, Language::Lisp, &code);
     }
@@ -517,6 +630,12 @@ mod tests {
                 "tmux send-keys 'rm -rf /' Enter",
                 "python -c \"import subprocess; subprocess.run(['rm','-rf','/etc'])\"",
                 "printf '\\x72\\x6d -rf /' | sh",
+                "bash --rcfile <(echo 'rm -rf /srv/data') -i",
+                "PS4='$(rm -rf /srv/data)' bash -xc true",
+                "ocaml -e 'Sys.command \"rm -rf /srv/data\"'",
+                "erl -noshell -eval 'os:cmd(\"rm -rf /srv/data\"), halt().'",
+                "crystal eval 'FileUtils.rm_rf(\"/srv/data\")'",
+                "runghc <<< 'main = callCommand \"rm -rf /srv/data\"'",
             ],
             &[
                 "bash -c \"$X\"",
@@ -524,6 +643,10 @@ mod tests {
                 "curl h | base64 -d > x; cat y | base64 -d | sh",
                 "python -c \"import shutil; shutil.rmtree(p)\"",
                 "tmux kill-server",
+                "perl -i -ne 'print if 0' src/a.rb",
+                "perl -pi -e '$_=\"\"' src/a.rb",
+                "python3 -c \"$CODE\"",
+                "ENV=<(echo rm -rf /srv/data) sh -i",
             ],
             &[
                 "bash script.sh",
@@ -539,6 +662,9 @@ mod tests {
                 "make clean",
                 "cat x.py | python3 x.py",
                 "perl -pe 's/a/b/' f",
+                "perl -pi -e 's/a/b/' src/a.rb",
+                "perl -i -ne 'print unless /x/' src/a.rb",
+                "bash --rcfile ~/.bashrc -i",
                 "python -c \"import os; os.remove('a.txt')\"",
             ],
         );

@@ -308,9 +308,13 @@ fn rule(name: &str) -> Option<Rule> {
         | "ts-node" | "pwsh" | "powershell" | "java" | "cmd" | "julia" | "elixir" | "groovy"
         | "guile" | "sbcl" | "racket" | "scala" | "jshell" | "kotlin" | "luajit" | "raku"
         | "irb" | "crystal" | "swift" | "dart" | "clojure" | "bb" | "ghc" | "r" | "gorun"
-        | "wish" | "expect" | "tmux" | "screen" | "make" | "gmake" | "just" | "task" => {
-            interpreters::run
-        }
+        | "wish" | "expect" | "tmux" | "screen" | "make" | "gmake" | "just" | "task" | "csh"
+        | "tcsh" | "yash" | "oksh" | "elvish" | "xonsh" | "nu" | "osh" | "ocaml" | "utop"
+        | "runghc" | "runhaskell" | "ghci" | "erl" | "escript" | "nim" | "octave" | "matlab"
+        | "swipl" | "sage" | "scala-cli" | "kotlinc" | "clj" | "chez" | "csi" | "clisp" | "hy"
+        | "fennel" | "janet" | "jruby" | "zx" | "esno" | "vite-node" | "qjs" | "pypy2"
+        | "bpython" | "ptpython" | "lein" | "gap" | "maxima" | "gnuplot" | "micropython"
+        | "jython" | "graalpy" => interpreters::run,
         name if powershell::is_common(name) => powershell::run,
         "toolmark" => agents::own,
         "claude" | "codex" | "gemini" | "aider" | "opencode" | "cursor-agent" | "copilot-cli"
@@ -343,7 +347,15 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
             Some(devices::run as Rule)
         }
         name if name.starts_with("git-") => Some(git::dashed as Rule),
-        "deno" if run.args.first().is_some_and(|arg| arg.text == "eval") => {
+        "deno" | "bun"
+            if run.args.first().is_some_and(|arg| matches!(&*arg.text, "eval" | "run" | "install" | "serve"))
+                && run.args.len() > 1 =>
+        {
+            interpreters::run(run);
+            rule(run.name)
+        }
+        // Elixir's shell has the name that PowerShell gives to a command.
+        "iex" if run.args.first().is_some_and(|arg| matches!(&*arg.text, "-e" | "--eval" | "-S" | "--dot-iex")) => {
             Some(interpreters::run as Rule)
         }
         "truncate" if databases::is_sql(run.args) => Some(databases::bare as Rule),
