@@ -98,6 +98,8 @@ pub(crate) struct Analyzer<'c> {
     descriptors: Vec<(u32, Flow)>,
     /// The remotes it adds to a repository.
     pub(crate) remotes: Vec<String>,
+    /// The program that `coproc` started.
+    pub(crate) coprocess: Option<String>,
     /// Texts to run when everything else has run.
     traps: Vec<(String, Call)>,
     pub(crate) depth: usize,
@@ -121,6 +123,7 @@ impl<'c> Analyzer<'c> {
             left: Left::default(),
             descriptors: Vec::new(),
             remotes: Vec::new(),
+            coprocess: None,
             traps: Vec::new(),
             depth: 0,
             budget: MAX_COMMANDS,
@@ -518,6 +521,12 @@ impl<'c> Analyzer<'c> {
         let reads = self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
         let output = if reads { Flow::Secret } else { output };
         self.remember_written(&simple.redirections, &output, &call);
+        let is_fed = |given: &Redirection| {
+            given.kind == RedirectionKind::Duplicate && given.target.literal().is_none()
+        };
+        if simple.redirections.iter().any(is_fed) {
+            self.feed_coprocess(&output, &call);
+        }
         output
     }
 

@@ -42,10 +42,14 @@ pub(crate) enum Value {
     Remote,
     /// The content of a secret.
     Secret,
+    /// Another name of this variable: `declare -n`.
+    Reference(String),
     /// Not known.
     Dynamic,
 }
 
+/// So many names may stand for each other.
+const MAX_REFERENCES: usize = 8;
 /// A longer text is not followed: `a=$a$a` doubles it each time.
 const MAX_TEXT: usize = 16 << 10;
 /// So many texts one variable may hold.
@@ -123,7 +127,14 @@ impl Variables {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+        let mut name = name;
+        for _ in 0..MAX_REFERENCES {
+            match self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value) {
+                Some(Value::Reference(target)) => name = target,
+                found => return found,
+            }
+        }
+        Some(&Value::Dynamic)
     }
 
     /// Sets the arguments of a script or function, `$1` and on and `$@`.
@@ -290,6 +301,13 @@ fn lookup(
     cwd: Option<&str>,
 ) -> Lookup {
     let simple = plain || default.is_some();
+    // `${!name}`: the variable whose name it holds.
+    if let Some(Value::Texts(texts)) = name.strip_prefix('!').and_then(|name| variables.get(name))
+        && let [target] = texts.as_slice()
+        && !target.starts_with('!')
+    {
+        return lookup(target, true, default, variables, cwd);
+    }
     if let Some(element) = variables.element(name) {
         return Lookup::Texts(vec![element]);
     }

@@ -275,6 +275,29 @@ impl Analyzer<'_> {
                     self.made.write(&path, &call.input, appends);
                 }
             }
+            // `mapfile -C COMMAND` runs it for every line.
+            "mapfile" | "readarray" => {
+                let given = args.windows(2).find_map(|pair| match pair {
+                    [flag, text] if flag.text == "-C" => Some(text.text.clone()),
+                    _ => None,
+                });
+                if let Some(text) = given {
+                    let fed = match &call.input {
+                        Flow::Text(input) => format!("{text} 0 {input}"),
+                        _ => text,
+                    };
+                    self.text(&fed, &Call { input: Flow::None, indirect: true, ..call.clone() });
+                }
+                self.remember_read(name, args, call);
+            }
+            "enable" if args.iter().any(|arg| arg.text == "-f") => {
+                let (kind, scope, level) =
+                    (Kind::ExecuteUntrusted, Scope::Unknown, Reversibility::R3);
+                let target = args.get(1).map_or("", |arg| arg.text.as_str());
+                let why = "loads a library into the shell";
+                self.push(call, name, kind, target, scope, level, Certainty::Proven, why);
+            }
+            "coproc" => self.start_coprocess(args),
             // Another file system stands there from now on.
             "mount" => self.left.bring("/"),
             "mkdir" | "gmkdir" | "touch" | "gtouch" => {
@@ -283,7 +306,7 @@ impl Analyzer<'_> {
                     self.left.make(&path);
                 }
             }
-            "read" | "mapfile" | "readarray" => self.remember_read(name, args, call),
+            "read" => self.remember_read(name, args, call),
             // `hash -p PATH NAME`
             "hash" => {
                 if let [path, name] = operands().collect::<Vec<_>>().as_slice() {
@@ -314,6 +337,23 @@ impl Analyzer<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// `coproc sh`: what is written to its descriptor is its input.
+    fn start_coprocess(&mut self, args: &[Arg]) {
+        let program = args.iter().map(|arg| program_name(&arg.text)).find(|name| {
+            name == "{" || name.ends_with("sh") || programs::is_known(name)
+        });
+        let program = program.filter(|name| name != "{").unwrap_or_else(|| "sh".to_owned());
+        self.coprocess = Some(program);
+    }
+
+    /// What a command writes to a descriptor whose number is not in the text.
+    pub(crate) fn feed_coprocess(&mut self, output: &Flow, call: &Call) {
+        if let Some(program) = self.coprocess.clone() {
+            let call = Call { input: output.clone(), indirect: true, ..call.clone() };
+            self.run(vec![Arg::plain(&program)], &call);
         }
     }
 
@@ -395,7 +435,8 @@ impl Analyzer<'_> {
             return Flow::Unknown;
         }
         let Some(next) = rest.first() else { return Flow::Unknown };
-        if first == "$SHELL" || first == "$BASH" {
+        // `${0##*/}` is the shell that reads the text.
+        if matches!(first, "$SHELL" | "$BASH") || first.starts_with("$0") {
             let mut words = vec![Arg::plain("sh")];
             words.extend(rest.iter().cloned());
             return self.run(words, call);
@@ -434,7 +475,11 @@ impl Analyzer<'_> {
     pub(crate) fn read_file(&mut self, arg: &Arg, program: &str, call: &Call) {
         let place = self.place(&arg.text);
         let copied = self.is_copy(&place.path);
-        let secrecy = |path: &str| self.context.secrecy(path);
+        // `.env*` matches `.env`.
+        let secrecy = |path: &str| {
+            let stem = path.trim_end_matches('*').trim_end_matches(['.', '-', '_']);
+            self.context.secrecy(path).or_else(|| self.context.secrecy(stem).filter(|_| arg.glob))
+        };
         let secrecy = secrecy(&arg.text).or_else(|| secrecy(&place.path).filter(|_| !arg.dynamic));
         let (reversibility, certainty, why) = match secrecy {
             Some(Secrecy::Secret) => (Reversibility::R3, Certainty::Proven, "reads a secret"),
@@ -701,6 +746,8 @@ fn brings_nothing(program: &str) -> bool {
 /// Whether a pattern matches more than one kind of file.
 fn is_wide(text: &str) -> bool {
     let name = text.rsplit('/').next().unwrap_or(text);
+    // `*(.)` of zsh chooses by the kind of file.
+    let name = name.split('(').next().unwrap_or(name);
     let stem = name.trim_matches(['*', '?']);
     stem.is_empty()
         || stem == "."

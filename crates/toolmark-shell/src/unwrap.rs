@@ -51,7 +51,7 @@ fn row(name: &str) -> Option<Wrapper> {
         "env" | "genv" => wrapper("uCS", &["unset", "chdir", "split-string"], 0),
         "command" | "builtin" | "nohup" | "setsid" | "unbuffer" | "fakeroot" | "winpty"
         | "chronic" | "ifne" | "torsocks" | "prlimit" | "noglob" | "nocorrect" | "rtk"
-        | "coproc" | "then" | "else" | "do" | "cross-env" | "cross-env-shell" | "valgrind"
+        | "then" | "else" | "do" | "cross-env" | "cross-env-shell" | "valgrind"
         | "eatmydata" | "nocache" | "catchsegv" | "systemd-inhibit" | "fakechroot" | "setpriv"
         | "dbus-launch" | "uclampset" | "sem" | "lvm" => wrapper("", &[], 0),
         "time" | "gtime" => wrapper("fo", &["format", "output"], 0),

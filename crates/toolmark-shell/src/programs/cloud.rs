@@ -293,24 +293,18 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             return upload(run, &words);
         }
         ("aws", [_, verb, ..])
-            if (verb.starts_with("update-") || *verb == "deploy")
-                && super::names_production(args) =>
+            if ["update-", "put-", "import-", "restore-", "send-", "publish", "modify-", "change-", "close-"]
+                .iter()
+                .any(|start| verb.starts_with(start))
+                || *verb == "deploy" =>
         {
-            return run.ask(Kind::RemoteState, &target, Scope::Remote, "changes production");
+            let why = "changes what a service holds";
+            return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
+        }
+        ("aws", ["ec2", "run-instances" | "request-spot-instances" | "purchase-reserved-instances-offering", ..]) => {
+            return run.effect(Kind::Spend, &target, Scope::Remote, Reversibility::R3, "starts machines that cost money");
         }
         ("aws", ["configure" | "sts" | "sso", ..]) => return,
-        ("aws", [_, verb, ..])
-            if verb.starts_with("get-secret-value")
-                || *verb == "get-parameter" && has("--with-decryption") =>
-        {
-            return run.effect(
-                Kind::ReadSecret,
-                &target,
-                Scope::Remote,
-                Reversibility::R1,
-                "reads a secret",
-            );
-        }
         ("gsutil", ["rsync", ..]) => {
             if args.iter().any(|arg| {
                 arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains('d')
@@ -327,13 +321,6 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if args.iter().any(|arg| arg.text == "--delete-destination=true") =>
         {
             return run.remote(&target, "deletes files missing from the source");
-        }
-        // To print one value alone is to hand it on.
-        ("vault", ["kv", "get", ..])
-            if args.iter().any(|arg| arg.text.trim_start_matches('-').starts_with("field")) =>
-        {
-            let why = "reads a secret";
-            return run.effect(Kind::ReadSecret, &target, Scope::Remote, Reversibility::R1, why);
         }
         ("vault", ["read" | "list" | "kv", ..])
             if !words.iter().any(|word| {
@@ -373,12 +360,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ("kamal" | "dokku" | "cap", ["app", "remove", ..]) => {
             return run.remote(&target, "removes a deployment");
         }
-        ("az", _) if words.contains(&"get-access-token") => return,
-        ("openssl", _) => return,
         ("dvc", ["gc", ..]) => {
             return run.ask(Kind::Delete, &target, Scope::TreeUntracked, "deletes unused data");
         }
         _ => {}
+    }
+    if deploys(run, &words) {
+        return run.ask(Kind::RemoteState, &target, Scope::Remote, "deploys to where people use it");
     }
     match verbs::find(&words, reach) {
         Some(Verb::Destroys) => {
@@ -401,26 +389,53 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
+/// Is something put where people use it? What names a trial is not.
+fn deploys(run: &Run<'_, '_>, words: &[&str]) -> bool {
+    let has = |flags: &[&str]| run.args.iter().any(|arg| flags.contains(&arg.text.as_str()));
+    let is_trial = |word: &str| {
+        let mut parts = word.split(|c: char| !c.is_ascii_alphanumeric());
+        crate::sql::is_trial(word) || parts.any(|part| matches!(part, "staging" | "preview" | "local" | "qa"))
+    };
+    if run.args.iter().any(|arg| is_trial(&arg.text)) || has(&["--build-only", "--no-promote"]) {
+        return false;
+    }
+    let first = words.first().copied().unwrap_or("");
+    match run.name {
+        "vercel" | "netlify" => has(&["--prod", "--production", "-p"]) || first == "promote",
+        "fly" | "flyctl" | "wrangler" | "firebase" | "kamal" | "eas" | "deployctl" | "surge" | "now"
+        | "amplify" | "koyeb" | "convex" | "sst" | "shopify" => {
+            matches!(first, "deploy" | "publish" | "redeploy" | "launch" | "up" | "submit") && (first != "up" || run.name == "amplify")
+        }
+        "cap" | "dokku" => words.contains(&"deploy"),
+        "railway" => matches!(first, "up" | "deploy" | "redeploy"),
+        "gcloud" | "az" => words.iter().take(4).any(|word| matches!(*word, "deploy" | "set-iam-policy" | "add-iam-policy-binding" | "deployment"))
+            && !words.iter().any(|word| matches!(*word, "what-if" | "list" | "show" | "describe" | "validate" | "slot")),
+        "aws" => words.get(1) == Some(&"deploy"),
+        _ => false,
+    }
+}
+
 /// A copy to a bucket sends a file out.
 fn upload(run: &mut Run<'_, '_>, words: &[&str]) {
     let remote = |text: &str| text.contains("://");
-    let Some((last, rest)) = words.split_last() else { return };
-    if !remote(last) {
+    let is_verb = |word: &&str| matches!(*word, "cp" | "mv" | "sync" | "rsync" | "copy");
+    let Some(at) = words.iter().position(|word| is_verb(&word)) else { return };
+    let operands = words.get(at + 1..).unwrap_or_default();
+    // Behind the target stand values of options.
+    let target = operands.iter().skip(1).find(|word| remote(word));
+    let Some((source, target)) = operands.first().zip(target).filter(|(source, _)| !remote(source))
+    else {
         return;
-    }
-    for word in rest.iter().filter(|word| !remote(word)) {
-        if crate::secrets::secrecy(word).is_some() && word.contains(['/', '.']) {
-            run.effect(
-                Kind::SendOut,
-                word,
-                Scope::Remote,
-                Reversibility::R5,
-                "sends a secret to a service",
-            );
-        }
+    };
+    let why = "replaces what a bucket holds";
+    run.effect(Kind::RemoteState, target, Scope::Remote, Reversibility::R3, why);
+    if crate::secrets::secrecy(source).is_some() && source.contains(['/', '.']) {
+        let (kind, level) = (Kind::SendOut, Reversibility::R5);
+        run.effect(kind, source, Scope::Remote, level, "sends a secret to a service");
     }
     if run.args.iter().any(|arg| arg.text == "public-read") {
-        run.effect(Kind::SendOut, last, Scope::Remote, Reversibility::R3, "makes an upload public");
+        let (kind, level) = (Kind::SendOut, Reversibility::R3);
+        run.effect(kind, target, Scope::Remote, level, "makes an upload public");
     }
 }
 
@@ -467,6 +482,13 @@ mod tests {
                 "netlify env:unset A",
                 "heroku maintenance:on",
                 "aws secretsmanager get-secret-value --secret-id a",
+                "aws s3 cp a s3://b/",
+                "aws s3 cp ./index.html s3://b/index.html --acl public-read",
+                "aws lambda update-function-code --function-name x --zip-file fileb://f.zip",
+                "vercel --prod --yes",
+                "fly deploy",
+                "gcloud app deploy -q",
+                "gcloud projects add-iam-policy-binding x --member=allUsers --role=roles/owner",
             ],
             &[
                 "aws s3 ls",
@@ -474,11 +496,10 @@ mod tests {
                 "gcloud compute instances list",
                 "az vm list",
                 "heroku logs",
-                "fly deploy",
                 "vercel deploy",
+                "fly deploy --config fly.staging.toml -a x-staging",
                 "vault kv get a",
                 "aws help",
-                "aws s3 cp a s3://b/",
                 "gcloud auth login",
                 "aws ec2 describe-instances --filters delete",
                 "vault read secret/x",

@@ -34,6 +34,8 @@ mod queues;
 mod readers;
 mod resources;
 mod runners;
+mod secret_stores;
+mod senders;
 mod services;
 mod system;
 mod unknown;
@@ -293,7 +295,8 @@ fn rule(name: &str) -> Option<Rule> {
         | "dmesg" => system::run,
         "curl" | "wget" | "http" | "https" | "xh" | "httpie" | "fetch" | "aria2c" | "nc"
         | "ncat" | "netcat" | "telnet" | "socat" | "ssh" | "ftp" | "lftp" | "dig" | "nslookup"
-        | "host" | "ping" | "openssl" | "mkfifo" | "tftp" | "grpcurl" | "drill" | "websocat"
+        | "host" | "ping" | "openssl" | "mkfifo" | "tftp" | "grpcurl" | "evans" | "grpc_cli"
+        | "drill" | "websocat"
         | "curlie" | "wscat" | "autossh" | "mosh" | "smbclient" => network::run,
         "cat" | "head" | "tail" | "less" | "more" | "bat" | "batcat" | "grep" | "egrep"
         | "fgrep" | "rg" | "ag" | "ack" | "awk" | "gawk" | "mawk" | "nawk" | "cut" | "strings"
@@ -363,6 +366,8 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
     };
     system::environment(run);
     system::programs_of_environment(run);
+    secret_stores::run(run);
+    senders::run(run);
     match rule {
         Some(rule) => rule(run),
         None if cloud::knows(run.name) => cloud::run(run),

@@ -5,6 +5,7 @@
 use crate::decision::decide;
 use crate::effects::Certainty;
 use crate::expand::Arg;
+use crate::inline::{self, Language};
 use crate::pipes::Flow;
 use crate::run::{Run, program_name};
 use crate::{Decision, analyze::Call};
@@ -53,6 +54,18 @@ fn runs_operands(name: &str) -> bool {
             | "kitty"
             | "foot"
             | "nix-shell"
+            | "parallel-ssh"
+            | "pssh"
+            | "clush"
+            | "pdsh"
+            | "dsh"
+            | "salt"
+            | "mussh"
+            | "knife"
+            | "systemd-nspawn"
+            | "zellij"
+            | "dvtm"
+            | "sem"
     )
 }
 
@@ -114,10 +127,17 @@ pub(super) fn only_mentions(name: &str) -> bool {
 }
 
 /// Words a command is told with inside the text of a debugger and the like.
-const LEADS: &[&str] = &["shell ", "!", "spawn ", "exec ", "system ", "run "];
+const LEADS: &[&str] =
+    &["shell ", "platform shell ", "!", "spawn ", "exec ", "system ", "run ", "pipe "];
+
+/// Words behind which Python stands, in the same texts.
+const PYTHON_LEADS: &[&str] = &["python ", "py ", "script ", "python-interactive ", "pi "];
 
 /// Looks at the words of a program without rules of its own.
 pub(super) fn run(run: &mut Run<'_, '_>) {
+    if run.name == "man" {
+        texts(run);
+    }
     if only_mentions(run.name) {
         return;
     }
@@ -139,7 +159,14 @@ pub(super) fn texts(run: &mut Run<'_, '_>) {
             Some((name, value)) if name.starts_with("--") => (name, Some(value)),
             _ => (arg.text.as_str(), None),
         };
-        if COMMAND_OPTIONS.contains(&name) {
+        let is_own = matches!(
+            (run.name, name),
+            ("lldb" | "rust-lldb", "-o" | "-O" | "--one-line" | "-k" | "--one-line-before-file")
+                | ("man", "-P" | "--pager")
+                | ("zip", "-TT" | "--unzip-command")
+                | ("git", "--upload-pack")
+        );
+        if COMMAND_OPTIONS.contains(&name) || is_own {
             let next = run.args.get(at + 1).map(|next| next.text.as_str());
             found.extend(attached.or(next).map(str::to_owned));
         } else if runs_operands(run.name) && !arg.text.starts_with('-') {
@@ -153,6 +180,11 @@ pub(super) fn texts(run: &mut Run<'_, '_>) {
             if let Some(bare) = LEADS.iter().find_map(|lead| statement.strip_prefix(lead)) {
                 suspect(run, |run| run.shell_text(bare));
             }
+        }
+        if matches!(run.name, "gdb" | "lldb" | "cgdb" | "rust-gdb" | "rust-lldb")
+            && let Some(code) = PYTHON_LEADS.iter().find_map(|lead| text.strip_prefix(lead))
+        {
+            suspect(run, |run| inline::scan(run, Language::Python, code));
         }
     }
 }
@@ -230,6 +262,22 @@ fn destroys(name: &str) -> bool {
             | "perl"
             | "node"
             | "ruby"
+            | "php"
+            | "deno"
+            | "aws"
+            | "gcloud"
+            | "az"
+            | "helm"
+            | "redis-cli"
+            | "mongosh"
+            | "zfs"
+            | "zpool"
+            | "lvremove"
+            | "userdel"
+            | "pkill"
+            | "killall"
+            | "curl"
+            | "wget"
     ) || name.starts_with("mkfs.")
 }
 
@@ -267,6 +315,10 @@ mod tests {
                 "nix-shell -p coreutils --run 'rm -rf /srv/data'",
                 "gdb -batch -ex 'shell rm -rf /srv/data'",
                 "watcher --exec='git clean -fdx'",
+                "gdb -batch -ex 'python import os; os.system(\"rm -rf /srv/data\")'",
+                "lldb -b -o 'platform shell rm -rf /srv/data'",
+                "man -P 'rm -rf /srv/data' ls",
+                "clush -a 'rm -rf /opt/app'",
             ],
             &[
                 "cowsay 'rm -rf /'",

@@ -67,7 +67,11 @@ fn takes_over(name: &str, value: &str) -> bool {
         | "BASH_ENV"
         | "PROMPT_COMMAND"
         | "PERL5OPT"
-        | "RUBYOPT" => !value.is_empty(),
+        | "RUBYOPT"
+        | "PYTHONSTARTUP"
+        | "ZDOTDIR" => !value.is_empty(),
+        "NODE_OPTIONS" => value.contains("--require") || value.contains("--import") || value.contains("-r "),
+        "PYTHONPATH" | "NODE_PATH" | "LD_LIBRARY_PATH" => value.starts_with("/tmp"),
         "GIT_SSH_COMMAND" | "GIT_EXTERNAL_DIFF" | "GIT_PROXY_COMMAND" | "GIT_ASKPASS" => {
             !(value.is_empty()
                 || value.starts_with("ssh ") && !value.contains("ProxyCommand")
@@ -101,8 +105,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         );
                     }
                     // `declare -n` makes it another name of a variable.
-                    let known = if arg.dynamic || has(&["-n"]) && run.name != "export" {
+                    let known = if arg.dynamic {
                         crate::expand::Value::Dynamic
+                    } else if has(&["-n"]) && run.name != "export" {
+                        crate::expand::Value::Reference(value.to_owned())
                     } else {
                         crate::expand::Value::Texts(vec![value.to_owned()])
                     };

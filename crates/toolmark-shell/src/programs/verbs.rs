@@ -204,6 +204,21 @@ pub(super) fn looks(verb: &str) -> bool {
     .any(|start| verb.starts_with(start))
 }
 
+/// The first word of a name as programs write it: `PurgeTenants`, `delete_user`, `dropTable`.
+pub(super) fn first_word(name: &str) -> String {
+    let mut word = String::new();
+    for c in name.chars() {
+        let ends = !c.is_alphanumeric() || c.is_uppercase() && !word.is_empty();
+        if ends && !word.is_empty() {
+            break;
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+    }
+    word
+}
+
 /// What the verb among the words does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
