@@ -37,12 +37,13 @@ pub fn analyze(command: &str, context: &Context<'_>) -> Analysis {
 pub fn analyze_parsed(command: &str, script: &Script, context: &Context<'_>) -> Analysis {
     let mut analyzer = Analyzer::new(context);
     analyzer.note(script.partial);
+    analyzer.is_powershell = programs::powershell_text::is_powershell(command);
     analyzer.script(script, &Call::default());
     if let Some(text) = dos::as_shell(command) {
         let call = Call { span: (0, command.len()), ..Call::default() };
         analyzer.text(&text, &call);
     }
-    if programs::powershell_text::is_powershell(command) {
+    if analyzer.is_powershell {
         let call = Call { span: (0, command.len()), fixed: true, ..Call::default() };
         let mut run = Run { analyzer: &mut analyzer, name: "powershell", args: &[], call: &call };
         programs::powershell_text::run(&mut run, command);
@@ -98,6 +99,10 @@ pub(crate) struct Analyzer<'c> {
     descriptors: Vec<(u32, Flow)>,
     /// The remotes it adds to a repository.
     pub(crate) remotes: Vec<String>,
+    /// The programs that the texts being read start themselves.
+    pub(crate) builders: Vec<String>,
+    /// The whole text is read as PowerShell, too.
+    pub(crate) is_powershell: bool,
     /// The program that `coproc` started.
     pub(crate) coprocess: Option<String>,
     /// Texts to run when everything else has run.
@@ -123,6 +128,8 @@ impl<'c> Analyzer<'c> {
             left: Left::default(),
             descriptors: Vec::new(),
             remotes: Vec::new(),
+            builders: Vec::new(),
+            is_powershell: false,
             coprocess: None,
             traps: Vec::new(),
             depth: 0,
@@ -217,6 +224,14 @@ impl<'c> Analyzer<'c> {
         if forks::starts_itself_twice(script) {
             self.report_forks(call, "$0");
         }
+        let known = self.builders.len();
+        let stages = script.items.iter().flat_map(|item| &item.pipeline.stages);
+        let programs = stages.filter_map(|node| match node {
+            Node::Simple(simple) => simple.words.first()?.fixed(),
+            Node::Compound(_) => None,
+        });
+        let programs = programs.map(|word| crate::run::program_name(&word)).take(MAX_EFFECTS);
+        self.builders.extend(programs);
         for item in &script.items {
             let before = self.commands.len();
             self.pipeline(&item.pipeline, call);
@@ -224,6 +239,10 @@ impl<'c> Analyzer<'c> {
                 let started = self.commands.get(before..).unwrap_or_default();
                 started.iter().for_each(|command| self.left.start(command));
             }
+        }
+        // What the outermost text starts is known to what reads it in other ways.
+        if self.depth > 0 {
+            self.builders.truncate(known);
         }
     }
 

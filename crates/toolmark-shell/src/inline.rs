@@ -59,8 +59,12 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
         run.analyzer.note(Some(Partial::TooDeep));
     }
     let call = Call { fixed: true, indirect: true, ..run.call.clone() };
+    // A database in memory goes with the program.
+    let is_passing = code.contains(":memory:") && !code.contains("://");
     for deed in &found.deeds {
-        perform(run, language, deed, &found, &call);
+        if !(is_passing && matches!(deed, Deed::Statement(_) | Deed::Drop(_))) {
+            perform(run, language, deed, &found, &call);
+        }
     }
     let skeleton = lex::skeleton(code, language);
     if found.deeds.contains(&Deed::Fork) && loops_endlessly(&skeleton) {
@@ -74,6 +78,7 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
         run.effect(Kind::ExecuteUntrusted, "a connection", Scope::Remote, level, why);
     }
     run_built_text(run, &skeleton);
+    send_environment(run, &skeleton);
     delete_at_services(run, code);
     if language == Language::AppleScript {
         tell_finder(run, code);
@@ -237,7 +242,7 @@ fn starts_shell(deed: &Deed) -> bool {
 /// Code that is decoded or downloaded and then run.
 fn run_built_text(run: &mut Run<'_, '_>, skeleton: &str) {
     let has = |names: &[&str]| names.iter().any(|name| skeleton.contains(name));
-    if !has(&["exec(", "eval(", "Function(", "instance_eval", "compile(", "evalfile_get"]) {
+    if !has(&["exec(", "eval", "Function(", "compile(", "load(", "loadstring("]) {
         return;
     }
     let downloads = [
@@ -252,6 +257,10 @@ fn run_built_text(run: &mut Run<'_, '_>, skeleton: &str) {
         "LWP::Simple",
         "urllib.request",
         "file_get_contents(\"http",
+        "get(\"http",
+        "open(\"http",
+        "read(\"http",
+        "io.popen(",
     ];
     if has(&downloads) {
         let why = "runs downloaded code";
@@ -261,6 +270,27 @@ fn run_built_text(run: &mut Run<'_, '_>, skeleton: &str) {
         let (scope, certainty) = (Scope::Unknown, Certainty::Unresolved);
         let (level, why) = (Reversibility::R3, "runs what it decodes");
         run.sure(Kind::ExecuteUntrusted, "decoded text", scope, level, certainty, why);
+    }
+}
+
+/// The whole environment is put into a request.
+fn send_environment(run: &mut Run<'_, '_>, skeleton: &str) {
+    let sends = [
+        "requests.post", "requests.put", "requests.get(\"http", "urlopen", "httpx.post", "fetch(", "axios", "http.request",
+        "https.request", "Net::HTTP", "HTTParty", "curl_exec", "got(", "got.post", "aiohttp", "socket.", "net.connect",
+    ];
+    // The value of one variable is how programs log in.
+    let whole = ["process.env", "os.environ", "ENV.to_h", "ENV.to_hash", "ENV.inspect", "getenv()", "$_ENV", "$_SERVER", "System.getenv()"];
+    let is_whole = |name: &&str| {
+        skeleton.match_indices(*name).any(|(at, _)| {
+            let next = skeleton.get(at + name.len()..).and_then(|rest| rest.chars().next());
+            !matches!(next, Some('.' | '[' | '_' | '?')) || name.ends_with("()")
+        })
+    };
+    if sends.iter().any(|word| skeleton.contains(word)) && whole.iter().any(|name| is_whole(&name)) {
+        let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+        let why = "sends the environment";
+        run.sure(Kind::SendOut, "the environment", scope, Reversibility::R5, certainty, why);
     }
 }
 

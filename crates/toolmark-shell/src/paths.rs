@@ -65,6 +65,21 @@ const ARTEFACTS: &[&str] = &[
     ".serverless",
     ".docusaurus",
     "test-results",
+    "TestResults",
+    "test-output",
+    ".aws-sam",
+    "cdk.out",
+    ".phpunit.cache",
+    ".jekyll-cache",
+    ".eslintcache",
+    ".stylelintcache",
+    ".swc",
+    ".pnpm-store",
+    ".nx",
+    ".rpt2_cache",
+    ".pdm-build",
+    ".scannerwork",
+    "_site",
     "playwright-report",
     ".ipynb_checkpoints",
     ".sass-cache",
@@ -232,6 +247,32 @@ pub(crate) fn is_artefact(relative: &str) -> bool {
             || ARTEFACT_ENDINGS.iter().any(|end| part.len() > end.len() && part.ends_with(end))
             || part.starts_with("bazel-")
             || part.starts_with("cmake-build-")
+    })
+}
+
+/// Directories that a tool makes anew, and the tools that do.
+const REBUILT: &[(&[&str], &[&str])] = &[
+    (&["vendor"], &["composer", "bundle", "go", "cargo", "dep", "glide", "govendor", "carton"]),
+    (&["bin", "obj"], &["dotnet", "msbuild", "nuget"]),
+    (&["bin"], &["go", "make", "gmake", "javac", "gcc", "g++", "cc", "clang", "cmake", "ninja", "gradle", "gradlew", "mvn", "tsc", "zig", "shards", "dart", "goreleaser", "mage"]),
+    (&["lib", "libs"], &["tsc", "babel", "rollup", "swc", "lerna", "rescript"]),
+    (&["packages"], &["nuget", "dotnet"]),
+    (&["public"], &["hugo", "gatsby", "zola", "hexo", "vuepress"]),
+    (&["site"], &["mkdocs", "pandoc"]),
+    (&["generated", "gen", "__generated__"], &["buf", "protoc", "graphql-codegen", "openapi-generator", "openapi-generator-cli", "prisma", "sqlc", "go"]),
+    (&["third_party", "external"], &["conan", "vcpkg", "gclient", "cmake"]),
+    (&["env"], &["virtualenv", "conda"]),
+    (&["reports", "report", "allure-results", "allure-report"], &["pytest", "mvn", "gradle", "allure"]),
+    (&["roles", "collections"], &["ansible-galaxy"]),
+    (&["charts"], &["helm"]),
+    (&["carthage", "Carthage"], &["carthage"]),
+];
+
+/// Is a part of a path what one of these programs makes anew?
+pub(crate) fn is_rebuilt(path: &str, programs: &[String]) -> bool {
+    let has = |tools: &[&str]| programs.iter().any(|program| tools.contains(&program.as_str()));
+    REBUILT.iter().any(|(names, tools)| {
+        path.split('/').any(|part| names.contains(&part)) && has(tools)
     })
 }
 

@@ -5,7 +5,7 @@ use crate::analyze::{Analyzer, Call};
 use crate::context::Command;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value};
-use crate::paths::{Place, is_artefact};
+use crate::paths::{Place, is_artefact, is_rebuilt};
 use crate::pipes::{Flow, filtered, printed};
 use crate::programs;
 use crate::secrets::{Secrecy, secrecy};
@@ -614,6 +614,11 @@ impl Analyzer<'_> {
             _ if is_own => (R2, "deletes what the session made"),
             _ if is_gone => (Reversibility::R0, "deletes what does not exist"),
             Scope::TreeArtefact => (R2, "deletes regenerable files"),
+            Scope::TreeTracked | Scope::TreeUntracked
+                if is_fit && !arg.glob && is_rebuilt(&place.display, &self.builders) =>
+            {
+                (R2, "deletes what the same command builds anew")
+            }
             Scope::Temp if call.indirect && recursive => (R4, "deletes temporary files indirectly"),
             Scope::Temp => (R2, "deletes temporary files"),
             Scope::VcsMetadata if place.path.ends_with(".lock") => (R2, "removes a lock"),

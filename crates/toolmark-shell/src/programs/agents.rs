@@ -5,20 +5,12 @@ use crate::effects::{Kind, Reversibility, Scope};
 use crate::run::Run;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
-    let unguarded = run.args.iter().find(|arg| {
-        matches!(
-            arg.text.as_str(),
-            "--dangerously-skip-permissions"
-                | "--dangerously-bypass-approvals-and-sandbox"
-                | "--yolo"
-                | "--full-auto"
-                | "--allow-all-tools"
-                | "--yes-always"
-                | "bypassPermissions"
-                | "danger-full-access"
-        ) || arg.text.ends_with("=bypassPermissions")
-            || arg.text.ends_with("=danger-full-access")
-    });
+    let args = run.args;
+    let next_is = |at: usize, values: &[&str]| {
+        args.get(at + 1).is_some_and(|next| values.contains(&next.text.as_str()))
+    };
+    let unguarded = args.iter().enumerate().find(|(at, arg)| is_unguarded(run.name, &arg.text, |values| next_is(*at, values)));
+    let unguarded = unguarded.map(|(_, arg)| arg);
     let unhooked = run.args.iter().find(|arg| {
         let text: String = arg.text.chars().filter(|c| !c.is_whitespace()).collect();
         text.contains("\"disableAllHooks\":true") || text.contains("hooks=false")
@@ -32,6 +24,18 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             "starts an agent without its hooks",
         );
     }
+    // Servers of tools that are added here run with the agent from now on.
+    let words = super::plain_words(run.args);
+    if let ["mcp", "add" | "add-json" | "add-from-claude-desktop", ..] | ["plugin", "install", ..] = words.as_slice() {
+        let why = "gives an agent more tools from now on";
+        run.effect(Kind::Persist, &words.join(" "), Scope::Home, Reversibility::R1, why);
+    }
+    if let ["config", "set" | "add" | "remove", rest @ ..] = words.as_slice()
+        && rest.iter().any(|word| ["hook", "permission", "approval", "sandbox", "allowed"].iter().any(|part| word.contains(part)))
+    {
+        let why = "changes what an agent may do";
+        run.effect(Kind::Persist, &words.join(" "), Scope::Home, Reversibility::R4, why);
+    }
     if let Some(flag) = unguarded {
         run.effect(
             Kind::Persist,
@@ -41,6 +45,30 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             "starts an agent without permission checks",
         );
     }
+}
+
+/// Does an option let an agent do what it likes? `next_is` looks at the word behind it.
+fn is_unguarded(name: &str, text: &str, next_is: impl Fn(&[&str]) -> bool) -> bool {
+    let (option, value) = text.split_once('=').unwrap_or((text, ""));
+    let says = |values: &[&str]| values.contains(&value) || value.is_empty() && next_is(values);
+    let plain = text.trim_start_matches('-');
+    let by_word = text.starts_with("--")
+        && ["dangerously", "yolo", "full-auto", "allow-all", "yes-always", "skip-permissions", "no-confirm", "auto-approve", "trust-all", "bypass-approvals", "always-approve", "unsafe", "dangerous"]
+            .iter()
+            .any(|word| plain.contains(word));
+    by_word
+        || match option {
+            "--permission-mode" => says(&["bypassPermissions", "acceptEdits", "dontAsk"]),
+            "--approval-mode" => says(&["yolo", "auto_edit", "full-auto", "auto"]),
+            "-a" | "--ask-for-approval" => name == "codex" && says(&["never"]),
+            "-s" | "--sandbox" => says(&["danger-full-access"]),
+            "-c" | "--config" => next_is(&["approval_policy=never", "sandbox_mode=danger-full-access", "approval_policy=\"never\""]),
+            "--allow-tool" | "--allowedTools" | "--allowed-tools" => says(&["*", "shell", "Bash", "Bash(*)", "shell(*)"]),
+            "--force" | "-f" => matches!(name, "cursor-agent"),
+            "--yes" | "-y" => matches!(name, "aider" | "gemini" | "qwen" | "opencode"),
+            "bypassPermissions" | "danger-full-access" => true,
+            _ => text.ends_with("=bypassPermissions") || text.ends_with("=danger-full-access"),
+        }
 }
 
 /// What would take the guard away or make it let more through is for the user to type.
@@ -85,12 +113,27 @@ mod tests {
                 "~/bin/toolmark guard mcp --accept files",
                 "claude --settings '{\"disableAllHooks\": true}' -p x",
                 "codex -c features.hooks=false exec x",
+                "claude config set hooks '{}'",
             ],
-            &["claude --dangerously-skip-permissions -p x", "codex exec --yolo x"],
+            &[
+                "claude --dangerously-skip-permissions -p x",
+                "codex exec --yolo x",
+                "copilot --allow-all-tools --allow-all-paths -p x",
+                "gemini --approval-mode yolo -p x",
+                "gemini --approval-mode=yolo -p x",
+                "cursor-agent --force -p x",
+                "codex -a never exec x",
+                "npx @anthropic-ai/claude-code --dangerously-skip-permissions -p x",
+                "crush --yolo",
+                "claude mcp add evil -- npx evil",
+            ],
             &[
                 "claude --version",
                 "claude -p 'rm -rf /'",
                 "codex exec x",
+                "claude --permission-mode plan -p x",
+                "copilot -p 'explain this'",
+                "aider --message x",
                 "toolmark guard status",
                 "toolmark guard install --dry-run",
             ],

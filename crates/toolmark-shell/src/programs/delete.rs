@@ -87,6 +87,12 @@ pub(super) fn remove_item(run: &mut Run<'_, '_>, paths: &[Arg], recursive: bool)
         let piped = Arg { dynamic: true, ..Arg::plain("$INPUT") };
         run.analyzer.delete(&piped, recursive, run.name, call);
     }
+    // `bin` and `obj` together are what .NET builds.
+    let names = |name: &str| paths.iter().any(|path| path.text.rsplit('/').next() == Some(name));
+    let known = run.analyzer.builders.len();
+    if names("bin") && names("obj") {
+        run.analyzer.builders.push("dotnet".to_owned());
+    }
     for path in paths {
         let drive = path.text.split(':').next().unwrap_or("").to_ascii_lowercase();
         if super::powershell::is_registry(&path.text) {
@@ -96,6 +102,7 @@ pub(super) fn remove_item(run: &mut Run<'_, '_>, paths: &[Arg], recursive: bool)
             run.analyzer.delete(path, recursive, run.name, call);
         }
     }
+    run.analyzer.builders.truncate(known);
 }
 
 /// `robocopy /mir` of Windows deletes what is not in the source.
@@ -128,6 +135,8 @@ mod tests {
                 "rm -rf src",
                 "rm -rf -- src",
                 "rm -rf ~/node_modules",
+                "rm -rf vendor",
+                "rm -rf bin && ls",
                 "rm *",
                 "rm -rf $HOME/x",
                 "rm -rf /tmp/../etc",

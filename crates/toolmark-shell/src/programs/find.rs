@@ -246,14 +246,32 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
 const FOUND: &str = "*.found";
 
 fn fd(run: &mut Run<'_, '_>) {
-    let at = run
-        .args
-        .iter()
-        .position(|arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
-    let Some(at) = at else { return };
+    let is_action =
+        |arg: &Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+    let Some(at) = run.args.iter().position(is_action) else { return };
     let command = run.args.get(at + 1..).unwrap_or_default().to_vec();
-    let narrowed = at > 0;
-    exec(run, &command, &Arg::plain("."), narrowed);
+    let own = run.args.get(..at).unwrap_or_default();
+    let grammar = crate::options::Grammar {
+        short: "etEdSocj",
+        long: &["extension", "type", "exclude", "max-depth", "min-depth", "size", "owner", "color", "base-directory", "search-path", "changed-within", "changed-before"],
+        ..crate::options::Grammar::default()
+    };
+    let parsed = grammar.parse(own);
+    let ending = parsed.value("e", "extension").map(|ending| format!("*.{}", ending.trim_start_matches('.')));
+    let mut operands = parsed.operands.iter().map(|arg| arg.text.as_str());
+    let pattern = operands.next().unwrap_or("").trim_start_matches('^').trim_end_matches('$');
+    // A pattern that is a name says what is hit.
+    let is_name = |c: char| c.is_alphanumeric() || "_-.*".contains(c);
+    let plain: String = pattern.chars().filter(|c| *c != '\\').collect();
+    let named = ending.or(Some(plain).filter(|name| !name.is_empty() && name.chars().all(is_name)));
+    let roots: Vec<&str> = operands.chain(parsed.value("", "search-path")).collect();
+    let roots = if roots.is_empty() { vec!["."] } else { roots };
+    for root in roots {
+        let below = named.as_deref().map(|name| format!("{}/{name}", root.trim_end_matches('/')));
+        let below = below.filter(|path| run.analyzer.place(path).scope == Scope::TreeArtefact);
+        let root = below.unwrap_or_else(|| root.to_owned());
+        exec(run, &command, &Arg::plain(&root), at > 0);
+    }
 }
 
 #[cfg(test)]
@@ -277,7 +295,7 @@ mod tests {
                 "find . -name x -exec rm {} ;",
                 "find . -name '*.c' -exec sh -c 'rm \"$1\"' _ {} ;",
                 "find \"$D\" -delete",
-                "fd -e tmp -x rm",
+                "fd -e rs -x rm",
                 "find /srv/a -name __pycache__ -exec rm -rf {} +",
                 "find . -name '*.rs' -exec rm -f {} +",
             ],
@@ -293,6 +311,8 @@ mod tests {
                 "find . -name 'my-delete-script' -print",
                 "find target -delete",
                 "fd pattern",
+                "fd -e tmp -x rm",
+                "fd -H -t d '^__pycache__$' -X rm -rf",
                 "find . -name x -exec sed -i s/a/b/ {} \\;",
             ],
         );

@@ -6,6 +6,10 @@ use crate::effects::{Kind, Reversibility, Scope};
 use crate::run::Run;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
+    // GitHub's agent has the name of a tool of Amazon's.
+    if run.name == "copilot" {
+        super::agents::run(run);
+    }
     let args = run.args;
     let words = super::cloud::words(args);
     let has = |flags: &[&str]| {

@@ -37,6 +37,7 @@ mod runners;
 mod secret_stores;
 mod senders;
 mod services;
+mod sources;
 mod system;
 mod unknown;
 mod verbs;
@@ -217,7 +218,11 @@ fn rule(name: &str) -> Option<Rule> {
         | "cpan"
         | "cpanm"
         | "easy_install"
-        | "opkg" => packages::run,
+        | "opkg"
+        | "add-apt-repository"
+        | "apt-add-repository"
+        | "msiexec"
+        | "installer" => packages::run,
         "gh" | "glab" | "hub-cli" | "tea" => publish::run,
         "mail" | "mailx" | "sendmail" | "mutt" | "swaks" | "msmtp" => network::mail,
         "kill" | "pkill" | "killall" | "shutdown" | "reboot" | "halt" | "poweroff" | "init"
@@ -321,7 +326,10 @@ fn rule(name: &str) -> Option<Rule> {
         name if powershell::is_common(name) => powershell::run,
         "toolmark" => agents::own,
         "claude" | "codex" | "gemini" | "aider" | "opencode" | "cursor-agent" | "copilot-cli"
-        | "goose-agent" | "amp" | "qwen" => agents::run,
+        | "goose-agent" | "amp" | "qwen" | "claude-code" | "crush" | "droid" | "auggie" | "cline"
+        | "kilocode" | "roo" | "openhands" | "gptme" | "plandex" | "forge" | "kiro-cli" | "q"
+        | "warp-cli" | "cody" | "continue" | "cn" | "rovodev" | "codebuff" | "@anthropic-ai/claude-code"
+        | "@openai/codex" | "@google/gemini-cli" | "@github/copilot" => agents::run,
         _ => return None,
     })
 }
@@ -369,6 +377,8 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
     secret_stores::run(run);
     senders::run(run);
     match rule {
+        // The text is read as a whole elsewhere, with the quotes and slashes it means.
+        Some(_) if run.analyzer.is_powershell && powershell::is_cmdlet(run.name) => {}
         Some(rule) => rule(run),
         None if cloud::knows(run.name) => cloud::run(run),
         None => {

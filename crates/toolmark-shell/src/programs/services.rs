@@ -198,7 +198,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "at" | "batch" => {
-            if !has(&["-l", "-c"]) && (!args.is_empty() || run.name == "batch") {
+            if !has(&["-l", "-c", "-V", "-r", "-q"]) && (!args.is_empty() || run.name == "batch") {
                 run.effect(
                     Kind::Persist,
                     &target,
