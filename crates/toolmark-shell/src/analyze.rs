@@ -539,9 +539,23 @@ impl<'c> Analyzer<'c> {
         }
         let reads = self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
         let output = if reads { Flow::Secret } else { output };
+        // `env > FILE`: all of it, to be read later.
+        let is_dump = matches!(program.as_str(), "env" | "printenv" | "export" | "set")
+            && simple.words.len() == 1
+            && reads;
+        if is_dump && simple.redirections.iter().any(|given| self.goes_to_file(given)) {
+            let (kind, level) = (Kind::ReadSecret, Reversibility::R1);
+            let why = "writes the environment to a file";
+            let scope = Scope::Unknown;
+            self.push(&call, &program, kind, "the environment", scope, level, Certainty::Proven, why);
+        }
         self.remember_written(&simple.redirections, &output, &call);
         let is_fed = |given: &Redirection| {
-            given.kind == RedirectionKind::Duplicate && given.target.literal().is_none()
+            let is_output = matches!(
+                given.kind,
+                RedirectionKind::Duplicate | RedirectionKind::Write | RedirectionKind::Append
+            );
+            is_output && given.target.literal().is_none()
         };
         if simple.redirections.iter().any(is_fed) {
             self.feed_coprocess(&output, &call);

@@ -62,6 +62,7 @@ pub(crate) fn as_shell(text: &str) -> Option<String> {
     if !has_variable && !is_one() {
         return None;
     }
+    let plain = without_loops(&plain);
     let resolved = with_variables(&plain).replace('\\', "/");
     (resolved != text).then_some(resolved)
 }
@@ -85,7 +86,34 @@ fn is_command(part: &str) -> bool {
     let is_windows =
         |word: &str| is_option(word) || word.contains('\\') || word.matches('%').count() > 1;
     let is = |name: &&str| first.eq_ignore_ascii_case(name);
-    COMMANDS.iter().any(is) && (is(&"%comspec%") || words.any(is_windows))
+    let is_known = COMMANDS.iter().any(is)
+        || crate::programs::windows::knows(&first.to_ascii_lowercase());
+    is_known && (is(&"%comspec%") || words.any(is_windows))
+}
+
+/// `for /r C:\\Data %f in (*) do del "%f"` as the command it repeats, on what it goes over.
+fn without_loops(text: &str) -> Cow<'_, str> {
+    let lower = text.to_ascii_lowercase();
+    let Some(start) = lower.find("for /") else { return Cow::Borrowed(text) };
+    let Some(body) = lower.get(start..).and_then(|rest| rest.find(" do ")).map(|at| start + at) else {
+        return Cow::Borrowed(text);
+    };
+    let head = text.get(start + 4..body).unwrap_or("");
+    let Some(at) = head.find('%') else { return Cow::Borrowed(text) };
+    let variable: String =
+        head.get(at..).unwrap_or("").chars().take_while(|c| !c.is_whitespace()).collect();
+    let kind = head.get(..2).unwrap_or("").to_ascii_lowercase();
+    let root = head.get(2..at).unwrap_or("").trim().trim_matches('"');
+    let set = head.split_once('(').map_or("", |(_, rest)| rest.trim_end().trim_end_matches(')'));
+    let over = match kind.as_str() {
+        "/r" if !root.is_empty() => format!("{root}\\*"),
+        "/r" | "/d" | "/l" if !set.trim().is_empty() => set.trim().to_owned(),
+        // What another command prints.
+        _ => "%FOUND%".to_owned(),
+    };
+    let command = text.get(body + 4..).unwrap_or("");
+    let command = command.trim_start_matches('@').replace(&variable, &over);
+    Cow::Owned(format!("{}{command}", text.get(..start).unwrap_or("")))
 }
 
 /// `d^el` is `del`; a caret before a line end joins lines.
@@ -197,9 +225,13 @@ mod tests {
                 "format D: /q /y",
                 "vssadmin delete shadows /all /quiet",
                 r"robocopy C:\empty C:\Users\me\docs /MIR",
+                r#"for /d %i in (C:\Users\*) do rmdir /s /q "%i""#,
                 "Remove-Item -Recurse -Force $env:USERPROFILE\\docs",
             ],
-            &["Remove-Item -Recurse $env:X"],
+            &[
+                "Remove-Item -Recurse $env:X",
+                r#"for /r C:\Users\me\docs %f in (*) do del "%f""#,
+            ],
             &[
                 r"dir C:\Users\me",
                 r"del build\app.log",
@@ -209,6 +241,7 @@ mod tests {
                 r"copy a.txt b.txt",
                 r"robocopy src dst /E",
                 "rmdir /tmp/x",
+                r"for /r src %f in (*.ts) do type %f",
             ],
         );
     }

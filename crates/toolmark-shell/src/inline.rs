@@ -61,12 +61,18 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     let call = Call { fixed: true, indirect: true, ..run.call.clone() };
     // A database in memory goes with the program.
     let is_passing = code.contains(":memory:") && !code.contains("://");
+    let skeleton = lex::skeleton(code, language);
+    let only_opens = writes_nothing(&skeleton);
     for deed in &found.deeds {
+        if let (true, Deed::Write { path, appends: false }) = (only_opens, deed) {
+            for arg in path.args() {
+                run.analyzer.empty_file(&arg, run.name, &call);
+            }
+        }
         if !(is_passing && matches!(deed, Deed::Statement(_) | Deed::Drop(_))) {
             perform(run, language, deed, &found, &call);
         }
     }
-    let skeleton = lex::skeleton(code, language);
     if found.deeds.contains(&Deed::Fork) && loops_endlessly(&skeleton) {
         let why = "starts copies of itself endlessly";
         let (scope, level) = (Scope::System, Reversibility::R4);
@@ -120,6 +126,9 @@ fn perform(run: &mut Run<'_, '_>, language: Language, deed: &Deed, found: &Deeds
             if crate::sql::is_statement(text) {
                 let words = [Arg::plain("psql"), Arg::plain("-c"), Arg::plain(text)];
                 run.inner(words.to_vec(), crate::pipes::Flow::None);
+            } else if text.contains(' ') {
+                // `connection.run("rm -rf …")`: a command for a machine that it is connected to.
+                crate::programs::suspect(run, |run| run.analyzer.text(text, call));
             }
         }
         Deed::Drop(name) => {
@@ -176,6 +185,17 @@ fn write_unknown(run: &mut Run<'_, '_>, found: &Deeds, call: &Call) {
             run.analyzer.effects.truncate(before);
         }
     }
+}
+
+/// Does code write into nothing that it opens? A file that is opened to be written is empty
+/// then.
+fn writes_nothing(skeleton: &str) -> bool {
+    let opens = ["open(", "open", "fopen(", "File.new"].iter().any(|word| skeleton.contains(word));
+    let writes = [
+        "write", "print", "puts", "dump", "save", "to_csv", "to_json", "to_file", "copy", "<<", "say", "put", "stream",
+        "Stream", "pipe(", "export", "append", "with", "subprocess", "stdout", "Popen", "logging",
+    ];
+    opens && !writes.iter().any(|word| skeleton.contains(word))
 }
 
 /// Does code go round without an end, and wait for nothing?
@@ -296,8 +316,15 @@ fn send_environment(run: &mut Run<'_, '_>, skeleton: &str) {
 
 /// Calls of clouds that delete.
 fn delete_at_services(run: &mut Run<'_, '_>, code: &str) {
-    let cloud = ["boto3", "google.cloud", "azure.", "aws-sdk", "@google-cloud", "kubernetes"];
-    let deletes = [".delete(", ".delete_", ".terminate_", ".terminate(", "DeleteCommand", ".purge"];
+    let cloud = [
+        "boto3", "google.cloud", "azure.", "aws-sdk", "@google-cloud", "kubernetes", "import docker", "dockerode",
+        "digitalocean", "stripe", "firebase_admin", "firebase-admin", "pymongo", "elasticsearch", "hcloud", "openstack",
+    ];
+    let deletes = [
+        ".delete(", ".delete_", ".terminate_", ".terminate(", "DeleteCommand", ".purge", ".prune(", ".remove(force", ".destroy(",
+        "recursiveDelete(", ".delete_by_query(",
+    ];
+    git_library(run, code);
     if cloud.iter().any(|name| code.contains(name))
         && deletes.iter().any(|name| code.contains(name))
     {
@@ -307,9 +334,38 @@ fn delete_at_services(run: &mut Run<'_, '_>, code: &str) {
     }
 }
 
+/// `git.Repo(".").git.reset("--hard")`: a method of a library that is a command of git.
+fn git_library(run: &mut Run<'_, '_>, code: &str) {
+    if !code.contains("Repo") && !code.contains("simple-git") && !code.contains("simpleGit") {
+        return;
+    }
+    for (at, lead) in code.match_indices(".git.").chain(code.match_indices("simpleGit().")).take(16) {
+        let rest = code.get(at + lead.len()..).unwrap_or("");
+        let Some((name, rest)) = rest.split_once('(') else { continue };
+        if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let args = rest.split(')').next().unwrap_or("");
+        let words = args.split([',', '[', ']']).map(|word| word.trim().trim_matches(['\'', '"']));
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let text = format!("git {} {}", name.replace('_', "-"), words.join(" "));
+        crate::programs::suspect(run, |run| run.shell_text(&text));
+    }
+    if code.contains("working_tree=True") || code.contains("force=True") && code.contains(".push(") {
+        let (scope, certainty) = (Scope::TreeTracked, Certainty::Likely);
+        let why = "discards local changes or overwrites a remote";
+        run.sure(Kind::DiscardVcs, "a repository", scope, Reversibility::R4, certainty, why);
+    }
+}
+
 /// `tell application "Finder" to delete …`
 fn tell_finder(run: &mut Run<'_, '_>, code: &str) {
     let says = |word: &str| code.split(|c: char| !c.is_alphanumeric()).any(|own| own == word);
+    if says("shutDown") || says("restart") || code.contains("shut down") {
+        let (scope, certainty) = (Scope::System, Certainty::Likely);
+        let why = "shuts down the machine";
+        run.sure(Kind::StopService, "the machine", scope, Reversibility::R3, certainty, why);
+    }
     if (says("Finder") || says("Events")) && (says("delete") || says("empty")) {
         let (scope, certainty) = (Scope::Home, Certainty::Likely);
         let why = "deletes through the Finder";

@@ -129,7 +129,9 @@ impl Analyzer<'_> {
             self.push(call, &name, kind, &first.text, scope, level, Certainty::Proven, why);
         }
         // `./x.sh` after `curl -o x.sh`.
-        if first.text.contains('/') && self.is_download(&self.place(&first.text).path) {
+        let is_file = first.text.contains('/')
+            || [".exe", ".bat", ".cmd", ".ps1"].iter().any(|end| first.text.ends_with(end));
+        if is_file && self.is_download(&self.place(&first.text).path) {
             self.push(
                 call,
                 &name,

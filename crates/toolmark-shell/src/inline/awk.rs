@@ -33,6 +33,28 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, code: &str) {
             is_mark(at + 1, "|") && matches!(text(at + 2), Some("sh" | "bash" | "zsh"));
         let is_read = is_mark(at + 1, "|") && is_name(at + 2, "getline");
         let is_fed = at >= 1 && is_mark(at - 1, "|");
+        // `print "rm -rf " $1 | "sh"`: what stands before the bar is the command.
+        if is_fed && matches!(own, "sh" | "bash" | "zsh" | "sh -s" | "bash -s") {
+            let is_start = |token: &Token| matches!(token, Token::Mark("{" | ";") | Token::Line)
+                || matches!(token, Token::Name(name) if matches!(name.as_str(), "print" | "printf"));
+            let from = tokens.get(..at - 1).unwrap_or_default().iter().rposition(is_start);
+            let printed = tokens.get(from.map_or(0, |from| from + 1)..at - 1).unwrap_or_default();
+            let text: String = printed
+                .iter()
+                .map(|token| match token {
+                    Token::Text(pieces) => pieces
+                        .iter()
+                        .map(|piece| match piece {
+                            Piece::Plain(text) => text.clone(),
+                            Piece::Code(_) => "$X".to_owned(),
+                        })
+                        .collect(),
+                    Token::Name(_) => "$X".to_owned(),
+                    _ => String::new(),
+                })
+                .collect();
+            run.analyzer.text(&text, &call);
+        }
         if is_call || is_bare_call || feeds_shell || is_read || is_fed {
             run.analyzer.text(own, &call);
         }

@@ -114,6 +114,13 @@ impl FunctionCall<'_> {
         if let Some(called) = self.rows() {
             return called;
         }
+        // `from plumbum.cmd import rm`, `import sh`: every program is a function.
+        let own = ["plumbum.cmd.", "sh."].iter().find_map(|start| name.strip_prefix(start));
+        if let Some(program) = own.filter(|name| !name.contains('.'))
+            && self.language == Language::Python
+        {
+            return self.program(&[program]);
+        }
         match name.strip_prefix("process.mainModule.").unwrap_or(name) {
             "unlink" if !self.args.is_empty() => {
                 let tree = self.option("recursive").is_some();

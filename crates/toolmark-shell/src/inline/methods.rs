@@ -34,7 +34,9 @@ impl Reader<'_> {
                     self.perform(deed);
                 }
             }
-            ("write_text" | "write_bytes", Value::Path(_)) if first.certain() == Some("") => {
+            ("write_text" | "write_bytes", Value::Path(_) | Value::Files(_) | Value::OneOf(_))
+                if first.certain() == Some("") =>
+            {
                 if let Some(deed) = functions::empty(receiver).deed {
                     self.perform(deed);
                 }
@@ -96,6 +98,12 @@ impl Reader<'_> {
             ("execute", Value::List(values)) => {
                 if let Some(deed) = functions::command(values) {
                     self.perform(deed);
+                }
+            }
+            // `ctypes.CDLL(None).system(b"…")`
+            ("system", Value::Unknown) if first.known().is_some() => {
+                if let Some(known) = first.known() {
+                    self.perform(Deed::Shell(known.clone()));
                 }
             }
             ("append" | "push" | "extend", _) => {}

@@ -587,6 +587,17 @@ pub(super) const STATEMENTS: &[&str] = &[
     "text",
     "$executeRawUnsafe",
     "$queryRawUnsafe",
+    "query!",
+    "execute!",
+    "sql",
+    "exec_command",
+    "sudo",
+    "local",
+    "run_command",
+    "send_command",
+    "exec_run",
+    "sendline",
+    "runInShell",
 ];
 
 /// Methods that drop what a database holds.

@@ -26,6 +26,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         if matches!(previous, "-C" | "--directory" | "-d") {
             target = Some(arg.clone());
         }
+        // The command that tests what was packed.
+        if matches!(previous, "-TT" | "--unzip-command") {
+            run.shell_text(text);
+        }
+        if matches!(previous, "-D") && run.name == "cpio" {
+            target = Some(arg.clone());
+        }
         if let Some(path) = text
             .strip_prefix("--directory=")
             .or_else(|| text.strip_prefix("-o").filter(|_| run.name.starts_with("7z")))

@@ -357,6 +357,24 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             ],
         ) => return run.remote(&target, "deletes from a service"),
         ("stripe", _) if words.first() == Some(&"listen") => return,
+        ("stripe", ["refunds" | "payouts" | "transfers" | "charges" | "payment_intents" | "topups", "create" | "confirm" | "capture", ..]) => {
+            return run.effect(Kind::Spend, &target, Scope::Remote, Reversibility::R3, "moves money");
+        }
+        ("twilio" | "slack" | "sendgrid" | "resend" | "pd", _)
+            if words.iter().any(|word| {
+                ["messages:create", "calls:create", "email:send", "send", "chat:send", "trigger"].iter().any(|verb| word.ends_with(verb))
+            }) =>
+        {
+            return run.effect(Kind::SendOut, &target, Scope::Remote, Reversibility::R1, "sends a message");
+        }
+        ("railway", ["down", ..]) => return run.remote(&target, "removes a deployment"),
+        // A shell or a command where people are.
+        ("fly" | "flyctl" | "heroku" | "railway" | "render" | "gcloud" | "aws" | "eb", _)
+            if super::names_production(args)
+                && words.iter().take(2).any(|word| matches!(*word, "ssh" | "run" | "run:detached" | "ps:exec" | "console" | "start-session")) =>
+        {
+            return run.effect(Kind::Privilege, &target, Scope::Remote, Reversibility::R1, "runs a command in production");
+        }
         ("kamal" | "dokku" | "cap", ["app", "remove", ..]) => {
             return run.remote(&target, "removes a deployment");
         }

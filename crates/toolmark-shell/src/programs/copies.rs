@@ -70,6 +70,9 @@ fn copy(run: &mut Run<'_, '_>) {
                     Reversibility::R4,
                     "moves system files away",
                 );
+            } else if is_swept(run, source, &target) {
+                let why = "moves files to where they are lost";
+                run.sure(Kind::Delete, &source.text, place.scope, Reversibility::R3, Certainty::Likely, why);
             } else if place.scope == Scope::VcsMetadata && place.whole {
                 run.effect(
                     Kind::Delete,
@@ -93,6 +96,17 @@ fn copy(run: &mut Run<'_, '_>) {
     if target.dynamic || target.text == "/dev/null" {
         return;
     }
+    // Into a directory whose files take effect by themselves.
+    for source in sources.iter().filter(|source| !source.dynamic) {
+        let base = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+        let inside = format!("{}/{base}", target.text.trim_end_matches('/'));
+        let place = run.analyzer.place(&inside);
+        if let Some((level, why)) = write::persists(run.analyzer.context, &place.path)
+            && (target.text.ends_with('/') || write::persists(run.analyzer.context, &format!("{}/x", run.analyzer.place(&target.text).path)).is_some())
+        {
+            run.effect(Kind::Persist, &place.display, place.scope, level, why);
+        }
+    }
     let keeps = parsed.has("n", "no-clobber") || parsed.has("b", "backup");
     let place = run.analyzer.place(&target.text);
     match write::classify(run.analyzer.context, &place, keeps) {
@@ -109,6 +123,18 @@ fn copy(run: &mut Run<'_, '_>) {
         Some((kind, level, why)) => run.effect(kind, &place.display, place.scope, level, why),
         None => {}
     }
+}
+
+/// Are files taken away in a sweep: everything of a tree, or what only the run knows, or a
+/// directory of the home to a place that is emptied by itself?
+fn is_swept(run: &Run<'_, '_>, source: &Arg, target: &Arg) -> bool {
+    let place = run.analyzer.place(&source.text);
+    let to = run.analyzer.place(&target.text).scope;
+    let in_tree = matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked);
+    let is_all = source.glob && matches!(&*source.text, "*" | "./*" | "**" | "**/*");
+    let is_unknown = source.dynamic && source.glob && source.text.starts_with('$') && target.dynamic;
+    is_unknown
+        || to == Scope::Temp && (in_tree && is_all || place.scope == Scope::Home && !source.dynamic)
 }
 
 /// Whether an operand names another machine.
@@ -246,6 +272,14 @@ fn destination(run: &Run<'_, '_>, target: &Arg) -> (Scope, Reversibility, Certai
 fn scp(run: &mut Run<'_, '_>) {
     let parsed = Grammar { short: "cDFiJloPSXb", ..Grammar::default() }.parse(run.args);
     let Some((target, sources)) = parsed.operands.split_last() else { return };
+    // What comes from another machine nobody here has seen.
+    for source in sources.iter().filter(|source| is_remote(&source.text)) {
+        let base = source.text.rsplit(['/', ':']).next().unwrap_or("");
+        for file in [target.text.clone(), format!("{}/{base}", target.text.trim_end_matches('/'))] {
+            let path = run.analyzer.place(&file).path;
+            run.analyzer.downloads.push(path);
+        }
+    }
     for source in sources {
         let secret =
             secrecy(&source.text).or_else(|| secrecy(&run.analyzer.place(&source.text).path));

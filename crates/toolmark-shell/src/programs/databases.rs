@@ -164,8 +164,17 @@ fn client(run: &mut Run<'_, '_>) {
         );
         if text && let Some(value) = given.value {
             texts.push(value.to_owned());
+            if given.dynamic && value.starts_with('$') && !value.contains(' ') {
+                let why = "runs statements known only at run time";
+                run.ask(Kind::Delete, value, Scope::Remote, why);
+            }
         }
     }
+    // `influx -execute TEXT`
+    texts.extend(args.windows(2).filter_map(|pair| match pair {
+        [flag, text] if matches!(&*flag.text, "-execute" | "-query" | "-cmd") => Some(text.text.clone()),
+        _ => None,
+    }));
     // Operands behind the database are SQL for the embedded clients.
     if local || texts.is_empty() {
         texts.extend(
@@ -174,11 +183,26 @@ fn client(run: &mut Run<'_, '_>) {
     }
     match &run.call.input {
         Flow::Text(text) => texts.push(text.clone()),
-        Flow::File(path) => texts.extend(run.analyzer.script_text(path)),
+        Flow::File(path) => {
+            unseen(run, path);
+            texts.extend(run.analyzer.script_text(path));
+        }
+        Flow::Unknown if super::names_production(args) && !local => {
+            let why = "runs statements known only at run time";
+            run.ask(Kind::Delete, "its input", Scope::Remote, why);
+        }
         _ => {}
     }
+    if local && let Some(file) = parsed.operands.first() {
+        let call = run.call;
+        run.analyzer.read_file(file, name, call);
+    }
     // A file that the command line or the session wrote is read.
-    let files = parsed.options.iter().filter(|given| matches!(given.name, "f" | "file" | "i"));
+    let is_file = |name: &str| matches!(name, "f" | "file" | "i");
+    for given in parsed.options.iter().filter(|given| is_file(given.name)) {
+        unseen(run, given.value.unwrap_or(""));
+    }
+    let files = parsed.options.iter().filter(|given| is_file(given.name));
     texts.extend(
         files.filter_map(|given| given.value).filter_map(|file| run.analyzer.script_text(file)),
     );
@@ -195,7 +219,12 @@ fn client(run: &mut Run<'_, '_>) {
         if memory {
             continue;
         }
-        if local {
+        // Where the database has the name of one for tests, somebody is asked.
+        let is_trial = !local
+            && parsed.operands.first().is_some_and(|arg| !arg.dynamic && !arg.text.contains(' ') && sql::is_trial(&arg.text));
+        if is_trial && parsed.value("h", "host").is_none_or(|host| host == "localhost") {
+            run.ask(Kind::Delete, &found.target, Scope::Remote, found.why);
+        } else if local {
             let place = run.analyzer.place(&file);
             let level = match (place.scope, found.reversibility) {
                 (Scope::Temp, _) => Reversibility::R2,
@@ -206,6 +235,23 @@ fn client(run: &mut Run<'_, '_>) {
         } else {
             run.effect(Kind::Delete, &found.target, Scope::Remote, found.reversibility, found.why);
         }
+    }
+}
+
+/// A file of statements that the session did not write: asked about where it goes to what
+/// people use, or where its name says that it destroys.
+fn unseen(run: &mut Run<'_, '_>, file: &str) {
+    if file.is_empty() || run.analyzer.script_text(file).is_some() {
+        return;
+    }
+    let base = file.rsplit('/').next().unwrap_or(file);
+    let mut words = base.split(|c: char| !c.is_ascii_alphanumeric());
+    let says = words.any(|word| {
+        matches!(word.to_ascii_lowercase().as_str(), "drop" | "wipe" | "purge" | "nuke" | "truncate" | "destroy" | "teardown")
+    });
+    let is_elsewhere = run.args.iter().any(|arg| arg.dynamic && arg.text.starts_with('$'));
+    if says || is_elsewhere || super::names_production(run.args) {
+        run.ask(Kind::RemoteState, file, Scope::Remote, "runs statements from a file");
     }
 }
 

@@ -132,6 +132,7 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
             ("stop", _) if any(&["--no-backup"]) => drops,
             _ => None,
         },
+        "atlas" if second == "delete" => Some((R5, "deletes from a service")),
         "dbmate" | "goose" | "migrate" | "sqlx" | "diesel" | "sea-orm-cli" | "hasura" | "atlas"
         | "phinx" | "refinery" | "sqitch" => {
             if any(&["drop", "reset", "fresh", "refresh"])

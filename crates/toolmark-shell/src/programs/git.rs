@@ -333,10 +333,17 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         }
         "add" | "stage" => {
             for arg in args.iter().filter(|arg| !arg.text.starts_with('-') && !arg.dynamic) {
-                if run.analyzer.context.secrecy(&arg.text) == Some(Secrecy::Secret) {
+                let is_copy = run.analyzer.is_copy(&run.analyzer.place(&arg.text).path);
+                if is_copy || run.analyzer.context.secrecy(&arg.text) == Some(Secrecy::Secret) {
                     let why = "puts a secret under version control";
                     run.effect(Kind::SendOut, &arg.text, Scope::VcsMetadata, R1, why);
                 }
+            }
+        }
+        "credential" | "credential-store" | "credential-cache" | "credential-manager"
+        | "credential-osxkeychain" | "credential-libsecret" => {
+            if matches!(super::plain_words(args).first(), Some(&("fill" | "get"))) {
+                run.effect(Kind::ReadSecret, sub, Scope::Home, R1, "prints a secret");
             }
         }
         "config" => config(run, args),

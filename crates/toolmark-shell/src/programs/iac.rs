@@ -25,7 +25,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
         "terraform" | "tofu" | "terragrunt" => {
             let auto = has(&["auto-approve", "terragrunt-non-interactive"]);
-            let all: Vec<&str> = words.iter().copied().filter(|word| *word != "run-all").collect();
+            let all: Vec<&str> = words.iter().copied().filter(|word| !matches!(*word, "run-all" | "run" | "--")).collect();
             match all.as_slice() {
                 ["destroy", ..] if auto => run.remote(&target, "destroys infrastructure"),
                 ["destroy", ..] => run.ask(
@@ -75,6 +75,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             _ => {}
         },
         "ansible" | "ansible-playbook" => {
+            if run.name == "ansible-playbook" && super::names_production(args) && !has(&["check", "C", "syntax-check", "list-tasks", "list-hosts"]) {
+                run.ask(Kind::RemoteState, &target, Scope::Remote, "changes production machines");
+            }
             if args.iter().any(|arg| {
                 arg.text == "--check"
                     || arg.text == "-C"
@@ -149,6 +152,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             {
                 run.remote(&target, "deletes from a service");
             }
+        }
+        // A deploy that asks nobody, or to where people are.
+        "cdk" | "sam" | "serverless" | "sls" | "cdktf" | "sst" | "eb" | "copilot"
+            if words.contains(&"deploy")
+                && (super::names_production(args)
+                    || has(&["no-confirm-changeset", "auto-approve"])
+                    || args.iter().any(|arg| matches!(&*arg.text, "never" | "--require-approval=never"))) =>
+        {
+            run.ask(Kind::RemoteState, &target, Scope::Remote, "deploys without a prompt");
         }
         "eb" => {
             if words.first() == Some(&"terminate") {

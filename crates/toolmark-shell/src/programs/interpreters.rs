@@ -107,6 +107,9 @@ fn shell(run: &mut Run<'_, '_>) {
     let script = rest.first().filter(|arg| arg.text != "-");
     if let Some(script) = script.filter(|_| !parsed.has("s", "")) {
         let script = script.clone();
+        if script.dynamic && is_one_variable(&script.text) {
+            execute_unknown(run, &script.text);
+        }
         let arguments = rest.get(1..).unwrap_or_default().to_vec();
         run.analyzer.variables.set_arguments(&arguments);
         execute_file(run, &script, |run, text| run.shell_text(text));
@@ -238,6 +241,15 @@ fn is_shell(name: &str) -> bool {
 
 fn code(run: &mut Run<'_, '_>) {
     let name = run.name;
+    // `dart run FILE`, `scala-cli run -e CODE`, `kotlinc -script FILE`
+    let verb = run.args.first().map_or("", |arg| arg.text.as_str());
+    let has_verb = matches!(name, "dart" | "scala-cli" | "crystal" | "nim")
+        && matches!(verb, "run" | "r" | "e" | "c" | "compile" | "test");
+    if has_verb || (matches!(name, "kotlinc" | "kotlin") && verb == "-script") {
+        let args = run.args.get(1..).unwrap_or_default();
+        let mut inner = Run { analyzer: &mut *run.analyzer, name, args, call: run.call };
+        return code(&mut inner);
+    }
     let language = match name {
         "node" | "nodejs" | "tsx" | "ts-node" | "zx" | "esno" | "vite-node" | "qjs" | "d8" => {
             Language::JavaScript

@@ -45,6 +45,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     ..,
                 ] => ask(run, &target),
                 ["exec" | "debug" | "run" | "rsh", ..] => {
+                    let is_wide = own.iter().any(|arg| {
+                        let text = arg.text.as_str();
+                        text.contains("hostPID") || text.contains("privileged") || text.contains("hostPath")
+                    });
+                    if is_wide || words.get(1).is_some_and(|word| word.starts_with("node/")) {
+                        let (kind, level) = (Kind::Privilege, Reversibility::R3);
+                        run.effect(kind, &target, Scope::Remote, level, "runs with the rights of a node");
+                    }
                     let inner = args.get(split + 1..).unwrap_or_default().to_vec();
                     if !inner.is_empty() {
                         run.inner(inner, Flow::Unknown);
@@ -55,7 +63,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         && has(&["-o", "--output"])
                         && own
                             .iter()
-                            .any(|arg| arg.text.contains("yaml") || arg.text.contains("json")) =>
+                            .any(|arg| arg.text.contains("yaml") || arg.text.contains("json") || arg.text.contains("template")) =>
                 {
                     run.effect(
                         Kind::ReadSecret,
@@ -65,7 +73,17 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         "reads a secret",
                     );
                 }
-                ["apply" | "create", ..] if super::names_production(own) => ask(run, &target),
+                ["apply" | "create" | "cp", ..] if super::names_production(own) => ask(run, &target),
+                ["apply" | "create", ..] if own.iter().any(|arg| arg.text.contains("://")) => {
+                    let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R1);
+                    run.effect(kind, &target, Scope::Remote, level, "applies what an address holds");
+                }
+                ["create", "clusterrolebinding" | "rolebinding", ..]
+                    if own.iter().any(|arg| arg.text.contains("cluster-admin")) =>
+                {
+                    let (kind, level) = (Kind::Privilege, Reversibility::R3);
+                    run.effect(kind, &target, Scope::Remote, level, "gives somebody all rights");
+                }
                 ["config", verb, ..] if verb.starts_with("delete") || verb.starts_with("unset") => {
                     ask(run, &target)
                 }
@@ -83,8 +101,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 run.remote(&target, "replaces resources by force")
             }
             ["rollback", ..] => ask(run, &target),
+            ["push", ..] => run.effect(Kind::Spend, &target, Scope::Remote, Reversibility::R3, "publishes a chart"),
+            ["install" | "upgrade" | "template", ..] if words.iter().any(|word| word.starts_with("http")) => {
+                let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R1);
+                run.effect(kind, &target, Scope::Remote, level, "applies what an address holds");
+            }
             _ => {}
         },
+        "argocd" if words.get(1) == Some(&"sync") => ask(run, &target),
         "kubeadm" | "k3s" | "talosctl" => {
             if matches!(words.first(), Some(&("reset" | "k3s-uninstall"))) {
                 run.remote(&target, "resets a node");

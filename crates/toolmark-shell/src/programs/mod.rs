@@ -41,6 +41,7 @@ mod sources;
 mod system;
 mod unknown;
 mod verbs;
+pub(crate) mod windows;
 mod writers;
 mod xargs;
 
@@ -49,6 +50,7 @@ use crate::run::Run;
 
 pub(crate) use network::downloads_to_output;
 pub(crate) use projects::run_source;
+pub(crate) use runners::suspect;
 pub(crate) use resources::writes_endlessly;
 
 /// A program's rules.
@@ -57,6 +59,7 @@ type Rule = fn(&mut Run<'_, '_>);
 fn rule(name: &str) -> Option<Rule> {
     Some(match name {
         "cd" | "pushd" | "popd" | "chdir" => directory::run,
+        name if windows::knows(name) && name != "shutdown" => windows::run,
         "rm" | "grm" | "srm" | "unlink" | "rmdir" | "shred" | "gshred" | "trash" | "trash-put"
         | "rimraf" | "del-cli" | "del" | "rd" | "erase" | "wipe" | "trash-empty" | "scrub" => {
             delete::run
@@ -86,7 +89,7 @@ fn rule(name: &str) -> Option<Rule> {
         | "partclone" | "sg_format" | "sg_sanitize" | "mmc" | "ntfsclone" => devices::run,
         name if name.starts_with("partclone.") => devices::run,
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chflags" | "gchmod" | "gchown"
-        | "icacls" | "setcap" | "takeown" => permissions::run,
+        | "setcap" => permissions::run,
         "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "duckdb"
         | "sqlcmd" | "bsqldb" | "cockroach" | "clickhouse-client" | "clickhouse" | "usql"
         | "snowsql" | "snow" | "cqlsh" | "mongosh" | "mongo" | "mongorestore" | "redis-cli"
@@ -221,17 +224,16 @@ fn rule(name: &str) -> Option<Rule> {
         | "opkg"
         | "add-apt-repository"
         | "apt-add-repository"
-        | "msiexec"
         | "installer" => packages::run,
         "gh" | "glab" | "hub-cli" | "tea" => publish::run,
         "mail" | "mailx" | "sendmail" | "mutt" | "swaks" | "msmtp" => network::mail,
-        "kill" | "pkill" | "killall" | "shutdown" | "reboot" | "halt" | "poweroff" | "init"
+        "fuser" | "killall5" | "kill" | "pkill" | "killall" | "shutdown" | "reboot" | "halt" | "poweroff" | "init"
         | "telinit" | "systemctl" | "service" | "launchctl" | "rc-service" | "sv"
         | "supervisorctl" | "pm2" | "forever" | "iptables" | "ip6tables" | "nft" | "ufw"
         | "firewall-cmd" | "ip" | "ifconfig" | "route" | "crontab" | "at" | "batch"
         | "update-rc.d" | "chkconfig" | "initctl" | "monit" | "xkill" | "skill" | "loginctl"
         | "pfctl" | "ipset" | "ipvsadm" | "nmcli" | "netplan" | "wg-quick" | "ifdown" | "tc"
-        | "taskkill" | "brew-services" | "schtasks" | "machinectl" => services::run,
+        | "taskkill" | "brew-services" | "machinectl" => services::run,
         "useradd"
         | "userdel"
         | "usermod"
@@ -279,12 +281,8 @@ fn rule(name: &str) -> Option<Rule> {
         | "kextunload"
         | "sysadminctl"
         | "launchd"
-        | "reg"
         | "bcdedit"
-        | "vssadmin"
-        | "wevtutil"
         | "cipher"
-        | "net"
         | "fc"
         | "logrotate"
         | "ldconfig"

@@ -429,6 +429,10 @@ fn connection(run: &mut Run<'_, '_>) {
         || matches!(&run.call.input, Flow::File(file) if secrecy(file).is_some())
     {
         run.effect(Kind::SendOut, &line, Scope::Remote, R5, "sends a secret");
+    } else if let Flow::Text(text) = &run.call.input
+        && ["flush_all", "flushall", "flushdb", "shutdown"].iter().any(|word| text.to_ascii_lowercase().contains(word))
+    {
+        run.ask(Kind::Delete, &line, Scope::Remote, "empties a store");
     } else if run.name == "telnet" && !run.args.is_empty() {
         run.effect(Kind::SendOut, &line, Scope::Remote, R1, "opens an unencrypted connection");
     } else if matches!(run.call.input, Flow::File(_))
@@ -470,6 +474,9 @@ fn ssh(run: &mut Run<'_, '_>) {
         }
     }
     if command.is_empty() {
+        if super::names_production(&[Arg::plain(&host)]) && run.call.input == Flow::None {
+            run.effect(Kind::Privilege, &host, Scope::Remote, R1, "opens a shell in production");
+        }
         if let Flow::Text(text) = run.call.input.clone() {
             run.shell_text(&text);
         }

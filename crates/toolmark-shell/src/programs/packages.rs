@@ -341,7 +341,7 @@ fn package_program(run: &mut Run<'_, '_>, program: &str) {
         && !sources::is_well_known(package)
         && !super::is_known(package.split('@').next().unwrap_or(package))
         && sources::foreign_source(package).is_none()
-        && !super::only_informs(run.args)
+        && !only_informs(run.args)
     {
         untrusted(run, package, "runs a package that is not well known");
     }

@@ -76,6 +76,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 (R3, "changes rights recursively")
             }
             _ if open && place.scope != Scope::Temp => (R3, "makes files writable for everyone"),
+            _ if recursive && arg.dynamic && arg.text.starts_with('$') => {
+                (R3, "changes the rights of a path known only at run time")
+            }
             Scope::Unknown if recursive => {
                 (R3, "changes the rights of a path known only at run time")
             }

@@ -96,6 +96,33 @@ const VERBS: &[&str] = &[
     "import",
     "write",
     "read",
+    "compress",
+    "expand",
+    "unlock",
+    "update",
+    "publish",
+    "send",
+    "convertto",
+    "convertfrom",
+    "test",
+    "split",
+    "join",
+    "measure",
+    "sort",
+    "where",
+    "foreach",
+    "group",
+    "compare",
+    "resolve",
+    "wait",
+    "debug",
+    "trace",
+    "checkpoint",
+    "restore",
+    "push",
+    "pop",
+    "use",
+    "mount",
 ];
 
 /// What belongs to the session itself.
@@ -297,7 +324,12 @@ pub(super) fn cmdlet(run: &mut Run<'_, '_>, name: &str) {
         | "add-content" => {
             let appends = name == "add-content" || given.has("append");
             let call = run.call;
+            let value = given.value(&["value", "inputobject"]).or(given.rest.get(1).copied());
+            let is_nothing = value.is_some_and(|arg| arg.text.is_empty() || arg.text == "null");
             if let Some(path) = given.paths().first() {
+                if is_nothing && !appends {
+                    run.analyzer.empty_file(path, run.name, call);
+                }
                 run.analyzer.write_file(path, appends, run.name, call);
             }
         }
@@ -326,6 +358,15 @@ pub(super) fn cmdlet(run: &mut Run<'_, '_>, name: &str) {
             }
         }
         "start-process" => start(run, &given),
+        "start-bitstransfer" => super::windows::run(run),
+        "compress-archive" => {
+            let mut words = vec![Arg::plain("zip"), Arg::plain("-r")];
+            let mut paths = given.paths();
+            let target = given.value(&["destinationpath"]).cloned().or_else(|| paths.pop());
+            words.extend(target);
+            words.extend(paths);
+            run.inner(words, Flow::None);
+        }
         "set-itemproperty" | "remove-itemproperty" | "new-itemproperty" => {
             let is_registry = |path: &Arg| is_registry(&path.text);
             if given.paths().iter().any(is_registry) {
@@ -349,7 +390,7 @@ fn by_verb(run: &mut Run<'_, '_>, name: &str, given: &Given<'_>) {
             matches!(text.as_str(), "false" | "0" | "disabled")
         })
     };
-    if OWN_NOUNS.contains(&noun) {
+    if OWN_NOUNS.contains(&noun) && verb != "uninstall" {
         return;
     }
     match verb {
@@ -394,7 +435,7 @@ fn by_verb(run: &mut Run<'_, '_>, name: &str, given: &Given<'_>) {
         "set" if noun == "acl" => {
             run.effect(Kind::Privilege, &target, Scope::Unknown, R3, "changes permissions");
         }
-        "add" if says(&["groupmember"]) => {
+        "add" | "new" | "set" | "enable" if says(&["groupmember", "localuser", "aduser", "localgroup", "adgroup"]) => {
             run.effect(Kind::Privilege, &target, Scope::System, R3, "gives somebody more rights");
         }
         "register" | "new" | "set"
@@ -506,6 +547,12 @@ mod tests {
                 "pwsh -c 'irm -Method Delete https://h/x/1'",
                 "pwsh -c 'if ($x) { Remove-Item -Recurse /srv/data }'",
                 "pwsh -c 'Move-Item /srv/data NUL'",
+                "pwsh -c \"&('Rem'+'ove-Item') -Recurse /srv/data\"",
+                "pwsh -c \"&('{1}{0}' -f 'Item','Remove-') /srv/data -Recurse\"",
+                "pwsh -c '$x = \"ri\"; & $x -r -fo /srv/data'",
+                "pwsh -c 'Set-Alias z Remove-Item; z -Recurse /srv/data'",
+                "pwsh -c 'gci /srv/data -r | % { ri $_.FullName -fo }'",
+                "$c = 'Remove-' + 'Item'; & $c -Recurse -Force $env:APPDATA",
             ],
             &[
                 "pwsh -c 'Stop-Computer'",
@@ -515,6 +562,9 @@ mod tests {
                 "pwsh -c 'Remove-ItemProperty HKLM:/Software/X -Name Y'",
                 "pwsh -c 'Get-Process x | Stop-Process'",
                 "pwsh -c 'Remove-Item $x -Recurse'",
+                "pwsh -c \"Set-Content src/main.cs ''\"",
+                "pwsh -c '& (gcm r?move-item) -Recurse /srv/data'",
+                "[Environment]::SetEnvironmentVariable('PATH','C:\\tmp\\bin','Machine')",
             ],
             &[
                 "pwsh -c 'Remove-Item -Recurse -Force node_modules'",
@@ -525,6 +575,10 @@ mod tests {
                 "pwsh -c 'Set-ExecutionPolicy Bypass -Scope Process'",
                 "pwsh -c 'Write-Host \"Format-Volume\"'",
                 "pwsh -c 'Get-ChildItem -Recurse | Measure-Object'",
+                "Remove-Item -Recurse -Force .\\bin, .\\obj; dotnet build",
+                "Remove-Item .\\TestResults -Recurse -Force; dotnet test",
+                "if (Test-Path .\\node_modules) { Remove-Item .\\node_modules -Recurse -Force }; npm ci",
+                "Get-Process | Sort-Object CPU -Descending | Select-Object -First 5",
             ],
         );
     }

@@ -40,7 +40,39 @@ pub(crate) fn is_powershell(text: &str) -> bool {
             // Its own names have capitals; programs of other shells have none.
             let is_own = first.split('-').all(|p| p.starts_with(|c: char| c.is_ascii_uppercase()));
             is_own && first.contains('-') && is_cmdlet(&first.to_ascii_lowercase())
-        }) || text.contains("]::"))
+        }) || text.contains("]::")
+            || has_own_marks(text))
+}
+
+/// Marks that no other shell has, outside of quotes.
+fn has_own_marks(text: &str) -> bool {
+    if !text.contains(['$', '%', '&', '|', '(', '\\']) {
+        return false;
+    }
+    let mut bare = String::with_capacity(text.len());
+    let mut quote = None;
+    for c in text.chars() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            (None, c) => bare.extend(c.to_lowercase()),
+            _ => {}
+        }
+    }
+    let marks = ["$_.", "$psitem", "$env:", "$null >", "| % {", "|% {", "| ? {", "| foreach {", "-erroraction"];
+    let begins = |part: &str| {
+        let part = part.trim_start();
+        let first = part.split([' ', '(']).next().unwrap_or("");
+        matches!(first, "gci" | "ri" | "iex" | "irm" | "iwr" | "rni" | "clc" | "spps" | "sal" | "icm" | "gcm")
+            && part.len() > first.len()
+            && !part.contains("-s mix")
+            && !part.starts_with("iex -")
+    };
+    let trimmed = bare.trim_start();
+    marks.iter().any(|mark| bare.contains(mark))
+        || ["&(", "& (", "& $", ".("].iter().any(|start| trimmed.starts_with(start))
+        || bare.contains("; & $") || bare.contains(";& $") || bare.contains("; &(") || bare.contains("; & (")
+        || bare.split([';', '|', '\n']).any(begins)
 }
 
 /// Analyzes a text.
@@ -58,6 +90,10 @@ pub(crate) fn run(run: &mut Run<'_, '_>, text: &str) {
     if text.contains("]::") {
         inline::scan(run, Language::PowerShell, &text.replace('\\', "/"));
     }
+    if sets_environment(text) {
+        let why = "changes the environment of later sessions";
+        run.effect(Kind::Persist, "the environment", Scope::Home, Reversibility::R3, why);
+    }
     if text.to_ascii_lowercase().contains(".delete(") && !text.contains("]::") {
         let why = "deletes what it found";
         let (level, certainty) = (Reversibility::R4, Certainty::Unresolved);
@@ -74,6 +110,13 @@ pub(crate) fn run(run: &mut Run<'_, '_>, text: &str) {
     run.analyzer.depth -= 1;
 }
 
+/// `[Environment]::SetEnvironmentVariable(…, 'Machine')`
+fn sets_environment(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower.contains("setenvironmentvariable(")
+        && ["'machine'", "'user'", "\"machine\"", "\"user\"", "::machine", "::user"].iter().any(|scope| lower.contains(scope))
+}
+
 /// Runs the commands in turn. What one lists goes to the next through a pipe.
 fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
     let mut words: Vec<Arg> = Vec::new();
@@ -81,13 +124,29 @@ fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
     let mut outer: Vec<Vec<Arg>> = Vec::new();
     let mut is_assigned = false;
     let mut left = MAX_COMMANDS;
+    let mut aliases: Vec<(String, String)> = Vec::new();
+    // What `$_` stands for in the block of a loop.
+    let mut element: Vec<Arg> = Vec::new();
     for token in tokens.into_iter().chain([Token::End]) {
         match token {
-            Token::Word(word) => words.push(word),
+            Token::Word(word) if is_element(&word) && !element.is_empty() => {
+                words.extend(element.iter().cloned());
+            }
+            Token::Word(mut word) => {
+                let alias = aliases.iter().find(|(name, _)| word.text.eq_ignore_ascii_case(name));
+                if let Some((_, full)) = alias.filter(|_| words.is_empty()) {
+                    word.text.clone_from(full);
+                }
+                words.push(word);
+            }
             Token::Assign => is_assigned = true,
             Token::Open => outer.push(std::mem::take(&mut words)),
             Token::Close => {
-                let found = command(run, std::mem::take(&mut words), &listed, &mut left);
+                let inner = std::mem::take(&mut words);
+                let found = match built_text(&inner) {
+                    Some(text) => vec![Arg { quoted: true, ..Arg::plain(&text) }],
+                    None => command(run, inner, &listed, &mut left),
+                };
                 words = outer.pop().unwrap_or_default();
                 // What stands in parentheses is a word of the command around it.
                 match found.is_empty() {
@@ -103,10 +162,60 @@ fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
                 if std::mem::take(&mut is_assigned) && !words.first().is_some_and(names_cmdlet) {
                     words.clear();
                 }
-                command(run, std::mem::take(&mut words), &listed, &mut left);
+                let done = std::mem::take(&mut words);
+                remember_alias(&done, &mut aliases);
+                if done.first().is_some_and(|word| is_loop(&word.text)) {
+                    element = listed.clone();
+                }
+                command(run, done, &listed, &mut left);
                 listed.clear();
             }
         }
+    }
+}
+
+fn is_loop(word: &str) -> bool {
+    matches!(word.to_ascii_lowercase().as_str(), "%" | "foreach" | "foreach-object")
+}
+
+/// `$_`, `$_.FullName`, `$PSItem`
+fn is_element(word: &Arg) -> bool {
+    let lower = word.text.to_ascii_lowercase();
+    word.dynamic && (lower.starts_with("$_") || lower.starts_with("$psitem"))
+}
+
+/// `Set-Alias z Remove-Item`
+fn remember_alias(words: &[Arg], aliases: &mut Vec<(String, String)>) {
+    let Some((first, rest)) = words.split_first() else { return };
+    if !matches!(&*first.text.to_ascii_lowercase(), "set-alias" | "new-alias" | "sal" | "nal") {
+        return;
+    }
+    let mut plain = rest.iter().filter(|word| !word.text.starts_with('-'));
+    if let (Some(name), Some(full)) = (plain.next(), plain.next())
+        && aliases.len() < MAX_COMMANDS
+    {
+        aliases.push((name.text.clone(), full.text.clone()));
+    }
+}
+
+/// Text that is put together: `'{1}{0}' -f 'a','b'`, `'a','b' -join ''`.
+fn built_text(words: &[Arg]) -> Option<String> {
+    match words {
+        [format, operator, values @ ..] if operator.text == "-f" && format.quoted => {
+            let mut text = format.text.clone();
+            for (at, value) in values.iter().enumerate().take(10) {
+                text = text.replace(&format!("{{{at}}}"), &value.text);
+            }
+            Some(text)
+        }
+        [values @ .., operator, between] if operator.text.eq_ignore_ascii_case("-join") => {
+            let texts: Vec<&str> = values.iter().map(|value| value.text.as_str()).collect();
+            Some(texts.join(&between.text))
+        }
+        [operator, values @ ..] if operator.text.eq_ignore_ascii_case("-join") => {
+            Some(values.iter().map(|value| value.text.as_str()).collect())
+        }
+        _ => None,
     }
 }
 
@@ -126,6 +235,7 @@ fn command(
         return Vec::new();
     }
     *left -= 1;
+    redirect(run, &mut words);
     let lower = crate::run::program_name(&first.text);
     let name = full_name(&lower, true).to_owned();
     let plain = |word: &&Arg| !word.text.starts_with('-');
@@ -152,6 +262,13 @@ fn command(
         | "foreach" | "%" | "?" | "select" | "sort" | "convertto-json" | "convertto-csv"
         | "out-string" => listed.to_vec(),
         _ if words.len() == 1 && first.quoted => vec![first],
+        // `& $x -Recurse`: a program that nobody knows, with the options of one that deletes.
+        _ if first.dynamic && words.iter().skip(1).any(|word| is_option(word, "-recurse") || is_option(word, "-force")) => {
+            let (level, certainty) = (Reversibility::R4, Certainty::Unresolved);
+            let why = "an unknown command with the options of a recursive delete";
+            run.sure(Kind::Delete, &first.text, Scope::Unknown, level, certainty, why);
+            Vec::new()
+        }
         _ if is_cmdlet(&name) => {
             let is_fed = matches!(
                 name.as_str(),
@@ -181,6 +298,29 @@ fn command(
             Vec::new()
         }
     }
+}
+
+fn is_option(word: &Arg, option: &str) -> bool {
+    let text = word.text.to_ascii_lowercase();
+    text.len() > 1 && option.starts_with(&text)
+}
+
+/// `… > FILE`
+fn redirect(run: &mut Run<'_, '_>, words: &mut Vec<Arg>) {
+    let is_mark = |word: &Arg| !word.quoted && matches!(&*word.text, ">" | ">>" | "1>" | "2>" | "*>");
+    let Some(at) = words.iter().position(is_mark) else { return };
+    let appends = words.get(at).is_some_and(|word| word.text == ">>");
+    let is_nothing = matches!(words.get(..at), Some([only]) if only.text == "null" || only.text.is_empty());
+    if let Some(path) = words.get(at + 1).cloned() {
+        let call = run.call;
+        if is_nothing && !appends {
+            run.analyzer.empty_file(&path, run.name, call);
+        }
+        if !matches!(&*path.text, "null" | "nul" | "NUL" | "&1") {
+            run.analyzer.write_file(&path, appends, run.name, call);
+        }
+    }
+    words.truncate(at);
 }
 
 fn is_keyword(word: &str) -> bool {
@@ -298,6 +438,11 @@ impl Reader<'_> {
                     self.rest.next();
                     self.variable(&mut arg);
                 }
+                '+' if arg.quoted => {
+                    // `'a'+'b'`
+                    self.rest.next();
+                }
+                c if c.is_whitespace() && arg.quoted && self.continues() => {}
                 c if c.is_whitespace() || ";|(){},&".contains(c) => break,
                 '=' if raw_variable.is_some() => break,
                 c => {
@@ -331,6 +476,29 @@ impl Reader<'_> {
             }
         }
         self.out.push(Token::Word(arg));
+    }
+
+    /// Goes on behind ` + ` where another quoted text is added.
+    fn continues(&mut self) -> bool {
+        let mut ahead = self.rest.clone();
+        let mut steps = 0;
+        while ahead.next_if(|c| *c == ' ').is_some() {
+            steps += 1;
+        }
+        if ahead.next() != Some('+') {
+            return false;
+        }
+        steps += 1;
+        while ahead.next_if(|c| *c == ' ').is_some() {
+            steps += 1;
+        }
+        let is_text = matches!(ahead.peek(), Some('\'' | '"'));
+        if is_text {
+            for _ in 0..steps {
+                self.rest.next();
+            }
+        }
+        is_text
     }
 
     /// The value of a variable whose mark has been read.

@@ -91,6 +91,23 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             "starts a helper program",
         );
     }
+    // `less '+!command'`
+    let given = run.args.iter().filter_map(|arg| arg.text.strip_prefix("+!"));
+    for text in given.map(str::to_owned).collect::<Vec<_>>() {
+        run.shell_text(&text);
+    }
+    if matches!(name, "tail" | "tac") && run.args.iter().any(|arg| arg.text == "/dev/zero") {
+        run.ask(Kind::StopService, "the memory", Scope::System, "reads without an end");
+    }
+    // `jq '.scripts.test = "…"'`: a script that is run by its name later.
+    if matches!(name, "jq" | "yq") {
+        let filters = run.args.iter().filter(|arg| arg.text.contains(".scripts."));
+        for filter in filters.map(|arg| arg.text.clone()).collect::<Vec<_>>() {
+            for text in filter.split('"').skip(1).step_by(2) {
+                super::runners::suspect(run, |run| run.shell_text(text));
+            }
+        }
+    }
     let has_pattern = matches!(
         name,
         "grep" | "egrep" | "fgrep" | "ugrep" | "zgrep" | "rg" | "ag" | "ack" | "batgrep"

@@ -145,6 +145,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     if matches!(run.name, "expect" | "gdb" | "lldb") {
         return;
     }
+    // Programs that run a command on many machines take its words as they are.
+    if matches!(run.name, "dsh" | "pdsh" | "clush" | "pssh" | "parallel-ssh" | "mussh")
+        && let Some(at) = run.args.iter().position(|arg| arg.text == "--")
+    {
+        let words = run.args.get(at + 1..).unwrap_or_default().to_vec();
+        suspect(run, |run| {
+            run.inner(words, Flow::None);
+        });
+    }
     tail(run);
 }
 
@@ -283,7 +292,7 @@ fn destroys(name: &str) -> bool {
 
 /// Keeps what `look` finds only where it would not be allowed, and as likely: that
 /// the program runs it is a guess.
-pub(super) fn suspect(run: &mut Run<'_, '_>, look: impl FnOnce(&mut Run<'_, '_>)) {
+pub(crate) fn suspect(run: &mut Run<'_, '_>, look: impl FnOnce(&mut Run<'_, '_>)) {
     let (effects, commands) = (run.analyzer.effects.len(), run.analyzer.commands.len());
     let (cwd, variables) = (run.analyzer.cwd.clone(), run.analyzer.variables.clone());
     let call = Call { indirect: true, ..run.call.clone() };

@@ -101,6 +101,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 false => stop(run, "stops every process of that name"),
             }
         }
+        "fuser" => {
+            if args.iter().any(|arg| arg.text.starts_with("-k") || arg.text == "--kill") {
+                stop(run, "stops whatever uses a file or port");
+            }
+        }
+        "killall5" => stop(run, "stops every process"),
         "shutdown" => {
             if !has(&["-c", "--show", "-k"]) {
                 stop(run, "shuts down the machine");
@@ -167,11 +173,6 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 || (words.contains(&"off") && matches!(first, "networking" | "n"))
             {
                 stop(run, "changes network settings");
-            }
-        }
-        "netplan" | "brew-services" | "schtasks" => {
-            if args.iter().any(|arg| arg.text.eq_ignore_ascii_case("/delete")) {
-                stop(run, "deletes a scheduled job");
             }
         }
         "crontab" => {

@@ -13,6 +13,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     {
         return;
     }
+    // Scripts that take a whole installation away.
+    if run.name.contains("uninstall") {
+        let (kind, certainty) = (Kind::Delete, Certainty::Likely);
+        let why = "removes an installation";
+        run.sure(kind, run.name, Scope::System, Reversibility::R3, certainty, why);
+    }
     let words: Vec<&str> = run
         .args
         .iter()

@@ -33,6 +33,10 @@ pub(super) fn destroys(verb: &str) -> bool {
             | "shred"
             | "obliterate"
             | "teardown"
+            | "deleteall"
+            | "rmr"
+            | "expunge"
+            | "obliterate-all"
     ) || [
         "delete-",
         "terminate-",
@@ -235,7 +239,9 @@ pub(super) fn find(words: &[&str], reach: usize) -> Option<Verb> {
         let mut verdict = None;
         let mut safe = false;
         for piece in word.split(':') {
-            if destroys(piece) {
+            // `DeleteInstance` of some clouds
+            let camel = piece.starts_with(|c: char| c.is_ascii_uppercase()).then(|| first_word(piece));
+            if destroys(piece) || camel.as_deref().is_some_and(destroys) {
                 verdict = Some(Verb::Destroys);
             } else if disturbs(piece) && verdict.is_none() {
                 verdict = Some(Verb::Disturbs);
