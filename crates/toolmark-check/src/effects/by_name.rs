@@ -46,6 +46,10 @@ pub(super) enum Says {
     Pays,
     /// It sends a message to people.
     Sends,
+    /// It shows a secret.
+    Reveals,
+    /// It gives rights, or puts something where people use it.
+    Grants,
     /// Nothing of this.
     Nothing,
 }
@@ -53,7 +57,19 @@ pub(super) enum Says {
 /// The words of a tool's name, without those of its server, with blanks between.
 fn words(name: &str) -> String {
     let own = name.rsplit_once("__").map_or(name, |(_, own)| own);
-    split_words(own.rsplit(['/', '.', ':']).next().unwrap_or(own))
+    let own = own.rsplit(['/', '.', ':']).next().unwrap_or(own);
+    split_words(without_server(own))
+}
+
+/// `mcp_SERVER_tool_name`, `SERVER-tool_name`: some hosts join them with one sign.
+fn without_server(own: &str) -> &str {
+    if let Some((_, tool)) = own.strip_prefix("mcp_").and_then(|rest| rest.split_once('_')) {
+        return tool;
+    }
+    match own.rsplit_once('-') {
+        Some((_, tool)) if tool.contains('_') => tool,
+        _ => own,
+    }
 }
 
 /// The words of a name, with blanks between.
@@ -79,15 +95,40 @@ pub(super) fn says(name: &str) -> Says {
     for (at, word) in words(name).split(' ').filter(|word| !word.is_empty()).enumerate() {
         match word {
             // What is read may be called anything: `drop_view` reads nothing.
+            "get" | "read" | "show" | "fetch" | "retrieve" | "export" if at == 0 => {
+                said.only_reads = word != "export";
+                said.shows = true;
+            }
             "get" | "list" | "read" | "search" | "describe" | "show" | "view" | "find"
             | "count" | "check" | "validate" | "preview" | "explain" | "is" | "has" | "can" => {
                 said.only_reads |= at == 0;
             }
             "dry" => said.only_reads = true,
             word if is_of_view(word) => said.is_of_view = true,
-            "refund" | "payout" | "transfer" | "withdraw" | "charge" => said.pays = true,
-            "send" | "broadcast" => said.sends |= at == 0,
-            "email" | "mail" | "sms" | "newsletter" | "invite" => said.is_mail = true,
+            "refund" | "payout" | "payouts" | "transfer" | "withdraw" | "withdrawal" | "charge"
+            | "pay" | "payment" | "payments" | "wire" | "disburse" | "disbursement" | "purchase"
+            | "buy" | "sell" | "topup" | "trade" | "swap" | "stake" | "remit" | "tip" => {
+                said.pays = true;
+            }
+            "card" | "cards" | "order" | "orders" | "subscription" => said.is_paid = true,
+            "issue" | "place" | "checkout" => said.orders |= at == 0,
+            "send" | "broadcast" | "blast" | "schedule" => said.sends |= at == 0,
+            "tweet" | "toot" => said.posts |= at == 0,
+            "post" | "publish" => said.posts |= at == 0,
+            "email" | "emails" | "mail" | "mails" | "sms" | "newsletter" | "invite"
+            | "invites" | "campaign" | "campaigns" | "notification" | "notifications" | "push"
+            | "announcement" | "fax" | "letter" | "whatsapp" | "mms" | "voicemail" | "dm" => {
+                said.is_mail = true;
+            }
+            "secret" | "secrets" | "password" | "passwords" | "credential" | "credentials"
+            | "apikey" | "keypair" => said.is_secret = true,
+            "scanning" | "alert" | "alerts" | "policy" | "metadata" | "names" | "rotation"
+            | "scan" | "leak" | "leaks" => said.is_about = true,
+            "reveal" | "decrypt" | "unseal" | "dump" => said.reveals |= at == 0,
+            "grant" | "impersonate" | "promote" | "assign" | "elevate" | "whitelist"
+            | "allowlist" => said.grants |= at == 0,
+            "role" | "roles" | "admin" | "owner" | "permission" | "permissions" | "access"
+            | "ownership" | "policy_binding" | "superuser" | "production" => said.is_right = true,
             "calculate" | "estimate" | "agent" | "agents" | "human" | "file" | "files" => {
                 said.is_no_money = true;
             }
@@ -115,10 +156,15 @@ pub(super) fn says(name: &str) -> Says {
         }
     }
     match said {
+        Said { shows: true, is_secret: true, is_about: false, .. } => Says::Reveals,
+        Said { reveals: true, .. } if said.is_secret => Says::Reveals,
         Said { only_reads: true, .. } => Says::Nothing,
         Said { pays: true, is_no_money: false, .. } => Says::Pays,
         Said { deletes: true, is_of_view: false, .. } => Says::Deletes,
+        Said { orders: true, is_paid: true, .. } => Says::Pays,
         Said { sends: true, is_mail: true, .. } => Says::Sends,
+        Said { posts: true, is_mail: true, .. } => Says::Sends,
+        Said { grants: true, is_right: true, .. } => Says::Grants,
         Said { runs: true, .. } => Says::Runs,
         Said { disturbs: true, is_of_view: false, .. } => Says::Disturbs,
         Said { stops: true, is_service: true, .. } => Says::Disturbs,
@@ -137,7 +183,16 @@ struct Said {
     disturbs: bool,
     stops: bool,
     sends: bool,
+    posts: bool,
     is_mail: bool,
+    shows: bool,
+    is_secret: bool,
+    is_about: bool,
+    reveals: bool,
+    grants: bool,
+    is_right: bool,
+    orders: bool,
+    is_paid: bool,
     is_service: bool,
     is_of_view: bool,
     runs: bool,
@@ -370,9 +425,20 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
             }
         }
         Says::Sends => Some(only_with(name, Reversibility::R3, "says that it sends a message")),
+        Says::Reveals => {
+            let mut analysis = only_with(name, Reversibility::R1, "says that it shows a secret");
+            analysis.effects.iter_mut().for_each(|effect| effect.kind = Kind::ReadSecret);
+            let effects = std::mem::take(&mut analysis.effects);
+            let mut analysis = Analysis::default();
+            effects.into_iter().for_each(|effect| analysis.add(effect));
+            Some(analysis)
+        }
+        Says::Grants => {
+            Some(only_with(name, Reversibility::R3, "says that it gives rights to somebody"))
+        }
         Says::Deletes => {
             let paths = paths(args);
-            if paths.is_empty() {
+            if paths.is_empty() || is_elsewhere(args) {
                 return Some(only(name, "says that it deletes"));
             }
             let paths: Vec<_> = paths.into_iter().map(super::quoted).collect();
@@ -385,12 +451,47 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
             Some(only_with(name, Reversibility::R3, "says that it stops or takes back something"))
         }
         // Agents are transferred to, too; money comes in amounts.
-        Says::Pays if args.get("amount").is_some() || name.contains("refund") => {
+        Says::Pays if has_amount(args) || is_always_paid(name) => {
             Some(only(name, "says that it moves money"))
         }
         Says::Pays => None,
         Says::Writes | Says::Nothing => run(command_by_key(args)?),
     }
+}
+
+/// Is the file one of a service, by what stands beside its path?
+fn is_elsewhere(args: &Value) -> bool {
+    let keys = [
+        "owner", "repo", "repository", "bucket", "branch", "sha", "workspace", "project", "project_id", "projectId",
+        "site", "drive_id", "container", "host", "server", "share", "namespace", "space",
+    ];
+    args.as_object().is_some_and(|args| args.keys().any(|key| keys.contains(&key.as_str())))
+}
+
+/// Do the arguments name a sum, also inside others?
+fn has_amount(args: &Value) -> bool {
+    const KEYS: &[&str] = &[
+        "amount", "amounts", "total", "price", "cents", "sum", "limit", "quantity", "qty", "value", "currency",
+    ];
+    fn has(value: &Value, depth: usize) -> bool {
+        match value {
+            Value::Object(fields) => {
+                fields.keys().any(|key| {
+                    let words = split_words(key);
+                    words.split(' ').any(|word| KEYS.contains(&word))
+                }) || depth > 0 && fields.values().any(|value| has(value, depth - 1))
+            }
+            Value::Array(items) => depth > 0 && items.iter().take(64).any(|item| has(item, depth - 1)),
+            _ => false,
+        }
+    }
+    has(args, 3)
+}
+
+/// Names that mean money whatever they are given.
+fn is_always_paid(name: &str) -> bool {
+    let all = words(name);
+    all.split(' ').any(|word| matches!(word, "refund" | "payout" | "payouts" | "purchase" | "buy" | "withdraw" | "wire"))
 }
 
 /// What arguments that are switched on say: that something is destroyed, or shown to all.
@@ -537,6 +638,20 @@ mod tests {
             ),
             ("mcp__fs__delete_file", json!({"path": "notes.txt"}), Some(Decision::Allow)),
             ("mcp__gh__get_issue", json!({"number": 1}), None),
+            ("mcp__vault__read_secret", json!({"path": "prod/stripe"}), Some(Decision::Ask)),
+            ("mcp__gh__get_secret_scanning_alert", json!({"number": 1}), None),
+            ("mcp__vault__list_secrets", json!({"path": "prod"}), None),
+            ("mcp__paypal__create_payout", json!({"items": [{"amount": "1"}]}), Some(Decision::Ask)),
+            ("mcp__paypal__get_payout_status", json!({"batch_id": "B1"}), None),
+            ("mcp_mailchimp_send_campaign", json!({"campaign_id": "c"}), Some(Decision::Ask)),
+            ("mcp_brex_issue_card", json!({"limit": 50000}), Some(Decision::Ask)),
+            (
+                "github-delete_file",
+                json!({"owner": "a", "repo": "b", "path": "src/x.ts"}),
+                Some(Decision::Ask),
+            ),
+            ("github-list_commits", json!({"owner": "a"}), None),
+            ("mcp__okta__grant_role", json!({"user": "x", "role": "admin"}), Some(Decision::Ask)),
         ] {
             let decision = analyze_named(name, &args, &context).map(|analysis| analysis.decision);
             assert_eq!(decision, want, "{name}");

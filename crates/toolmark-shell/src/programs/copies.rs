@@ -134,7 +134,7 @@ fn is_swept(run: &Run<'_, '_>, source: &Arg, target: &Arg) -> bool {
     let is_all = source.glob && matches!(&*source.text, "*" | "./*" | "**" | "**/*");
     let is_unknown = source.dynamic && source.glob && source.text.starts_with('$') && target.dynamic;
     is_unknown
-        || to == Scope::Temp && (in_tree && is_all || place.scope == Scope::Home && !source.dynamic)
+        || to == Scope::Temp && (in_tree && is_all || matches!(place.scope, Scope::Home | Scope::Outside) && !source.dynamic && !source.text.contains('.'))
 }
 
 /// Whether an operand names another machine.

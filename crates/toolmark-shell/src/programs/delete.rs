@@ -105,6 +105,20 @@ pub(super) fn remove_item(run: &mut Run<'_, '_>, paths: &[Arg], recursive: bool)
     run.analyzer.builders.truncate(known);
 }
 
+/// What a desktop deletes: `gio remove`, `gio trash --empty`.
+pub(super) fn desktop(run: &mut Run<'_, '_>) {
+    let words = super::plain_words(run.args);
+    let has = |flag: &str| run.args.iter().any(|arg| arg.text == flag);
+    let call = run.call;
+    if has("--empty") || run.name == "bleachbit" && (has("--clean") || has("-c")) {
+        run.effect(Kind::Delete, "the trash", Scope::Home, Reversibility::R4, "empties the trash");
+    } else if matches!(words.first(), Some(&("remove" | "del" | "move"))) {
+        for arg in run.args.iter().skip(1).filter(|arg| !arg.text.starts_with('-')) {
+            run.analyzer.delete(arg, true, run.name, call);
+        }
+    }
+}
+
 /// `robocopy /mir` of Windows deletes what is not in the source.
 pub(super) fn robocopy(run: &mut Run<'_, '_>) {
     let has = |word: &str| run.args.iter().any(|arg| arg.text.eq_ignore_ascii_case(word));

@@ -65,6 +65,7 @@ fn rule(name: &str) -> Option<Rule> {
             delete::run
         }
         "emacs" | "emacsclient" => interpreters::emacs,
+        "gio" | "kioclient" | "kioclient5" | "gvfs-trash" | "bleachbit" => delete::desktop,
         "ri" | "iex" | "irm" | "iwr" | "clc" | "spps" | "spsv" => powershell::run,
         "robocopy" => delete::robocopy,
         name if other_vcs::knows(name) => other_vcs::run,
@@ -209,6 +210,8 @@ fn rule(name: &str) -> Option<Rule> {
         | "pdm"
         | "rye"
         | "fastlane"
+        | "xcrun"
+        | "gh-pages"
         | "scoop"
         | "np"
         | "release-it"

