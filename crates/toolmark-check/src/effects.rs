@@ -63,6 +63,9 @@ pub struct ToolInput<'a> {
     pub cwd: Option<&'a str>,
 }
 
+/// Where the containers that agents run in keep the project.
+const PROJECTS: &[&str] = &["/workspace", "/workspaces", "/testbed", "/repo", "/app"];
+
 impl<'a> ToolInput<'a> {
     /// What the call is for.
     #[must_use]
@@ -143,7 +146,10 @@ impl<'a> ToolInput<'a> {
             [] => known().filter(|root| is_project(root)),
             _ => None,
         };
+        // Where the session says nothing, the usual places of containers hold the project.
+        let is_unknown = self.cwd.is_none() && cwd.is_none() && root.is_none();
         let roots = match base.roots {
+            [] if is_unknown => PROJECTS,
             // A directory that is itself the root needs no other.
             [] if cwd == root => &[],
             [] => root.as_slice(),

@@ -625,6 +625,14 @@ impl<'c> Analyzer<'c> {
             let Some(name) = redirection.target.literal() else { continue };
             let path = self.place(&name).path;
             self.made.write(&path, output, appends);
+            // Hooks that a project keeps are run by git.
+            if path.contains("/.husky/")
+                && let Flow::Text(text) = output
+            {
+                let text = text.clone();
+                let mut run = Run { analyzer: self, name: "hook", args: &[], call };
+                programs::suspect(&mut run, |run| run.shell_text(&text));
+            }
             match output {
                 Flow::Remote => self.downloads.push(path),
                 Flow::Secret => self.copies.push(path),

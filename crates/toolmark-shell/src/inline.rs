@@ -262,7 +262,11 @@ fn starts_shell(deed: &Deed) -> bool {
 /// Code that is decoded or downloaded and then run.
 fn run_built_text(run: &mut Run<'_, '_>, skeleton: &str) {
     let has = |names: &[&str]| names.iter().any(|name| skeleton.contains(name));
-    if !has(&["exec(", "eval", "Function(", "compile(", "load(", "loadstring("]) {
+    let runs = [
+        "exec(", "eval(", "(eval)", "evalURI", "evalget(", "evalfile_get", "evalLWP", "Function(", "instance_eval",
+        "compile(", "load(io.", "loadstring(",
+    ];
+    if !has(&runs) {
         return;
     }
     let downloads = [

@@ -424,6 +424,8 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
                 false => run(&command),
             }
         }
+        // A program that was given such a function writes to those who are named.
+        Says::Sends if !has_server(name) && writes_to_few(args) => None,
         Says::Sends => Some(only_with(name, Reversibility::R3, "says that it sends a message")),
         Says::Reveals => {
             let mut analysis = only_with(name, Reversibility::R1, "says that it shows a secret");
@@ -457,6 +459,28 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
         Says::Pays => None,
         Says::Writes | Says::Nothing => run(command_by_key(args)?),
     }
+}
+
+/// Is a tool one of a server, by its name?
+fn has_server(name: &str) -> bool {
+    name.contains("__") || name.starts_with("mcp_") || name.contains(['-', '/', '.', ':'])
+}
+
+/// Is a message for a few people that are named, with nothing attached to it?
+fn writes_to_few(args: &Value) -> bool {
+    /// More than these is a mailing.
+    const FEW: usize = 3;
+    let keys = ["to", "cc", "bcc", "recipient", "recipients", "email", "emails"];
+    let everybody = ["all", "everyone", "everybody", "list", "team", "customers", "users", "subscribers"];
+    let given = texts(args, &keys);
+    let people: Vec<&str> =
+        given.iter().flat_map(|text| text.split([',', ';'])).map(str::trim).filter(|one| !one.is_empty()).collect();
+    let is_many = |person: &&str| {
+        let words = split_words(person);
+        words.split(' ').any(|word| everybody.contains(&word))
+    };
+    let attaches = args.as_object().is_some_and(|args| args.keys().any(|key| key.starts_with("attach")));
+    !people.is_empty() && people.len() <= FEW && !people.iter().any(is_many) && !attaches
 }
 
 /// Is the file one of a service, by what stands beside its path?
@@ -643,6 +667,9 @@ mod tests {
             ("mcp__vault__list_secrets", json!({"path": "prod"}), None),
             ("mcp__paypal__create_payout", json!({"items": [{"amount": "1"}]}), Some(Decision::Ask)),
             ("mcp__paypal__get_payout_status", json!({"batch_id": "B1"}), None),
+            ("send_email", json!({"to": "john@h.example"}), None),
+            ("send_email", json!({"to": "all-customers@h.example"}), Some(Decision::Ask)),
+            ("mcp__gmail__send_email", json!({"to": "john@h.example"}), Some(Decision::Ask)),
             ("mcp_mailchimp_send_campaign", json!({"campaign_id": "c"}), Some(Decision::Ask)),
             ("mcp_brex_issue_card", json!({"limit": 50000}), Some(Decision::Ask)),
             (

@@ -229,6 +229,12 @@ fn client(run: &mut Run<'_, '_>) {
             let level = match (place.scope, found.reversibility) {
                 (Scope::Temp, _) => Reversibility::R2,
                 (_, R5) => R4,
+                // Rows of a file of the work tree that are chosen by a condition.
+                (Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact, R3)
+                    if found.why == "changes rows" =>
+                {
+                    Reversibility::R2
+                }
                 (_, level) => level,
             };
             run.effect(Kind::Delete, &found.target, place.scope, level, found.why);

@@ -299,6 +299,13 @@ fn code(run: &mut Run<'_, '_>) {
         inline::scan(run, language, &code);
         return;
     }
+    // `node -pe CODE`: both letters stand before the same code.
+    if let (Language::JavaScript, [flag, code, ..]) = (language, run.args)
+        && matches!(&*flag.text, "-pe" | "-ep")
+    {
+        let code = code.text.clone();
+        return inline::scan(run, language, &code);
+    }
     let (parsed, at) = grammar.parse_until(run.args, true);
     if parsed.informs() || (language == Language::Ruby && parsed.has("c", "")) {
         return;
@@ -529,7 +536,10 @@ fn tcl(run: &mut Run<'_, '_>) {
 fn multiplexer(run: &mut Run<'_, '_>) {
     let words = super::plain_words(run.args);
     let first = words.first().copied().unwrap_or("");
-    if matches!(first, "kill-server" | "kill-session") {
+    // Of one session by its name nothing else goes.
+    let is_one = run.args.iter().any(|arg| arg.text.starts_with("-t"))
+        && !run.args.iter().any(|arg| arg.text == "-a");
+    if first == "kill-server" || first == "kill-session" && !is_one {
         run.ask(
             Kind::StopService,
             &words.join(" "),

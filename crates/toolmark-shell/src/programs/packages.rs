@@ -323,7 +323,9 @@ fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
 
 fn package_program(run: &mut Run<'_, '_>, program: &str) {
     // `uvx --from git+https://… tool`, `pipx run --spec URL tool`, `npx -p URL tool`
-    let named = run.args.windows(2).find_map(|pair| match pair {
+    let before = run.args.iter().position(|arg| arg.text == program).unwrap_or(run.args.len());
+    let own = run.args.get(..before).unwrap_or_default();
+    let named = own.windows(2).find_map(|pair| match pair {
         [flag, source] if matches!(&*flag.text, "--from" | "--spec" | "--with" | "-p" | "--package") => Some(source.text.clone()),
         _ => None,
     });
@@ -338,9 +340,16 @@ fn package_program(run: &mut Run<'_, '_>, program: &str) {
         let path = run.analyzer.place(&format!("{directory}/{name}")).path;
         run.analyzer.context.facts.and_then(|facts| facts.exists(&path)) == Some(true)
     });
+    // What `npx` starts is most often installed in the project, unless it is told to fetch.
+    let fetches = run.name != "npx"
+        || program.starts_with("create-")
+        || program.get(1..).is_some_and(|rest| rest.contains('@'))
+        || named.is_some()
+        || own.iter().any(|arg| matches!(&*arg.text, "-y" | "--yes"));
     // A file of the work tree is no package.
     let is_package = !package.is_empty() && package.chars().all(is_plain) && !package.starts_with(['.', '/', '$']);
     if is_package
+        && fetches
         && !is_here
         && !sources::is_well_known(package)
         && !super::is_known(package.split('@').next().unwrap_or(package))
@@ -443,6 +452,8 @@ mod tests {
                 "go install golang.org/x/tools/gopls@latest",
                 "uvx ruff check .",
                 "npx create-next-app@latest my-app",
+                "npx tsp compile .",
+                "npx tsc -p tsconfig.build.json",
                 "npx @angular/cli new app",
                 "pip install torch --index-url https://download.pytorch.org/whl/cpu",
                 "npm install --registry http://localhost:4873 x",

@@ -90,6 +90,11 @@ pub(crate) fn run(run: &mut Run<'_, '_>, text: &str) {
     if text.contains("]::") {
         inline::scan(run, Language::PowerShell, &text.replace('\\', "/"));
     }
+    if starts_endlessly(text) {
+        let why = "starts copies of itself endlessly";
+        let (scope, level) = (Scope::System, Reversibility::R4);
+        run.effect(Kind::StopService, "the machine", scope, level, why);
+    }
     if sets_environment(text) {
         let why = "changes the environment of later sessions";
         run.effect(Kind::Persist, "the environment", Scope::Home, Reversibility::R3, why);
@@ -108,6 +113,16 @@ pub(crate) fn run(run: &mut Run<'_, '_>, text: &str) {
     reader.read();
     commands(run, reader.out);
     run.analyzer.depth -= 1;
+}
+
+/// `while ($true) { Start-Process … }`
+fn starts_endlessly(text: &str) -> bool {
+    let flat: String = text.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
+    let loops = ["while($true)", "while(1)", "for(;;)", "while(true)"];
+    let starts = ["start-process", "saps", "start-job", "&$psscriptroot", "invoke-item"];
+    loops.iter().any(|word| flat.contains(word))
+        && starts.iter().any(|word| flat.contains(word))
+        && !["start-sleep", "wait-process", "-wait", "break"].iter().any(|word| flat.contains(word))
 }
 
 /// `[Environment]::SetEnvironmentVariable(…, 'Machine')`

@@ -189,6 +189,11 @@ fn playbooks(run: &mut Run<'_, '_>) {
     if run.args.iter().any(looks) {
         return;
     }
+    // `ansible-pull` fetches what it runs.
+    if run.name == "ansible-pull" && !run.args.is_empty() {
+        let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R3);
+        run.effect(kind, &run.line(), Scope::Remote, level, "runs a playbook of a repository");
+    }
     let files: Vec<String> = run
         .args
         .iter()
