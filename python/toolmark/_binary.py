@@ -51,11 +51,16 @@ def _beside() -> Iterator[str]:
     if sys.platform == "darwin" and "osx_framework_user" in sysconfig.get_scheme_names():
         scheme = "osx_framework_user"
     yield os.path.join(sysconfig.get_path("scripts", scheme=scheme), name)
-    # `pip install --target` and `--prefix`
     package = os.path.dirname(os.path.abspath(__file__))
-    yield os.path.join(os.path.dirname(package), "bin", name)
-    prefix = os.path.abspath(os.path.join(package, *[os.pardir] * 4))
-    yield os.path.join(prefix, "Scripts" if os.name == "nt" else "bin", name)
+    library = os.path.dirname(package)
+    # `pip install --target`
+    yield os.path.join(library, "bin", name)
+    # `pip install --prefix`. A source tree has a directory four levels up too, with
+    # somebody else's programs in it.
+    if os.path.basename(library) in ("site-packages", "dist-packages"):
+        up = [os.pardir] * (2 if os.name == "nt" else 3)
+        prefix = os.path.abspath(os.path.join(library, *up))
+        yield os.path.join(prefix, "Scripts" if os.name == "nt" else "bin", name)
 
 
 def version() -> str:
