@@ -16,10 +16,11 @@ pub(crate) fn write(
     let table = Table::new(report, options);
     let mut writer = csv::Writer::from_writer(out);
     let failed = |error: csv::Error| io::Error::other(error);
-    writer.write_record(table.columns.iter().map(|(name, _)| name)).map_err(failed)?;
-    for row in table.rows() {
-        let cells = row.into_iter().map(|cell| cell.map(shown).unwrap_or_default());
-        writer.write_record(cells).map_err(failed)?;
+    let columns = table.columns.clone();
+    writer.write_record(columns.iter().map(|(name, _)| name)).map_err(failed)?;
+    for row in table.into_rows() {
+        let cell = |name: &str| table::cell_of(&row, name).map(shown).unwrap_or_default();
+        writer.write_record(columns.iter().map(|(name, _)| cell(name))).map_err(failed)?;
     }
     Ok(writer.flush()?)
 }

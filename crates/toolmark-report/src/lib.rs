@@ -66,6 +66,7 @@ mod trends;
 mod vally;
 
 pub use json::SCHEMA_VERSION;
+pub use parquet::ParquetWriter;
 pub use stream::{OutcomeRow, Outcomes, Stream};
 pub use table::{Cell, Kind, Row, Table};
 

@@ -1,6 +1,6 @@
 //! Parquet, for data frames and databases: the rows of CSV, with types.
 
-use crate::table::{Cell, Kind, Table, VERSION};
+use crate::table::{Cell, Kind, Row, Table, VERSION, cell_of};
 use crate::{Options, Report, ReportError};
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnWriter;
@@ -13,27 +13,92 @@ use parquet::schema::parser::parse_message_type;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+/// So many rows are a group of the file: no more of them are in memory.
+const GROUP: usize = 32_768;
+
 pub(crate) fn write(
     report: &Report<'_>,
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    write_table(&Table::new(report, options), options, out)
+    write_table(Table::new(report, options), options, out)
 }
 
 pub(crate) fn write_table(
-    table: &Table,
+    table: Table<'_>,
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let bytes = encode(table, options).map_err(io::Error::other)?;
-    Ok(out.write_all(&bytes)?)
+    let mut writer = ParquetWriter::new(&table.name, &table.columns, options)?;
+    for row in table.into_rows() {
+        writer.push(row, out)?;
+    }
+    writer.finish(out)
 }
 
-fn encode(table: &Table, options: &Options) -> Result<Vec<u8>, ParquetError> {
+/// Writes rows as Parquet while they come.
+pub struct ParquetWriter {
+    columns: Vec<(&'static str, Kind)>,
+    /// What is not handed on yet.
+    file: SerializedFileWriter<Vec<u8>>,
+    group: Vec<Row>,
+    has_group: bool,
+}
+
+impl ParquetWriter {
+    /// A table with this name and these columns.
+    pub fn new(
+        name: &str,
+        columns: &[(&'static str, Kind)],
+        options: &Options,
+    ) -> Result<Self, ReportError> {
+        let file = open(name, columns, options).map_err(io::Error::other)?;
+        Ok(Self { columns: columns.to_vec(), file, group: Vec::new(), has_group: false })
+    }
+
+    /// Adds a row, and hands on what is complete.
+    pub fn push(&mut self, row: Row, out: &mut dyn Write) -> Result<(), ReportError> {
+        self.group.push(row);
+        if self.group.len() < GROUP {
+            return Ok(());
+        }
+        self.end_group().map_err(io::Error::other)?;
+        self.file.flush()?;
+        Ok(out.write_all(&std::mem::take(self.file.inner_mut()))?)
+    }
+
+    /// Writes the rest.
+    pub fn finish(mut self, out: &mut dyn Write) -> Result<(), ReportError> {
+        // A table without rows has a group too: some readers take the columns from it.
+        if !self.group.is_empty() || !self.has_group {
+            self.end_group().map_err(io::Error::other)?;
+        }
+        let rest = self.file.into_inner().map_err(io::Error::other)?;
+        Ok(out.write_all(&rest)?)
+    }
+
+    fn end_group(&mut self) -> Result<(), ParquetError> {
+        let mut group = self.file.next_row_group()?;
+        for (name, _) in &self.columns {
+            let Some(mut column) = group.next_column()? else { break };
+            write_column(column.untyped(), &self.group, name)?;
+            column.close()?;
+        }
+        group.close()?;
+        self.group.clear();
+        self.has_group = true;
+        Ok(())
+    }
+}
+
+fn open(
+    name: &str,
+    columns: &[(&'static str, Kind)],
+    options: &Options,
+) -> Result<SerializedFileWriter<Vec<u8>>, ParquetError> {
     let said = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
     let mut metadata = vec![
-        said("toolmark.table", table.name.clone()),
+        said("toolmark.table", name.to_owned()),
         said("toolmark.schema_version", VERSION.to_string()),
     ];
     metadata.extend(options.generated_at.map(|time| said("generated_at", time.to_string())));
@@ -41,41 +106,33 @@ fn encode(table: &Table, options: &Options) -> Result<Vec<u8>, ParquetError> {
         .set_created_by(format!("toolmark {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(metadata))
         .set_compression(Compression::SNAPPY);
-    let schema = Arc::new(parse_message_type(&schema(table))?);
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build()))?;
-    let mut group = writer.next_row_group()?;
-    for (name, _) in &table.columns {
-        let Some(mut column) = group.next_column()? else { break };
-        write_column(column.untyped(), table, name)?;
-        column.close()?;
-    }
-    group.close()?;
-    writer.into_inner()
+    let schema = Arc::new(parse_message_type(&schema(columns))?);
+    SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build()))
 }
 
-fn schema(table: &Table) -> String {
+fn schema(columns: &[(&'static str, Kind)]) -> String {
     let column = |(name, kind): &(&str, Kind)| match kind {
         Kind::Text => format!("optional byte_array {name} (UTF8);"),
         Kind::Whole => format!("optional int64 {name};"),
         Kind::Real => format!("optional double {name};"),
         Kind::Flag => format!("optional boolean {name};"),
     };
-    let columns: Vec<String> = table.columns.iter().map(column).collect();
+    let columns: Vec<String> = columns.iter().map(column).collect();
     format!("message rows {{ {} }}", columns.join(" "))
 }
 
 /// Writes one column: what is known, and for every row whether it is.
 fn write_column(
     writer: &mut ColumnWriter<'_>,
-    table: &Table,
+    rows: &[Row],
     name: &'static str,
 ) -> Result<(), ParquetError> {
-    let mut levels = Vec::with_capacity(table.len());
+    let mut levels = Vec::with_capacity(rows.len());
     macro_rules! write_as {
         ($writer:expr, $kind:ident, $convert:expr) => {{
             let mut values = Vec::new();
-            for cell in table.column(name) {
-                let known = match cell {
+            for row in rows {
+                let known = match cell_of(row, name) {
                     Some(Cell::$kind(Some(value))) => Some(value),
                     _ => None,
                 };
@@ -109,6 +166,10 @@ mod tests {
     fn read(report: &Report<'_>, options: &Options) -> Vec<Value> {
         let mut bytes = Vec::new();
         write(report, options, &mut bytes).unwrap();
+        rows_in(bytes)
+    }
+
+    fn rows_in(bytes: Vec<u8>) -> Vec<Value> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rows.parquet");
         std::fs::write(&path, bytes).unwrap();
@@ -140,6 +201,23 @@ mod tests {
         assert_eq!(rows.len(), run.checked.calls.len());
         assert_eq!(rows[2]["findings"], "[\"S101\"]");
         assert!(rows[2]["tokens"].is_null());
+    }
+
+    #[test]
+    fn rows_are_handed_on_group_by_group() {
+        let columns = [("n", Kind::Whole)];
+        let count = i64::try_from(2 * GROUP + 3).unwrap();
+        let mut writer = ParquetWriter::new("stats", &columns, &Options::default()).unwrap();
+        let mut bytes = Vec::new();
+        for n in 0..count {
+            writer.push(vec![("n", Cell::Whole(Some(n)))], &mut bytes).unwrap();
+            assert!(writer.group.len() < GROUP);
+        }
+        assert!(bytes.starts_with(b"PAR1"));
+        writer.finish(&mut bytes).unwrap();
+        let rows = rows_in(bytes);
+        let numbers: Vec<i64> = rows.iter().filter_map(|row| row["n"].as_i64()).collect();
+        assert_eq!(numbers, (0..count).collect::<Vec<_>>());
     }
 
     #[test]

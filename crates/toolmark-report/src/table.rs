@@ -56,30 +56,35 @@ impl Cell {
 /// The cells of one row, with the columns they are in.
 pub type Row = Vec<(&'static str, Cell)>;
 
-/// A table.
-pub struct Table {
+/// A table, whose rows are made while they are written.
+pub struct Table<'r> {
     /// What its rows are: `findings`, `calls`, `outcomes` …
     pub(crate) name: String,
     /// The columns, in order.
     pub(crate) columns: Vec<(&'static str, Kind)>,
-    rows: Vec<Row>,
+    rows: Box<dyn Iterator<Item = Row> + 'r>,
 }
 
-impl Table {
+impl<'r> Table<'r> {
     /// A table of these rows.
     #[must_use]
-    pub fn of(name: &str, columns: &[(&'static str, Kind)], rows: Vec<Row>) -> Self {
+    pub fn of(
+        name: &str,
+        columns: &[(&'static str, Kind)],
+        rows: impl IntoIterator<Item = Row, IntoIter: 'r>,
+    ) -> Self {
+        let rows = Box::new(rows.into_iter());
         Self { name: name.to_owned(), columns: columns.to_vec(), rows }
     }
 
     /// Writes it as Parquet.
-    pub fn write_parquet(&self, options: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
+    pub fn write_parquet(self, options: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
         crate::parquet::write_table(self, options, out)
     }
 
     /// The table of a report.
-    pub(crate) fn new(report: &Report<'_>, options: &Options) -> Self {
-        let mut table = Self::of("", &[], Vec::new());
+    pub(crate) fn new(report: &Report<'r>, options: &Options) -> Self {
+        let mut table = Self::of("", &[], []);
         if let Some(run) = report.graded {
             match options.rows {
                 Rows::Graders => {
@@ -111,31 +116,23 @@ impl Table {
         &mut self,
         name: &str,
         columns: &[(&'static str, Kind)],
-        rows: impl Iterator<Item = Row>,
+        rows: impl Iterator<Item = Row> + 'r,
     ) {
         self.name = if self.name.is_empty() { name } else { "mixed" }.to_owned();
         self.columns.extend(columns);
-        self.rows.extend(rows);
+        let before = std::mem::replace(&mut self.rows, Box::new(std::iter::empty()));
+        self.rows = Box::new(before.chain(rows));
     }
 
-    /// How many rows there are.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+    /// The rows, each with the cells it has.
+    pub(crate) fn into_rows(self) -> impl Iterator<Item = Row> + 'r {
+        self.rows
     }
+}
 
-    /// A column, row by row; a row that does not have it has nothing there.
-    pub(crate) fn column(&self, name: &'static str) -> impl Iterator<Item = Option<&Cell>> {
-        let cell = move |row: &'_ Row| row.iter().position(|(column, _)| *column == name);
-        self.rows.iter().map(move |row| cell(row).and_then(|at| row.get(at)).map(|(_, cell)| cell))
-    }
-
-    /// The rows, each with a cell per column.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = Vec<Option<&Cell>>> {
-        self.rows.iter().map(|row| {
-            let cell = |name: &str| row.iter().find(|(column, _)| *column == name);
-            self.columns.iter().map(|(name, _)| cell(name).map(|(_, cell)| cell)).collect()
-        })
-    }
+/// The cell of a row in a column; a row that does not have the column has nothing there.
+pub(crate) fn cell_of<'c>(row: &'c Row, name: &str) -> Option<&'c Cell> {
+    row.iter().find(|(column, _)| *column == name).map(|(_, cell)| cell)
 }
 
 pub(crate) const OUTCOME: &[(&str, Kind)] = &[

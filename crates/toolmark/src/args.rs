@@ -168,10 +168,13 @@ impl SessionArgs {
         let limit = self.limit.map(NonZeroUsize::get);
         if let Some(mut inputs) = input.inputs()? {
             let given = inputs.len();
-            inputs.retain(|input| {
-                let modified = input.path().and_then(|path| path.metadata().ok()?.modified().ok());
-                modified.is_none_or(|time| self.is_recent(time))
-            });
+            if self.since.is_some() {
+                inputs.retain(|input| {
+                    let metadata = input.path().and_then(|path| path.metadata().ok());
+                    let modified = metadata.and_then(|metadata| metadata.modified().ok());
+                    modified.is_none_or(|time| self.is_recent(time))
+                });
+            }
             let too_old = (given - inputs.len()) as u64;
             let limit = limit.map(|limit| limit as u64);
             return Ok(Selected { inputs, limit, project, notes: Vec::new(), too_old });

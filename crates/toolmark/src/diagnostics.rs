@@ -38,6 +38,11 @@ impl Findings {
         Self { shown: vec![diagnostic], more: 0 }
     }
 
+    /// Is there nothing to say?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shown.is_empty() && self.more == 0
+    }
+
     /// Prints them.
     pub(crate) fn print(&self, printer: &mut Printer) -> io::Result<()> {
         for diagnostic in &self.shown {

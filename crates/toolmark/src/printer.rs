@@ -102,7 +102,7 @@ impl Printer {
     }
 
     /// Where to write a result that is made for programs, as it is.
-    pub(crate) fn sink(&mut self) -> io::Result<impl Write> {
+    pub(crate) fn sink(&mut self) -> io::Result<impl Write + use<>> {
         self.flush()?;
         Ok(io::BufWriter::with_capacity(PIECE, io::stdout().lock()))
     }

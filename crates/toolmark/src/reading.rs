@@ -196,7 +196,9 @@ impl Reader {
                 Sent::End(end) => {
                     progress.bar.inc(1);
                     walked.unread |= end.skipped > 0;
-                    findings.push(end.findings);
+                    if !end.findings.is_empty() {
+                        findings.push(end.findings);
+                    }
                     match end.kind {
                         EndKind::Read => walked.files += 1,
                         EndKind::Foreign(file) => walked.foreign.push(file),

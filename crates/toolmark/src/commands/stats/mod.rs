@@ -14,10 +14,11 @@ use crate::printer::{Line, Printer, Verbosity, style};
 use crate::reading::{Next, Runs};
 use clap::{Args, ValueEnum};
 use files::Row;
-use rows::Records;
-use std::io;
+use rows::{RowFormat, RowWriter};
+use std::io::{self, IsTerminal};
 use toolmark_feed::usage::{GroupBy, SessionUsage, Spend, UsageTable};
 use toolmark_redact::{Printable, printable};
+use toolmark_report::Kind;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -96,40 +97,56 @@ impl Stats {
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         // Sub-agents in files of their own have rows of their own, where they are named.
         let joins = named.is_empty();
-        let mut rows: Vec<Row> = Vec::new();
+        let mut writer = self.writer("stats", files::COLUMNS, printer)?;
+        let is_on_terminal = writer.is_some() && io::stdout().is_terminal();
+        let reader = if is_on_terminal { reader.without_progress() } else { reader };
+        let (mut rows, mut count, mut spend) = (Vec::new(), 0, Spend::default());
         let redactor = printer.redactor;
         let work = |runs: &mut Runs<'_>| files::count(runs, joins, prices.as_ref(), redactor);
         let walked = reader.each(&selected.inputs, printer, work, |row| {
-            rows.push(row.unwrap_or_else(|unreadable| {
+            let row = row.unwrap_or_else(|unreadable| {
                 Row::unreadable(redactor.apply(unreadable.file), redactor.apply(unreadable.error))
-            }));
-            Ok(if selected.limit == Some(rows.len() as u64) { Next::Enough } else { Next::More })
+            });
+            count += 1;
+            spend.merge(&row.spend);
+            match &mut writer {
+                Some(writer) => writer.push(&row, || files::record(&row))?,
+                None => rows.push(row),
+            }
+            Ok(if selected.limit == Some(count) { Next::Enough } else { Next::More })
         })?;
-        let records = |rows: &[Row]| Records {
-            name: "stats",
-            columns: files::COLUMNS,
-            rows: rows.iter().map(files::record).collect(),
-        };
-        match self.format {
-            Output::Table => {
+        match writer {
+            Some(writer) => writer.finish()?,
+            None => {
                 let hidden = files::print_table(printer, &rows)?;
                 print_hidden(hidden, printer)?;
             }
-            Output::Json => rows::print_json(printer, &rows)?,
-            Output::Jsonl => rows::print_jsonl(printer, &rows)?,
-            Output::Csv => records(&rows).print_csv(printer)?,
-            Output::Parquet => records(&rows).print_parquet(printer)?,
         }
         // A part of the files may have none.
-        if rows.is_empty() && !self.input.list.is_part() {
+        if count == 0 && !self.input.list.is_part() {
             return Err(selected.nothing_left(&reader, &walked, &named).into());
         }
-        let mut spend = Spend::default();
-        rows.iter().for_each(|row| spend.merge(&row.spend));
         print_notes(&selected.notes, printer)?;
         print_unpriced(&spend, prices.as_ref(), printer)?;
         walked.print_note(printer)?;
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
+    }
+
+    /// What writes the rows, unless they are a table for people.
+    fn writer<'c>(
+        &self,
+        name: &str,
+        columns: &'c [(&'static str, Kind)],
+        printer: &mut Printer,
+    ) -> Result<Option<RowWriter<'c>>, Stop> {
+        let format = match self.format {
+            Output::Table => return Ok(None),
+            Output::Json => RowFormat::Json,
+            Output::Jsonl => RowFormat::Jsonl,
+            Output::Csv => RowFormat::Csv,
+            Output::Parquet => RowFormat::Parquet,
+        };
+        RowWriter::new(format, name, columns, printer).map(Some)
     }
 
     fn by_group(self, by: GroupBy, printer: &mut Printer) -> Result<Exit, Stop> {
@@ -162,20 +179,17 @@ impl Stats {
             groups.into_iter().map(|group| group.redact(redactor)).collect();
         let total = total.redact(redactor);
         let columns = groups::columns(by);
-        let records = |groups: &[groups::Group]| Records {
-            name: "usage",
-            columns: &columns,
-            rows: groups.iter().map(groups::record).collect(),
-        };
-        match self.format {
-            Output::Table => {
+        match self.writer("usage", &columns, printer)? {
+            Some(mut writer) => {
+                for group in &groups {
+                    writer.push(group, || groups::record(group))?;
+                }
+                writer.finish()?;
+            }
+            None => {
                 let hidden = groups::print_table(printer, by, &groups, &total)?;
                 print_hidden(hidden, printer)?;
             }
-            Output::Json => rows::print_json(printer, &groups)?,
-            Output::Jsonl => rows::print_jsonl(printer, &groups)?,
-            Output::Csv => records(&groups).print_csv(printer)?,
-            Output::Parquet => records(&groups).print_parquet(printer)?,
         }
         print_notes(&selected.notes, printer)?;
         print_unpriced(&total.spend, prices.as_ref(), printer)?;

@@ -7,7 +7,7 @@ use crate::printer::{Layout, Printer, to_json};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use toolmark_redact::Printable;
-use toolmark_report::{Cell, Kind, Options, ReportError, SCHEMA_VERSION, Table};
+use toolmark_report::{Cell, Kind, Options, ParquetWriter, ReportError, SCHEMA_VERSION};
 
 /// A row, which says its version: there is nothing around the rows that would say it for all.
 #[derive(Serialize)]
@@ -21,56 +21,105 @@ fn json_of(row: &impl Serialize) -> io::Result<String> {
     to_json(&Versioned { row, schema_version: SCHEMA_VERSION }, Layout::Compact)
 }
 
-pub(super) fn print_json(printer: &mut Printer, rows: &[impl Serialize]) -> io::Result<()> {
-    printer.raw("[")?;
-    for (at, row) in rows.iter().enumerate() {
-        printer.raw(if at == 0 { "\n" } else { ",\n" })?;
-        printer.raw(&json_of(row)?)?;
-    }
-    printer.raw("\n]\n")
+/// Rows of other formats than the table for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowFormat {
+    Json,
+    Jsonl,
+    Csv,
+    Parquet,
 }
 
-pub(super) fn print_jsonl(printer: &mut Printer, rows: &[impl Serialize]) -> io::Result<()> {
-    for row in rows {
-        printer.raw(&(json_of(row)? + "\n"))?;
-    }
-    Ok(())
+/// Writes rows while they come, so that memory does not grow with them.
+pub(super) struct RowWriter<'c> {
+    columns: &'c [(&'static str, Kind)],
+    encoder: Encoder,
+    count: u64,
+    out: Box<dyn Write>,
 }
 
-/// The words of rows with the columns they are in; a word that is not known is empty.
-pub(super) struct Records<'c> {
-    /// What the rows are.
-    pub(super) name: &'static str,
-    pub(super) columns: &'c [(&'static str, Kind)],
-    pub(super) rows: Vec<Vec<Printable>>,
+enum Encoder {
+    Json,
+    Jsonl,
+    Csv,
+    Parquet(Box<ParquetWriter>),
 }
 
-impl Records<'_> {
-    pub(super) fn print_csv(&self, printer: &mut Printer) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(self.columns.iter().map(|(name, _)| name))?;
-        for row in &self.rows {
-            writer.write_record(row.iter().map(|cell| cell.as_bytes()))?;
+impl<'c> RowWriter<'c> {
+    /// Rows of this kind with these columns.
+    pub(super) fn new(
+        format: RowFormat,
+        name: &str,
+        columns: &'c [(&'static str, Kind)],
+        printer: &mut Printer,
+    ) -> Result<Self, Stop> {
+        let encoder = match format {
+            RowFormat::Json => Encoder::Json,
+            RowFormat::Jsonl => Encoder::Jsonl,
+            RowFormat::Csv => Encoder::Csv,
+            RowFormat::Parquet if io::stdout().is_terminal() => {
+                let failure = Failure::usage("parquet is not text");
+                return Err(failure.hint("write it to a file: > stats.parquet").into());
+            }
+            RowFormat::Parquet => {
+                let options = Options { generated_at: now(), ..Options::default() };
+                let writer = ParquetWriter::new(name, columns, &options).map_err(as_io)?;
+                Encoder::Parquet(Box::new(writer))
+            }
+        };
+        let mut out: Box<dyn Write> = Box::new(printer.sink()?);
+        match encoder {
+            Encoder::Json => out.write_all(b"[")?,
+            Encoder::Csv => write_csv(&mut out, columns.iter().map(|(name, _)| *name))?,
+            Encoder::Jsonl | Encoder::Parquet(_) => {}
         }
-        let text = writer.into_inner().map_err(|e| io::Error::other(e.to_string()))?;
-        printer.raw(&String::from_utf8_lossy(&text))
+        Ok(Self { columns, encoder, count: 0, out })
     }
 
-    pub(super) fn print_parquet(&self, printer: &mut Printer) -> Result<(), Stop> {
-        if io::stdout().is_terminal() {
-            let failure = Failure::usage("parquet is not text");
-            return Err(failure.hint("write it to a file: > stats.parquet").into());
+    /// Writes a row: as JSON, or as the cells of its columns.
+    pub(super) fn push(
+        &mut self,
+        row: &impl Serialize,
+        cells: impl FnOnce() -> Vec<Printable>,
+    ) -> io::Result<()> {
+        match &mut self.encoder {
+            Encoder::Json => {
+                let before = if self.count == 0 { "\n" } else { ",\n" };
+                write!(self.out, "{before}{}", json_of(row)?)?;
+            }
+            Encoder::Jsonl => writeln!(self.out, "{}", json_of(row)?)?,
+            Encoder::Csv => write_csv(&mut self.out, cells().iter().map(|cell| &**cell))?,
+            Encoder::Parquet(writer) => {
+                let row = self.columns.iter().zip(&cells()).map(cell).collect();
+                writer.push(row, &mut self.out).map_err(as_io)?;
+            }
         }
-        let row = |row: &Vec<Printable>| self.columns.iter().zip(row).map(cell).collect();
-        let table = Table::of(self.name, self.columns, self.rows.iter().map(row).collect());
-        let options = Options { generated_at: now(), ..Options::default() };
-        let mut out = printer.sink()?;
-        table.write_parquet(&options, &mut out).map_err(|error| match error {
-            ReportError::Write(error) => error,
-            error => io::Error::other(error),
-        })?;
-        Ok(out.flush()?)
+        self.count += 1;
+        Ok(())
     }
+
+    /// Writes the rest.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        match self.encoder {
+            Encoder::Json => self.out.write_all(b"\n]\n")?,
+            Encoder::Jsonl | Encoder::Csv => {}
+            Encoder::Parquet(writer) => writer.finish(&mut self.out).map_err(as_io)?,
+        }
+        self.out.flush()
+    }
+}
+
+fn as_io(error: ReportError) -> io::Error {
+    match error {
+        ReportError::Write(error) => error,
+        error => io::Error::other(error),
+    }
+}
+
+fn write_csv<'c>(out: &mut dyn Write, cells: impl Iterator<Item = &'c str>) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(cells)?;
+    writer.flush()
 }
 
 fn cell((column, word): (&(&'static str, Kind), &Printable)) -> (&'static str, Cell) {
