@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import threading
-import time
 from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
 
 import toolmark
+from standalone import PACKAGE, missing_for_spark, spark_cluster
 
 #: Copies of the sample sessions.
 COPIES = int(os.environ.get("TOOLMARK_COPIES", "12"))
+
+#: What is compared of issues: a title may be another one of several that are right.
+ISSUE = ["id", "kind", "category", "subtype", "code", "role", "template"]
+ISSUE += ["count", "sessions", "first_seen", "last_seen"]
 
 
 @pytest.fixture(scope="module")
@@ -45,209 +45,213 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.fixture
-def spec(samples: Path) -> Path:
-    return samples / "toolmark.yaml"
+@pytest.fixture(scope="module")
+def names(sessions: Path) -> list[str]:
+    return sorted(str(path) for path in sessions.rglob("*.json*"))
 
 
-def rows_of(table: Any) -> list[tuple[Any, ...]]:
-    return sorted((tuple(row.values()) for row in table), key=str)
+@pytest.fixture(scope="module")
+def spec() -> Path:
+    return Path(__file__).parents[2] / "samples" / "toolmark.yaml"
+
+
+@pytest.fixture(scope="module")
+def whole(sessions: Path, spec: Path) -> dict[str, bytes]:
+    """What one machine finds."""
+    issues = toolmark.feed(sessions, result="arrow").select(ISSUE).to_pylist()
+    assert any(issue["sessions"] > 1 for issue in issues)
+    graded = toolmark.grade(spec, sessions, result="arrow").to_pylist()
+    assert len(graded) >= 2 * COPIES
+    return {
+        "check": lines(toolmark.check(sessions, result="arrow").to_pylist()),
+        "grade": lines(graded),
+        "feed": lines(issues),
+    }
+
+
+def lines(rows: Any) -> bytes:
+    """Rows as sorted lines of JSON, to be compared byte by byte."""
+    text = sorted(json.dumps({name: local(value) for name, value in row.items()}) for row in rows)
+    assert text
+    return "\n".join(text).encode()
+
+
+def local(value: Any) -> Any:
+    """Names of files as this machine has them; Spark's readers put a scheme before them."""
+    is_url = isinstance(value, str) and value.startswith("file:/")
+    return value.replace("file:", "", 1) if is_url else value
+
+
+class Trap:
+    """A binary that, once it is set, kills the process it works for while it works."""
+
+    def __init__(self, directory: Path, victim: str) -> None:
+        self.set_file = directory / "set"
+        self.sprung_file = directory / "sprung"
+        self.binary = directory / "toolmark"
+        self.binary.write_text(
+            f"""#!/bin/sh
+if mv '{self.set_file}' '{self.sprung_file}' 2>/dev/null; then
+    '{toolmark.find_binary()}' "$@" &
+    pid=$PPID
+    while [ "$pid" -gt 1 ] && ! tr '\\0' ' ' <"/proc/$pid/cmdline" | grep -q '{victim}'; do
+        pid=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status")
+    done
+    [ "$pid" -gt 1 ] || exit 70
+    echo "$pid" >'{self.sprung_file}'
+    kill -KILL "$pid"
+    wait
+    exit 71
+fi
+exec '{toolmark.find_binary()}' "$@"
+"""
+        )
+        self.binary.chmod(0o755)
+
+    def set(self) -> None:
+        self.set_file.touch()
+
+    def assert_sprung(self) -> None:
+        killed = self.sprung_file.read_text().strip()
+        assert killed, "nobody was killed"
+        assert not Path("/proc", killed).exists(), f"{killed} is still there"
+        self.sprung_file.unlink()
 
 
 # -- Spark
 
 
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+@pytest.fixture(scope="module")
+def spark_trap(tmp_path_factory: pytest.TempPathFactory) -> Trap:
+    return Trap(tmp_path_factory.mktemp("trap"), "CoarseGrainedExecutorBackend")
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A master and two workers with a core each."""
-    pyspark = pytest.importorskip("pyspark")
-    if shutil.which("java") is None:
-        pytest.skip("there is no Java runtime")
-    from pyspark.sql import SparkSession
-
-    home = Path(pyspark.__file__).parent
+def spark(tmp_path_factory: pytest.TempPathFactory, spark_trap: Trap) -> Iterator[Any]:
+    reason = missing_for_spark()
+    if reason:
+        pytest.skip(reason)
     logs = tmp_path_factory.mktemp("spark")
-    package = str(Path(toolmark.__file__).parents[1])
-    environment = {
-        **os.environ,
-        "SPARK_HOME": str(home),
-        "SPARK_NO_DAEMONIZE": "1",
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        # A machine with other things to do is slow, not dead.
-        "SPARK_MASTER_OPTS": "-Dspark.worker.timeout=600",
-        "SPARK_WORKER_OPTS": "-Dspark.worker.timeout=600",
-        "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": package,
-    }
-    os.environ.update({key: environment[key] for key in ("SPARK_LOCAL_IP", "PYSPARK_PYTHON", "PYTHONPATH")})
-    port = free_port()
-    master = f"spark://127.0.0.1:{port}"
-    start = [str(home / "bin" / "spark-class"), "org.apache.spark.deploy"]
-    bound = ["--host", "127.0.0.1", "--webui-port", "0"]
-    commands = [[start[0], f"{start[1]}.master.Master", *bound, "--port", str(port)]]
-    commands += [
-        [start[0], f"{start[1]}.worker.Worker", *bound, "--cores", "1", "--memory", "1g",
-         "--work-dir", str(logs / str(number)), master]
-        for number in range(2)
-    ]  # fmt: skip
-    running: list[subprocess.Popen[bytes]] = []
-    try:
-        for number, command in enumerate(commands):
-            log = open(logs / f"{number}.log", "wb")
-            running.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
-            if number == 0:
-                wait_for(lambda: is_open(port), "the master")
-        session = (
-            SparkSession.builder.master(master)
-            .config("spark.executor.memory", "512m")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.ui.enabled", "false")
-            .config("spark.network.timeout", "600s")
-            .config("spark.executor.heartbeatInterval", "30s")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.sql.execution.arrow.maxRecordsPerBatch", "16")
-            .getOrCreate()
-        )
-        session.sparkContext.setLogLevel("ERROR")
+    with spark_cluster(logs, workers=2, binary=spark_trap.binary) as session:
+        # Several batches per partition.
+        session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "16")
         yield session
-        session.stop()
-    finally:
-        for process in reversed(running):
-            process.terminate()
-            process.wait(timeout=60)
 
 
-def is_open(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def wait_for(is_there: Any, what: str, seconds: float = 300) -> None:
-    end = time.monotonic() + seconds
-    while not is_there():
-        assert time.monotonic() < end, f"{what} did not come up"
-        time.sleep(0.2)
-
-
-def children(name: str) -> list[int]:
-    """Processes of ours with this word in their command line."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if name.encode() in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
-@pytest.fixture(params=["paths", "contents"])
-def frame(request: pytest.FixtureRequest, spark: Any, sessions: Path) -> Any:
-    if request.param == "paths":
-        names = sorted(str(path) for path in sessions.rglob("*.json*"))
-        return spark.createDataFrame([(name,) for name in names], "path string").repartition(8)
-    files = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
-    return files.load(str(sessions)).repartition(8)
-
-
-def local(value: Any) -> Any:
-    """Names of files as Spark's readers write them, as this machine does."""
-    return value.replace("file:", "", 1) if isinstance(value, str) and value.startswith("file:/") else value
-
-
-def collected(frame: Any) -> list[tuple[Any, ...]]:
-    return sorted((tuple(map(local, row)) for row in frame.collect()), key=str)
-
-
-def test_spark_finds_what_one_machine_finds(frame: Any, sessions: Path, spec: Path) -> None:
+def by_spark(spec: Path, frame: Any) -> dict[str, Any]:
     import toolmark.spark
 
-    whole = toolmark.check(sessions, result="arrow").to_pylist()
-    assert collected(toolmark.spark.check(frame)) == rows_of(whole)
-    whole = toolmark.grade(spec, sessions, result="arrow").to_pylist()
-    assert len(whole) >= 2 * COPIES
-    assert collected(toolmark.spark.grade(frame, spec)) == rows_of(whole)
-    counts = ["id", "kind", "count", "sessions", "first_seen", "last_seen"]
-    issues = toolmark.feed(sessions, result="arrow").select(counts).to_pylist()
-    assert collected(toolmark.spark.feed(frame).select(*counts)) == rows_of(issues)
+    return {
+        "check": lambda: toolmark.spark.check(frame),
+        "grade": lambda: toolmark.spark.grade(frame, spec),
+        "feed": lambda: toolmark.spark.feed(frame).select(*ISSUE),
+    }
 
 
-def test_spark_loses_an_executor(spark: Any, sessions: Path) -> None:
+def frame_of_paths(spark: Any, names: list[str]) -> Any:
+    return spark.createDataFrame([(name,) for name in names], "path string").repartition(4)
+
+
+def collected(frame: Any) -> bytes:
+    return lines(row.asDict() for row in frame.collect())
+
+
+@pytest.mark.parametrize("given", ["paths", "contents"])
+def test_spark_finds_what_one_machine_finds(
+    given: str, spark: Any, sessions: Path, names: list[str], spec: Path, whole: dict[str, bytes]
+) -> None:
+    if given == "paths":
+        frame = frame_of_paths(spark, names)
+    else:
+        files = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+        frame = files.load(str(sessions)).repartition(4)
+    for command, run in by_spark(spec, frame).items():
+        assert collected(run()) == whole[command], command
+
+
+@pytest.mark.parametrize("command", ["check", "grade", "feed"])
+def test_spark_loses_an_executor(
+    command: str, spark: Any, spark_trap: Trap, names: list[str], spec: Path, whole: dict[str, bytes]
+) -> None:
+    # The driver asks the binary for the columns; only executors have the trap.
+    run = by_spark(spec, frame_of_paths(spark, names))[command]()
+    spark_trap.set()
+    assert collected(run) == whole[command]
+    spark_trap.assert_sprung()
+
+
+def test_spark_estimates_sessions(spark: Any, names: list[str]) -> None:
     import toolmark.spark
 
-    names = sorted(str(path) for path in sessions.rglob("*.json*"))
-    frame = spark.createDataFrame([(name,) for name in names], "path string").repartition(16)
-    whole = toolmark.check(sessions, result="arrow").to_pylist()
-    # Which is ours: others on this machine may have executors too.
-    ours = spark.sparkContext.applicationId
-    killed: list[int] = []
+    frame = frame_of_paths(spark, names)
+    exact = {row["id"]: row for row in toolmark.spark.feed(frame).collect()}
+    for row in toolmark.spark.feed(frame, approximate=True).collect():
+        assert row["count"] == exact[row["id"]]["count"]
+        assert abs(row["sessions"] - exact[row["id"]]["sessions"]) <= 1 + COPIES // 10
 
-    def kill() -> None:
-        end = time.monotonic() + 300
-        while not killed and time.monotonic() < end:
-            # While one of its tasks runs.
-            active = spark.sparkContext.statusTracker().getActiveStageIds()
-            executors = [pid for pid in children("CoarseGrainedExecutorBackend") if pid in children(ours)]
-            if active and executors:
-                time.sleep(0.5)
-                os.kill(executors[0], signal.SIGKILL)
-                killed.append(executors[0])
-            time.sleep(0.05)
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    found = collected(toolmark.spark.check(frame))
-    killer.join()
-    assert killed, "nobody was killed"
-    assert found == rows_of(whole)
+def test_spark_says_what_cannot_be_read(spark: Any, names: list[str]) -> None:
+    import toolmark.spark
+
+    frame = frame_of_paths(spark, [names[0], "/nowhere/none.jsonl"])
+    with pytest.raises(Exception, match="none.jsonl"):
+        toolmark.spark.check(frame).collect()
+    assert toolmark.spark.check(frame, unread="ignore").count() > 0
+    errors = {row["file"]: row["error"] for row in toolmark.spark.stats(frame).collect()}
+    assert errors[names[0]] is None and "No such file" in errors["/nowhere/none.jsonl"]
+    with pytest.raises(ValueError, match="no column path"):
+        toolmark.spark.check(frame.withColumnRenamed("path", "name"))
 
 
 # -- Ray
 
 
-def test_ray_finds_what_one_machine_finds(sessions: Path, tmp_path: Path) -> None:
-    ray = pytest.importorskip("ray")
-    pytest.importorskip("ray.data")
-    import toolmark.ray
+@pytest.fixture(scope="module")
+def ray_trap(tmp_path_factory: pytest.TempPathFactory) -> Trap:
+    return Trap(tmp_path_factory.mktemp("trap"), "ray::")
 
-    names = sorted(str(path) for path in sessions.rglob("*.json*"))
-    whole = toolmark.check(sessions, result="arrow").to_pylist()
-    package = str(Path(toolmark.__file__).parents[1])
-    variables = {"PYTHONPATH": package, "TOOLMARK_BINARY": toolmark.find_binary()}
+
+@pytest.fixture(scope="module")
+def ray(ray_trap: Trap) -> Iterator[Any]:
+    ray = pytest.importorskip("ray", reason="Ray is not installed")
+    pytest.importorskip("ray.data", reason="Ray Data is not installed")
+    variables = {"PYTHONPATH": PACKAGE, "TOOLMARK_BINARY": str(ray_trap.binary)}
     ray.init(
         num_cpus=2,
         include_dashboard=False,
         log_to_driver=False,
+        object_store_memory=200 << 20,
         runtime_env={"env_vars": variables},
         _node_ip_address="127.0.0.1",
     )
-    try:
-        marker = tmp_path / "killed"
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield ray
+    ray.shutdown()
 
-        def die_once(row: dict[str, Any]) -> dict[str, Any]:
-            # One worker process is killed while it works on the third file.
-            if row["path"] == names[2]:
-                try:
-                    os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
-                except FileExistsError:
-                    return row
-                os.kill(os.getpid(), signal.SIGKILL)
-            return row
 
-        files = ray.data.from_items([{"path": name} for name in names]).repartition(8)
-        found = toolmark.ray.check(files.map(die_once), batch_size=16).take_all()
-        assert marker.exists(), "nobody was killed"
-        assert rows_of(found) == rows_of(whole)
-        binaries = ray.data.read_binary_files(str(sessions), include_paths=True)
-        found = toolmark.ray.check(binaries, batch_size=16).take_all()
-        assert rows_of(found) == rows_of(whole)
-    finally:
-        ray.shutdown()
+def by_ray(spec: Path, files: Any) -> dict[str, Any]:
+    import toolmark.ray
+
+    return {
+        "check": lambda: toolmark.ray.check(files, batch_size=16),
+        "grade": lambda: toolmark.ray.grade(files, spec, batch_size=16),
+        "feed": lambda: toolmark.ray.feed(files, batch_size=16).select_columns(ISSUE),
+    }
+
+
+@pytest.mark.parametrize("command", ["check", "grade", "feed"])
+def test_ray_loses_a_worker(
+    command: str, ray: Any, ray_trap: Trap, names: list[str], spec: Path, whole: dict[str, bytes]
+) -> None:
+    files = ray.data.from_items([{"path": name} for name in names]).repartition(4)
+    ray_trap.set()
+    assert lines(by_ray(spec, files)[command]().take_all()) == whole[command]
+    ray_trap.assert_sprung()
+
+
+def test_ray_finds_what_one_machine_finds(
+    ray: Any, sessions: Path, spec: Path, whole: dict[str, bytes]
+) -> None:
+    binaries = ray.data.read_binary_files(str(sessions), include_paths=True)
+    for command, run in by_ray(spec, binaries).items():
+        assert lines(run().take_all()) == whole[command], command

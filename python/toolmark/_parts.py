@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Optional
 
+from ._merge import ISSUE
 from ._run import Unread, run, settle
 from ._tables import from_parquet
 
@@ -17,9 +19,6 @@ if TYPE_CHECKING:
 
 #: So many bytes of contents are written to a worker's disk at a time.
 MAX_BYTES = 512 << 20
-
-#: What an issue is, beside its occurrences.
-ISSUE = ("category", "subtype", "code", "title", "role", "template")
 
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:/*")
 
@@ -52,13 +51,7 @@ class Command:
         with tempfile.TemporaryDirectory(prefix="toolmark-") as directory:
             names: dict[str, str] = {}
             for path, content in files:
-                # Names and directories are kept: cases are found by the name of the file.
-                local = _SCHEME.sub("", path).lstrip("/").replace("..", "__") or "trace"
-                target = os.path.join(directory, local)
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                with open(target, "wb") as file:
-                    file.write(content)
-                names[local] = path
+                names[_write(directory, path, content)] = path
             return self._run(list(names), "1/1", directory, names) if names else self.empty()
 
     def _run(
@@ -93,6 +86,25 @@ class Command:
         table = table.replace_schema_metadata(None)
         result: pyarrow.Table = settle(finished, _named(table, names), self.unread)
         return result
+
+
+def _write(directory: str, path: str, content: bytes) -> str:
+    """Write a file that somebody else has read, and return its name below the directory.
+
+    Names and directories are kept: cases are found by the name of the file.
+    """
+    local = _SCHEME.sub("", path).lstrip("/").replace("..", "__") or "trace"
+    # Keys of an object store may be equal to each other's directories.
+    for place in itertools.chain([""], (f"{number}~" for number in itertools.count())):
+        target = os.path.join(directory, place, local)
+        try:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            with open(target, "xb") as file:
+                file.write(content)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            continue
+        return os.path.join(place, local)
+    raise AssertionError("there is a number for every file")
 
 
 def batches_of(files: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:

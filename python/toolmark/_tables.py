@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import TYPE_CHECKING, Any, Iterable, List, Literal, Optional
 
@@ -71,13 +70,16 @@ def from_lines(finished: Finished, kind: Optional[str], last: Optional[str]) -> 
     )
 
 
-def from_parquet(stdout: bytes) -> pyarrow.Table:
+def from_parquet(content: bytes) -> pyarrow.Table:
     """The table that the binary wrote."""
     try:
+        import pyarrow
         import pyarrow.parquet
     except ImportError as error:
         raise ImportError("pip install 'toolmark[arrow]' for Arrow tables") from error
-    return pyarrow.parquet.read_table(io.BytesIO(stdout))
+    # Not `read_table`: it imports the package for data sets, which takes longer than reading
+    # and starts threads that outlive the call.
+    return pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content)).read(use_threads=False)
 
 
 def to_pandas(table: pyarrow.Table) -> Any:

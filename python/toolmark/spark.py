@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional
 
-from ._parts import ISSUE, Command, batches_of, spec_files
+from ._merge import ISSUE, RECOVERIES
+from ._parts import Command, batches_of, spec_files
 from ._run import Unread
 
 if TYPE_CHECKING:
@@ -82,9 +83,8 @@ def occurrences(
     from pyspark.sql import functions as f
 
     rows = _apply(files, Command("feed", tuple(options), unread=unread))
-    # As one machine decides it: the file that shows more of what followed is believed.
-    recoveries = ("not-asked", "open", "failed", "partial", "recovered")
-    rank = f.coalesce(*(f.when(f.col("recovery") == w, n) for n, w in enumerate(recoveries)))
+    # As `distinct_occurrences` decides it, in the engine's own words.
+    rank = f.coalesce(*(f.when(f.col("recovery") == w, n) for n, w in enumerate(RECOVERIES)))
     # A failed call is one issue; findings about a call are as many as there are.
     distinct = f.when(f.col("kind") == "finding", f.col("issue")).otherwise(f.lit(""))
     same = Window.partitionBy("session", "call_id", "kind", distinct)
@@ -110,13 +110,15 @@ def feed(
     rows = occurrences(files, options=options, unread=unread)
     count_sessions = f.approx_count_distinct if approximate else f.count_distinct
     about = [f.min(name).alias(name) for name in ISSUE if name != "title"]
+    # A fraction of a second may be missing, and Z sorts behind a point.
+    time = f.regexp_replace("time", "Z$", "")
     return rows.groupBy(f.col("issue").alias("id"), "kind").agg(
         *about,
         f.mode("title", True).alias("title"),
         f.count(f.lit(1)).alias("count"),
         count_sessions("session").alias("sessions"),
-        f.min("time").alias("first_seen"),
-        f.max("time").alias("last_seen"),
+        f.concat(f.min(time), f.lit("Z")).alias("first_seen"),
+        f.concat(f.max(time), f.lit("Z")).alias("last_seen"),
     )
 
 
