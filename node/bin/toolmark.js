@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command line: the binary of this platform, with the arguments of this process.
-import { spawnSync } from "node:child_process";
-import { findBinary } from "../lib/binary.js";
+const { spawnSync } = require("node:child_process");
+const { findBinary } = require("../lib/binary.js");
 
 const done = spawnSync(findBinary(), process.argv.slice(2), { stdio: "inherit" });
 if (done.error) throw done.error;

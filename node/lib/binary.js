@@ -1,8 +1,5 @@
 // Where the binary is: one package per platform, of which npm installs the right one.
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-
-const require = createRequire(import.meta.url);
+const { existsSync } = require("node:fs");
 
 /** Is this a Linux without glibc? */
 function isMusl() {
@@ -11,7 +8,7 @@ function isMusl() {
 }
 
 /** The package with the binary of this platform. */
-export function platformPackage() {
+function platformPackage() {
   const name = `@toolmark/${process.platform}-${process.arch}`;
   return isMusl() ? `${name}-musl` : name;
 }
@@ -20,7 +17,7 @@ export function platformPackage() {
  * The path of the binary: the one that TOOLMARK_BINARY names, else the one of this
  * platform's package.
  */
-export function findBinary() {
+function findBinary() {
   const named = process.env.TOOLMARK_BINARY;
   if (named) {
     if (!existsSync(named)) {
@@ -39,3 +36,5 @@ export function findBinary() {
     );
   }
 }
+
+module.exports = { findBinary, platformPackage };

@@ -1,11 +1,9 @@
 // The commands: paths in, rows out.
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
-import { ToolmarkError, run } from "./run.js";
-
-export { findBinary } from "./binary.js";
-export { ToolmarkError };
+const { mkdtemp, readFile, rm, writeFile } = require("node:fs/promises");
+const { tmpdir } = require("node:os");
+const { isAbsolute, join, resolve } = require("node:path");
+const { findBinary } = require("./binary.js");
+const { ToolmarkError, run } = require("./run.js");
 
 /** How wide the lines of a message are. */
 const WIDTH = 88;
@@ -47,7 +45,7 @@ function rowsOf(finished, type, last, unread = "throw") {
 }
 
 /** Finds what was wrong with the tool calls of sessions. */
-export async function check(paths, options = {}) {
+async function check(paths, options = {}) {
   const args = ["check", ...shared(paths, options), "--format=jsonl"];
   args.push(...each("--select", options.select), ...each("--ignore", options.ignore));
   args.push(...each("--gate", options.gate), ...option("--baseline", options.baseline));
@@ -56,7 +54,7 @@ export async function check(paths, options = {}) {
 }
 
 /** Grades traces against a spec: a file, or what would be in one. */
-export async function grade(spec, paths, options = {}) {
+async function grade(spec, paths, options = {}) {
   return inDirectory(async (directory) => {
     const file = await specFile(spec, directory);
     const args = ["grade", file, ...shared(paths, options), "--format=jsonl"];
@@ -71,7 +69,7 @@ export async function grade(spec, paths, options = {}) {
  * Grades one trace, or messages in memory. `text` is the alignment of what was expected with
  * what was done.
  */
-export async function gradeTrace(trace, expect, options = {}) {
+async function gradeTrace(trace, expect, options = {}) {
   return inDirectory(async (directory) => {
     const wanted = Array.isArray(expect) ? { sequence: expect } : expect;
     const spec = options.spec ?? { ...(wanted && { expect: wanted }), graders: options.graders };
@@ -117,3 +115,5 @@ async function specFile(spec, directory) {
   await writeFile(join(directory, "expected.yaml"), JSON.stringify(spec));
   return join(directory, "expected.yaml");
 }
+
+module.exports = { ToolmarkError, check, findBinary, grade, gradeTrace };

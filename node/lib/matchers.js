@@ -2,10 +2,10 @@
 //
 //     import "toolmark/matchers";
 //     await expect(messages).toHaveTrajectory(["find_order", "refund"]);
-import { gradeTrace } from "./index.js";
+const { gradeTrace } = require("./index.js");
 
 /** Matchers, for `expect.extend`. */
-export const matchers = {
+const matchers = {
   async toHaveTrajectory(trace, expected, options) {
     const { verdict, text } = await gradeTrace(trace, expected, options);
     // Unknown is neither a pass nor a failure: it fails both ways.
@@ -18,3 +18,5 @@ export const matchers = {
 if (typeof globalThis.expect?.extend === "function") {
   globalThis.expect.extend(matchers);
 }
+
+module.exports = { matchers };

@@ -1,9 +1,9 @@
 // Runs the binary, and turns what it says into errors.
-import { spawn } from "node:child_process";
-import { findBinary } from "./binary.js";
+const { spawn } = require("node:child_process");
+const { findBinary } = require("./binary.js");
 
 /** The command could not do its work; `diagnostics` says why. */
-export class ToolmarkError extends Error {
+class ToolmarkError extends Error {
   constructor(message, diagnostics = [], result = undefined) {
     super(message);
     this.name = "ToolmarkError";
@@ -16,7 +16,7 @@ const START = /^(error|skipped)(?:\[[^\]]*\])?: (.*)$/;
 const PLACE = /^(.+?):(\d+):(\d+): (.*)$/s;
 
 /** What the binary reported on standard error. */
-export function parseDiagnostics(stderr) {
+function parseDiagnostics(stderr) {
   const found = [];
   for (const line of stderr.split("\n")) {
     const start = START.exec(line);
@@ -34,7 +34,7 @@ export function parseDiagnostics(stderr) {
 }
 
 /** Runs the binary. Exit code 2, and every one that is not documented, throw. */
-export function run(args, { input, cwd, width } = {}) {
+function run(args, { input, cwd, width } = {}) {
   return new Promise((resolve, reject) => {
     const env = width === undefined ? process.env : { ...process.env, COLUMNS: String(width) };
     const child = spawn(findBinary(), args, { cwd, env, stdio: "pipe" });
@@ -55,3 +55,5 @@ export function run(args, { input, cwd, width } = {}) {
     });
   });
 }
+
+module.exports = { ToolmarkError, parseDiagnostics, run };

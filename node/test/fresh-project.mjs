@@ -1,7 +1,7 @@
 // The packages, installed from tarballs into a project of its own, and used there by node,
-// TypeScript and vitest.
+// and with --with-peers by TypeScript, vitest and jest.
 //
-//     node test/fresh-project.mjs BINARY
+//     node test/fresh-project.mjs BINARY [--with-peers]
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,6 +20,13 @@ function run(command, args, options = {}) {
   return execFileSync(command, args, { cwd: project, env, encoding: "utf8", ...options });
 }
 
+/** What a test runner says. */
+function tested(...command) {
+  const options = { cwd: project, env: { ...env, NO_COLOR: "1", CI: "1" }, encoding: "utf8" };
+  const done = spawnSync("npx", ["--no-install", ...command], options);
+  return done.stdout + done.stderr;
+}
+
 try {
   // A debug binary is large because of what a debugger wants to know.
   const binary = join(work, "toolmark");
@@ -32,7 +39,7 @@ try {
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "fresh", type: "module", private: true }));
   // The packages of other platforms are on no registry yet.
-  const peers = process.argv.includes("--with-vitest") ? ["vitest", "typescript", "@types/node"] : [];
+  const peers = process.argv.includes("--with-peers") ? ["vitest", "jest", "typescript", "@types/node"] : [];
   const install = ["install", "--silent", "--no-audit", "--no-fund", "--omit=optional", "--fetch-retries=1"];
   step("install");
   run("npm", [...install, ...tarballs]);
@@ -81,9 +88,11 @@ for (const isNot of [false, true]) {
   );
   step("use");
   run(process.execPath, ["use.mjs", samples]);
+  const required = 'require("toolmark").check(process.argv[1]).then((one) => console.log(one.verdict))';
+  assert.equal(run(process.execPath, ["--input-type=commonjs", "-e", required, samples]), "fail\n");
 
   if (peers.length > 0) {
-    step("install vitest");
+    step("install vitest, jest");
     // Its own optional dependencies are wanted.
     run("npm", install.filter((word) => word !== "--omit=optional").concat(peers));
     step("vitest");
@@ -108,18 +117,34 @@ test("fails with the alignment", async () => {
 });
 `,
     );
-    const tested = spawnSync("npx", ["--no-install", "vitest", "run", "--reporter=verbose", "--testTimeout=120000"], {
-      cwd: project,
-      env: { ...env, NO_COLOR: "1", CI: "1" },
-      encoding: "utf8",
-    });
-    const said = tested.stdout + tested.stderr;
-    assert.match(said, /1 failed \| 1 passed/, said);
-    assert.match(said, /− `Write`/, said);
+    const vitest = tested("vitest", "run", "--reporter=verbose", "--testTimeout=120000");
+    assert.match(vitest, /1 failed \| 1 passed/, vitest);
+    assert.match(vitest, /− `Write`/, vitest);
     const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022"];
     run("npx", ["--no-install", "tsc", ...options, "agent.test.ts"], { stdio: ["ignore", "inherit", "inherit"] });
+
+    step("jest");
+    // As it is without any settings: CommonJS, and matchers that register themselves.
+    writeFileSync(
+      join(project, "agent.spec.cjs"),
+      `require("toolmark/matchers");
+const trace = ${JSON.stringify(join(samples, "claude-code/flaky-test.jsonl"))};
+
+test("passes", async () => {
+  await expect(trace).toHaveTrajectory(["Read", "Edit", "Bash"]);
+  await expect(trace).not.toHaveTrajectory(["Write"]);
+});
+
+test("fails with the alignment", async () => {
+  await expect(trace).toHaveTrajectory(["Write"]);
+});
+`,
+    );
+    const jest = tested("jest", "--testTimeout=120000", "--testMatch=**/*.spec.cjs");
+    assert.match(jest, /1 failed, 1 passed/, jest);
+    assert.match(jest, /− `Write`/, jest);
   }
-  console.log(`ok: node${peers.length > 0 ? ", vitest, TypeScript" : ""}`);
+  console.log(`ok: node${peers.length > 0 ? ", vitest, TypeScript, jest" : ""}`);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }

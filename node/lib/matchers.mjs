@@ -1,0 +1,4 @@
+// The same for `import`.
+import toolmark from "./matchers.js";
+
+export const { matchers } = toolmark;
