@@ -79,7 +79,9 @@ impl Trend {
             }
             Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
         })?;
-        if files == 0 {
+        // A part of the files may have none.
+        let is_part = self.input.list.is_part();
+        if files == 0 && !is_part {
             return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }
         let mut notes: Vec<String> = walked.note(printer.verbosity).into_iter().collect();
@@ -90,7 +92,7 @@ impl Trend {
         }
         let options = TrendOptions { by: self.by.into(), measures: self.measures.clone() };
         let mut run = all.finish(&options);
-        if run.series.is_empty() && !self.measures.is_empty() {
+        if run.series.is_empty() && !self.measures.is_empty() && !is_part {
             return Err(self.nothing_measured(run.sessions).into());
         }
         if run.left_out > 0 {

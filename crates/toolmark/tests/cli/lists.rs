@@ -73,6 +73,16 @@ fn a_part_may_be_empty_and_a_list_may_not() {
         let cases = if command[0] == "grade" { 3 } else { 0 };
         assert_eq!(empty.len(), head + cases, "{}", command.join(" "));
     }
+    for command in [
+        &["trend"] as &[&str],
+        &["trend", "--format", "json"],
+        &["trend", "--measure", "faults"],
+        &["guard", "replay"],
+        &["guard", "replay", "--format", "json"],
+        &["prices"],
+    ] {
+        with(command, &["samples", "--shard", "9/9"]);
+    }
     let dir = tempfile::tempdir().unwrap();
     let list = dir.path().join("list");
     let list_name = list.to_string_lossy();
