@@ -1,4 +1,4 @@
-"""Puts measured tables into docs/speed.md: between the two marks of each bench.
+"""Puts measured tables into docs/speed.md and docs/scale.md: between the two marks of each bench.
 
 Every bench that measures keeps its figures in docs/speed/NAME.json, with the machine
 they were taken on, and calls `write`. The text around the marks is written by hand.
@@ -41,15 +41,15 @@ def caption(place):
     return f"*{place['date']}, commit {place['commit']}, {place['processor']}, {place['cores']} cores, {place['system']}.*"
 
 
-def write(name, lines):
+def write(name, lines, page=PAGE):
     """Replaces what stands between the marks of a bench in the page."""
     start, end = f"<!-- bench/{name}: measured -->", f"<!-- end of bench/{name} -->"
-    before, found, rest = PAGE.read_text().partition(start)
+    before, found, rest = page.read_text().partition(start)
     _, closed, after = rest.partition(end)
     if not found or not closed:
-        raise SystemExit(f"{PAGE} has no marks for bench/{name}")
+        raise SystemExit(f"{page} has no marks for bench/{name}")
     body = "\n".join(lines).strip()
-    PAGE.write_text(f"{before}{start}\n\n{body}\n\n{end}{after}")
+    page.write_text(f"{before}{start}\n\n{body}\n\n{end}{after}")
 
 
 def markdown(head, aligned, rows):
