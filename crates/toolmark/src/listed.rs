@@ -42,15 +42,15 @@ impl ListArgs {
     pub(crate) fn names(&self) -> Result<Option<Vec<PathBuf>>, Failure> {
         let Some(list) = &self.files_from else { return Ok(None) };
         let text = if list == Path::new("-") {
-            let mut text = String::new();
-            io::stdin().read_to_string(&mut text).map(|_| text)
+            let mut text = Vec::new();
+            io::stdin().read_to_end(&mut text).map(|_| text)
         } else {
-            fs::read_to_string(list)
+            fs::read(list)
         };
-        let text = text.map_err(|error| {
-            Failure::usage(format!("failed to read {}", list.display())).because(&error)
-        })?;
-        let names = names_in(&text);
+        let failed = || Failure::usage(format!("failed to read {}", list.display()));
+        let text = text.map_err(|error| failed().because(&error))?;
+        let names = names_in(&text)
+            .ok_or_else(|| failed().causes(["a name in it is not UTF-8".to_owned()]))?;
         if names.is_empty() {
             return Err(Failure::usage(format!("{} names no trace", list.display())));
         }
@@ -74,11 +74,26 @@ impl ListArgs {
     }
 }
 
-fn names_in(text: &str) -> Vec<PathBuf> {
-    if text.contains('\0') {
-        return text.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect();
-    }
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect()
+/// The names in a list; none where this system has no such names.
+fn names_in(text: &[u8]) -> Option<Vec<PathBuf>> {
+    let names: Vec<&[u8]> = if text.contains(&0) {
+        text.split(|byte| *byte == 0).collect()
+    } else {
+        text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect()
+    };
+    names.into_iter().filter(|name| !name.is_empty()).map(path_of).collect()
+}
+
+/// A name as `find -print0` prints it: bytes, which need not be text.
+#[cfg(unix)]
+fn path_of(name: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+    Some(std::ffi::OsStr::from_bytes(name).into())
+}
+
+#[cfg(not(unix))]
+fn path_of(name: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(name).ok().map(PathBuf::from)
 }
 
 #[cfg(test)]
@@ -88,7 +103,8 @@ mod tests {
     #[test]
     fn lists() {
         let names = |text: &str| -> Vec<String> {
-            names_in(text).iter().map(|path| path.to_string_lossy().into_owned()).collect()
+            let names = names_in(text.as_bytes()).unwrap();
+            names.iter().map(|path| path.to_string_lossy().into_owned()).collect()
         };
         assert_eq!(names("a\n\n  b c \r\n"), ["a", "b c"]);
         assert_eq!(names("a\nb\0 c\0"), ["a\nb", " c"]);

@@ -110,3 +110,20 @@ fn tables_are_parquet() {
     let failed = { rows }.output().unwrap();
     assert_eq!(failed.status.code(), Some(2), "text has no rows");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_listed_name_need_not_be_text() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let name = dir.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9.jsonl"));
+    // Some file systems have no such names.
+    if fs::copy(root().join("samples/claude-code/flaky-test.jsonl"), &name).is_err() {
+        return;
+    }
+    let list = dir.path().join("list");
+    fs::write(&list, [name.as_os_str().as_bytes(), b"\0"].concat()).unwrap();
+    let rows = lines(&["stats", "--format", "jsonl", "--files-from", &list.to_string_lossy()]);
+    assert_eq!(rows.len(), 1);
+    assert!(rows[0].contains("\"tool_calls\":5"), "{}", rows[0]);
+}
