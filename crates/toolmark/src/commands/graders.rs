@@ -13,6 +13,7 @@ use toolmark_grade::{GraderInfo, TaxonomyWords};
 use toolmark_outcome::Profile;
 use toolmark_peers::{GRADERS, grader_by_id};
 use toolmark_redact::{Printable, printable};
+use toolmark_report::SCHEMA_VERSION;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,6 +36,7 @@ pub(crate) struct Graders {
 /// A grader in the JSON output.
 #[derive(Serialize)]
 struct Described {
+    schema_version: u32,
     r#type: &'static str,
     aliases: &'static [&'static str],
     origin: &'static str,
@@ -48,8 +50,8 @@ struct Described {
 
 impl Described {
     fn new(info: &GraderInfo) -> Self {
-        let mut generator = schemars::SchemaGenerator::default();
         Self {
+            schema_version: SCHEMA_VERSION,
             r#type: info.id,
             aliases: info.aliases,
             origin: info.origin,
@@ -58,9 +60,20 @@ impl Described {
             taxonomy: info.taxonomy.words(),
             example: info.example,
             docs: info.docs,
-            schema: (info.schema)(&mut generator).to_value(),
+            schema: schema(info),
         }
     }
+}
+
+/// The JSON Schema of a grader's configuration, with what it refers to.
+fn schema(info: &GraderInfo) -> serde_json::Value {
+    let mut generator = schemars::SchemaGenerator::default();
+    let mut schema = (info.schema)(&mut generator).to_value();
+    let definitions = generator.take_definitions(true);
+    if let Some(object) = schema.as_object_mut().filter(|_| !definitions.is_empty()) {
+        object.insert("$defs".into(), definitions.into());
+    }
+    schema
 }
 
 /// How many columns the names of the taxonomy take.

@@ -12,6 +12,7 @@ use std::io;
 use toolmark_check::{RULES, Rule, rule_by_code};
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_redact::{Printable, printable};
+use toolmark_report::SCHEMA_VERSION;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,6 +35,7 @@ pub(crate) struct Rules {
 /// A rule in the JSON output.
 #[derive(Serialize)]
 struct Described {
+    schema_version: u32,
     code: &'static str,
     name: &'static str,
     axis: Axis,
@@ -49,6 +51,7 @@ struct Described {
 impl Described {
     fn new(rule: &Rule) -> Self {
         Self {
+            schema_version: SCHEMA_VERSION,
             code: rule.code,
             name: rule.name,
             axis: rule.axis,

@@ -97,27 +97,89 @@ fn the_line_of_our_own_json_is_one() {
     assert_eq!(again.trim_end(), line, "reading and writing it changes nothing");
 }
 
+/// Where readers of the book find what is not in it.
+const REPOSITORY: &str = "https://github.com/toolmark/toolmark/blob/main/";
+
 #[test]
 fn no_link_is_dead() {
     for name in pages() {
-        let text = page(&name);
         let dir = Path::new(&name).parent().unwrap();
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let (target, part) = link.split_once('#').unwrap_or((link, ""));
-            if target.contains("://") {
-                continue;
-            }
-            let target =
-                if target.is_empty() { root().join(&name) } else { root().join(dir).join(target) };
-            assert!(target.exists(), "{name} links to {link}");
+        for link in links(&page(&name)) {
+            let (target, part) = link.split_once('#').unwrap_or((&link, ""));
+            let path = match target.strip_prefix(REPOSITORY) {
+                Some(path) => root().join(path),
+                None if target.contains("://") || target.starts_with("mailto:") => continue,
+                None if target.is_empty() => root().join(&name),
+                None => root().join(dir).join(target),
+            };
+            assert!(path.exists(), "{name} links to {link}");
             if !part.is_empty() {
-                let there = std::fs::read_to_string(&target).unwrap();
-                assert!(
-                    there.lines().any(|l| anchor(l).as_deref() == Some(part)),
-                    "{name}: {link}"
-                );
+                let there = std::fs::read_to_string(&path).unwrap();
+                assert!(anchors(&there).iter().any(|anchor| anchor == part), "{name}: {link}");
             }
         }
+    }
+}
+
+/// The site is made of `docs/` alone.
+#[test]
+fn no_link_of_the_book_leaves_it() {
+    let is_above = |name: &str, link: &str| {
+        let up = link.split('/').take_while(|part| *part == "..").count();
+        up >= name.split('/').count() - 1
+    };
+    for name in pages().iter().filter(|name| name.starts_with("docs/")) {
+        for link in links(&page(name)) {
+            assert!(!is_above(name, &link), "{name} links to {link}: write {REPOSITORY}…");
+        }
+    }
+}
+
+/// The lines of a page that are not inside a block of code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    text.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    })
+}
+
+/// Where a page links to. Code inside a line links nowhere.
+fn links(text: &str) -> Vec<String> {
+    let prose = prose(text).collect::<Vec<_>>().join("\n");
+    let words: String = prose.split('`').step_by(2).collect();
+    let links = words.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    links.map(|link| link.split_whitespace().next().unwrap_or_default().to_owned()).collect()
+}
+
+/// The anchors of the headings of a page.
+fn anchors(text: &str) -> Vec<String> {
+    prose(text).filter_map(anchor).collect()
+}
+
+#[test]
+fn every_command_format_rule_and_grader_has_a_page() {
+    let pages = pages();
+    let has = |name: &str| pages.iter().any(|page| page == name);
+    for command in commands() {
+        let page = match command.as_str() {
+            "run" | "runs" => "docs/running.md".to_owned(),
+            "rules" | "graders" => format!("docs/{command}.md"),
+            _ => format!("docs/commands/{command}.md"),
+        };
+        assert!(has(&page), "{page} is missing");
+    }
+    for rule in json(&["rules"]) {
+        assert!(has(&format!("docs/rules/{}.md", word(&rule, "code"))), "{rule}");
+    }
+    for grader in json(&["graders"]) {
+        let name = word(&grader, "type").replace(':', "-");
+        assert!(has(&format!("docs/graders/{name}.md")), "{name}");
+    }
+    let formats = anchors(&page("docs/formats.md"));
+    for format in json(&["formats"]) {
+        assert!(formats.contains(&word(&format, "id").to_owned()), "{format}");
     }
 }
 

@@ -4,6 +4,7 @@
 //! output is what the command above it prints. When one of them differs, the
 //! test says so; with `UPDATE_DOCS=1` it writes the page instead.
 
+mod catalog;
 mod coverage;
 #[cfg(unix)]
 mod examples;
@@ -13,6 +14,7 @@ mod publishing;
 mod reference;
 
 use crate::root;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -23,7 +25,7 @@ fn keep(page: &str, wanted: &str) {
     if found == wanted {
         return;
     }
-    if std::env::var_os("UPDATE_DOCS").is_some() {
+    if updates() {
         fs::write(path, wanted).unwrap();
         return;
     }
@@ -36,6 +38,29 @@ fn keep(page: &str, wanted: &str) {
         line(&found),
         line(wanted)
     );
+}
+
+/// Are pages written instead of compared?
+fn updates() -> bool {
+    std::env::var_os("UPDATE_DOCS").is_some()
+}
+
+/// Compares the pages of a folder with what they should be, or writes them and removes
+/// those that are of nothing any more.
+fn keep_all(folder: &str, wanted: &BTreeMap<String, String>) {
+    let path = root().join(folder);
+    fs::create_dir_all(&path).unwrap();
+    for entry in fs::read_dir(&path).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if wanted.contains_key(&name) {
+            continue;
+        }
+        assert!(updates(), "{folder}/{name} is a page of nothing");
+        fs::remove_file(path.join(&name)).unwrap();
+    }
+    for (name, text) in wanted {
+        keep(&format!("{folder}/{name}"), text);
+    }
 }
 
 /// The text of a page.

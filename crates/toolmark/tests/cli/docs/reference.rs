@@ -4,7 +4,8 @@ use super::keep;
 use crate::{root, stdout, toolmark};
 use serde_json::Value;
 
-const NOTE: &str = "<!-- Written by `UPDATE_DOCS=1 cargo test -p toolmark --test cli docs`. -->\n";
+pub(super) const NOTE: &str =
+    "<!-- Written by `UPDATE_DOCS=1 cargo test -p toolmark --test cli docs`. -->\n";
 
 /// What a command prints with `--format json`.
 pub(super) fn json(args: &[&str]) -> Vec<Value> {
@@ -41,83 +42,6 @@ fn the_command_line() {
         text.push_str(&format!("```text\n{}\n```\n", help.trim_end()));
     }
     keep("docs/command-line.md", &text);
-}
-
-#[test]
-fn the_graders() {
-    let graders = json(&["graders"]);
-    let mut text = format!(
-        "# Graders\n\n{NOTE}\n\
-         {} graders, by the system they come from. `toolmark graders TYPE` prints the same;\n\
-         `toolmark schema toolmark` has the configuration of all of them.\n",
-        graders.len()
-    );
-    for (origin, title) in [
-        ("toolmark", "toolmark's own"),
-        ("vally", "Microsoft Vally"),
-        ("agentv", "AgentV"),
-        ("aigo", "LatticeFlow AI GO!"),
-        ("futureagi", "Future AGI"),
-    ] {
-        text.push_str(&format!("\n## {title}\n"));
-        for grader in graders.iter().filter(|grader| word(grader, "origin") == origin) {
-            text.push_str(&format!("\n### {}\n\n", word(grader, "type")));
-            let also = words(grader, "aliases");
-            if !also.is_empty() {
-                text.push_str(&format!("Also `{}`. ", also.join("`, `")));
-            }
-            let docs = word(grader, "docs").trim().replace("\n# ", "\n#### ");
-            let docs = docs.strip_prefix("# ").map_or(docs.clone(), |d| format!("#### {d}"));
-            let (summary, example) = (word(grader, "summary"), word(grader, "example"));
-            text.push_str(&format!(
-                "Asks: {summary}.\n\n{docs}\n\n```yaml\n{}\n```\n",
-                example.trim_end()
-            ));
-        }
-    }
-    keep("docs/graders.md", &text);
-}
-
-#[test]
-fn the_rules() {
-    let rules = json(&["rules"]);
-    let mut text = format!(
-        "# Rules\n\n{NOTE}\n\
-         What [`toolmark check`](commands/check.md) looks for: {} rules, by axis. `toolmark rules CODE` \
-         prints the same.\nExamples are in [a notation of a few lines]\
-         (../crates/toolmark-check/src/notation.rs): a call, its arguments,\n`->` it worked, `!>` it \
-         failed, and what came back.\n",
-        rules.len()
-    );
-    for axis in ["selection", "arguments", "irreversibility", "recovery"] {
-        let of_axis: Vec<_> = rules.iter().filter(|rule| word(rule, "axis") == axis).collect();
-        if of_axis.is_empty() {
-            continue;
-        }
-        text.push_str(&format!("\n## {axis}\n"));
-        for rule in of_axis {
-            let (severity, confidence) = (word(rule, "severity"), word(rule, "confidence"));
-            text.push_str(&format!(
-                "\n### {} {}\n\n{}. {severity}, {confidence} confidence.\n\n",
-                word(rule, "code"),
-                word(rule, "name"),
-                capital(word(rule, "summary"))
-            ));
-            let page = word(rule, "page").trim().replace("\n# ", "\n#### ");
-            let page = page.strip_prefix("# ").map_or(page.clone(), |p| format!("#### {p}"));
-            let page = page
-                .replace("```fires", "Fires:\n\n```text")
-                .replace("```quiet", "Quiet:\n\n```text");
-            text.push_str(&page);
-            text.push('\n');
-        }
-    }
-    keep("docs/rules.md", &text);
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 #[test]
@@ -204,6 +128,6 @@ fn plain(text: &str) -> String {
 }
 
 /// The same inside a table.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     plain(text).replace('|', "\\|")
 }
