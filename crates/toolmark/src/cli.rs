@@ -1,8 +1,8 @@
 //! The command line: the commands, the options they all have, and their help.
 
 use crate::commands::{
-    check, compare, completions, convert, feed, formats, grade, graders, guard, init, judge, lint,
-    mcp, mine, prices, rules, run, runs, schema, serve, show, stats, trend,
+    check, compare, completions, convert, feed, formats, grade, graders, guard, help, init, judge,
+    lint, man, mcp, mine, prices, rules, run, runs, schema, serve, show, stats, trend,
 };
 use crate::exit::Exit;
 use crate::pool::Pool;
@@ -38,13 +38,14 @@ Examples:
   toolmark compare old.json new.json  what changed between two runs
   toolmark lint spec.yaml             all errors in a spec
   toolmark mine runs/                 a spec from runs that passed
-  toolmark formats                    the formats that can be read";
+  toolmark formats                    the formats that can be read
+  toolmark help tutorial              a page of the book; `toolmark help` lists them";
 
 /// Reads what an AI agent did, and says with evidence whether its tool calls were right.
 #[derive(Debug, Parser)]
 #[command(name = "toolmark", version, styles = STYLES, arg_required_else_help = true)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", Exit::help()))]
-#[command(disable_help_subcommand = false, propagate_version = false)]
+#[command(disable_help_subcommand = true, propagate_version = false)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -77,6 +78,8 @@ pub(crate) enum Command {
     Schema(schema::Schema),
     Formats(formats::Formats),
     Completions(completions::Completions),
+    Man(man::Man),
+    Help(help::Help),
 }
 
 /// Options every command has.

@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod book;
 mod checking;
 mod cli;
 mod commands;
 mod comparing;
+mod completing;
 mod diagnostics;
 mod exit;
 mod gold;
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
     if let Some(code) = commands::guard::at_once(&args) {
         return code;
     }
+    completing::answer_if_asked();
     let cli = Cli::parse();
     toolmark_process::enable_supervisor();
     let mut printer = cli.output.printer();
@@ -96,6 +99,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Schema(schema) => schema.run(printer),
         Command::Formats(formats) => formats.run(printer),
         Command::Completions(completions) => completions.run(printer),
+        Command::Man(man) => man.run(printer),
+        Command::Help(help) => help.run(printer),
     }?;
     printer.flush()?;
     Ok(exit)

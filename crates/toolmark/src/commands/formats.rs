@@ -170,7 +170,8 @@ fn print_entry(
     Ok(())
 }
 
-fn print_details(printer: &mut Printer, info: &FormatInfo) -> io::Result<()> {
+/// Prints what there is to say about a format.
+pub(crate) fn print_details(printer: &mut Printer, info: &FormatInfo) -> io::Result<()> {
     let name = Line::of(style::STRONG, info.id).with(style::PLAIN, "  ");
     printer.line(&name.with(style::PLAIN, info.title))?;
     const INDENT: usize = 16;

@@ -2,9 +2,10 @@
 
 use crate::Stop;
 use crate::args::TextFormat;
+use crate::book::markdown;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, style};
-use crate::text::{Layout, width};
+use crate::text::width;
 use clap::Args;
 use serde::Serialize;
 use std::io;
@@ -139,7 +140,8 @@ fn list(printer: &mut Printer) -> io::Result<()> {
     Ok(())
 }
 
-fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()> {
+/// Prints the page of a grader.
+pub(crate) fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()> {
     let mut head = Line::of(style::STRONG, info.id);
     head.push(style::DIM, printable!("  {}", info.origin));
     printer.line(&head)?;
@@ -148,16 +150,8 @@ fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()> {
         let also = printable!("also {}", Printable::join(&aliases, ", "));
         printer.line(&Line::of(style::DIM, also))?;
     }
-    printer.line(&Line::of(style::PLAIN, info.summary))?;
     printer.line(&Line::new())?;
-    for paragraph in info.docs.trim().lines() {
-        if paragraph.is_empty() {
-            printer.line(&Line::new())?;
-        }
-        for line in Printable::from(paragraph).wrap(printer.width().min(90)) {
-            printer.line(&Line::of(style::PLAIN, line))?;
-        }
-    }
+    markdown::print(info.docs, printer)?;
     printer.line(&Line::new())?;
     for (name, word) in info.taxonomy.words().rows() {
         let mut line = Line::of(style::DIM, name);

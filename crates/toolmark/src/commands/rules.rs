@@ -2,16 +2,17 @@
 
 use crate::Stop;
 use crate::args::TextFormat;
+use crate::book::markdown;
 use crate::checking::unknown;
 use crate::exit::Exit;
 use crate::printer::{Line, Printer, style};
-use crate::text::{Layout, width};
+use crate::text::width;
 use clap::Args;
 use serde::Serialize;
 use std::io;
 use toolmark_check::{RULES, Rule, rule_by_code};
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_redact::{Printable, printable};
+use toolmark_redact::printable;
 use toolmark_report::SCHEMA_VERSION;
 
 const EXAMPLES: &str = "\
@@ -121,30 +122,7 @@ pub(crate) fn explain(code: &str, printer: &mut Printer) -> Result<(), Stop> {
         head.push(style::DIM, ", preview: runs only where it is selected");
     }
     printer.line(&head)?;
-    let mut is_code = false;
-    let mut paragraph = Printable::default();
-    for text in rule.page_lines() {
-        if is_code || text.starts_with("```") || text.starts_with("# ") || text.is_empty() {
-            for line in paragraph.wrap(printer.width().min(90)).iter().filter(|l| !l.is_empty()) {
-                printer.line(&Line::of(style::PLAIN, line))?;
-            }
-            paragraph = Printable::default();
-        }
-        if let Some(word) = text.strip_prefix("```") {
-            is_code = !word.is_empty();
-            if is_code {
-                printer.line(&Line::of(style::DIM, printable!("  # {}", word)))?;
-            }
-        } else if is_code {
-            printer.line(&Line::of(style::USER, printable!("  {}", text)))?;
-        } else if let Some(title) = text.strip_prefix("# ") {
-            printer.line(&Line::of(style::STRONG, title))?;
-        } else if text.is_empty() {
-            printer.line(&Line::new())?;
-        } else {
-            let space = if paragraph.is_empty() { "" } else { " " };
-            paragraph = printable!("{}{}{}", paragraph, space, text);
-        }
-    }
+    printer.line(&Line::new())?;
+    markdown::print(&rule.page(), printer)?;
     Ok(())
 }

@@ -84,6 +84,8 @@ fn help_has_examples_everywhere() {
         &["schema", "-h"],
         &["formats", "-h"],
         &["completions", "-h"],
+        &["help", "-h"],
+        &["man", "-h"],
     ] {
         let help = crate::stdout(command);
         assert!(help.contains("Examples:\n  toolmark "), "{command:?}");

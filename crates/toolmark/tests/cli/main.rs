@@ -11,6 +11,7 @@
 mod architecture;
 mod check;
 mod compare;
+mod complete;
 mod diagnostics;
 mod docs;
 mod errors;
@@ -24,6 +25,7 @@ mod guard_install;
 mod guard_log;
 mod guard_policy;
 mod guard_session;
+mod help;
 mod jobs;
 mod judge;
 mod lists;

@@ -1,0 +1,422 @@
+//! Markdown for a terminal: headings stand out, paragraphs are wrapped, tables aligned.
+
+use crate::printer::{Line, Printer, style};
+use crate::text::width;
+use anstyle::Style;
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use std::io;
+use toolmark_redact::{Printable, Redactor};
+
+/// Longer lines are hard to read.
+const WIDEST: usize = 90;
+/// What is between two columns of a table.
+const GAP: usize = 2;
+
+/// Prints Markdown of ours.
+pub(crate) fn print(text: &str, printer: &mut Printer) -> io::Result<()> {
+    for line in lines(text, printer.width().min(WIDEST)) {
+        printer.line(&line)?;
+    }
+    Ok(())
+}
+
+/// Markdown as lines of at most so many columns. Code and words that are longer stay whole.
+fn lines(text: &str, width: usize) -> Vec<Line> {
+    let mut page = Page { width, ..Page::default() };
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+        page.take(event);
+    }
+    page.flush();
+    page.lines
+}
+
+/// Our own text, as it is.
+fn ours(text: &str) -> Printable {
+    Redactor::new(false).apply(text)
+}
+
+/// A page that is being laid out.
+#[derive(Default)]
+struct Page {
+    width: usize,
+    lines: Vec<Line>,
+    /// What the current block says so far.
+    words: Words,
+    /// How words look here, the innermost last.
+    styles: Vec<Style>,
+    /// The columns that each item of a list around takes.
+    items: Vec<usize>,
+    /// The number of the next item of each list around, if they are numbered.
+    lists: Vec<Option<u64>>,
+    /// The mark of an item that has no text yet.
+    mark: Option<String>,
+    /// Where the link goes that is being read.
+    link: Option<String>,
+    is_code: bool,
+    rows: Vec<Vec<Words>>,
+}
+
+impl Page {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) if self.is_code => self.code(&text),
+            Event::Text(text) => self.words.push(self.style(), &text),
+            Event::Code(code) => self.words.push(style::USER, &format!("`{code}`")),
+            Event::SoftBreak => self.words.space(),
+            Event::HardBreak => self.flush(),
+            Event::Rule => {
+                self.gap();
+                let mut line = Line::new();
+                line.repeat(style::DIM, "─", self.width);
+                self.lines.push(line);
+            }
+            // Comments, and what only a page can show.
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Heading { .. } => {
+                self.gap();
+                self.styles.push(style::STRONG);
+            }
+            Tag::Paragraph => self.gap(),
+            Tag::List(first) => {
+                self.flush();
+                if self.lists.is_empty() {
+                    self.gap();
+                }
+                self.lists.push(first);
+            }
+            Tag::Item => {
+                self.flush();
+                let mark = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        *number += 1;
+                        format!("{}. ", *number - 1)
+                    }
+                    _ => "- ".to_owned(),
+                };
+                self.items.push(width(&mark));
+                self.mark = Some(mark);
+            }
+            Tag::BlockQuote(_) => {
+                self.gap();
+                self.items.push(GAP);
+            }
+            Tag::CodeBlock(kind) => {
+                self.gap();
+                self.is_code = true;
+                if let CodeBlockKind::Fenced(word) = kind
+                    && let Some(label) = label(&word)
+                {
+                    self.lines.push(Line::indent(self.indent()).with(style::DIM, label));
+                }
+            }
+            Tag::Strong => self.styles.push(style::STRONG),
+            Tag::Emphasis | Tag::Image { .. } => self.styles.push(style::DIM),
+            Tag::Link { dest_url, .. } => self.link = Some(dest_url.into_string()),
+            Tag::Table(_) => self.gap(),
+            Tag::TableHead | Tag::TableRow => self.rows.push(Vec::new()),
+            Tag::TableCell => self.words = Words::default(),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_) => {
+                self.flush();
+                self.styles.pop();
+            }
+            TagEnd::Paragraph => self.flush(),
+            TagEnd::List(_) => {
+                self.flush();
+                self.lists.pop();
+            }
+            TagEnd::Item | TagEnd::BlockQuote(_) => {
+                self.flush();
+                self.items.pop();
+                self.mark = None;
+            }
+            TagEnd::CodeBlock => self.is_code = false,
+            TagEnd::Strong | TagEnd::Emphasis | TagEnd::Image => {
+                self.styles.pop();
+            }
+            // Where a page of the book is, its words say; another place must be named.
+            TagEnd::Link => {
+                if let Some(link) = self.link.take().filter(|link| link.contains("://")) {
+                    self.words.space();
+                    self.words.push(style::DIM, &format!("({link})"));
+                }
+            }
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.words);
+                self.rows.last_mut().into_iter().for_each(|row| row.push(cell.clone()));
+            }
+            TagEnd::Table => self.table(),
+            _ => {}
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or(style::PLAIN)
+    }
+
+    /// The columns that lists around take.
+    fn indent(&self) -> usize {
+        self.items.iter().sum()
+    }
+
+    /// Ends the block before, and leaves a line free after it.
+    fn gap(&mut self) {
+        self.flush();
+        if self.mark.is_none() && self.lines.last().is_some_and(|line| line.width() > 0) {
+            self.lines.push(Line::new());
+        }
+    }
+
+    /// Lays out what the block says.
+    fn flush(&mut self) {
+        let words = std::mem::take(&mut self.words);
+        let indent = self.indent();
+        for line in words.wrap(self.width.saturating_sub(indent)) {
+            let mark = self.mark.take().unwrap_or_default();
+            let mut whole = Line::indent(indent - width(&mark).min(indent));
+            whole.push(style::PLAIN, ours(&mark));
+            whole.append(line);
+            self.lines.push(whole);
+        }
+    }
+
+    fn code(&mut self, text: &str) {
+        for line in text.lines() {
+            let look = if line.starts_with("$ ") { style::USER } else { style::PLAIN };
+            let start = Line::indent(self.indent() + GAP);
+            self.lines.push(start.with(look, ours(line)));
+        }
+    }
+
+    fn table(&mut self) {
+        let rows = std::mem::take(&mut self.rows);
+        let indent = self.indent();
+        let room = self.width.saturating_sub(indent);
+        let Some(widths) = column_widths(&rows, room) else { return self.records(&rows) };
+        for (at, row) in rows.iter().enumerate() {
+            let is_head = at == 0;
+            if is_head && row.iter().all(|cell| cell.words.is_empty()) {
+                continue;
+            }
+            self.lines.extend(table_row(row, &widths, indent, is_head));
+            if is_head {
+                let mut line = Line::indent(indent);
+                let all = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+                line.repeat(style::DIM, "─", all);
+                self.lines.push(line);
+            }
+        }
+    }
+
+    /// A table that is too wide, row by row: the first cell, and the others below it.
+    fn records(&mut self, rows: &[Vec<Words>]) {
+        let Some((head, rows)) = rows.split_first() else { return };
+        for row in rows {
+            let Some((first, rest)) = row.split_first() else { continue };
+            self.words = first.clone().in_style(style::STRONG);
+            self.flush();
+            self.items.push(GAP);
+            for (name, cell) in head.iter().skip(1).zip(rest) {
+                self.words = name.clone().in_style(style::DIM);
+                self.words.push(style::DIM, ":");
+                self.words.space();
+                self.words.words.extend(cell.words.clone());
+                self.flush();
+            }
+            self.items.pop();
+        }
+    }
+}
+
+/// What is said about a block of code by its first word.
+fn label(word: &str) -> Option<&'static str> {
+    match word {
+        "fires" => Some("reported:"),
+        "quiet" => Some("not reported:"),
+        _ => None,
+    }
+}
+
+/// The lines of a row: its cells side by side, each wrapped.
+fn table_row(row: &[Words], widths: &[usize], indent: usize, is_head: bool) -> Vec<Line> {
+    let mut cells: Vec<_> = row
+        .iter()
+        .zip(widths)
+        .map(|(cell, width)| {
+            let cell = if is_head { cell.clone().in_style(style::STRONG) } else { cell.clone() };
+            cell.wrap(*width).into_iter()
+        })
+        .collect();
+    let height = cells.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
+    (0..height)
+        .map(|_| {
+            let mut line = Line::indent(indent);
+            let mut column = indent;
+            for (cell, width) in cells.iter_mut().zip(widths) {
+                line.pad(column);
+                line.append(cell.next().unwrap_or_default());
+                column += width + GAP;
+            }
+            line
+        })
+        .collect()
+}
+
+/// How wide the columns of a table are: as their widest cells where there is room. If not,
+/// each has room for its longest word, and gets what is left in turn; none if there is no
+/// room even for that.
+fn column_widths(rows: &[Vec<Words>], room: usize) -> Option<Vec<usize>> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |of: fn(&Words) -> usize| -> Vec<usize> {
+        (0..columns)
+            .map(|column| rows.iter().filter_map(|row| row.get(column)).map(of).max().unwrap_or(0))
+            .collect()
+    };
+    let (full, mut widths) = (widest(Words::width), widest(Words::longest));
+    let gaps = GAP * columns.saturating_sub(1);
+    let mut left = room.checked_sub(gaps + widths.iter().sum::<usize>())?;
+    while left > 0 && widths != full {
+        for (width, full) in widths.iter_mut().zip(&full) {
+            if *width < *full && left > 0 {
+                *width += 1;
+                left -= 1;
+            }
+        }
+    }
+    Some(widths)
+}
+
+/// Words in several styles; one word may have several too.
+#[derive(Debug, Default, Clone)]
+struct Words {
+    words: Vec<Vec<(Style, String)>>,
+    /// The last word may go on.
+    is_open: bool,
+}
+
+impl Words {
+    fn push(&mut self, style: Style, text: &str) {
+        for c in text.chars() {
+            if c.is_whitespace() {
+                self.space();
+                continue;
+            }
+            if !std::mem::replace(&mut self.is_open, true) {
+                self.words.push(Vec::new());
+            }
+            let Some(word) = self.words.last_mut() else { continue };
+            match word.last_mut() {
+                Some((last, text)) if *last == style => text.push(c),
+                _ => word.push((style, c.to_string())),
+            }
+        }
+    }
+
+    fn space(&mut self) {
+        self.is_open = false;
+    }
+
+    fn in_style(mut self, style: Style) -> Self {
+        for (look, _) in self.words.iter_mut().flatten() {
+            *look = style;
+        }
+        self
+    }
+
+    /// The columns they take on one line.
+    fn width(&self) -> usize {
+        let words: usize = self.words.iter().map(|word| word_width(word)).sum();
+        words + self.words.len().saturating_sub(1)
+    }
+
+    fn longest(&self) -> usize {
+        self.words.iter().map(|word| word_width(word)).max().unwrap_or(0)
+    }
+
+    /// They on lines of at most so many columns; none where there are no words.
+    fn wrap(&self, limit: usize) -> Vec<Line> {
+        let mut lines: Vec<Line> = Vec::new();
+        for word in &self.words {
+            match lines.last_mut() {
+                Some(line) if line.width() + 1 + word_width(word) <= limit => {
+                    line.push(style::PLAIN, " ");
+                }
+                _ => lines.push(Line::new()),
+            }
+            for (look, text) in word {
+                lines.iter_mut().next_back().into_iter().for_each(|line| {
+                    line.push(*look, ours(text));
+                });
+            }
+        }
+        lines
+    }
+}
+
+fn word_width(word: &[(Style, String)]) -> usize {
+    word.iter().map(|(_, text)| width(text)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str, width: usize) -> String {
+        let mut out = String::new();
+        for line in lines(text, width) {
+            line.write_plain(&mut out);
+            out.push('\n');
+        }
+        out
+    }
+
+    #[test]
+    fn a_page() {
+        let text = "# Title\n\n<!-- note -->\n\nSome *words* that are `too long` for a line, and a \
+             [page](a.md) or a [place](https://example.org).\n\n## Part\n\n- one\n- two that goes on \
+             and on\n  1. inner\n  2. list\n\n  A paragraph.\n- three\n\n```console\n$ run\nout\n\nmore\n```\n\
+             \n```fires\ncall\n```\nLast.\n";
+        insta::assert_snapshot!(plain(text, 30));
+    }
+
+    #[test]
+    fn tables_are_aligned_and_their_cells_wrapped() {
+        let text = "| key | what it says |\n|---|---|\n| `a` | short |\n| `longer` | words that do \
+             not fit beside it \\| all |\n\n| | |\n|---|---|\n| no | head |\n";
+        insta::assert_snapshot!(plain(text, 34));
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_is_a_list() {
+        let text = "| agent | program | trace |\n|---|---|---|\n| `one` | `a-program` | \
+             `~/.config/one/sessions` |\n| `two` | `b` | its stream |\n";
+        insta::assert_snapshot!(plain(text, 30));
+    }
+
+    #[test]
+    fn every_page_fits_but_for_code_and_long_words() {
+        for page in super::super::PAGES {
+            let longest = |line: &str| line.split_whitespace().map(width).max().unwrap_or(0) > 40;
+            let is_code = |line: &str| page.text.contains(line.trim());
+            for line in plain(page.text, 80).lines() {
+                assert!(
+                    width(line) <= 80 || longest(line) || is_code(line),
+                    "{}: {line}",
+                    page.name
+                );
+            }
+        }
+    }
+}
