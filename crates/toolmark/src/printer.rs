@@ -5,8 +5,10 @@
 
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Write};
 use toolmark_redact::{Printable, Redactor, Untrusted};
+use toolmark_report::SCHEMA_VERSION;
 pub(crate) use toolmark_report::Verbosity;
 pub(crate) use toolmark_report::terminal::{Line, harmless_json, style};
 
@@ -90,8 +92,19 @@ impl Printer {
         self.flush()
     }
 
-    /// Prints a value as JSON, indented.
+    /// Prints a value as JSON, indented, with the version of its schema: in the object, or
+    /// in every object of a list.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        self.document(&versioned(value)?)
+    }
+
+    /// Prints the same on one line.
+    pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+        self.raw(&(to_json(&versioned(value)?, Layout::Compact)? + "\n"))
+    }
+
+    /// Prints JSON whose shape is not ours, such as a JSON Schema.
+    pub(crate) fn document(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.raw(&(to_json(value, Layout::Indented)? + "\n"))
     }
 
@@ -163,6 +176,19 @@ pub(crate) enum Layout {
     Indented,
 }
 
+/// A value with the version of its schema before everything else.
+fn versioned(value: &impl Serialize) -> io::Result<Value> {
+    fn with_version(value: Value) -> Value {
+        let Value::Object(members) = value else { return value };
+        let version = ("schema_version".to_owned(), Value::from(SCHEMA_VERSION));
+        std::iter::once(version).chain(members).collect::<Map<_, _>>().into()
+    }
+    Ok(match serde_json::to_value(value)? {
+        Value::Array(all) => all.into_iter().map(with_version).collect(),
+        one => with_version(one),
+    })
+}
+
 /// JSON in which everything a terminal would obey is escaped: it may end up on one.
 pub(crate) fn to_json(value: &impl Serialize, layout: Layout) -> io::Result<String> {
     let text = match layout {
@@ -182,5 +208,19 @@ mod tests {
         let json = to_json(&hostile, Layout::Compact).unwrap();
         assert_eq!(json, r#""\u001b[2J \u009b1m \u202e \u007f é""#);
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
+    }
+
+    #[test]
+    fn every_object_of_ours_has_a_version() {
+        for (value, want) in [
+            (serde_json::json!({"a": {"b": 1}}), r#"{"schema_version":1,"a":{"b":1}}"#),
+            (
+                serde_json::json!([{"a": 1}, {}]),
+                r#"[{"schema_version":1,"a":1},{"schema_version":1}]"#,
+            ),
+            (serde_json::json!([]), "[]"),
+        ] {
+            assert_eq!(versioned(&value).unwrap().to_string(), want);
+        }
     }
 }

@@ -692,6 +692,19 @@ fn the_label_rows_of_the_page_work() {
     let output = place.run(&args);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(!stderr(&output).contains("skipped"), "{}", stderr(&output));
+
+    // The same for programs has a schema.
+    let output = place.run(&[&args[..], &["--format", "json"]].concat());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schema =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/toolmark.calibrate.v1.schema.json");
+    let schema: Value = serde_json::from_slice(&fs::read(schema).unwrap()).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&report)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}\n{report}");
 }
 
 #[test]

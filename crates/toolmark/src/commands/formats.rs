@@ -12,7 +12,6 @@ use clap::Args;
 use serde::Serialize;
 use std::io;
 use toolmark_redact::{Printable, printable};
-use toolmark_report::SCHEMA_VERSION;
 use toolmark_trace::{EXPORTERS, ExportInfo, FORMATS, Fidelity, FormatInfo, Part, format_by_id};
 
 const EXAMPLES: &str = "\
@@ -40,7 +39,6 @@ pub(crate) struct Formats {
 /// A format in the JSON output.
 #[derive(Serialize)]
 struct Described {
-    schema_version: u32,
     id: &'static str,
     title: &'static str,
     origin: &'static str,
@@ -52,7 +50,6 @@ struct Described {
 impl Described {
     fn new(info: &FormatInfo) -> Self {
         Self {
-            schema_version: SCHEMA_VERSION,
             id: info.id,
             title: info.title,
             origin: info.origin,
@@ -66,7 +63,6 @@ impl Described {
 /// A target of `convert` in the JSON output.
 #[derive(Serialize)]
 struct Target {
-    schema_version: u32,
     id: &'static str,
     title: &'static str,
     extension: &'static str,
@@ -76,7 +72,6 @@ struct Target {
 impl Target {
     fn new(info: &ExportInfo) -> Self {
         Self {
-            schema_version: SCHEMA_VERSION,
             id: info.id,
             title: info.title,
             extension: info.extension,

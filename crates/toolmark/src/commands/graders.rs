@@ -14,7 +14,6 @@ use toolmark_grade::{GraderInfo, TaxonomyWords};
 use toolmark_outcome::Profile;
 use toolmark_peers::{GRADERS, grader_by_id};
 use toolmark_redact::{Printable, printable};
-use toolmark_report::SCHEMA_VERSION;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +36,6 @@ pub(crate) struct Graders {
 /// A grader in the JSON output.
 #[derive(Serialize)]
 struct Described {
-    schema_version: u32,
     r#type: &'static str,
     aliases: &'static [&'static str],
     origin: &'static str,
@@ -52,7 +50,6 @@ struct Described {
 impl Described {
     fn new(info: &GraderInfo) -> Self {
         Self {
-            schema_version: SCHEMA_VERSION,
             r#type: info.id,
             aliases: info.aliases,
             origin: info.origin,

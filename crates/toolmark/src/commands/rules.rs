@@ -13,7 +13,6 @@ use std::io;
 use toolmark_check::{RULES, Rule, rule_by_code};
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_redact::printable;
-use toolmark_report::SCHEMA_VERSION;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +35,6 @@ pub(crate) struct Rules {
 /// A rule in the JSON output.
 #[derive(Serialize)]
 struct Described {
-    schema_version: u32,
     code: &'static str,
     name: &'static str,
     axis: Axis,
@@ -52,7 +50,6 @@ struct Described {
 impl Described {
     fn new(rule: &Rule) -> Self {
         Self {
-            schema_version: SCHEMA_VERSION,
             code: rule.code,
             name: rule.name,
             axis: rule.axis,

@@ -48,7 +48,7 @@ impl Schema {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let dialect = dialect_by_id(&self.dialect)
             .ok_or_else(|| Failure::usage(format!("unknown dialect {}", self.dialect)))?;
-        printer.json(&dialect.schema(SECTIONS))?;
+        printer.document(&dialect.schema(SECTIONS))?;
         Ok(Exit::Ok)
     }
 }

@@ -327,7 +327,7 @@ impl Expect {
             said.push(format!("{} more", count - NAMED));
         }
         if said.is_empty() {
-            said.push("nothing that must not happen did".into());
+            said.push("no forbidden calls".into());
         }
         said.join("; ")
     }

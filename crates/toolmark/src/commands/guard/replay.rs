@@ -7,7 +7,7 @@ use crate::args::{InputArgs, RowFormat, SessionArgs};
 use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
-use crate::printer::{Layout, Line, Printer, style, to_json};
+use crate::printer::{Line, Printer, style};
 use crate::reading::{Next, Runs};
 use clap::{Args, ValueEnum};
 use std::io;
@@ -86,7 +86,7 @@ impl Replay {
             RowFormat::Json => printer.json(&replay)?,
             RowFormat::Jsonl => {
                 for stop in &replay.stops {
-                    printer.raw(&(to_json(stop, Layout::Compact)? + "\n"))?;
+                    printer.json_line(stop)?;
                 }
             }
         }

@@ -6,7 +6,7 @@ use crate::args::RowFormat;
 use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
-use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
+use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -95,7 +95,7 @@ impl Test {
                 print(&verdict, self.command.as_deref().unwrap_or_default(), printer)?;
             }
             RowFormat::Json => printer.json(&answer)?,
-            RowFormat::Jsonl => printer.raw(&(to_json(&answer, Layout::Compact)? + "\n"))?,
+            RowFormat::Jsonl => printer.json_line(&answer)?,
         }
         Ok(match verdict.decision {
             Decision::Allow => Exit::Ok,
@@ -212,7 +212,7 @@ impl Test {
         let row = printer.redactor.object(row.into());
         match self.format {
             RowFormat::Json => rows.push(row),
-            _ => printer.raw(&(to_json(&row, Layout::Compact)? + "\n"))?,
+            _ => printer.json_line(&row)?,
         }
         Ok(())
     }

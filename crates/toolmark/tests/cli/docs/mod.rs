@@ -11,7 +11,7 @@ mod examples;
 mod hosts;
 mod library;
 mod publishing;
-mod reference;
+pub(crate) mod reference;
 
 use crate::root;
 use std::collections::BTreeMap;

@@ -60,6 +60,43 @@ fn every_published_crate_has_a_readme_and_says_what_it_is() {
     }
 }
 
+/// The oldest Rust is the same for every crate, is what the pages say, and no dependency
+/// needs a newer one. (Clippy's `incompatible_msrv` looks after our own code.)
+#[test]
+fn the_oldest_rust() {
+    let ours = metadata()["packages"].as_array().unwrap().clone();
+    let oldest = ours[0]["rust_version"].as_str().unwrap().to_owned();
+    for package in &ours {
+        assert_eq!(package["rust_version"], *oldest, "{}", package["name"]);
+    }
+    let words = format!("Rust {oldest} is the oldest");
+    assert!(page("CONTRIBUTING.md").contains(&words), "CONTRIBUTING.md: {words}");
+    let words = format!("The oldest Rust that builds toolmark is {oldest},");
+    assert!(page("docs/stability.md").contains(&words), "docs/stability.md: {words}");
+
+    let number = |version: &str| -> Vec<u32> {
+        version.split('.').map(|part| part.parse().unwrap()).collect()
+    };
+    let host = std::process::Command::new("rustc").args(["--print", "host-tuple"]).output();
+    let host = String::from_utf8(host.unwrap().stdout).unwrap();
+    let output = std::process::Command::new(env!("CARGO"))
+        .args(["metadata", "--offline", "--locked", "--format-version", "1"])
+        .args(["--filter-platform", host.trim()])
+        .current_dir(crate::root())
+        .output()
+        .unwrap();
+    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = all["packages"].as_array().unwrap();
+    assert!(all.len() > 100, "{}", all.len());
+    let newer: Vec<String> = all
+        .iter()
+        .filter_map(|package| Some((package, package["rust_version"].as_str()?)))
+        .filter(|(_, needs)| number(needs) > number(&oldest))
+        .map(|(package, needs)| format!("{} needs {needs}", package["name"]))
+        .collect();
+    assert!(newer.is_empty(), "{newer:?}");
+}
+
 /// The README of a crate: what its root says, for readers who follow no links into the code.
 fn readme(name: &str) -> String {
     let root = page(&format!("crates/{name}/src/lib.rs"));

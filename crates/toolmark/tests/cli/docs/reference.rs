@@ -14,7 +14,7 @@ pub(super) fn json(args: &[&str]) -> Vec<Value> {
 }
 
 /// The commands, in the order help lists them.
-pub(super) fn commands() -> Vec<String> {
+pub(crate) fn commands() -> Vec<String> {
     let help = stdout(&["--help"]);
     let list = help.split_once("\nCommands:\n").unwrap().1.split_once("\n\n").unwrap().0;
     let name = |line: &str| line.strip_prefix("  ")?.split(' ').next().map(str::to_owned);
