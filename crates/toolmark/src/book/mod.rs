@@ -118,6 +118,8 @@ pub(crate) fn page(name: &str) -> Option<&'static Page> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::Cli;
+    use clap::CommandFactory;
 
     #[test]
     fn every_page_of_the_book_can_be_printed() {
@@ -134,6 +136,66 @@ mod tests {
         assert_eq!(found, wanted);
         let listed: usize = parts().iter().map(|(_, pages)| pages.len()).sum();
         assert_eq!(listed, wanted.len(), "a page that is in no part");
+    }
+
+    /// The words of the first command of a line, as a shell would read them. Our own pages
+    /// have no more than quotes and what ends a command.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+        // Where it matters, a variable stands for a number.
+        let mut parts = line.split('$');
+        let first = parts.next().unwrap_or_default().to_owned();
+        let name = |c: char| c.is_ascii_uppercase() || c == '_';
+        let line = parts.fold(first, |line, part| line + "1" + part.trim_start_matches(name));
+        for c in line.chars() {
+            match (quote, c) {
+                (Some(open), c) if c == open => quote = None,
+                (None, '\'' | '"') => quote = Some(c),
+                (None, '|' | '>' | '<' | ';' | '&' | ')') => break,
+                (None, '#') if word.is_empty() => break,
+                (None, ' ') => words.push(std::mem::take(&mut word)),
+                (_, c) => word.push(c),
+            }
+        }
+        words.push(word);
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
+    /// The blocks of commands of a page, with lines that go on joined.
+    fn commands(text: &str) -> Vec<String> {
+        let mut kind: Option<String> = None;
+        let mut lines = Vec::new();
+        for line in text.replace("\\\n", " ").lines() {
+            if let Some(word) = line.trim_start().strip_prefix("```") {
+                kind = kind.is_none().then(|| word.to_owned());
+                continue;
+            }
+            match kind.as_deref() {
+                Some("sh") => lines.push(line.trim().to_owned()),
+                Some("console") => lines.extend(line.strip_prefix("$ ").map(str::to_owned)),
+                _ => {}
+            }
+        }
+        lines.retain(|line| line.starts_with("toolmark "));
+        lines
+    }
+
+    #[test]
+    fn every_command_of_the_book_is_one() {
+        let readme = Page { name: "README", text: include_str!("../../../../README.md") };
+        let (mut seen, mut wrong) = (0, Vec::new());
+        for page in PAGES.iter().chain([&readme]) {
+            for line in commands(page.text) {
+                seen += 1;
+                let parsed = Cli::command().try_get_matches_from(words(&line));
+                let is_help = |error: &clap::Error| error.exit_code() == 0;
+                let error = parsed.err().filter(|error| !is_help(error));
+                wrong.extend(error.map(|error| format!("{}: {line}\n{error}", page.name)));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(seen > 150, "{seen}");
     }
 
     #[test]

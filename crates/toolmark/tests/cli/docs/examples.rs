@@ -1,8 +1,11 @@
-//! Blocks of output in the pages.
+//! Commands of the pages are run, and blocks of output are what they print.
 //!
-//! A line `<!-- output of: COMMAND -->` stands above the block that shows what
-//! the command prints in a terminal of 80 columns in UTC. All commands of one
-//! page run in one directory, which has the samples in it, and in a home with
+//! - A line `<!-- output of: COMMAND -->` stands above the block that shows what the command
+//!   prints in a terminal of 80 columns in UTC.
+//! - `<!-- run -->` stands above a block of commands that must succeed.
+//! - `<!-- file: NAME -->` stands above the text of a file.
+//!
+//! All of one page happens in one directory, which has the samples in it, and in a home with
 //! two sessions.
 
 use super::{keep, page, pages};
@@ -11,6 +14,12 @@ use std::path::Path;
 use std::process::Command;
 
 const MARK: &str = "<!-- output of: ";
+const RUN: &str = "<!-- run -->";
+const FILE: &str = "<!-- file: ";
+/// Commands that cannot be run in a test; the reason follows.
+const NOT_RUN: &str = "<!-- not run: ";
+/// Pages on which every command is run.
+const FOLLOWED: [&str; 2] = ["docs/quick-start.md", "docs/tutorial.md"];
 
 #[test]
 fn blocks_of_output_are_what_is_printed() {
@@ -22,31 +31,77 @@ fn blocks_of_output_are_what_is_printed() {
         }
         let place = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(root().join("samples"), place.path().join("samples")).unwrap();
-        keep(&name, &renewed(&text, place.path(), home.path()));
+        keep(&name, &renewed(&name, &text, place.path(), home.path()));
+    }
+}
+
+#[test]
+fn no_block_of_commands_is_left_out() {
+    for name in pages() {
+        let text = page(&name);
+        let lines: Vec<&str> = text.lines().collect();
+        let mut is_code = false;
+        for (at, line) in lines.iter().enumerate() {
+            let Some(kind) = line.strip_prefix("```") else { continue };
+            is_code = !is_code;
+            let above = at.checked_sub(1).map_or("", |above| lines[above]);
+            let is_run = above.starts_with(MARK) || above == RUN || above.starts_with(NOT_RUN);
+            let is_followed = FOLLOWED.contains(&&*name);
+            let asks = kind == "console" || (kind == "sh" && is_followed);
+            assert!(!is_code || !asks || is_run, "{name}:{}: nothing runs this", at + 1);
+        }
     }
 }
 
 /// The page with what its commands print now.
-fn renewed(text: &str, place: &Path, home: &Path) -> String {
+fn renewed(name: &str, text: &str, place: &Path, home: &Path) -> String {
     let mut out = String::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         out.push_str(line);
         out.push('\n');
+        let file = line.strip_prefix(FILE).and_then(|l| l.strip_suffix(" -->"));
+        if let Some(file) = file {
+            std::fs::write(place.join(file), block(&mut lines, Some(&mut out))).unwrap();
+        } else if line == RUN {
+            let commands = block(&mut lines, Some(&mut out));
+            let printed = printed(&format!("set -e\n{commands}"), place, home);
+            assert!(!printed.contains("\n$ echo $?\n"), "{name}:\n{commands}\n{printed}");
+        }
         let Some(command) = line.strip_prefix(MARK).and_then(|l| l.strip_suffix(" -->")) else {
             continue;
         };
-        let mut old = Vec::new();
-        if lines.next_if(|l| l.starts_with("```")).is_some() {
-            old.extend(lines.by_ref().take_while(|l| *l != "```"));
-        }
+        let old = block(&mut lines, None);
         let new = match missing_tool(command) {
-            true => old.join("\n") + "\n",
+            true => old,
             false => format!("$ {command}\n{}", printed(command, place, home)),
         };
         out.push_str(&format!("```console\n{new}```\n"));
     }
     out
+}
+
+/// The text of the block that begins here, if one does; the block itself is kept.
+fn block<'t>(
+    lines: &mut std::iter::Peekable<impl Iterator<Item = &'t str>>,
+    mut kept: Option<&mut String>,
+) -> String {
+    let mut text = String::new();
+    let Some(first) = lines.next_if(|line| line.starts_with("```")) else { return text };
+    let mut keep = |line: &str| {
+        if let Some(kept) = &mut kept {
+            kept.push_str(&format!("{line}\n"));
+        }
+    };
+    keep(first);
+    for line in lines.by_ref() {
+        keep(line);
+        if line == "```" {
+            break;
+        }
+        text.push_str(&format!("{line}\n"));
+    }
+    text
 }
 
 /// A machine without jq cannot renew what goes through it.
@@ -72,6 +127,9 @@ fn printed(command: &str, place: &Path, home: &Path) -> String {
         .output()
         .unwrap();
     let mut text = String::from_utf8(output.stdout).unwrap();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
     let code = output.status.code().unwrap();
     if code != 0 {
         text.push_str(&format!("$ echo $?\n{code}\n"));
