@@ -120,7 +120,7 @@ fn topics() -> Vec<CompletionCandidate> {
 }
 
 fn hosts() -> Vec<CompletionCandidate> {
-    toolmark_hosts::install::ids().map(|id| CompletionCandidate::new(id)).collect()
+    toolmark_hosts::install::ids().map(CompletionCandidate::new).collect()
 }
 
 /// More sessions than this are no help to choose from.

@@ -58,7 +58,7 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "call-counts",
     aliases: &["call_counts"],
     origin: "toolmark",
-    summary: "were tools called so many times",
+    summary: "was each tool called as often as expected",
     docs: "Were tools called so many times? `counts` says how often each tool must be called: a number, or a comparison \
 (`= != < <= > >=`). `exact`, `min` and `max` are about all calls together. Calls that failed count, unless \
 `include_failed: false`.

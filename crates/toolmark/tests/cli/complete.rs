@@ -67,6 +67,27 @@ fn scripts_for_every_shell_call_the_program() {
     }
 }
 
+/// Each shell has a way of its own to ask, and to be answered with what a value is about.
+#[test]
+fn every_shell_is_answered() {
+    for (shell, first) in [
+        ("bash", "S101"),
+        ("zsh", "S101:reads a file again that has not changed"),
+        ("fish", "S101\treads a file again that has not changed"),
+        ("powershell", "S101\treads a file again that has not changed"),
+        ("elvish", "S101"),
+    ] {
+        let mut command = toolmark(&["--", "toolmark", "rules", "S10"]);
+        command.env("TOOLMARK_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", "2");
+        command.env("_CLAP_IFS", "\n");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{shell}: {output:?}");
+        let words = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(words.lines().next(), Some(first), "{shell}: {words}");
+        assert_eq!(words.lines().count(), 8, "{shell}: {words}");
+    }
+}
+
 /// The script in a real bash, with the program it calls.
 #[test]
 fn bash_itself() {

@@ -11,6 +11,7 @@
 mod architecture;
 mod check;
 mod compare;
+#[cfg(unix)]
 mod complete;
 mod diagnostics;
 mod docs;
@@ -33,6 +34,7 @@ mod mine;
 mod prices;
 mod repro;
 mod robust;
+#[cfg(unix)]
 mod schemas;
 mod secrets;
 mod serve;

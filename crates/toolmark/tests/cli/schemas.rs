@@ -13,7 +13,13 @@ const OUTPUTS: &[(&str, &[&[&str]])] = &[
     ("stats", &[&["stats", "samples"]]),
     ("stats-by", &[&["stats", "samples", "--by", "day"], &["stats", "samples", "--by", "model"]]),
     ("check", &[&["check", "samples", "--exit-zero", "--gate"]]),
-    ("grade", &[&["grade", "samples/toolmark.yaml", "samples", "--exit-zero"]]),
+    (
+        "grade",
+        &[
+            &["grade", "samples/toolmark.yaml", "samples", "--exit-zero"],
+            &["run", "agents/toolmark.yaml"],
+        ],
+    ),
     ("feed", &[&["feed", "samples", "--occurrences"]]),
     ("trend", &[&["trend", "samples", "--by", "day"]]),
     ("compare", &[&["compare", "grade.json", "grade.json"]]),
@@ -52,9 +58,8 @@ const OUTPUTS: &[(&str, &[&[&str]])] = &[
     ),
 ];
 
-/// Commands whose JSON is tested elsewhere: that of `run` is a report of `grade`, that of
-/// `calibrate` needs a judge (see `tests/judge.rs`), and that of `show` is a trajectory.
-const ELSEWHERE: &[&[&str]] = &[&["run"], &["judge", "calibrate"]];
+/// Commands whose JSON is tested elsewhere: `calibrate` needs a judge (`tests/judge.rs`).
+const ELSEWHERE: &[&[&str]] = &[&["judge", "calibrate"]];
 
 /// A directory with something for every command.
 struct Stage {

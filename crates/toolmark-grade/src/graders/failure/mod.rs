@@ -73,7 +73,7 @@ pub static FAILURE: GraderInfo = GraderInfo {
     id: "failure",
     aliases: &[],
     origin: "toolmark",
-    summary: "does no call fail in a way that `toolmark feed` knows",
+    summary: "does no call fail in the way of an issue of `toolmark feed`",
     docs: "Does no call fail in this way?
 
 `class` is the kind of failure, as `toolmark feed` calls it: `missing-path`, `edit-no-match`, `dependency` and so on. \

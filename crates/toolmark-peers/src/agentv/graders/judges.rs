@@ -78,7 +78,7 @@ unanswered!(
     WEBHOOK,
     "webhook",
     &[],
-    "does a web service say yes",
+    "does a web service pass the run",
     Cause::Program,
     "toolmark calls no web service",
     "  value: https://example.com/grade",

@@ -35,7 +35,7 @@ pub(crate) static STEP_COUNT: GraderInfo = GraderInfo {
     id: "trajectory:step-count",
     aliases: &[],
     origin: "agentv",
-    summary: "were there so many steps",
+    summary: "was the number of steps as expected",
     docs: "Were there at least `min` and at most `max` steps? `type` says of which kind: `tool`, `command`, `message`, `reasoning`, `search` or `span` (the result of a call). `name` or `pattern` restricts the count to steps of this name, with `*` and `?`; a command goes by its whole text, by its first word and by the tool that ran it.
 
 AgentV's reading (`agentv@5`) counts the final answer once more, and does not take a command for a call of a tool. Neither does promptfoo's (`promptfoo`), to which a call and its result are one step.",

@@ -92,7 +92,7 @@ fn plain(quantity: Quantity, max: u64) -> Option<BudgetGrader> {
 budget!(
     TOKEN_BUDGET,
     "token-budget",
-    "did the run stay within so many tokens",
+    "did the run use at most N tokens",
     Budget,
     |config, _| plain(Quantity::Tokens, config.max),
     "50000",
@@ -101,7 +101,7 @@ budget!(
 budget!(
     TOOL_CALL_COUNT,
     "tool-call-count",
-    "did the agent make at most so many calls",
+    "did the agent make at most N calls",
     ToolBudget,
     |config, building| plain(
         Quantity::Calls(ToolFilter::build(config.tools.as_ref(), building)?),
@@ -113,7 +113,7 @@ budget!(
 budget!(
     TURN_COUNT,
     "turn-count",
-    "did the agent take at most so many turns",
+    "did the agent take at most N turns",
     Budget,
     |config, _| plain(Quantity::Turns, config.max),
     "10",
@@ -122,7 +122,7 @@ budget!(
 budget!(
     STEP_COUNT,
     "step-count",
-    "did the agent take at most so many steps",
+    "did the agent take at most N steps",
     ToolBudget,
     |config, building| plain(
         Quantity::Steps(ToolFilter::build(config.tools.as_ref(), building)?),
@@ -134,7 +134,7 @@ budget!(
 budget!(
     ERROR_COUNT,
     "error-count",
-    "were there at most so many errors",
+    "were there at most N errors",
     Budget,
     |config, _| plain(Quantity::Errors, config.max),
     "0",
@@ -143,7 +143,7 @@ budget!(
 budget!(
     WALL_TIME,
     "wall-time",
-    "did the run take at most so long",
+    "did the run stay within a time limit",
     TimeBudget,
     |config, _| Some(BudgetGrader { quantity: Quantity::WallTime, max: config.max.millis }),
     "2m",

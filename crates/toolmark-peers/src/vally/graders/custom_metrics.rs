@@ -66,7 +66,7 @@ pub(crate) static CUSTOM_METRICS: GraderInfo = GraderInfo {
     id: "custom-metrics",
     aliases: &[],
     origin: "vally",
-    summary: "are the numbers the run wrote down what they should be",
+    summary: "are the numbers that the run wrote to a file as expected",
     docs: "Reads a JSON file of named values that the run left behind and checks each of \
            `assertions`: a `metric` by name with `equals`, `min` or `max`. All must hold.\n\n\
            The file is `custom_metrics.json`, or what `path` says, among the artifacts of the \

@@ -111,7 +111,7 @@ pub(crate) static PROMPT: GraderInfo = GraderInfo {
     id: "prompt",
     aliases: &[],
     origin: "vally",
-    summary: "what does a model say of the run, by the rubric of the case",
+    summary: "how does a model mark the run by the rubric of the case",
     docs: "A model judges the run by the criteria of the case's `rubric`; `prompt` adds instructions, it does not replace \
 the rubric. Its answer (`scoring`) is brought to 0 to 1 and passes from `threshold` on.
 
@@ -151,7 +151,7 @@ pub(crate) static PANEL: GraderInfo = GraderInfo {
     id: "panel",
     aliases: &[],
     origin: "vally",
-    summary: "what do several models say of the run, by the rubric of the case",
+    summary: "how do several models mark the run by the rubric of the case",
     docs: "Several `models` judge the run by the criteria of the case's `rubric`, and `aggregation` makes one score of \
 theirs: `majority`, `mean`, `median` or `min`. The other options are those of `prompt`.
 
@@ -193,7 +193,7 @@ pub(crate) static PAIRWISE: GraderInfo = GraderInfo {
     id: "pairwise",
     aliases: &[],
     origin: "vally",
-    summary: "gone from Vally: compare two runs instead",
+    summary: "removed from Vally: compare two runs instead",
     docs: "Vally removed this type by version 0.9: a grader sees one run, and which of two is better is a question about \
 both. Use `prompt` for the quality of one run, and compare runs as such otherwise. A spec that still uses the type is \
 warned, and the answer is always unknown.",

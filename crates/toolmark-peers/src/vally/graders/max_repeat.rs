@@ -34,7 +34,7 @@ pub(crate) static MAX_REPEAT: GraderInfo = GraderInfo {
     id: "max-repeat",
     aliases: &[],
     origin: "vally",
-    summary: "did the agent do the same thing at most so many times in a row",
+    summary: "did the agent repeat an action at most N times in a row",
     docs: "Was no action taken more than `max` times in a row?
 
 What makes two calls the same action is `match`: the same tool gave the same result (`observation`, the default), the \

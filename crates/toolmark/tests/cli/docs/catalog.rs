@@ -131,8 +131,8 @@ fn the_graders() {
         ));
         for grader in graders.iter().filter(|grader| word(grader, "origin") == origin) {
             let (id, file) = (word(grader, "type"), grader_file(grader));
-            let question = capital(word(grader, "summary"));
-            index.push_str(&format!("| [{id}](graders/{file}) | {}? |\n", cell(&question)));
+            let question = question(word(grader, "summary"));
+            index.push_str(&format!("| [{id}](graders/{file}) | {} |\n", cell(&question)));
             let other = pages.insert(file, grader_page(grader, title));
             assert!(other.is_none(), "two graders have the page of {id}");
         }
@@ -154,9 +154,9 @@ fn grader_page(grader: &Value, origin: &str) -> String {
     };
     let docs = demoted(word(grader, "docs"), 2);
     // Most pages begin with the question themselves.
-    let question = match docs.split_once('?').is_some_and(|(first, _)| !first.contains(". ")) {
+    let asks = match docs.split_once('?').is_some_and(|(first, _)| !first.contains(". ")) {
         true => String::new(),
-        false => format!("{}?\n\n", capital(word(grader, "summary"))),
+        false => question(word(grader, "summary")) + "\n\n",
     };
     let mut facts = vec![
         ("from".to_owned(), origin.to_owned()),
@@ -170,7 +170,7 @@ fn grader_page(grader: &Value, origin: &str) -> String {
     );
     let facts: String = facts.iter().map(|(name, fact)| format!("| {name} | {fact} |\n")).collect();
     format!(
-        "# {}\n\n{NOTE}\n{question}{docs}\n## Example\n\n```yaml\n{}\n```\n{}\n\
+        "# {}\n\n{NOTE}\n{asks}{docs}\n## Example\n\n```yaml\n{}\n```\n{}\n\
          ## Facts\n\n| | |\n|---|---|\n{facts}\n\
          [All graders](../graders.md) · [Grading](../grading.md)\n",
         word(grader, "type"),
@@ -234,45 +234,74 @@ fn demoted(text: &str, level: usize) -> String {
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
+/// A summary as a sentence: most of them ask something.
+fn question(summary: &str) -> String {
+    let first = summary.split(' ').next().unwrap_or_default();
+    let asks = ["was", "were", "did", "do", "does", "is", "are", "what", "how"].contains(&first);
+    format!("{}{}", capital(summary), if asks { "?" } else { "." })
+}
+
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// The rules and graders are listed below their index in the navigation of the book.
+/// Rules, graders and formats are listed below their index in the navigation of the book.
 #[test]
 fn the_navigation() {
-    let rules = json(&["rules"]).into_iter().map(|rule| Entry {
-        file: format!("rules/{}.md", word(&rule, "code")),
-        title: format!("{} {}", word(&rule, "code"), word(&rule, "name")),
+    let rules = json(&["rules"]);
+    let rules = AXES.iter().map(|(axis, _)| {
+        let of_axis = rules.iter().filter(|rule| word(rule, "axis") == *axis);
+        let entry = |rule: &Value| Entry {
+            file: format!("rules/{}.md", word(rule, "code")),
+            title: format!("{} {}", word(rule, "code"), word(rule, "name")),
+        };
+        (*axis, of_axis.map(entry).collect())
     });
     let graders = json(&["graders"]);
-    let of_origin = |origin| graders.iter().filter(move |grader| word(grader, "origin") == origin);
-    let graders = ORIGINS.iter().flat_map(|(origin, ..)| of_origin(*origin)).map(|grader| Entry {
-        file: format!("graders/{}", grader_file(grader)),
-        title: word(grader, "type").to_owned(),
+    let graders = ORIGINS.iter().map(|(origin, title, _)| {
+        let of_origin = graders.iter().filter(|grader| word(grader, "origin") == *origin);
+        let entry = |grader: &Value| Entry {
+            file: format!("graders/{}", grader_file(grader)),
+            title: word(grader, "type").to_owned(),
+        };
+        (*title, of_origin.map(entry).collect())
+    });
+    let formats = json(&["formats"]);
+    let formats = formats.iter().map(|format| Entry {
+        file: format!("formats/{}.md", word(format, "id")),
+        title: word(format, "id").to_owned(),
     });
     let text = page("docs/SUMMARY.md");
-    let text = with_entries(&text, "rules.md", rules);
-    keep("docs/SUMMARY.md", &with_entries(&text, "graders.md", graders));
+    let text = with_entries(&text, "rules.md", &rules.collect::<Vec<_>>());
+    let text = with_entries(&text, "graders.md", &graders.collect::<Vec<_>>());
+    keep(
+        "docs/SUMMARY.md",
+        &with_entries(&text, "formats.md", &[("all of them", formats.collect())]),
+    );
 }
 
-/// The navigation with these entries below an index.
-fn with_entries(text: &str, index: &str, entries: impl Iterator<Item = Entry>) -> String {
+/// The navigation with these groups of entries below an index. A group is a chapter
+/// without a page.
+fn with_entries(text: &str, index: &str, groups: &[(&str, Vec<Entry>)]) -> String {
     let folder = format!("]({}/", index.trim_end_matches(".md"));
+    let is_group =
+        |line: &str| groups.iter().any(|(title, _)| line.ends_with(&format!("- [{title}]()")));
     let mut out = String::new();
-    let mut entries = Some(entries);
-    for line in text.lines().filter(|line| !line.contains(&folder)) {
+    let mut is_there = false;
+    for line in text.lines().filter(|line| !line.contains(&folder) && !is_group(line)) {
         out.push_str(&format!("{line}\n"));
-        if line.contains(&format!("]({index})"))
-            && let Some(entries) = entries.take()
-        {
+        if line.contains(&format!("]({index})")) {
+            is_there = true;
             let indent = line.len() - line.trim_start().len() + 2;
-            for Entry { file, title } in entries {
-                out.push_str(&format!("{:indent$}- [{title}]({file})\n", ""));
+            for (title, entries) in groups {
+                out.push_str(&format!("{:indent$}- [{title}]()\n", ""));
+                for Entry { file, title } in entries {
+                    out.push_str(&format!("{:indent$}  - [{title}]({file})\n", ""));
+                }
             }
         }
     }
-    assert!(entries.is_none(), "{index} is not in the navigation");
+    assert!(is_there, "{index} is not in the navigation");
     out
 }

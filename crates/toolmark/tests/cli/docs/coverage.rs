@@ -105,6 +105,10 @@ fn no_link_is_dead() {
     for name in pages() {
         let dir = Path::new(&name).parent().unwrap();
         for link in links(&page(&name)) {
+            // A chapter without a page.
+            if link.is_empty() && name == "docs/SUMMARY.md" {
+                continue;
+            }
             let (target, part) = link.split_once('#').unwrap_or((&link, ""));
             let path = match target.strip_prefix(REPOSITORY) {
                 Some(path) => root().join(path),
@@ -177,9 +181,8 @@ fn every_command_format_rule_and_grader_has_a_page() {
         let name = word(&grader, "type").replace(':', "-");
         assert!(has(&format!("docs/graders/{name}.md")), "{name}");
     }
-    let formats = anchors(&page("docs/formats.md"));
     for format in json(&["formats"]) {
-        assert!(formats.contains(&word(&format, "id").to_owned()), "{format}");
+        assert!(has(&format!("docs/formats/{}.md", word(&format, "id"))), "{format}");
     }
 }
 
@@ -188,12 +191,17 @@ fn every_page_is_in_the_book_once() {
     let summary = page("docs/SUMMARY.md");
     let mut named: Vec<&str> =
         summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    named.retain(|name| !name.is_empty());
     named.sort_unstable();
     let pages = pages();
     let mut there: Vec<&str> = pages.iter().filter_map(|name| name.strip_prefix("docs/")).collect();
     there.retain(|name| *name != "SUMMARY.md");
     there.sort_unstable();
-    assert_eq!(named, there);
+    let lacks = |all: &[&str], name: &&str| !all.contains(name);
+    let missing: Vec<_> = there.iter().filter(|name| lacks(&named, name)).collect();
+    let gone: Vec<_> = named.iter().filter(|name| lacks(&there, name)).collect();
+    assert!(missing.is_empty() && gone.is_empty(), "missing: {missing:?}; gone: {gone:?}");
+    assert_eq!(named, there, "a page is named twice");
 }
 
 /// The anchor of a heading.

@@ -8,6 +8,7 @@ mod catalog;
 mod coverage;
 #[cfg(unix)]
 mod examples;
+mod formats;
 mod hosts;
 mod library;
 mod publishing;

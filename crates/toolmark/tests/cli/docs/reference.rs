@@ -44,66 +44,6 @@ fn the_command_line() {
     keep("docs/command-line.md", &text);
 }
 
-#[test]
-fn the_formats() {
-    let formats = json(&["formats"]);
-    let mut text = format!(
-        "# Formats\n\n{NOTE}\n\
-         toolmark reads {} formats. It detects them by content; file names do not matter.\n\
-         [Inputs](input.md) says what may be around them, [the trajectory](trajectory.md#fidelity) \
-         what the\nwords under \"never records\" mean.\n\n\
-         | format | what it is | versions |\n|---|---|---|\n",
-        formats.len()
-    );
-    for format in &formats {
-        let id = word(format, "id");
-        let (title, versions) = (cell(word(format, "title")), cell(word(format, "versions")));
-        text.push_str(&format!("| [`{id}`](#{id}) | {title} | {versions} |\n"));
-    }
-    text.push_str(
-        "\nWhat [`toolmark convert`](commands/convert.md) writes is [below](#targets).\n",
-    );
-    for format in &formats {
-        text.push_str(&section(format));
-    }
-    text.push_str(
-        "\n## Targets\n\n\
-         `toolmark convert --to TARGET` writes these. What is lost is counted and printed.\n\n\
-         | target | what it is | file ending | what is lost |\n|---|---|---|---|\n",
-    );
-    for target in json(&["formats", "--targets"]) {
-        let lost = words(&target, "lost").join(", ");
-        text.push_str(&format!(
-            "| `{}` | {} | `.{}` | {} |\n",
-            word(&target, "id"),
-            cell(word(&target, "title")),
-            word(&target, "extension"),
-            if lost.is_empty() { "– (nothing)" } else { &lost }
-        ));
-    }
-    keep("docs/formats.md", &text);
-}
-
-/// What there is to say about one format.
-fn section(format: &Value) -> String {
-    let id = word(format, "id");
-    let never = words(format, "never_records");
-    let never: Vec<String> = never.iter().map(|fact| format!("`{fact}`")).collect();
-    let mut text = format!("\n## {id}\n\n{}", plain(word(format, "title")));
-    let own = format!("formats/{id}.md");
-    if root().join("docs").join(&own).exists() {
-        text.push_str(&format!(", described on [its own page]({own})"));
-    }
-    text.push_str(&format!(
-        ".\n\n- Comes from: {}\n- Versions: {}\n- Detected by: {}\n- Never records: {}\n",
-        plain(word(format, "origin")),
-        plain(word(format, "versions")),
-        plain(word(format, "looks_for")),
-        if never.is_empty() { "–".to_owned() } else { never.join(", ") }
-    ));
-    text
-}
-
 pub(super) fn word<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap()
 }
@@ -114,7 +54,7 @@ pub(super) fn words<'v>(value: &'v Value, key: &str) -> Vec<&'v str> {
 
 /// Text in which Markdown sees no marks: stars, underscores and angle brackets
 /// of paths and field names. Text between backticks stays as it is.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut in_code = false;
     for c in text.chars() {
