@@ -5,9 +5,9 @@ use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::printer::{Line, Printer, style};
-use clap::{Args, CommandFactory};
-use std::fs;
-use std::path::PathBuf;
+use clap::{Args, Command, CommandFactory};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\
@@ -26,11 +26,11 @@ pub(crate) struct Man {
 
 impl Man {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let failed = |error: &std::io::Error| Failure::write(&self.dir, error);
-        fs::create_dir_all(&self.dir).map_err(|error| failed(&error))?;
-        let root = Cli::command().disable_help_subcommand(true);
-        let pages = count(&root);
-        clap_mangen::generate_to(root, &self.dir).map_err(|error| failed(&error))?;
+        let mut root = Cli::command();
+        root.build();
+        let pages = fs::create_dir_all(&self.dir)
+            .and_then(|()| write_pages(&root, &self.dir))
+            .map_err(|error| Failure::write(&self.dir, &error))?;
         let dir = printer.redact(self.dir.display().to_string());
         let words = printable!("wrote {} to {}", human::things(pages, "page"), dir);
         printer.line(&Line::of(style::PLAIN, words))?;
@@ -38,8 +38,33 @@ impl Man {
     }
 }
 
-/// The command and those below it that are not hidden.
-fn count(command: &clap::Command) -> u64 {
-    let below = command.get_subcommands().filter(|command| !command.is_hide_set());
-    1 + below.map(count).sum::<u64>()
+/// Writes the pages of a command and of those below it; how many there are.
+fn write_pages(command: &Command, dir: &Path) -> io::Result<u64> {
+    let mut pages = 1;
+    for below in command.get_subcommands().filter(|command| !is_hidden(command)) {
+        pages += write_pages(below, dir)?;
+    }
+    let page = clap_mangen::Man::new(command.clone())
+        .source(concat!("toolmark ", env!("CARGO_PKG_VERSION")))
+        .manual("toolmark");
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    fs::write(dir.join(page.get_filename()), with_examples(&String::from_utf8_lossy(&text)))?;
+    Ok(pages)
+}
+
+/// What follows the options in our help are examples, whose lines are not to be filled.
+fn with_examples(page: &str) -> String {
+    let Some((before, after)) = page.split_once("\n.SH EXTRA\nExamples:\n") else {
+        return page.to_owned();
+    };
+    let end = after.find("\n.SH ").unwrap_or(after.trim_end().len());
+    let (examples, rest) = after.split_at_checked(end).unwrap_or((after, ""));
+    format!("{before}\n.SH EXAMPLES\n.nf\n{examples}\n.fi{rest}")
+}
+
+/// Commands below others have a `help` of clap's own, which says nothing new.
+fn is_hidden(command: &Command) -> bool {
+    let is_root = command.get_bin_name().is_some_and(|name| name == "toolmark help");
+    command.is_hide_set() || (command.get_name() == "help" && !is_root)
 }

@@ -91,6 +91,9 @@ fn man_pages_of_all_commands() {
             assert!(page.contains(part), "{name} has no {part}");
         }
     }
+    assert!(!names.iter().any(|name| name.ends_with("-help-fix.1")), "{names:?}");
     let check = std::fs::read_to_string(man.join("toolmark-check.1")).unwrap();
+    assert!(check.contains("\n.SH EXAMPLES\n.nf\n  toolmark check "), "{check}");
+    assert!(check.contains(concat!("toolmark ", env!("CARGO_PKG_VERSION"))), "{check}");
     assert!(check.contains("min\\-confidence"), "options are there");
 }

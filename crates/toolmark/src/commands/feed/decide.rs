@@ -12,7 +12,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use toolmark_feed::{Decision, Event, IssueId};
 
-/// Say that an issue is mended
+/// Mark an issue as fixed
 ///
 /// It is regressed when it occurs in a session that starts later.
 #[derive(Debug, Args)]

@@ -23,7 +23,7 @@ Examples:
   toolmark feed runs/ --format html > feed.html
   toolmark feed runs/ --format jsonl --occurrences | jq 'select(.type == \"issue\")'
   toolmark feed fix 5f2c9e01ab34cd56 runs/   what would change
-  toolmark feed resolve 5f2c9e01ab34cd56     mended; it is regressed if it comes back
+  toolmark feed resolve 5f2c9e01ab34cd56     fixed; it is regressed if it comes back
   toolmark feed promote --weekly runs/ --to regressions
 
 The id of an issue is a hash of what its occurrences have in common. It stays the same
