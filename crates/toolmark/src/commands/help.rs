@@ -35,6 +35,23 @@ pub(crate) struct Help {
     topic: Vec<String>,
 }
 
+// clap has no such command below others where the one at the top is ours.
+/// Print this message or the help of the given command
+#[derive(Debug, Args)]
+pub(crate) struct HelpBelow {
+    /// The command
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl HelpBelow {
+    /// Prints the help of a command below this one, or of this one.
+    pub(crate) fn run(self, above: &[&str], printer: &mut Printer) -> Result<Exit, Stop> {
+        let above = above.iter().map(|word| (*word).to_owned());
+        Help { topic: above.chain(self.command).collect() }.run(printer)
+    }
+}
+
 /// What a word can stand for.
 #[derive(Clone, Copy)]
 enum Topic {

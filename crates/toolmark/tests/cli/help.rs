@@ -13,6 +13,20 @@ fn the_help_of_commands_is_what_they_print_themselves() {
 }
 
 #[test]
+fn commands_below_others_have_help_too() {
+    for (asked, own) in [
+        (&["feed", "help"][..], &["feed", "--help"][..]),
+        (&["feed", "help", "fix"], &["feed", "fix", "--help"]),
+        (&["guard", "help", "test"], &["guard", "test", "--help"]),
+        (&["judge", "help", "cache"], &["judge", "cache", "--help"]),
+        (&["judge", "cache", "help", "clear"], &["judge", "cache", "clear", "--help"]),
+    ] {
+        let (asked, own) = (stdout(asked), stdout(own));
+        assert!(asked.starts_with(&own), "{own}\n{asked}");
+    }
+}
+
+#[test]
 fn the_list() {
     let list = stdout(&["help"]);
     let help = stdout(&["--help"]);

@@ -7,6 +7,7 @@ mod read;
 
 use crate::Stop;
 use crate::args::{ReportArgs, SessionArgs, format_of, report_of};
+use crate::commands::help::HelpBelow;
 use crate::exit::Exit;
 use crate::printer::Printer;
 use clap::{Args, Subcommand};
@@ -55,6 +56,7 @@ enum Asked {
     Reopen(decide::Reopen),
     Merge(decide::Merge),
     Note(decide::Note),
+    Help(HelpBelow),
 }
 
 impl Feed {
@@ -67,6 +69,7 @@ impl Feed {
             Some(Asked::Reopen(reopen)) => return reopen.run(printer),
             Some(Asked::Merge(merge)) => return merge.run(printer),
             Some(Asked::Note(note)) => return note.run(printer),
+            Some(Asked::Help(help)) => return help.run(&["feed"], printer),
             None => {}
         }
         let started = Instant::now();

@@ -12,6 +12,7 @@ mod replay;
 mod test;
 
 use crate::Stop;
+use crate::commands::help::HelpBelow;
 use crate::exit::Exit;
 use crate::printer::{Printer, style};
 use clap::{Args, Subcommand};
@@ -52,6 +53,7 @@ enum Asked {
     Mcp(mcp::Mcp),
     Permissions(permissions::Permissions),
     Policy(policy::Policy),
+    Help(HelpBelow),
 }
 
 impl Guard {
@@ -68,6 +70,7 @@ impl Guard {
             Some(Asked::Mcp(mcp)) => mcp.run(printer),
             Some(Asked::Permissions(permissions)) => permissions.run(printer),
             Some(Asked::Policy(policy)) => policy.run(printer),
+            Some(Asked::Help(help)) => help.run(&["guard"], printer),
         }
     }
 }

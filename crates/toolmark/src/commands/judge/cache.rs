@@ -2,6 +2,7 @@
 //! the results.
 
 use crate::Stop;
+use crate::commands::help::HelpBelow;
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::judging::config;
@@ -47,6 +48,7 @@ enum Command {
     },
     /// Delete all answers
     Clear,
+    Help(HelpBelow),
 }
 
 impl Cache {
@@ -68,6 +70,7 @@ impl Cache {
         };
         match self.command {
             None => list(&answers, printer)?,
+            Some(Command::Help(help)) => return help.run(&["judge", "cache"], printer),
             Some(Command::Export { file }) => {
                 let all = answers.all().map_err(refused)?;
                 if all.is_empty() {

@@ -7,6 +7,7 @@ mod rubric;
 mod samples;
 
 use crate::Stop;
+use crate::commands::help::HelpBelow;
 use crate::exit::Exit;
 use crate::printer::Printer;
 use clap::{Args, Subcommand};
@@ -30,6 +31,7 @@ enum Command {
     Cache(cache::Cache),
     Fields(fields::Fields),
     Rubrics(fields::Rubrics),
+    Help(HelpBelow),
 }
 
 impl Judge {
@@ -39,6 +41,7 @@ impl Judge {
             Command::Cache(cache) => cache.run(printer),
             Command::Fields(fields) => fields.run(printer),
             Command::Rubrics(rubrics) => rubrics.run(printer),
+            Command::Help(help) => help.run(&["judge"], printer),
         }
     }
 }
