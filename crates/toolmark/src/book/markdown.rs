@@ -406,6 +406,18 @@ mod tests {
     }
 
     #[test]
+    fn no_terminal_is_too_narrow() {
+        for page in super::super::PAGES {
+            let words = |text: &str| text.split_whitespace().count();
+            assert!(
+                words(&plain(page.text, 1)) >= words(&plain(page.text, 80)) / 2,
+                "{}",
+                page.name
+            );
+        }
+    }
+
+    #[test]
     fn every_page_fits_but_for_code_and_long_words() {
         for page in super::super::PAGES {
             let longest = |line: &str| line.split_whitespace().map(width).max().unwrap_or(0) > 40;

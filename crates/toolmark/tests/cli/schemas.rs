@@ -17,6 +17,7 @@ const OUTPUTS: &[(&str, &[&[&str]])] = &[
         "grade",
         &[
             &["grade", "samples/toolmark.yaml", "samples", "--exit-zero"],
+            &["grade", "graders.yaml", "samples", "--exit-zero"],
             &["run", "agents/toolmark.yaml"],
         ],
     ),
@@ -84,6 +85,7 @@ impl Stage {
             "settings.json",
             r#"{"permissions":{"allow":["Bash(npm run *)","Bash(rm:*"],"deny":["Read(.env)"]}}"#,
         );
+        write("graders.yaml", &every_grader());
         write("prices.yaml", "date: 2026-11-01\nmodels:\n  'claude-*': {input: 4, output: 20}\n");
         fs::create_dir(stage.dir.path().join("agents")).unwrap();
         for args in [&["init", "--run"][..], &["run", "toolmark.yaml"]] {
@@ -103,6 +105,20 @@ impl Stage {
             panic!("{args:?}: {error}\n{}", String::from_utf8_lossy(&output.stderr))
         })
     }
+}
+
+/// A spec with the example of every grader, so that their metrics, parts and causes are seen.
+fn every_grader() -> String {
+    let graders: Vec<Value> =
+        serde_json::from_str(&stdout(&["graders", "--format", "json"])).unwrap();
+    let mut spec = String::from("name: all\ngraders:\n");
+    for (at, grader) in graders.iter().enumerate() {
+        spec.push_str(&format!("  - name: grader-{at}\n"));
+        for line in grader["example"].as_str().unwrap().lines() {
+            spec.push_str(&format!("    {line}\n"));
+        }
+    }
+    spec
 }
 
 fn copy_samples(from: &Path, to: &Path) {
