@@ -7,7 +7,7 @@ use crate::feed_run::Listed;
 use crate::fix::fix;
 use crate::issue::{Category, Issue, Lost, Recoveries, Representative, Tally, Week, grader};
 use crate::key::{IssueId, Key};
-use crate::occurrence::{About, Batch, Kind, Origin, Recovery};
+use crate::occurrence::{About, Batch, Example, Kind, Origin, Recovery};
 use crate::similar::similar;
 use crate::state::{Decisions, Seen, SeenOnce, is_escalating};
 use crate::subject::Subject;
@@ -16,7 +16,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use toolmark_check::{rule_by_code, week_of};
@@ -28,6 +28,9 @@ const MAX_NAMES: usize = 12;
 
 /// No issue has more weeks than this in its line.
 const MAX_WEEKS: usize = 104;
+
+/// So many bytes of ids are kept before those of nobody are left out.
+const MAX_TEXTS: usize = 16 << 20;
 
 /// One occurrence in little room.
 #[derive(Debug, Clone)]
@@ -57,6 +60,8 @@ const UNKNOWN: u32 = u32::MAX;
 pub struct Feed {
     rows: Vec<Row>,
     seen: HashMap<u64, u32>,
+    /// Calls that were met in more than one file.
+    shared: HashSet<u64>,
     origins: Vec<Origin>,
     origin_ids: HashMap<Origin, u32>,
     names: Vec<Arc<str>>,
@@ -112,13 +117,8 @@ impl Feed {
 
     /// Adds a row, or puts it in the place of the same call in another file.
     fn insert(&mut self, mut row: Row, call_id: &str) {
-        let mut hasher = DefaultHasher::new();
-        let origin = &self.origins[row.origin as usize];
-        (&*origin.session, call_id, row.kind).hash(&mut hasher);
-        if row.kind == Kind::Finding {
-            row.issue.hash(&mut hasher);
-        }
-        match self.seen.entry(hasher.finish()) {
+        let identity = self.identity(&row, call_id);
+        match self.seen.entry(identity) {
             Entry::Vacant(entry) => {
                 entry.insert(self.rows.len() as u32);
                 let start = self.calls_text.len() as u32;
@@ -128,6 +128,7 @@ impl Feed {
             }
             Entry::Occupied(entry) => {
                 self.repeated += 1;
+                self.shared.insert(identity);
                 let origins = &self.origins;
                 let Some(known) = self.rows.get_mut(*entry.get() as usize) else { return };
                 // The file that shows more of what followed is the one to believe.
@@ -141,6 +142,70 @@ impl Feed {
                 }
             }
         }
+    }
+
+    /// What the same call has in every file.
+    fn identity(&self, row: &Row, call_id: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&*self.origin_of(row).session, call_id, row.kind).hash(&mut hasher);
+        if row.kind == Kind::Finding {
+            row.issue.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Takes the occurrences of some sessions out, so that what is there now can be added
+    /// instead. False where that is impossible and all must be added again: a call is in
+    /// another file too, or the example of an issue is of a session that no longer has it.
+    /// The sums of sessions and calls go on counting what was taken out.
+    pub fn replace(&mut self, is_gone: impl Fn(&Origin) -> bool, batches: Vec<Batch>) -> bool {
+        let gone: Vec<bool> = self.origins.iter().map(is_gone).collect();
+        let is_gone = |row: &Row| gone.get(row.origin as usize).copied().unwrap_or_default();
+        let old = self.rows.iter().filter(|row| is_gone(row));
+        let mut left: HashSet<IssueId> = HashSet::new();
+        for row in old {
+            if self.shared.contains(&self.identity(row, self.call_id(row))) {
+                return false;
+            }
+            left.insert(row.issue);
+        }
+        let sessions: HashSet<&str> = (self.origins.iter().zip(&gone))
+            .filter_map(|(origin, is_gone)| is_gone.then_some(&*origin.session))
+            .collect();
+        let is_kept = |id: &IssueId, example: &Example| {
+            let now = batches.iter().filter_map(|batch| batch.about.get(id)?.example.as_ref());
+            now.into_iter().any(|now| now.rank <= example.rank)
+        };
+        let has_examples = left.iter().all(|id| {
+            let example = self.about.get(id).and_then(|about| about.example.as_ref());
+            example.is_none_or(|example| {
+                !sessions.contains(&*example.rank.session) || is_kept(id, example)
+            })
+        });
+        let texts: usize = self.rows.iter().map(|row| row.call.1 as usize).sum();
+        if !has_examples || self.calls_text.len() > MAX_TEXTS.max(2 * texts) {
+            return false;
+        }
+        for id in left {
+            // The same example may know more of what followed by now.
+            let Some(about) = self.about.get_mut(&id) else { continue };
+            about.example.take_if(|example| sessions.contains(&*example.rank.session));
+        }
+        let mut kept = Vec::with_capacity(self.rows.len());
+        for row in std::mem::take(&mut self.rows) {
+            if !gone.get(row.origin as usize).copied().unwrap_or_default() {
+                kept.push(row);
+            }
+        }
+        self.rows = kept;
+        self.seen = (0..)
+            .zip(&self.rows)
+            .map(|(at, row)| (self.identity(row, self.call_id(row)), at))
+            .collect();
+        for batch in batches {
+            self.add(batch);
+        }
+        true
     }
 
     fn origin(&mut self, origin: Origin) -> u32 {
@@ -183,9 +248,14 @@ impl Feed {
     }
 
     /// Rows in the order of issue, time, session and call.
-    fn order(&self, decisions: &Decisions) -> Vec<(IssueId, u32)> {
-        let mut order: Vec<(IssueId, u32)> =
-            (0..).zip(&self.rows).map(|(at, row)| (decisions.resolve(row.issue), at)).collect();
+    fn order(
+        &self,
+        decisions: &Decisions,
+        takes: impl Fn(IssueId, &Row) -> bool,
+    ) -> Vec<(IssueId, u32)> {
+        let rows = (0..).zip(&self.rows).map(|(at, row)| (decisions.resolve(row.issue), at, row));
+        let rows = rows.filter(|(issue, _, row)| takes(*issue, row));
+        let mut order: Vec<(IssueId, u32)> = rows.map(|(issue, at, _)| (issue, at)).collect();
         order.sort_unstable_by(|(a, at), (b, bt)| {
             a.cmp(b).then_with(|| {
                 let (one, other) = (&self.rows[*at as usize], &self.rows[*bt as usize]);
@@ -210,7 +280,26 @@ impl Feed {
     /// Every occurrence, by issue and time.
     #[must_use]
     pub fn occurrences(&self, decisions: &Decisions) -> Vec<Listed> {
-        let order = self.order(decisions);
+        self.listed(self.order(decisions, |_, _| true))
+    }
+
+    /// Every occurrence of one issue, by time.
+    #[must_use]
+    pub fn occurrences_of(&self, id: IssueId, decisions: &Decisions) -> Vec<Listed> {
+        self.listed(self.order(decisions, |issue, _| issue == id))
+    }
+
+    /// Where and when an issue occurred, in no order.
+    pub fn places_of<'f>(
+        &'f self,
+        id: IssueId,
+        decisions: &'f Decisions,
+    ) -> impl Iterator<Item = (&'f Origin, Option<Timestamp>)> {
+        let rows = self.rows.iter().filter(move |row| decisions.resolve(row.issue) == id);
+        rows.map(|row| (self.origin_of(row), time_of(row)))
+    }
+
+    fn listed(&self, order: Vec<(IssueId, u32)>) -> Vec<Listed> {
         let listed = order.into_iter().map(|(issue, at)| {
             let row = &self.rows[at as usize];
             let origin = self.origin_of(row);
@@ -230,7 +319,19 @@ impl Feed {
     /// The issues, those with most to do about first.
     #[must_use]
     pub fn issues(&self, decisions: &Decisions, now: Timestamp) -> Vec<Issue> {
-        let order = self.order(decisions);
+        self.issues_where(decisions, now, |_, _| true)
+    }
+
+    /// The issues among some of the occurrences, chosen by their session and time. What
+    /// an issue looks like may be shown by another of its occurrences.
+    #[must_use]
+    pub fn issues_where(
+        &self,
+        decisions: &Decisions,
+        now: Timestamp,
+        takes: impl Fn(&Origin, Option<Timestamp>) -> bool,
+    ) -> Vec<Issue> {
+        let order = self.order(decisions, |_, row| takes(self.origin_of(row), time_of(row)));
         let mut issues = Vec::new();
         let mut keys: Vec<(IssueId, &Key)> = Vec::new();
         for group in order.chunk_by(|(a, _), (b, _)| a == b) {

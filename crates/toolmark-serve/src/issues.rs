@@ -1,24 +1,30 @@
-//! The issues of all sessions in the store: occurrences are kept in memory, grouped when
-//! somebody asks, and grouped again only after something changed.
+//! The issues of all sessions in the store. Occurrences are kept in memory, without the
+//! sessions they were read from; a session that changed is put in the place of what it was,
+//! so that an answer never waits for all of them to be read again.
 
 use crate::store::{Store, StoreError, lock};
 use jiff::Timestamp;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rusqlite::params_from_iter;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use toolmark_check::week_of;
-use toolmark_feed::{
-    Batch, Decision, Decisions, Event, Feed, Issue, IssueId, Listed, Occurrence, Origin,
-};
+use toolmark_feed::{Batch, Decision, Decisions, Event, Feed, Issue, IssueId, Listed, Origin};
 
-/// So many groupings with filters are kept.
+/// So many lists with filters are kept.
 const MAX_KEPT: usize = 8;
 
 /// The state of an issue depends on the time: it is looked at again after a while.
 const MAX_AGE: Duration = Duration::from_secs(60);
+
+/// With more sessions that changed at once, all are read again.
+const MAX_CHANGED: usize = 500;
+
+/// So many sessions are asked for at once.
+const CHUNK: usize = 200;
 
 /// Which occurrences are grouped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,11 +36,11 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    fn takes(&self, origin: &Origin, one: &Occurrence) -> bool {
+    fn takes(&self, origin: &Origin, time: Option<Timestamp>) -> bool {
         self.project.as_ref().is_none_or(|project| origin.project.as_deref() == Some(project))
             && self.agent.as_ref().is_none_or(|agent| *origin.agent == **agent)
             && self.since.is_none_or(|since| {
-                let time = one.time.or(origin.started);
+                let time = time.or(origin.started);
                 time.is_none_or(|time| time.as_millisecond() >= since)
             })
     }
@@ -42,7 +48,6 @@ impl Filter {
 
 /// Issues, grouped.
 pub(crate) struct Grouped {
-    pub(crate) feed: Feed,
     pub(crate) issues: Vec<Issue>,
     pub(crate) decisions: Decisions,
 }
@@ -53,22 +58,22 @@ impl Grouped {
         let id = IssueId::parse(id)?;
         self.issues.iter().find(|issue| issue.id == id || issue.merged.contains(&id))
     }
-
-    /// The occurrences of an issue, the newest first.
-    pub(crate) fn occurrences(&self, id: IssueId) -> Vec<Listed> {
-        let mut all = self.feed.occurrences(&self.decisions);
-        all.retain(|one| one.issue == id);
-        all.reverse();
-        all
-    }
 }
 
-/// A session's occurrences.
+/// A session whose occurrences are in the feed.
 struct Held {
     /// The id of the session, as the API has it.
     session: Arc<str>,
-    changed: i64,
-    batch: Batch,
+    evaluated: i64,
+    /// The names its occurrences have: session and file, of it and its sub-agents.
+    origins: Vec<(Arc<str>, Arc<str>)>,
+}
+
+/// All occurrences.
+#[derive(Default)]
+struct Collected {
+    feed: Feed,
+    held: HashMap<i64, Held>,
 }
 
 struct Kept {
@@ -84,14 +89,16 @@ pub(crate) type Weeks = BTreeMap<(String, Option<String>), BTreeMap<String, u64>
 /// The issues of the store.
 pub(crate) struct Issues {
     state: PathBuf,
-    held: Mutex<HashMap<i64, Held>>,
+    collected: Mutex<Collected>,
     kept: Mutex<Vec<Kept>>,
+    /// How many issues there are; nothing before they were grouped for the first time.
+    count: OnceLock<Mutex<u64>>,
 }
 
 impl Issues {
     /// The issues, with the file that holds what people decided about them.
     pub(crate) fn new(state: PathBuf) -> Self {
-        Self { state, held: Mutex::default(), kept: Mutex::default() }
+        Self { state, collected: Mutex::default(), kept: Mutex::default(), count: OnceLock::new() }
     }
 
     /// The issues among some occurrences, as of change number `seq`.
@@ -107,27 +114,15 @@ impl Issues {
             return Ok(Arc::clone(&kept.grouped));
         }
         let decisions = self.decisions()?;
-        let mut held = lock(&self.held);
-        refresh(store, &mut held)?;
-        let mut feed = Feed::default();
-        let mut keys: Vec<&i64> = held.keys().collect();
-        keys.sort_unstable();
-        for one in keys.into_iter().filter_map(|key| held.get(key)) {
-            let mut batch = one.batch.clone();
-            if *filter != Filter::default() {
-                let origins = std::mem::take(&mut batch.origins);
-                batch.occurrences.retain(|occurrence| {
-                    origins.get(occurrence.origin).is_some_and(|o| filter.takes(o, occurrence))
-                });
-                let left: HashSet<IssueId> = batch.occurrences.iter().map(|o| o.issue).collect();
-                batch.about.retain(|id, _| left.contains(id));
-                batch.origins = origins;
-            }
-            feed.add(batch);
+        let mut collected = lock(&self.collected);
+        collected.refresh(store)?;
+        let takes = |origin: &Origin, time| filter.takes(origin, time);
+        let issues = collected.feed.issues_where(&decisions, Timestamp::now(), takes);
+        drop(collected);
+        if *filter == Filter::default() {
+            *lock(self.count.get_or_init(Mutex::default)) = issues.len() as u64;
         }
-        drop(held);
-        let issues = feed.issues(&decisions, Timestamp::now());
-        let grouped = Arc::new(Grouped { feed, issues, decisions });
+        let grouped = Arc::new(Grouped { issues, decisions });
         let mut kept = lock(&self.kept);
         kept.retain(|kept| kept.filter != *filter);
         kept.truncate(MAX_KEPT - 1);
@@ -137,40 +132,41 @@ impl Issues {
         Ok(grouped)
     }
 
+    /// How many issues there were when they were last grouped; nothing before that.
+    pub(crate) fn count(&self) -> Option<u64> {
+        self.count.get().map(|count| *lock(count))
+    }
+
+    /// The occurrences of an issue, the newest first.
+    pub(crate) fn occurrences(&self, id: IssueId, grouped: &Grouped) -> Vec<Listed> {
+        let mut all = lock(&self.collected).feed.occurrences_of(id, &grouped.decisions);
+        all.reverse();
+        all
+    }
+
     /// The id of the session that an occurrence is shown in: that of a sub-agent is its
     /// parent's.
     pub(crate) fn sessions(&self) -> HashMap<(Arc<str>, Arc<str>), Arc<str>> {
-        let held = lock(&self.held);
-        let pairs = held.values().flat_map(|one| {
-            let of = |origin: &Origin| {
-                ((origin.session.clone(), origin.file.clone()), one.session.clone())
-            };
-            one.batch.origins.iter().map(of)
+        let collected = lock(&self.collected);
+        let pairs = collected.held.values().flat_map(|one| {
+            one.origins.iter().map(|origin| (origin.clone(), Arc::clone(&one.session)))
         });
         pairs.collect()
     }
 
     /// How often an issue occurred in each week, by agent and version, and by model.
     pub(crate) fn weeks(&self, id: IssueId, grouped: &Grouped) -> (Weeks, Weeks) {
-        let held = lock(&self.held);
+        let collected = lock(&self.collected);
         let (mut by_version, mut by_model) = (Weeks::new(), Weeks::new());
-        let mut seen = HashSet::new();
-        for one in held.values() {
-            for occurrence in &one.batch.occurrences {
-                let Some(origin) = one.batch.origins.get(occurrence.origin) else { continue };
-                let is_of_issue = grouped.decisions.resolve(occurrence.issue) == id;
-                if !is_of_issue || !seen.insert((&origin.session, &occurrence.call_id)) {
-                    continue;
-                }
-                let Some(time) = occurrence.time.or(origin.started) else { continue };
-                let week = week_of(time);
-                let version = origin.version.as_ref().map(ToString::to_string);
-                let agent = (origin.agent.to_string(), version);
-                *by_version.entry(agent).or_default().entry(week.clone()).or_default() += 1;
-                if let Some(model) = &origin.model {
-                    let model = (model.to_string(), None);
-                    *by_model.entry(model).or_default().entry(week).or_default() += 1;
-                }
+        for (origin, time) in collected.feed.places_of(id, &grouped.decisions) {
+            let Some(time) = time.or(origin.started) else { continue };
+            let week = week_of(time);
+            let version = origin.version.as_ref().map(ToString::to_string);
+            let agent = (origin.agent.to_string(), version);
+            *by_version.entry(agent).or_default().entry(week.clone()).or_default() += 1;
+            if let Some(model) = &origin.model {
+                let model = (model.to_string(), None);
+                *by_model.entry(model).or_default().entry(week).or_default() += 1;
             }
         }
         (by_version, by_model)
@@ -202,32 +198,91 @@ impl Issues {
     }
 }
 
-/// Brings what is held up to date with the store.
-fn refresh(store: &Store, held: &mut HashMap<i64, Held>) -> Result<(), StoreError> {
-    let current: Vec<(i64, i64)> = store.read(|db| {
-        let mut all = db.prepare_cached("SELECT key, evaluated FROM session")?;
-        let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        rows.collect()
-    })?;
-    let keys: HashSet<i64> = current.iter().map(|(key, _)| *key).collect();
-    held.retain(|key, _| keys.contains(key));
-    let stale = current
-        .into_iter()
-        .filter(|(key, evaluated)| held.get(key).is_none_or(|one| one.changed != *evaluated));
-    let stale: Vec<(i64, i64)> = stale.collect();
-    store.read(|db| {
-        let mut one = db.prepare_cached("SELECT id, batch FROM session WHERE key = ?1")?;
-        for (key, changed) in &stale {
-            let (id, text): (String, String) =
-                match one.query_row([key], |row| Ok((row.get(0)?, row.get(1)?))) {
-                    Ok(found) => found,
-                    Err(rusqlite::Error::QueryReturnedNoRows) => continue,
-                    Err(error) => return Err(error),
-                };
-            // What another version wrote is written again when its session is evaluated.
-            let batch = Batch::from_text(&text).unwrap_or_default();
-            held.insert(*key, Held { session: id.into(), changed: *changed, batch });
+impl Collected {
+    /// Brings what is collected up to date with the store.
+    fn refresh(&mut self, store: &Store) -> Result<(), StoreError> {
+        let current: HashMap<i64, i64> = store.read(|db| {
+            let mut all = db.prepare_cached("SELECT key, evaluated FROM session")?;
+            let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        })?;
+        let is_changed = |(key, evaluated): &(&i64, &i64)| {
+            self.held.get(key).is_none_or(|one| one.evaluated != **evaluated)
+        };
+        let changed: Vec<i64> = current.iter().filter(is_changed).map(|(key, _)| *key).collect();
+        let gone: Vec<i64> =
+            self.held.keys().filter(|key| !current.contains_key(key)).copied().collect();
+        if changed.is_empty() && gone.is_empty() {
+            return Ok(());
+        }
+        let is_small = changed.len() + gone.len() <= MAX_CHANGED && !self.held.is_empty();
+        if !(is_small && self.replace(store, &changed, &gone)?) {
+            *self = Self::default();
+            let mut keys: Vec<i64> = current.into_keys().collect();
+            keys.sort_unstable();
+            for keys in keys.chunks(CHUNK) {
+                for (key, held, batch) in read(store, keys)? {
+                    self.held.insert(key, held);
+                    self.feed.add(batch);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Puts sessions in the place of what they were; false where all must be read again.
+    fn replace(
+        &mut self,
+        store: &Store,
+        changed: &[i64],
+        gone: &[i64],
+    ) -> Result<bool, StoreError> {
+        let mut rows = Vec::new();
+        for keys in changed.chunks(CHUNK) {
+            rows.extend(read(store, keys)?);
+        }
+        let old: std::collections::HashSet<(Arc<str>, Arc<str>)> = changed
+            .iter()
+            .chain(gone)
+            .filter_map(|key| self.held.get(key))
+            .flat_map(|one| one.origins.iter().cloned())
+            .collect();
+        let (kept, batches): (Vec<(i64, Held)>, Vec<Batch>) =
+            rows.into_iter().map(|(key, held, batch)| ((key, held), batch)).unzip();
+        let is_gone =
+            |origin: &Origin| old.contains(&(origin.session.clone(), origin.file.clone()));
+        let is_replaced = match old.is_empty() {
+            // Only new ones: nothing has to be taken out.
+            true => {
+                batches.into_iter().for_each(|batch| self.feed.add(batch));
+                true
+            }
+            false => self.feed.replace(is_gone, batches),
+        };
+        if is_replaced {
+            gone.iter().for_each(|key| drop(self.held.remove(key)));
+            self.held.extend(kept);
+        }
+        Ok(is_replaced)
+    }
+}
+
+/// Sessions of the store with their occurrences.
+fn read(store: &Store, keys: &[i64]) -> Result<Vec<(i64, Held, Batch)>, StoreError> {
+    let marks = vec!["?"; keys.len()].join(",");
+    store.read(|db| {
+        let mut some = db.prepare(&format!(
+            "SELECT key, id, evaluated, batch FROM session WHERE key IN ({marks}) ORDER BY key"
+        ))?;
+        let rows = some.query_map(params_from_iter(keys), |row| {
+            let (id, text): (String, String) = (row.get(1)?, row.get(3)?);
+            // What another version wrote is written again when its session is evaluated.
+            let batch = Batch::from_text(&text).unwrap_or_default();
+            let origins = batch.origins.iter().map(|one| (one.session.clone(), one.file.clone()));
+            let held =
+                Held { session: id.into(), evaluated: row.get(2)?, origins: origins.collect() };
+            Ok((row.get(0)?, held, batch))
+        })?;
+        rows.collect()
     })
 }

@@ -61,8 +61,8 @@ pub(crate) struct Counts {
     pub failures: u64,
     /// Findings.
     pub findings: u64,
-    /// Issues.
-    pub issues: u64,
+    /// Issues; null while they are still being grouped after the start.
+    pub issues: Option<u64>,
 }
 
 pub(super) async fn info(State(app): State<Arc<App>>) -> Answer<Info> {
@@ -75,13 +75,12 @@ pub(super) async fn info(State(app): State<Arc<App>>) -> Answer<Info> {
                 |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
             )
         })?;
-        let issues = app.issues.grouped(&app.store, &Default::default(), app.hub.seq())?;
         let counts = Counts {
             sessions: sessions.unsigned_abs(),
             calls: calls.unsigned_abs(),
             failures: failures.unsigned_abs(),
             findings: findings.unsigned_abs(),
-            issues: issues.issues.len() as u64,
+            issues: app.issues.count(),
         };
         let mut problems = app.problems.clone();
         problems.extend(app.store.problem().map(|error| Problem {

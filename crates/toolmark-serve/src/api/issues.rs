@@ -250,7 +250,7 @@ pub(super) async fn occurrences(
         let paging = Paging::new(query.limit, query.cursor);
         let grouped = app.all_issues()?;
         let issue = find(&grouped, &id)?;
-        let all = grouped.occurrences(issue.id);
+        let all = app.issues.occurrences(issue.id, &grouped);
         let total = all.len() as u64;
         let offset = usize::try_from(paging.offset()?).unwrap_or(usize::MAX);
         let sessions = app.issues.sessions();
