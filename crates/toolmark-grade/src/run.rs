@@ -380,7 +380,8 @@ pub(crate) fn sum_up(
 
 impl Planned {
     /// Asks the grader about a trajectory, or the turn it is restricted to.
-    pub(crate) fn ask(
+    #[must_use]
+    pub fn ask(
         &self,
         context: &Context,
         trajectory: &Trajectory,
@@ -393,7 +394,26 @@ impl Planned {
                 Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
             },
         };
-        let outcome = ask(&*self.grader, &Subject { view, context, environment });
+        self.answer(Subject { view, context, environment })
+    }
+
+    /// Asks the grader about one call of a trajectory, by its place among the calls.
+    #[must_use]
+    pub fn ask_call(
+        &self,
+        context: &Context,
+        trajectory: &Trajectory,
+        call: usize,
+        environment: &Environment,
+    ) -> Outcome {
+        match View::call(trajectory, call) {
+            Some(view) => self.answer(Subject { view, context, environment }),
+            None => Outcome::unknown(Cause::MissingEvidence, "there is no such call"),
+        }
+    }
+
+    fn answer(&self, subject: Subject<'_>) -> Outcome {
+        let outcome = ask(&*self.grader, &subject);
         if self.negate { outcome.negated() } else { outcome }
     }
 }

@@ -80,6 +80,25 @@ impl<'a> View<'a> {
         Ok(Self::of(trajectory, start..end, Some(turn)))
     }
 
+    /// One call, with the words of its turn up to it; `None` where there is no such call.
+    #[must_use]
+    pub fn call(trajectory: &'a Trajectory, index: usize) -> Option<Self> {
+        let call = trajectory.calls.get(index)?;
+        let is_call =
+            |event: &Event| matches!(event.kind, EventKind::Call(at) if at as usize == index);
+        let events = &trajectory.events;
+        let end = events.iter().position(is_call).map_or(events.len(), |at| at + 1);
+        let start = events[..end].iter().rposition(Event::starts_turn).unwrap_or(0);
+        let turns = events[..end].iter().filter(|event| event.starts_turn()).count();
+        Some(Self {
+            trajectory,
+            events: start..end,
+            calls: vec![Seen { index, call }],
+            turn: Some(turns.saturating_sub(1) as u32),
+            looked: Cell::new(false),
+        })
+    }
+
     fn of(trajectory: &'a Trajectory, events: Range<usize>, turn: Option<u32>) -> Self {
         let seen = |index: usize| {
             let call = trajectory.calls.get(index)?;

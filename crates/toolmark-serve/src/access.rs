@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
 use subtle::ConstantTimeEq;
+use toolmark_pattern::is_wildcard_match;
 
 /// Shorter tokens can be guessed.
 const MIN_TOKEN: usize = 16;
@@ -52,6 +53,9 @@ pub(crate) enum Denied {
     /// The token does not allow this.
     #[error("the token does not allow this")]
     Scope,
+    /// No key is called so.
+    #[error("the key in `x-toolmark-key` is unknown; --ingest-key names those there are")]
+    Key,
 }
 
 impl Denied {
@@ -59,7 +63,7 @@ impl Denied {
         match self {
             Self::NoToken | Self::WrongToken => StatusCode::UNAUTHORIZED,
             Self::Host => StatusCode::MISDIRECTED_REQUEST,
-            Self::Origin | Self::NoMark | Self::Scope => StatusCode::FORBIDDEN,
+            Self::Origin | Self::NoMark | Self::Scope | Self::Key => StatusCode::FORBIDDEN,
         }
     }
 
@@ -72,6 +76,7 @@ impl Denied {
             Self::NoToken => "no_token",
             Self::WrongToken => "wrong_token",
             Self::Scope => "wrong_scope",
+            Self::Key => "wrong_key",
         }
     }
 }
@@ -96,9 +101,15 @@ pub struct IngestKey {
 }
 
 impl IngestKey {
-    /// May a tool be used? What is denied is, even if it is allowed too.
+    /// What tells one list of tools from another.
+    pub(crate) fn version(&self) -> String {
+        format!("allow={} deny={}", self.allowed.join(","), self.denied.join(","))
+    }
+
+    /// May a tool be used? What is denied is, even if it is allowed too. `*` stands for
+    /// anything.
     pub(crate) fn allows(&self, tool: &str) -> bool {
-        let has = |list: &[String]| list.iter().any(|one| one == tool);
+        let has = |list: &[String]| list.iter().any(|one| is_wildcard_match(one, tool));
         !has(&self.denied) && (self.allowed.is_empty() || has(&self.allowed))
     }
 }
@@ -107,7 +118,12 @@ impl IngestKey {
 #[derive(Debug, Clone, Default)]
 pub struct Tokens {
     all: Vec<Token>,
+    /// Keys that senders name themselves, on this machine.
+    named: Vec<IngestKey>,
 }
+
+/// The header in which a sender without a token names its key.
+const KEY_HEADER: &str = "x-toolmark-key";
 
 impl Tokens {
     /// Reads lines such as `TOKEN read,write` and `TOKEN ingest name=ci deny=Bash,WebFetch`.
@@ -152,7 +168,30 @@ impl Tokens {
         if all.is_empty() {
             return Err("there is no token in it".to_owned());
         }
-        Ok(Self { all })
+        Ok(Self { all, named: Vec::new() })
+    }
+
+    /// Adds a key that senders name themselves: `NAME allow=Read,Grep deny=Bash`.
+    pub fn add_key(&mut self, text: &str) -> Result<(), String> {
+        let mut words = text.split_whitespace();
+        let name = words.next().ok_or("there is no name")?.to_owned();
+        let mut key = IngestKey { name, ..IngestKey::default() };
+        for word in words {
+            let list = |text: &str| text.split(',').map(str::to_owned).collect();
+            match word.split_once('=') {
+                Some(("allow", tools)) => key.allowed = list(tools),
+                Some(("deny", tools)) => key.denied = list(tools),
+                _ => return Err(format!("`{word}` is neither allow= nor deny=")),
+            }
+        }
+        if key.name.contains('=') || (key.allowed.is_empty() && key.denied.is_empty()) {
+            return Err("a key has a name, and allow= or deny=".to_owned());
+        }
+        if self.keys().any(|known| known.name == key.name) {
+            return Err(format!("there are two keys {}", key.name));
+        }
+        self.named.push(key);
+        Ok(())
     }
 
     /// Is there none?
@@ -163,7 +202,15 @@ impl Tokens {
 
     /// The keys that telemetry comes under.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &IngestKey> {
-        self.all.iter().filter_map(|token| token.key.as_ref())
+        self.all.iter().filter_map(|token| token.key.as_ref()).chain(&self.named)
+    }
+
+    /// The key that a sender names itself.
+    fn named(&self, headers: &HeaderMap) -> Result<Option<String>, Denied> {
+        let Some(name) = headers.get(KEY_HEADER) else { return Ok(None) };
+        let is_named = |key: &&IngestKey| key.name.as_bytes() == name.as_bytes();
+        let key = self.named.iter().find(is_named).ok_or(Denied::Key)?;
+        Ok(Some(key.name.clone()))
     }
 }
 
@@ -228,7 +275,7 @@ impl Access {
             return Err(Denied::NoMark);
         }
         if self.tokens.all.is_empty() {
-            return Ok(None);
+            return self.tokens.named(headers);
         }
         let sent = headers.get(header::AUTHORIZATION).ok_or(Denied::NoToken)?;
         let sent = sent.as_bytes().strip_prefix(b"Bearer ").ok_or(Denied::NoToken)?;
@@ -244,7 +291,10 @@ impl Access {
         if !token.scopes.contains(&scope) {
             return Err(Denied::Scope);
         }
-        Ok(token.key.as_ref().map(|key| key.name.clone()))
+        match &token.key {
+            Some(key) => Ok(Some(key.name.clone())),
+            None => self.tokens.named(headers),
+        }
     }
 }
 

@@ -73,7 +73,7 @@ const EXPORTS: &[Export] = &[
         "evaluations",
         &[
             ("session", Kind::Text),
-            ("call", Kind::Whole),
+            ("call_id", Kind::Text),
             ("evaluator", Kind::Text),
             ("version", Kind::Text),
             ("verdict", Kind::Text),

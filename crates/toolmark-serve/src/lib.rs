@@ -18,7 +18,9 @@
 
 mod access;
 mod api;
+pub mod config;
 mod evaluate;
+mod evaluators;
 mod export;
 mod housekeeping;
 mod issues;
@@ -37,6 +39,9 @@ mod watch;
 
 pub use access::{IngestKey, Tokens};
 pub use api::{HostStatus, duration};
+pub use evaluators::{
+    Answers, CallEvaluator, Evaluated, EvaluatedStore, Part, Tag, evaluate_store, version_of,
+};
 pub use export::{ExportError, export_parquet};
 pub use mcp::{McpOptions, mcp};
 pub use otlp::Limits;

@@ -5,6 +5,7 @@ use axum::serve::Listener;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -15,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep, sleep};
 use tokio_rustls::TlsAcceptor;
 
 /// So many connections are open at once; others wait.
@@ -22,6 +24,10 @@ const MAX_CONNECTIONS: usize = 512;
 
 /// A handshake must be done within this time.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// A connection on which nothing is read or written for so long is closed: changes are told
+/// at least every 15 seconds, and senders ask again.
+const IDLE: Duration = Duration::from_secs(90);
 
 /// After the system refused a connection (too many files), it is asked again.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -53,7 +59,17 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 /// A connection, which gives its place free when it ends.
 pub(crate) struct Connection {
     stream: Box<dyn Stream>,
+    /// When it is closed, unless something happens.
+    idle: Pin<Box<Sleep>>,
     _place: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    /// Something happened.
+    fn stay(&mut self) {
+        let later = Instant::now() + IDLE;
+        self.idle.as_mut().reset(later);
+    }
 }
 
 impl AsyncRead for Connection {
@@ -62,7 +78,15 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        match read {
+            Poll::Ready(_) => self.stay(),
+            Poll::Pending if self.idle.as_mut().poll(context).is_ready() => {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+            Poll::Pending => {}
+        }
+        read
     }
 }
 
@@ -72,7 +96,11 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let wrote = Pin::new(&mut self.stream).poll_write(context, bytes);
+        if wrote.is_ready() {
+            self.stay();
+        }
+        wrote
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -106,7 +134,7 @@ pub(crate) fn listener(bound: TcpListener, acceptor: Option<Acceptor>) -> Connec
             let (stream, peer) = match accepted {
                 Ok(accepted) => accepted,
                 Err(_) => {
-                    tokio::time::sleep(PAUSE).await;
+                    sleep(PAUSE).await;
                     continue;
                 }
             };
@@ -114,7 +142,12 @@ pub(crate) fn listener(bound: TcpListener, acceptor: Option<Acceptor>) -> Connec
             let (tell, acceptor) = (tell.clone(), acceptor.clone());
             tokio::spawn(async move {
                 if let Some(stream) = greet(stream, acceptor).await {
-                    let _ = tell.send((Connection { stream, _place: place }, peer)).await;
+                    let _ = tell
+                        .send((
+                            Connection { stream, idle: Box::pin(sleep(IDLE)), _place: place },
+                            peer,
+                        ))
+                        .await;
                 }
             });
         }

@@ -78,6 +78,7 @@ pub fn mcp(options: McpOptions, input: impl BufRead, output: impl Write) -> Resu
         evaluator: Arc::new(Evaluator::new(options.redactor)),
         hub: Arc::clone(&hub),
         states: Arc::clone(&states),
+        queue: None,
         stop: Arc::clone(&stop),
     };
     let watching = std::thread::spawn(move || watch.run());

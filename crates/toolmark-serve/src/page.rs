@@ -1,8 +1,9 @@
 //! The page: files that are part of the program.
 
 use axum::http::header::{self, HeaderName};
-use axum::http::{StatusCode, Uri};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
 
 /// What every answer says: nothing is loaded from elsewhere, nothing is guessed, nobody
 /// frames it.
@@ -29,7 +30,7 @@ const PAGES: &[&str] = &[
 ];
 
 /// A file of the page.
-pub(crate) async fn file(uri: Uri) -> Response {
+pub(crate) async fn file(uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path();
     let (kind, body) = match path {
         "/app.js" => ("text/javascript; charset=utf-8", SCRIPT),
@@ -37,7 +38,20 @@ pub(crate) async fn file(uri: Uri) -> Response {
         _ if is_page(path) => ("text/html; charset=utf-8", INDEX),
         _ => return (StatusCode::NOT_FOUND, "not found").into_response(),
     };
-    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")], body).into_response()
+    let tag = tag(body);
+    let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| *known == *tag);
+    let kept = [(header::ETAG, tag.as_str()), (header::CACHE_CONTROL, "no-cache")];
+    match is_known {
+        true => (StatusCode::NOT_MODIFIED, kept).into_response(),
+        false => (kept, [(header::CONTENT_TYPE, kind)], body).into_response(),
+    }
+}
+
+/// What tells one version of a file from another.
+fn tag(body: &str) -> String {
+    let hash = Sha256::digest(body);
+    let hex = hash.iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    format!("\"{hex}\"")
 }
 
 fn is_page(path: &str) -> bool {

@@ -3,6 +3,7 @@
 use crate::access::{Access, Tokens};
 use crate::api::{self, App, HostStatus, Problem, Receivers};
 use crate::evaluate::Evaluator;
+use crate::evaluators::{Evaluating, Queue, Tag};
 use crate::housekeeping::Housekeeping;
 use crate::issues::{Filter, Issues};
 use crate::library::Library;
@@ -101,6 +102,8 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// May addresses that others reach be served without TLS?
     pub is_insecure: bool,
+    /// What is evaluated where it lands, and by whom.
+    pub tags: Vec<Tag>,
     /// What is older is deleted.
     pub retention: Option<SignedDuration>,
     /// Does it show samples?
@@ -128,6 +131,7 @@ impl Options {
             tokens: Tokens::default(),
             tls: None,
             is_insecure: false,
+            tags: Vec::new(),
             retention: None,
             is_demo: false,
             redactor: Redactor::new(true),
@@ -259,7 +263,8 @@ async fn run(
     let hub = Arc::new(Hub::default());
     let evaluator = Arc::new(Evaluator::new(options.redactor));
     let states = Arc::new(Mutex::new(vec![FolderState::default(); options.folders.len()]));
-    let threads = start_threads(&options, &store, &hub, &evaluator, &states, &stop)?;
+    let queue = Arc::new(Queue::default());
+    let threads = start_threads(&options, &store, &hub, &evaluator, &states, &queue, &stop)?;
 
     let receiver = Arc::new(Receiver {
         store: Arc::clone(&store),
@@ -275,9 +280,12 @@ async fn run(
         hub,
         redactor: options.redactor,
         access: Access::new(addresses.ui, options.tokens.clone()),
+        keys: options.tokens.keys().cloned().collect(),
         folders: options.folders.clone(),
         states,
         runs: options.runs.clone(),
+        queue,
+        has_evaluators: !options.tags.is_empty(),
         commands: Arc::clone(&options.commands),
         started: since,
         is_demo: options.is_demo,
@@ -334,17 +342,21 @@ fn start_threads(
     hub: &Arc<Hub>,
     evaluator: &Arc<Evaluator>,
     states: &Arc<Mutex<Vec<FolderState>>>,
+    queue: &Arc<Queue>,
     stop: &Arc<AtomicBool>,
 ) -> io::Result<Vec<JoinHandle<()>>> {
     let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
         std::thread::Builder::new().name(name.to_owned()).spawn(work)
     };
+    // Without evaluators nobody waits for anything.
+    let wanted = (!options.tags.is_empty()).then(|| Arc::clone(queue));
     let watch = Watch {
         folders: options.folders.clone(),
         store: Arc::clone(store),
         evaluator: Arc::clone(evaluator),
         hub: Arc::clone(hub),
         states: Arc::clone(states),
+        queue: wanted.clone(),
         stop: Arc::clone(stop),
     };
     let units = Units {
@@ -352,6 +364,7 @@ fn start_threads(
         evaluator: Arc::clone(evaluator),
         hub: Arc::clone(hub),
         keys: options.tokens.keys().cloned().collect(),
+        queue: wanted,
         stop: Arc::clone(stop),
     };
     let housekeeping = Housekeeping {
@@ -362,7 +375,16 @@ fn start_threads(
         runs: options.runs.clone(),
         stop: Arc::clone(stop),
     };
+    let evaluating = Evaluating {
+        store: Arc::clone(store),
+        hub: Arc::clone(hub),
+        tags: options.tags.clone().into(),
+        queue: Arc::clone(queue),
+        redactor: options.redactor,
+        stop: Arc::clone(stop),
+    };
     Ok(vec![
+        spawn("evaluators", Box::new(move || evaluating.run()))?,
         spawn("watch", Box::new(move || watch.run()))?,
         spawn("telemetry", Box::new(move || units.run()))?,
         spawn("housekeeping", Box::new(move || housekeeping.run()))?,

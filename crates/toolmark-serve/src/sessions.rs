@@ -93,6 +93,13 @@ pub(crate) fn put_file(
     Ok(())
 }
 
+/// The ids of the sessions of a file.
+pub(crate) fn ids_of(db: &Connection, path: &str) -> rusqlite::Result<Vec<String>> {
+    let mut ids = db.prepare_cached("SELECT id FROM session WHERE path = ?1")?;
+    let rows = ids.query_map([path], |row| row.get(0))?;
+    rows.collect()
+}
+
 /// Puts a session that telemetry told of in the store. Where its file is there, the file
 /// decides, and only what telemetry says is noted.
 pub(crate) fn put_telemetry(

@@ -2,6 +2,7 @@
 //! all that is known about it.
 
 use crate::evaluate::{border, cut};
+use crate::evaluators::call_key;
 use crate::library::Book;
 use crate::model::Time;
 use schemars::JsonSchema;
@@ -469,6 +470,12 @@ impl<'b> View<'b> {
         let at = self.offsets.partition_point(|before| *before <= index).checked_sub(1)?;
         let within = index - self.offsets.get(at)?;
         (within < self.all.get(at)?.calls.len()).then_some((at, within))
+    }
+
+    /// What answers about a call are kept under, by its number.
+    pub(crate) fn call_key(&self, number: u64) -> Option<String> {
+        let (at, index) = self.locate(number)?;
+        self.all.get(at)?.calls.get(index).map(call_key)
     }
 
     fn number(&self, at: usize, index: usize) -> u64 {

@@ -6,6 +6,7 @@
 //! of its beginning, so that nothing is read twice after a restart.
 
 use crate::evaluate::Evaluator;
+use crate::evaluators::Queue;
 use crate::live::Hub;
 use crate::model::Source;
 use crate::sessions;
@@ -71,6 +72,8 @@ pub(crate) struct Watch {
     pub(crate) evaluator: Arc<Evaluator>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) states: Arc<Mutex<Vec<FolderState>>>,
+    /// Where sessions wait for evaluators, if there are any.
+    pub(crate) queue: Option<Arc<Queue>>,
     pub(crate) stop: Arc<AtomicBool>,
 }
 
@@ -116,7 +119,9 @@ impl Watch {
         let Some(watcher) = watcher else { return };
         for (at, (folder, is_watched)) in self.folders.iter().zip(watched).enumerate() {
             if !folder.path.exists() {
-                *is_watched = false;
+                if std::mem::take(is_watched) {
+                    let _ = watcher.unwatch(&folder.path);
+                }
             } else if !*is_watched {
                 let result = watcher.watch(&folder.path, RecursiveMode::Recursive);
                 *is_watched = result.is_ok();
@@ -224,7 +229,14 @@ impl Watch {
                     found.push((modified(&data), path));
                 }
             }
-            self.state(at, |old| *old = state);
+            if !state.exists && lock(&self.states).get(at).is_some_and(|old| old.files > 0) {
+                state.problem = Some("the folder is gone; its sessions are still shown".to_owned());
+            }
+            self.state(at, |old| {
+                // What was there before it disappeared is remembered.
+                let files = if state.exists { state.files } else { old.files };
+                *old = FolderState { files, ..state };
+            });
         }
         // What is new is seen first.
         found.sort_unstable_by(|a, b| b.cmp(a));
@@ -341,6 +353,9 @@ impl Watch {
             }
             seen(db, &name, problem)
         })?;
+        if let Some(queue) = self.queue.as_ref().filter(|_| count > 0) {
+            queue.add(self.store.read(|db| sessions::ids_of(db, &path.to_string_lossy()))?);
+        }
         Ok(count)
     }
 }

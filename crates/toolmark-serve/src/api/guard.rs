@@ -5,6 +5,7 @@ use super::query::{Paging, moment};
 use super::{Answer, ApiError, App, Json, blocking};
 use crate::model::Page;
 use crate::sessions::{self as stored, Filter};
+use crate::view::GuardWord;
 use axum::body::Bytes;
 use axum::extract::{Query, State};
 use jiff::Timestamp;
@@ -128,6 +129,26 @@ fn tail(path: &std::path::Path) -> String {
         Ok(bytes)
     };
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+/// What the guard decided about a call, by its id.
+pub(super) fn word(app: &App, session: &str, call_id: &str) -> Option<GuardWord> {
+    let text = tail(&app.commands.guard_log()?);
+    let with_id = text.lines().rev().filter(|line| line.contains(call_id));
+    let mut rows = with_id.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let row = rows.find(|row| {
+        let is = |name: &str, value: &str| row.get(name).is_some_and(|one| one == value);
+        is("call_id", call_id) && is("session", session) && row.get("decision").is_some()
+    })?;
+    let text_of = |name: &str| {
+        let text = row.get(name).and_then(Value::as_str).map(str::to_owned);
+        text.map(|text| String::from(app.redactor.apply(text)))
+    };
+    Some(GuardWord {
+        decision: text_of("decision")?,
+        rule: text_of("rule"),
+        reason: text_of("reason"),
+    })
 }
 
 /// Where the guard is installed, as `toolmark guard status --format json` has it.

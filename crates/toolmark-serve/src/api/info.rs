@@ -1,10 +1,12 @@
 //! What the server is and does.
 
 use super::{Answer, App, Json, Problem, Receivers, blocking};
+use crate::access::IngestKey;
 use crate::model::Time;
-use crate::store::{SCHEMA_VERSION, lock};
+use crate::store::{SCHEMA_VERSION, StoreError, lock};
 use axum::extract::State;
 use jiff::Timestamp;
+use rusqlite::OptionalExtension;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,6 +85,7 @@ pub(super) async fn info(State(app): State<Arc<App>>) -> Answer<Info> {
             issues: app.issues.count(),
         };
         let mut problems = app.problems.clone();
+        problems.extend(unread_files(app)?);
         problems.extend(app.store.problem().map(|error| Problem {
             since: Time(Timestamp::now()),
             text: format!("the last write failed: {error}"),
@@ -112,6 +115,36 @@ pub(super) async fn info(State(app): State<Arc<App>>) -> Answer<Info> {
     .await
 }
 
+/// Files that could not be read, or not whole.
+fn unread_files(app: &App) -> Result<Option<Problem>, StoreError> {
+    let (count, first): (i64, Option<(String, String, i64)>) = app.store.read(|db| {
+        let count = db.query_row(
+            "SELECT count(*) FROM source_file WHERE problem IS NOT NULL",
+            [],
+            |row| row.get(0),
+        )?;
+        let first = db
+            .query_row(
+                "SELECT path, problem, modified FROM source_file WHERE problem IS NOT NULL
+                 ORDER BY modified DESC LIMIT 1",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
+            .optional()?;
+        Ok((count, first))
+    })?;
+    Ok(first.map(|(path, problem, modified)| Problem {
+        since: Time::from_millisecond(modified).unwrap_or(app.started),
+        text: format!(
+            "{count} {} could not be read whole; the newest is {}: {}",
+            if count == 1 { "file" } else { "files" },
+            &*app.redactor.apply(path),
+            &*app.redactor.apply(problem),
+        ),
+        hint: Some("`toolmark check FILE` says more; the rest of the file is shown".to_owned()),
+    }))
+}
+
 /// A list that is never long.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Items<T> {
@@ -139,6 +172,64 @@ pub(crate) struct AgentRow {
     pub models: BTreeSet<String>,
     /// How many sessions.
     pub sessions: u64,
+}
+
+/// A key that telemetry comes under.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct KeyRow {
+    /// What it is called.
+    pub name: String,
+    /// The tools that may be used; all where there is none.
+    pub allow: Vec<String>,
+    /// The tools that may not.
+    pub deny: Vec<String>,
+    /// Sessions whose telemetry came under it.
+    pub sessions: u64,
+    /// Calls of tools that it does not allow.
+    pub violations: u64,
+    /// The same as a policy of the guard, which stops such calls before they run.
+    pub policy: String,
+}
+
+pub(super) async fn keys(State(app): State<Arc<App>>) -> Answer<Items<KeyRow>> {
+    blocking(&app, |app| {
+        let mut items = Vec::new();
+        for key in &app.keys {
+            let evaluator = format!("key:{}", key.name);
+            let (sessions, violations): (i64, i64) = app.store.read(|db| {
+                db.query_row(
+                    "SELECT (SELECT count(*) FROM unit WHERE ingest_key = ?1),
+                       (SELECT count(*) FROM evaluation
+                        WHERE evaluator = ?2 AND version = ?3 AND verdict = 'fail')",
+                    (&key.name, evaluator, key.version()),
+                    |row| Ok((row.get(0)?, row.get(1)?)),
+                )
+            })?;
+            items.push(KeyRow {
+                name: key.name.clone(),
+                allow: key.allowed.clone(),
+                deny: key.denied.clone(),
+                sessions: sessions.unsigned_abs(),
+                violations: violations.unsigned_abs(),
+                policy: policy(key),
+            });
+        }
+        Ok(Json(Items { items }))
+    })
+    .await
+}
+
+/// The lists of a key as a policy of the guard.
+fn policy(key: &IngestKey) -> String {
+    let mut text = "guard:\n  tools:\n".to_owned();
+    for (word, tools) in [("allow", &key.allowed), ("deny", &key.denied)] {
+        if !tools.is_empty() {
+            // Texts in JSON are texts in YAML.
+            let list = serde_json::to_string(tools).unwrap_or_default();
+            text.push_str(&format!("    {word}: {list}\n"));
+        }
+    }
+    text
 }
 
 pub(super) async fn projects(State(app): State<Arc<App>>) -> Answer<Items<ProjectRow>> {

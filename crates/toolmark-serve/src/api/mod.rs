@@ -1,5 +1,6 @@
 //! The HTTP API under `/api/v1`.
 
+mod evaluations;
 mod events;
 mod guard;
 mod info;
@@ -14,7 +15,8 @@ pub use guard::HostStatus;
 pub use query::duration;
 
 use crate::Commands;
-use crate::access::{Access, Scope};
+use crate::access::{Access, IngestKey, Scope};
+use crate::evaluators::Queue;
 use crate::issues::Issues;
 use crate::library::{Library, Unreadable};
 use crate::live::Hub;
@@ -46,9 +48,14 @@ pub(crate) struct App {
     pub(crate) hub: Arc<Hub>,
     pub(crate) redactor: Redactor,
     pub(crate) access: Access,
+    /// The keys that telemetry comes under.
+    pub(crate) keys: Vec<IngestKey>,
     pub(crate) folders: Vec<Folder>,
     pub(crate) states: Arc<Mutex<Vec<FolderState>>>,
     pub(crate) runs: Vec<PathBuf>,
+    /// Sessions that wait to be evaluated.
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) has_evaluators: bool,
     pub(crate) commands: Arc<dyn Commands>,
     pub(crate) started: Time,
     pub(crate) is_demo: bool,
@@ -186,6 +193,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/sessions/{id}/calls/{call}", get(sessions::call))
         .route("/sessions/{id}/search", get(sessions::search))
         .route("/sessions/{a}/diff/{b}", get(sessions::diff))
+        .route("/evaluations", get(evaluations::list))
+        .route("/evaluate", post(evaluations::start))
         .route("/tools", get(tools::list))
         .route("/runs", get(runs::list))
         .route("/runs/{id}", get(runs::one))
@@ -193,6 +202,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/guard", get(guard::list))
         .route("/guard/status", get(guard::status))
         .route("/guard/replay", post(guard::replay))
+        .route("/keys", get(info::keys))
         .route("/openapi.json", get(openapi::document))
         .fallback(async || {
             ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is no such address")

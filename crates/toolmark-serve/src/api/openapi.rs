@@ -1,7 +1,8 @@
 //! The OpenAPI document, made of the types that are answered.
 
+use super::evaluations::{EvaluateBody, Evaluations, Queued};
 use super::guard::{GuardRow, GuardStatus, ReplayBody, Replayed};
-use super::info::{AgentRow, Info, Items, ProjectRow};
+use super::info::{AgentRow, Info, Items, KeyRow, ProjectRow};
 use super::issues::{DecisionBody, FixPreview, IssuePage, OccurrenceRow, PromoteBody, Promoted};
 use super::runs::{RunDetail, RunRow};
 use super::sessions::{Diff, SessionDetail, Timeline};
@@ -62,10 +63,13 @@ const ADDRESSES: &[Address] = &[
     get("/sessions/{id}/calls/{call}", "One call", &[], of::<CallDetail>),
     get("/sessions/{id}/search", "Where words stand in it", &["q"], of::<Items<Hit>>),
     get("/sessions/{a}/diff/{b}", "Two sessions side by side", &[], of::<Diff>),
+    get("/evaluations", "What evaluators say, in sum", &["evaluator", "verdict", "limit", "cursor"], of::<Evaluations>),
+    post("/evaluate", "Ask the evaluators again", of::<EvaluateBody>, of::<Queued>),
     get("/tools", "Tools, how they fail and how long they take", &["project", "agent", "since"], of::<Items<ToolRow>>),
     get("/runs", "Runs of `toolmark run`", &[], of::<Items<RunRow>>),
     get("/runs/{id}", "One run", &[], of::<RunDetail>),
     get("/compare", "What changed between two runs, as `toolmark compare --format json` has it", &["a", "b"], of::<Value>),
+    get("/keys", "Keys that telemetry comes under, with the tools they allow", &[], of::<Items<KeyRow>>),
     get("/guard", "What the guard decided", &["since", "host", "decision", "limit", "cursor"], of::<Page<GuardRow>>),
     get("/guard/status", "Where the guard is installed", &[], of::<GuardStatus>),
     post("/guard/replay", "What a policy would have stopped", of::<ReplayBody>, of::<Replayed>),

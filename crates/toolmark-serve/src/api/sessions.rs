@@ -1,8 +1,10 @@
 //! Sessions: lists of them, and one with its timeline and its calls.
 
+use super::guard;
 use super::info::Items;
 use super::query::{Paging, moment};
 use super::{Answer, ApiError, App, Json, blocking};
+use crate::evaluators::WHOLE;
 use crate::library::Book;
 use crate::model::{Page, SessionRow, Time};
 use crate::sessions::{self as stored, Filter, Found};
@@ -94,6 +96,8 @@ pub(crate) struct SessionDetail {
     pub fidelity: Vec<&'static str>,
     /// Every call.
     pub strip: Vec<CallTick>,
+    /// What evaluators say about it as a whole.
+    pub evaluations: Vec<Evaluation>,
 }
 
 /// The session with an id, and its trajectory.
@@ -111,8 +115,10 @@ pub(super) async fn one(
     blocking(&app, move |app| {
         let (found, book) = open(app, &id)?;
         let view = View::new(&book, app.redactor);
+        let evaluations = evaluations(app, found.key, None)?;
         Ok(Json(SessionDetail {
             row: found.row,
+            evaluations,
             turns_list: view.turns(),
             agents_list: view.agents(),
             fidelity: view.fidelity(),
@@ -185,19 +191,24 @@ pub(super) async fn call(
         let view = View::new(&book, app.redactor);
         let missing = || ApiError::not_found("call", &call.to_string());
         let mut detail = view.call(call).ok_or_else(missing)?;
-        detail.evaluations = evaluations(app, found.key, call)?;
+        detail.evaluations = evaluations(app, found.key, view.call_key(call).as_deref())?;
+        // The id is compared as the log has it: with its secrets.
+        let key = view.call_key(call).filter(|key| !key.starts_with('@'));
+        let own = book.run().id.as_ref().map(|id| id.get().into_owned());
+        detail.guard = key.and_then(|key| guard::word(app, own.as_ref().unwrap_or(&id), &key));
         Ok(Json(detail))
     })
     .await
 }
 
-fn evaluations(app: &App, session: i64, call: u64) -> Result<Vec<Evaluation>, ApiError> {
+/// What evaluators say about a call, or about the session as a whole.
+fn evaluations(app: &App, session: i64, call: Option<&str>) -> Result<Vec<Evaluation>, ApiError> {
     let rows = app.store.read(|db| {
         let mut rows = db.prepare_cached(
             "SELECT evaluator, version, verdict, score, reason, at FROM evaluation
              WHERE session = ?1 AND call = ?2 ORDER BY evaluator, at DESC",
         )?;
-        let rows = rows.query_map((session, call.cast_signed()), |row| {
+        let rows = rows.query_map((session, call.unwrap_or(WHOLE)), |row| {
             Ok(Evaluation {
                 evaluator: row.get(0)?,
                 version: row.get(1)?,

@@ -26,6 +26,7 @@ fn units(receiver: &Receiver) -> Units {
         evaluator: Arc::new(Evaluator::new(receiver.redactor)),
         hub: Arc::new(Hub::default()),
         keys: Vec::new(),
+        queue: None,
         stop: Arc::new(AtomicBool::new(false)),
     }
 }

@@ -1,7 +1,8 @@
 //! Sessions that telemetry told of, evaluated once all of it is likely to be there.
 
 use crate::access::IngestKey;
-use crate::evaluate::{CallFact, Evaluator};
+use crate::evaluate::Evaluator;
+use crate::evaluators::{Queue, call_key};
 use crate::library::of_telemetry;
 use crate::live::Hub;
 use crate::model::Source;
@@ -12,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use toolmark_trace::Trajectory;
 
 /// How often it is looked what is due.
 const TICK: Duration = Duration::from_millis(500);
@@ -26,6 +28,8 @@ pub(crate) struct Units {
     pub(crate) hub: Arc<Hub>,
     /// The tools that senders may use.
     pub(crate) keys: Vec<IngestKey>,
+    /// Where sessions wait for evaluators, if there are any.
+    pub(crate) queue: Option<Arc<Queue>>,
     pub(crate) stop: Arc<AtomicBool>,
 }
 
@@ -62,34 +66,44 @@ impl Units {
     fn evaluate(&self, unit: &str, last: i64) -> Result<(), StoreError> {
         // What no reader understands stays in the store; nothing is concluded from it.
         let run = of_telemetry(&self.store, unit).ok().flatten();
-        let evaluated = run
-            .filter(|run| !run.calls.is_empty() || !run.steps.is_empty() || run.user_turns > 0)
-            .map(|run| self.evaluator.evaluate(&run, Source::Otlp));
-        let unit = unit.to_owned();
+        let run =
+            run.filter(|run| !run.calls.is_empty() || !run.steps.is_empty() || run.user_turns > 0);
+        let evaluated = run.as_ref().map(|run| self.evaluator.evaluate(run, Source::Otlp));
+        let calls: Vec<(String, String)> =
+            run.iter().flat_map(Trajectory::flatten).fold(Vec::new(), |mut calls, one| {
+                let facts = one.calls.iter().map(|c| (call_key(c), c.name.full().into_owned()));
+                calls.extend(facts);
+                calls
+            });
+        let is_known = evaluated.is_some();
+        let name = unit.to_owned();
         let keys = self.keys.clone();
         self.store.write_blocking(move |db| {
             if let Some(evaluated) = evaluated {
-                let calls = evaluated.calls.clone();
-                sessions::put_telemetry(db, &unit, last, evaluated)?;
-                judge_tools(db, &unit, &keys, &calls, last)?;
+                sessions::put_telemetry(db, &name, last, evaluated)?;
+                hold_against_key(db, &name, &keys, &calls, last)?;
             }
             // What came meanwhile is evaluated again.
             db.prepare_cached(
                 "UPDATE unit SET root_due = NULL,
                    quiet_due = CASE WHEN last = ?2 THEN NULL ELSE quiet_due END WHERE id = ?1",
             )?
-            .execute((&unit, last))
+            .execute((&name, last))
             .map(drop)
-        })
+        })?;
+        if let Some(queue) = self.queue.as_ref().filter(|_| is_known) {
+            queue.add([unit.to_owned()]);
+        }
+        Ok(())
     }
 }
 
 /// Says of each call whether the key it came under allows its tool.
-fn judge_tools(
+fn hold_against_key(
     db: &Connection,
     unit: &str,
     keys: &[IngestKey],
-    calls: &[CallFact],
+    calls: &[(String, String)],
     at: i64,
 ) -> rusqlite::Result<()> {
     let name: Option<Option<String>> = db
@@ -104,19 +118,17 @@ fn judge_tools(
     if key.allowed.is_empty() && key.denied.is_empty() {
         return Ok(());
     }
-    let version = format!("allow={} deny={}", key.allowed.join(","), key.denied.join(","));
     let mut insert = db.prepare_cached(
         "INSERT OR REPLACE INTO evaluation
-         SELECT key, ?2, ?3, ?4, ?5, NULL, ?6, ?7 FROM session WHERE id = ?1 AND path IS NULL",
+         SELECT key, ?2, ?3, ?4, ?5, NULL, ?6, ?7 FROM session WHERE id = ?1",
     )?;
-    for call in calls {
-        let (verdict, reason) = match key.allows(&call.tool) {
-            true => ("pass", format!("the key {} allows {}", key.name, call.tool)),
-            false => ("fail", format!("the key {} does not allow {}", key.name, call.tool)),
+    let (evaluator, version) = (format!("key:{}", key.name), key.version());
+    for (call, tool) in calls {
+        let (verdict, reason) = match key.allows(tool) {
+            true => ("pass", format!("the key {} allows {tool}", key.name)),
+            false => ("fail", format!("the key {} does not allow {tool}", key.name)),
         };
-        let evaluator = format!("key:{}", key.name);
-        let number = call.number.cast_signed();
-        insert.execute(params![unit, number, evaluator, version, verdict, reason, at])?;
+        insert.execute(params![unit, call, evaluator, version, verdict, reason, at])?;
     }
     Ok(())
 }

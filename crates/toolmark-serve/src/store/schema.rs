@@ -11,7 +11,7 @@ pub(crate) const SCHEMA_VERSION: u32 = STEPS.len() as u32;
 const APPLICATION: u32 = 0x746d_726b;
 
 /// From each version to the next.
-const STEPS: &[&str] = &[V1];
+const STEPS: &[&str] = &[V1, V2];
 
 const V1: &str = "
 -- A file of sessions, as it was when it was read.
@@ -129,6 +129,25 @@ CREATE TABLE evaluation(
 ) WITHOUT ROWID;
 ";
 
+/// Answers are kept by the id of the call: its number changes while a session with
+/// sub-agents grows. Those of version 1 are given again when their session is evaluated.
+const V2: &str = "
+DROP TABLE evaluation;
+CREATE TABLE evaluation(
+  session INTEGER NOT NULL REFERENCES session(key) ON DELETE CASCADE,
+  -- The id of the call, or its place in the file; empty for the session as a whole.
+  call TEXT NOT NULL,
+  evaluator TEXT NOT NULL,
+  version TEXT NOT NULL,
+  verdict TEXT NOT NULL,
+  score REAL,
+  reason TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY(session, call, evaluator, version)
+) WITHOUT ROWID;
+CREATE INDEX evaluation_evaluator ON evaluation(evaluator, version, verdict);
+";
+
 /// Makes the tables, or brings those of an older version up to date.
 pub(super) fn migrate(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let number = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
@@ -147,7 +166,8 @@ pub(super) fn migrate(db: &Connection, path: &Path) -> Result<(), StoreError> {
     }
     db.execute_batch(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;
-         PRAGMA cache_size=-16000; PRAGMA journal_size_limit=67108864;",
+         PRAGMA cache_size=-16000; PRAGMA journal_size_limit=67108864;
+         PRAGMA wal_autocheckpoint=0;",
     )?;
     if version < SCHEMA_VERSION {
         db.execute_batch("BEGIN IMMEDIATE")?;

@@ -3,6 +3,7 @@
 use crate::Stop;
 use crate::args::FileArgs;
 use crate::checking::config;
+use crate::commands::serve;
 use crate::exit::{Exit, Failure};
 use crate::grading::linting::{Findings, LintFormat};
 use crate::grading::{specs, types};
@@ -151,6 +152,7 @@ fn lint(
     findings.add(source, &config::lint(source))?;
     findings.add(source, &judging::config::lint(path, source))?;
     findings.add(source, &guarding::lint(path, source))?;
+    findings.add(source, &serve::evaluators::lint(path, source))?;
     Ok(loaded.plan)
 }
 

@@ -15,6 +15,7 @@ const SECTIONS: &[Section] = &[
     Section { key: "check", schema: toolmark_check::config::schema },
     Section { key: "guard", schema: toolmark_guard::policy::schema },
     Section { key: "judge", schema: toolmark_judge::config::schema },
+    Section { key: "serve", schema: toolmark_serve::config::schema },
 ];
 
 const EXAMPLES: &str = "\

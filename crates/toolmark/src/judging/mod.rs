@@ -24,7 +24,7 @@ use toolmark_judge::{Cache, ExplainedQuestion, JudgeClient, Mode, Tally, provide
 use toolmark_redact::{printable, redact_named};
 
 /// Who judges, and where answers come from.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Judge")]
 pub(crate) struct JudgeArgs {
     /// Default judge model, such as claude-… or openai-chat:qwen3

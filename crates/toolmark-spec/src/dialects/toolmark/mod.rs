@@ -15,8 +15,9 @@
 //! ```
 //!
 //! `run:` and `targets:` say how `toolmark run` runs the cases, and on which agents.
-//! `check:` belongs to `toolmark check`, `guard:` to `toolmark guard` and `judge:`
-//! to whoever asks judges, which read them; here they are skipped.
+//! `check:` belongs to `toolmark check`, `guard:` to `toolmark guard`, `serve:` to
+//! `toolmark serve` and `judge:` to whoever asks judges, which read them; here they are
+//! skipped.
 //! Without `cases` every trajectory is a case of its own. `cases` may be the
 //! path of a file with one case per line.
 
@@ -50,7 +51,7 @@ static INFO: DialectInfo = DialectInfo {
 };
 
 /// The parts of the file that other commands read.
-const SECTIONS: &[&str] = &["check", "guard", "judge"];
+const SECTIONS: &[&str] = &["check", "guard", "judge", "serve"];
 
 /// The keys of the file itself.
 const KEYS: &[&str] = &[
@@ -70,6 +71,7 @@ const KEYS: &[&str] = &[
     "check",
     "guard",
     "judge",
+    "serve",
 ];
 
 impl Dialect for Toolmark {

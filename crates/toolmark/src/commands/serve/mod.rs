@@ -1,13 +1,16 @@
 //! `toolmark serve`: every session as it happens, on one page.
 
 mod demo;
+mod evaluate;
+pub(crate) mod evaluators;
 mod lent;
 
 use crate::Stop;
 use crate::exit::{Exit, Failure};
+use crate::judging::JudgeArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::sessions;
-use clap::Args;
+use clap::{Args, Subcommand};
 use jiff::SignedDuration;
 use lent::Lent;
 use std::env;
@@ -26,6 +29,8 @@ Examples:
   toolmark serve --watch runs/ --watch ~/work/.agent/sessions
   toolmark serve --ui 127.0.0.1:0             a free port; the address is printed
   toolmark serve --export parquet out/        sessions, calls and evaluations as tables
+  toolmark serve --ingest-key 'ci deny=Bash'  calls of Bash under this key are reported
+  toolmark serve evaluate                     evaluators over what is stored
   toolmark serve --ui 0.0.0.0:4319 --token-file tokens --tls-cert c.pem --tls-key k.pem
 
 Telemetry of Claude Code:
@@ -46,8 +51,10 @@ const GRPC: &str = "127.0.0.1:4317";
 /// OpenTelemetry is received besides. Both are held against the rules of `toolmark check`
 /// and grouped as `toolmark feed` does.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Serve {
+    #[command(subcommand)]
+    command: Option<Asked>,
     /// Folder of sessions to watch; may be given several times [default: those of all agents]
     #[arg(long, value_name = "DIR")]
     watch: Vec<PathBuf>,
@@ -75,6 +82,13 @@ pub(crate) struct Serve {
     /// File of tokens; needed for addresses that others can reach
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Name of a key that telemetry comes under, with the tools its agents may use, such as
+    /// `ci allow=Read,Grep` or `docs deny=Bash,mcp__*`; may be given several times
+    #[arg(long, value_name = "KEY")]
+    ingest_key: Vec<String>,
+    /// File with a `serve:` section: what is evaluated [default: toolmark.yaml]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Certificate of the server, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -90,6 +104,11 @@ pub(crate) struct Serve {
     /// Show the samples, in a store that is deleted in the end
     #[arg(long, conflicts_with_all = ["watch", "db"])]
     demo: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Asked {
+    Evaluate(evaluate::Evaluate),
 }
 
 /// Where telemetry is received, if anywhere.
@@ -127,7 +146,10 @@ fn any_file(path: &Path) -> Option<String> {
 }
 
 impl Serve {
-    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+    pub(crate) fn run(mut self, printer: &mut Printer) -> Result<Exit, Stop> {
+        if let Some(Asked::Evaluate(evaluate)) = self.command.take() {
+            return evaluate.run(printer);
+        }
         let demo = self.demo.then(demo::write).transpose();
         let demo = demo.map_err(|error| {
             Failure::unread("failed to write the samples to a temporary directory").because(&error)
@@ -165,6 +187,13 @@ impl Serve {
         if let Some(file) = &self.token_file {
             options.tokens = tokens(file)?;
         }
+        for key in &self.ingest_key {
+            options.tokens.add_key(key).map_err(|problem| {
+                Failure::usage(format!("--ingest-key {key}: {problem}"))
+                    .hint("write a name, and allow= or deny= with names of tools")
+            })?;
+        }
+        options.tags = evaluators::open(self.config.as_deref(), &JudgeArgs::default(), printer)?;
         let watched = options.folders.iter().filter(|folder| folder.path.exists()).count();
         let is_loud = printer.verbosity > Verbosity::Quiet;
         let mut said = Ok(());

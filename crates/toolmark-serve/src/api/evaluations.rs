@@ -1,0 +1,165 @@
+//! What evaluators say: sums by evaluator, the answers themselves, and asking again.
+
+use super::query::Paging;
+use super::{Answer, ApiError, App, Json, blocking};
+use crate::model::Time;
+use crate::view::Evaluation;
+use axum::body::Bytes;
+use axum::extract::{Query, State};
+use rusqlite::params;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ListQuery {
+    evaluator: Option<String>,
+    verdict: Option<String>,
+    limit: Option<u32>,
+    cursor: Option<String>,
+}
+
+/// What one version of an evaluator says, in sum.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EvaluatorRow {
+    /// The evaluator.
+    pub evaluator: String,
+    /// Its version.
+    pub version: String,
+    /// How many passes.
+    pub pass: u64,
+    /// How many failures.
+    pub fail: u64,
+    /// How many are undecided.
+    pub unknown: u64,
+    /// The mean of the scores there are.
+    pub score: Option<f64>,
+    /// When it last answered.
+    pub at: Option<Time>,
+}
+
+/// One answer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EvaluationRow {
+    /// The session.
+    pub session: String,
+    /// The id of the call; null for the session as a whole.
+    pub call_id: Option<String>,
+    /// The answer.
+    #[serde(flatten)]
+    pub answer: Evaluation,
+}
+
+/// Sums by evaluator, and answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Evaluations {
+    /// The evaluators.
+    pub evaluators: Vec<EvaluatorRow>,
+    /// The answers, the newest first.
+    pub items: Vec<EvaluationRow>,
+    /// What to send as `cursor` for the next page.
+    pub next: Option<String>,
+    /// How many answers there are.
+    pub total: u64,
+}
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Query(query): Query<ListQuery>,
+) -> Answer<Evaluations> {
+    blocking(&app, move |app| {
+        let paging = Paging::new(query.limit, query.cursor);
+        let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let (evaluator, verdict) = (given(query.evaluator), given(query.verdict));
+        let offset = i64::try_from(paging.offset()?).unwrap_or(i64::MAX);
+        let (evaluators, items, total) = app.store.read(|db| {
+            let mut sums = db.prepare_cached(
+                "SELECT evaluator, version, sum(verdict = 'pass'), sum(verdict = 'fail'),
+                   sum(verdict = 'unknown'), avg(score), max(at)
+                 FROM evaluation GROUP BY evaluator, version ORDER BY evaluator, version",
+            )?;
+            let sums = sums.query_map([], |row| {
+                let count = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
+                Ok(EvaluatorRow {
+                    evaluator: row.get(0)?,
+                    version: row.get(1)?,
+                    pass: count(2)?,
+                    fail: count(3)?,
+                    unknown: count(4)?,
+                    score: row.get(5)?,
+                    at: Time::from_millisecond(row.get(6)?),
+                })
+            })?;
+            let sums = sums.collect::<rusqlite::Result<Vec<_>>>()?;
+            const CONDITION: &str = "(?1 IS NULL OR evaluator = ?1) AND (?2 IS NULL OR evaluation.verdict = ?2)";
+            let total: i64 = db.query_row(
+                &format!("SELECT count(*) FROM evaluation WHERE {CONDITION}"),
+                params![evaluator, verdict],
+                |row| row.get(0),
+            )?;
+            let mut rows = db.prepare_cached(&format!(
+                "SELECT id, call, evaluator, evaluation.version, evaluation.verdict, score, reason, at
+                 FROM evaluation JOIN session ON session.key = evaluation.session
+                 WHERE {CONDITION} ORDER BY at DESC, id, call, evaluator LIMIT ?3 OFFSET ?4"
+            ))?;
+            let rows = rows.query_map(params![evaluator, verdict, paging.limit(), offset], |row| {
+                Ok(EvaluationRow {
+                    session: row.get(0)?,
+                    call_id: row.get::<_, Option<String>>(1)?.filter(|call| !call.is_empty()),
+                    answer: Evaluation {
+                        evaluator: row.get(2)?,
+                        version: row.get(3)?,
+                        verdict: row.get(4)?,
+                        score: row.get(5)?,
+                        reason: row.get(6)?,
+                        at: Time::from_millisecond(row.get(7)?),
+                    },
+                })
+            })?;
+            Ok((sums, rows.collect::<rusqlite::Result<Vec<_>>>()?, total.unsigned_abs()))
+        })?;
+        let next = paging.next(items.len(), total)?;
+        Ok(Json(Evaluations { evaluators, items, next, total }))
+    })
+    .await
+}
+
+/// Which sessions are evaluated again.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EvaluateBody {
+    /// One session; all where there is none.
+    session: Option<String>,
+}
+
+/// How many sessions wait to be evaluated.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Queued {
+    /// How many.
+    pub queued: u64,
+}
+
+pub(super) async fn start(State(app): State<Arc<App>>, body: Bytes) -> Answer<Queued> {
+    blocking(&app, move |app| {
+        let body: EvaluateBody = match body.is_empty() {
+            true => EvaluateBody::default(),
+            false => serde_json::from_slice(&body)
+                .map_err(|error| ApiError::invalid(format!("the body is invalid: {error}")))?,
+        };
+        if !app.has_evaluators {
+            return Err(ApiError::invalid("nothing is configured to evaluate")
+                .hint("write `serve: {evaluate: …}` in toolmark.yaml"));
+        }
+        let ids: Vec<String> = app.store.read(|db| {
+            let mut all =
+                db.prepare_cached("SELECT id FROM session WHERE ?1 IS NULL OR id = ?1")?;
+            let rows = all.query_map([&body.session], |row| row.get(0))?;
+            rows.collect()
+        })?;
+        if let (Some(session), true) = (&body.session, ids.is_empty()) {
+            return Err(ApiError::not_found("session", session));
+        }
+        Ok(Json(Queued { queued: app.queue.add(ids) }))
+    })
+    .await
+}

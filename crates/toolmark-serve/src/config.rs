@@ -1,0 +1,251 @@
+//! The `serve:` part of `toolmark.yaml`: what is evaluated where it lands.
+//!
+//! ```yaml
+//! serve:
+//!   evaluate:
+//!     - on: {tool: [Bash, "mcp__*"], status: failed}
+//!       run: [rules]
+//!     - on: {tool: Edit}
+//!       run:
+//!         - {type: judge, name: minimal, config: {rubric: edit-minimal-scope}}
+//!       sample: 0.1
+//! ```
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde_json::Value;
+use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
+use toolmark_pattern::is_wildcard_match;
+use toolmark_trace::Status;
+
+/// What a file says about serving.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// What is evaluated.
+    pub evaluate: Vec<TagSettings>,
+}
+
+/// What is evaluated, by what, and how much of it.
+#[derive(Debug)]
+pub struct TagSettings {
+    /// Of which calls or sessions.
+    pub on: On,
+    /// Rules and graders, as the file has them.
+    pub run: Vec<Node>,
+    /// The share that is evaluated.
+    pub sample: f64,
+}
+
+/// Is a call evaluated, or a session as a whole?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Each call.
+    #[default]
+    Call,
+    /// The session.
+    Session,
+}
+
+/// Which calls or sessions; a list means any of its words, and `*` stands for anything.
+#[derive(Debug, Clone, Default)]
+pub struct On {
+    /// Calls, or the session.
+    pub kind: Unit,
+    /// The tool.
+    pub tool: Vec<String>,
+    /// How the call ended.
+    pub status: Vec<String>,
+    /// The agent, or the service that telemetry names.
+    pub service: Vec<String>,
+    /// The model.
+    pub model: Vec<String>,
+    /// The version of the agent.
+    pub version: Vec<String>,
+    /// The directory it works in.
+    pub project: Vec<String>,
+    /// Where it came from: `file`, `otlp`.
+    pub source: Vec<String>,
+}
+
+impl On {
+    /// Is one of the words this name? Nothing was asked for where there are none.
+    pub(crate) fn is_any(words: &[String], name: Option<&str>) -> bool {
+        words.is_empty()
+            || name.is_some_and(|name| words.iter().any(|word| is_wildcard_match(word, name)))
+    }
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Serve")]
+struct Written {
+    /// What is evaluated where it lands.
+    evaluate: Vec<WrittenTag>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Evaluate")]
+struct WrittenTag {
+    /// Of which calls; of all where it is missing.
+    #[serde(default)]
+    on: WrittenOn,
+    /// `rules`, codes of rules, and graders as in `graders:`.
+    #[schemars(with = "Vec<Value>")]
+    run: Spanned<Vec<Node>>,
+    /// The share that is evaluated, the same calls every time.
+    sample: Option<Spanned<f64>>,
+}
+
+/// One word, or several.
+#[derive(Default)]
+struct Words(Vec<(String, toolmark_config::Span)>);
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let node = Node::deserialize(deserializer)?;
+        let one = |node: &Node| (node.as_str().unwrap_or_default().to_owned(), node.span);
+        Ok(match node.as_list() {
+            Some(list) => Self(list.iter().map(one).collect()),
+            None => Self(vec![one(&node)]),
+        })
+    }
+}
+
+impl JsonSchema for Words {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Words".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": ["string", "array"], "items": {"type": "string"}})
+    }
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "EvaluateOn")]
+struct WrittenOn {
+    /// `call` or `session`.
+    kind: Unit,
+    /// Names of tools.
+    tool: Words,
+    /// How the call ended: `failed`, `succeeded`, `denied` …
+    status: Words,
+    /// Agents, or services that telemetry names.
+    service: Words,
+    /// Models.
+    model: Words,
+    /// Versions of the agent.
+    version: Words,
+    /// Directories.
+    project: Words,
+    /// `file` or `otlp`.
+    source: Words,
+}
+
+/// The JSON Schema of the part.
+pub fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Written>()
+}
+
+/// Reads the part; everything that is wrong with it is reported with its place.
+#[must_use]
+pub fn read_settings(node: &Node, problems: &mut Vec<Problem>) -> Settings {
+    let Some(written) = read::<Written>(node, problems) else { return Settings::default() };
+    let evaluate = written.evaluate.into_iter().map(|tag| read_tag(tag, problems)).collect();
+    Settings { evaluate }
+}
+
+fn read_tag(tag: WrittenTag, problems: &mut Vec<Problem>) -> TagSettings {
+    let sample = tag.sample.as_ref().map_or(1.0, |sample| sample.value);
+    if let Some(given) = tag.sample.filter(|_| !(0.0..=1.0).contains(&sample)) {
+        let problem = Problem::error("out-of-range", "expected a share from 0 to 1");
+        problems.push(problem.at(given.span));
+    }
+    if tag.run.value.is_empty() {
+        let problem = Problem::error("empty-config", "nothing is run").at(tag.run.span);
+        problems.push(problem.help("write `rules`, codes of rules, or graders"));
+    }
+    let on = tag.on;
+    let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.word()).collect();
+    for (key, words, known) in
+        [("status", &on.status, &statuses[..]), ("source", &on.source, &["file", "otlp"][..])]
+    {
+        for (word, span) in &words.0 {
+            if known.contains(&word.as_str()) {
+                continue;
+            }
+            let message = format!("unknown {key} {}", quoted(word));
+            let problem = Problem::error("unknown-word", message).at(*span);
+            problems.push(match did_you_mean(word, known.iter().copied()) {
+                Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+                None => problem.help(format!("one of {}", known.join(", "))),
+            });
+        }
+    }
+    let has_call_words = !on.tool.0.is_empty() || !on.status.0.is_empty();
+    if let (Unit::Session, true) = (on.kind, has_call_words) {
+        let span = on.tool.0.iter().chain(&on.status.0).map(|(_, span)| *span).next();
+        let message = "`tool` and `status` are of calls, not of sessions";
+        let problem = Problem::error("conflicting-keys", message);
+        problems.push(problem.at(span.unwrap_or_default()));
+    }
+    let texts = |words: Words| words.0.into_iter().map(|(word, _)| word).collect();
+    let on = On {
+        kind: on.kind,
+        tool: texts(on.tool),
+        status: texts(on.status),
+        service: texts(on.service),
+        model: texts(on.model),
+        version: texts(on.version),
+        project: texts(on.project),
+        source: texts(on.source),
+    };
+    TagSettings { on, run: tag.run.value, sample }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolmark_config::{Source, yaml};
+
+    fn settings(text: &str) -> (Settings, Vec<String>) {
+        let mut problems = Vec::new();
+        let node = yaml::parse(&Source::new("t.yaml", text), &mut problems).unwrap();
+        let settings = read_settings(&node, &mut problems);
+        (settings, problems.into_iter().map(|problem| problem.message).collect())
+    }
+
+    #[test]
+    fn one_word_is_a_list_of_one() {
+        let (settings, problems) = settings(
+            "evaluate:\n  - on: {tool: 'mcp__*', status: [failed, denied]}\n    run: [rules, R401]\n    sample: 0.5\n",
+        );
+        assert!(problems.is_empty(), "{problems:?}");
+        let [tag] = &settings.evaluate[..] else { panic!("{settings:?}") };
+        assert_eq!((tag.on.tool.len(), tag.on.status.len(), tag.run.len()), (1, 2, 2));
+        assert!(On::is_any(&tag.on.tool, Some("mcp__git__log")) && tag.sample == 0.5);
+        assert!(!On::is_any(&tag.on.tool, Some("Bash")) && !On::is_any(&tag.on.tool, None));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, want) in [
+            ("evaluate: [{on: {status: broken}, run: [rules]}]", "unknown status `broken`"),
+            ("evaluate: [{on: {kind: session, tool: Bash}, run: [rules]}]", "are of calls"),
+            ("evaluate: [{run: []}]", "nothing is run"),
+            ("evaluate: [{run: [rules], sample: 2}]", "expected a share"),
+            ("evaluate: [{run: [rules], samples: 1}]", "samples"),
+            ("evaluat: []", "evaluat"),
+        ] {
+            let (_, problems) = settings(text);
+            assert!(problems.iter().any(|problem| problem.contains(want)), "{text}: {problems:?}");
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Evaluators: rules, graders and judges that are asked about calls and sessions where they
+//! land. An answer is kept by its call, its evaluator and the version of that.
+
+use crate::config::{On, Unit};
+use crate::library::Library;
+use crate::live::Hub;
+use crate::model::{SessionRow, Source};
+use crate::sessions::{self, Found};
+use crate::store::{Store, StoreError, lock};
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+use toolmark_redact::Redactor;
+use toolmark_trace::{Call, Status, Trajectory};
+
+/// How often it is looked whether it is time to stop.
+const TICK: Duration = Duration::from_millis(250);
+
+/// What stands in the place of a call for a session as a whole.
+pub(crate) const WHOLE: &str = "";
+
+/// What an evaluator is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The session as a whole.
+    Session,
+    /// One of its calls, by its place.
+    Call(usize),
+}
+
+/// What an evaluator says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluated {
+    /// `pass`, `fail` or `unknown`.
+    pub verdict: &'static str,
+    /// From 0 to 1.
+    pub score: Option<f64>,
+    /// Why.
+    pub reason: String,
+}
+
+/// Who is asked.
+pub trait CallEvaluator: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &str;
+
+    /// Its version: answers of another one are asked for again.
+    fn version(&self) -> &str;
+
+    /// Does an answer cost something, so that it is not asked for twice?
+    fn is_costly(&self) -> bool;
+
+    /// Answers about parts of a run, in their order.
+    fn evaluate(&self, run: &Trajectory, parts: &[Part]) -> Vec<Evaluated>;
+}
+
+/// What is evaluated, by whom, and how much of it.
+#[derive(Clone)]
+pub struct Tag {
+    /// Of which calls or sessions.
+    pub on: On,
+    /// By whom.
+    pub run: Vec<Arc<dyn CallEvaluator>>,
+    /// The share that is evaluated.
+    pub sample: f64,
+}
+
+/// How many answers of each kind were given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// Passes.
+    pub pass: u64,
+    /// Failures.
+    pub fail: u64,
+    /// Undecided.
+    pub unknown: u64,
+    /// Answers that were there already.
+    pub kept: u64,
+}
+
+/// What a call is known by, however many come before it: its id, or its place in the file.
+pub(crate) fn call_key(call: &Call) -> String {
+    match call.id.as_ref().map(|id| id.get()).filter(|id| !id.is_empty()) {
+        Some(id) => id.into_owned(),
+        None => format!("@{}", call.at.location().byte),
+    }
+}
+
+/// The version of an evaluator that is what it is configured as.
+#[must_use]
+pub fn version_of(configuration: &str) -> String {
+    let hash = Sha256::digest(configuration);
+    hash.iter().take(4).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
+
+/// One answer, as the store keeps it.
+struct Row {
+    call: String,
+    evaluator: String,
+    version: String,
+    answer: Evaluated,
+}
+
+impl Tag {
+    fn takes_session(&self, row: &SessionRow) -> bool {
+        let source = match row.source {
+            Source::Otlp => "otlp",
+            Source::File | Source::Both => "file",
+        };
+        let is_service = On::is_any(&self.on.service, row.agent.as_deref())
+            || On::is_any(&self.on.service, row.host.as_deref());
+        is_service
+            && On::is_any(&self.on.model, row.model.as_deref())
+            && On::is_any(&self.on.version, row.version.as_deref())
+            && On::is_any(&self.on.project, row.project.as_deref())
+            && On::is_any(&self.on.source, Some(source))
+    }
+
+    fn takes_call(&self, call: &Call) -> bool {
+        // Nothing is concluded from a call whose result may still come.
+        call.status != Status::Unanswered
+            && On::is_any(&self.on.tool, Some(&call.name.full()))
+            && On::is_any(&self.on.status, Some(call.status.word()))
+    }
+
+    /// Is it one of the sample? The same ones are, every time.
+    fn samples(&self, session: &str, call: &str) -> bool {
+        let hash = Sha256::digest(format!("{session}\0{call}"));
+        let first = u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]);
+        f64::from(first) < self.sample * (f64::from(u32::MAX) + 1.0)
+    }
+
+    /// The parts of one run that are evaluated.
+    fn parts(&self, session: &str, run: &Trajectory, is_main: bool) -> Vec<(Part, String)> {
+        match self.on.kind {
+            Unit::Session => {
+                let is_taken = is_main && self.samples(session, WHOLE);
+                is_taken.then(|| (Part::Session, WHOLE.to_owned())).into_iter().collect()
+            }
+            Unit::Call => {
+                let calls = run.calls.iter().enumerate().filter(|(_, call)| self.takes_call(call));
+                let calls = calls.map(|(at, call)| (Part::Call(at), call_key(call)));
+                calls.filter(|(_, key)| self.samples(session, key)).collect()
+            }
+        }
+    }
+}
+
+/// Asks all evaluators about a session; what they say is put in the store.
+pub(crate) fn evaluate_session(
+    store: &Store,
+    tags: &[Tag],
+    found: &Found,
+    run: &Trajectory,
+    redactor: Redactor,
+    counts: &mut BTreeMap<(String, String), Answers>,
+) -> Result<u64, StoreError> {
+    let known: HashSet<(String, String, String)> = store.read(|db| {
+        let mut rows = db
+            .prepare_cached("SELECT call, evaluator, version FROM evaluation WHERE session = ?1")?;
+        let rows =
+            rows.query_map([found.key], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        rows.collect()
+    })?;
+    let mut rows: Vec<Row> = Vec::new();
+    for tag in tags.iter().filter(|tag| tag.takes_session(&found.row)) {
+        for (at, one) in run.flatten().into_iter().enumerate() {
+            let parts = tag.parts(&found.row.id, one, at == 0);
+            for evaluator in &tag.run {
+                let (name, version) = (evaluator.name().to_owned(), evaluator.version().to_owned());
+                let count = counts.entry((name.clone(), version.clone())).or_default();
+                let is_new = |(_, key): &&(Part, String)| {
+                    let key = (key.clone(), name.clone(), version.clone());
+                    !(evaluator.is_costly() && known.contains(&key))
+                };
+                let (new, old): (Vec<_>, Vec<_>) = parts.iter().partition(|part| is_new(part));
+                count.kept += old.len() as u64;
+                let asked: Vec<Part> = new.iter().map(|(part, _)| *part).collect();
+                if asked.is_empty() {
+                    continue;
+                }
+                for ((_, call), answer) in new.into_iter().zip(evaluator.evaluate(one, &asked)) {
+                    match answer.verdict {
+                        "pass" => count.pass += 1,
+                        "fail" => count.fail += 1,
+                        _ => count.unknown += 1,
+                    }
+                    let reason = redactor.apply(answer.reason.clone()).into();
+                    rows.push(Row {
+                        call: call.clone(),
+                        evaluator: name.clone(),
+                        version: version.clone(),
+                        answer: Evaluated { reason, ..answer },
+                    });
+                }
+            }
+        }
+    }
+    let count = rows.len() as u64;
+    if count > 0 {
+        let session = found.key;
+        store.write_blocking(move |db| put(db, session, &rows))?;
+    }
+    Ok(count)
+}
+
+fn put(db: &Connection, session: i64, rows: &[Row]) -> rusqlite::Result<()> {
+    let now = Timestamp::now().as_millisecond();
+    // The same answer is the same row, with the time at which it was first given.
+    let mut insert = db.prepare_cached(
+        "INSERT INTO evaluation SELECT key, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM session WHERE key = ?1
+         ON CONFLICT(session, call, evaluator, version)
+         DO UPDATE SET verdict = ?5, score = ?6, reason = ?7, at = ?8
+         WHERE verdict <> ?5 OR score IS NOT ?6 OR reason <> ?7",
+    )?;
+    for row in rows {
+        let Evaluated { verdict, score, reason } = &row.answer;
+        let values =
+            params![session, row.call, row.evaluator, row.version, verdict, score, reason, now];
+        insert.execute(values)?;
+    }
+    Ok(())
+}
+
+/// Sessions that wait to be evaluated.
+#[derive(Default)]
+pub(crate) struct Queue {
+    waiting: Mutex<BTreeSet<String>>,
+    changed: Condvar,
+}
+
+impl Queue {
+    /// Adds sessions; one that waits already waits once.
+    pub(crate) fn add(&self, sessions: impl IntoIterator<Item = String>) -> u64 {
+        let mut waiting = lock(&self.waiting);
+        waiting.extend(sessions);
+        self.changed.notify_one();
+        waiting.len() as u64
+    }
+
+    fn next(&self) -> Option<String> {
+        let mut waiting = lock(&self.waiting);
+        if waiting.is_empty() {
+            let waited = self.changed.wait_timeout(waiting, TICK);
+            waiting = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(guard, _)| guard);
+        }
+        waiting.pop_first()
+    }
+}
+
+/// What evaluating needs.
+pub(crate) struct Evaluating {
+    pub(crate) store: Arc<Store>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) tags: Arc<[Tag]>,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) redactor: Redactor,
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl Evaluating {
+    /// Evaluates what waits until it is stopped. Judges may take long: nothing waits for it.
+    pub(crate) fn run(self) {
+        let library = Library::default();
+        while !self.stop.load(Ordering::Relaxed) {
+            let Some(id) = self.queue.next() else { continue };
+            // What cannot be read or written now is evaluated when it changes again.
+            if self.evaluate(&library, &id).unwrap_or_default() > 0 {
+                self.hub.sessions(1);
+            }
+        }
+    }
+
+    fn evaluate(&self, library: &Library, id: &str) -> Result<u64, StoreError> {
+        let found = self.store.read(|db| sessions::find(db, id, Timestamp::now()))?;
+        let Some(found) = found else { return Ok(0) };
+        let Ok(book) = library.open(&self.store, &found) else { return Ok(0) };
+        let mut counts = BTreeMap::new();
+        evaluate_session(&self.store, &self.tags, &found, book.run(), self.redactor, &mut counts)
+    }
+}
+
+/// What was evaluated.
+#[derive(Debug, Default)]
+pub struct EvaluatedStore {
+    /// Sessions that were looked at.
+    pub sessions: u64,
+    /// Sessions that could not be read, with the reason.
+    pub unread: Vec<(String, String)>,
+    /// Answers by evaluator and version.
+    pub answers: BTreeMap<(String, String), Answers>,
+}
+
+/// Evaluates the sessions of a store: all, or those with these ids.
+pub fn evaluate_store(
+    db: &Path,
+    tags: &[Tag],
+    only: &[String],
+    redactor: Redactor,
+) -> Result<EvaluatedStore, StoreError> {
+    let store = Store::open(db)?;
+    let ids: Vec<String> = match only.is_empty() {
+        false => only.to_vec(),
+        true => store.read(|db| {
+            let mut all = db.prepare_cached("SELECT id FROM session ORDER BY key")?;
+            let rows = all.query_map([], |row| row.get(0))?;
+            rows.collect()
+        })?,
+    };
+    let mut evaluated = EvaluatedStore::default();
+    for id in ids {
+        let found = store.read(|db| sessions::find(db, &id, Timestamp::now()))?;
+        let Some(found) = found else {
+            evaluated.unread.push((id, "there is no such session".to_owned()));
+            continue;
+        };
+        match Library::default().open(&store, &found) {
+            Ok(book) => {
+                let answers = &mut evaluated.answers;
+                evaluate_session(&store, tags, &found, book.run(), redactor, answers)?;
+                evaluated.sessions += 1;
+            }
+            Err(error) => evaluated.unread.push((id, error.to_string())),
+        }
+    }
+    store.close();
+    Ok(evaluated)
+}
