@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use toolmark_report::{Cell, Kind, Options, ReportError, Row, Table};
 
 /// So many rows are one file: no more of them are in memory.
-const ROWS: usize = 200_000;
+const ROWS: usize = 50_000;
 
 /// Why the store could not be exported.
 #[derive(Debug, thiserror::Error)]
@@ -85,9 +85,35 @@ const EXPORTS: &[Export] = &[
          FROM evaluation JOIN session ON session.key = evaluation.session
          ORDER BY evaluation.session, call, evaluator, evaluation.version",
     ),
+    (
+        "spans",
+        &[
+            ("session", Kind::Text),
+            ("trace", Kind::Text),
+            ("span", Kind::Text),
+            ("received_ms", Kind::Whole),
+            ("origin", Kind::Text),
+            ("body", Kind::Text),
+        ],
+        "SELECT unit, trace, span, received, origin.body, span.body
+         FROM span LEFT JOIN origin ON origin.id = span.origin ORDER BY trace, span",
+    ),
+    (
+        "logs",
+        &[
+            ("session", Kind::Text),
+            ("sequence", Kind::Text),
+            ("trace", Kind::Text),
+            ("received_ms", Kind::Whole),
+            ("origin", Kind::Text),
+            ("body", Kind::Text),
+        ],
+        "SELECT unit, sequence, trace, received, origin.body, log.body
+         FROM log LEFT JOIN origin ON origin.id = log.origin ORDER BY unit, sequence",
+    ),
 ];
 
-/// Writes sessions, calls and evaluations of a store to a directory; the files it wrote.
+/// Writes sessions, calls, evaluations and telemetry of a store to a directory; the files it wrote.
 pub fn export_parquet(db: &Path, to: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let store = Store::open(db)?;
     let wrote = |file: &Path, result: io::Result<()>| {

@@ -79,6 +79,7 @@ pub fn mcp(options: McpOptions, input: impl BufRead, output: impl Write) -> Resu
         hub: Arc::clone(&hub),
         states: Arc::clone(&states),
         queue: None,
+        retention: None,
         stop: Arc::clone(&stop),
     };
     let watching = std::thread::spawn(move || watch.run());

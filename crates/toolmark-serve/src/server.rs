@@ -266,11 +266,7 @@ async fn run(
     let queue = Arc::new(Queue::default());
     let threads = start_threads(&options, &store, &hub, &evaluator, &states, &queue, &stop)?;
 
-    let receiver = Arc::new(Receiver {
-        store: Arc::clone(&store),
-        redactor: options.redactor,
-        limits: options.limits,
-    });
+    let receiver = Arc::new(Receiver::new(Arc::clone(&store), options.redactor, options.limits));
     let text = |address: Option<SocketAddr>| address.map(|address| address.to_string());
     let since = Time(Timestamp::now());
     let app = Arc::new(App {
@@ -357,6 +353,7 @@ fn start_threads(
         hub: Arc::clone(hub),
         states: Arc::clone(states),
         queue: wanted.clone(),
+        retention: options.retention,
         stop: Arc::clone(stop),
     };
     let units = Units {

@@ -7,6 +7,7 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 
 /// A session that was written to within so many milliseconds is live.
 const LIVE_FOR: i64 = 2 * 60 * 1000;
@@ -69,15 +70,16 @@ fn own_id(
     })
 }
 
-/// Puts the sessions of a file in the place of those it had.
+/// Puts the sessions of a file, each with its place there, in the place of those it had.
 pub(crate) fn put_file(
     db: &Connection,
     path: &str,
     changed: i64,
-    sessions: Vec<Evaluated>,
+    sessions: Vec<(usize, Evaluated)>,
 ) -> rusqlite::Result<()> {
-    let count = sessions.len();
-    for (run, mut one) in sessions.into_iter().enumerate() {
+    let mut kept = HashSet::new();
+    for (run, mut one) in sessions {
+        kept.insert(run as i64);
         let id = own_id(db, &one.row.id, Some(path), run)?;
         let told: Option<Option<String>> = db
             .prepare_cached("SELECT telemetry FROM session WHERE id = ?1")?
@@ -88,8 +90,12 @@ pub(crate) fn put_file(
         put(db, one, run, changed, told.flatten())?;
     }
     // A file that was rewritten may hold fewer.
-    db.prepare_cached("DELETE FROM session WHERE path = ?1 AND run >= ?2")?
-        .execute(params![path, count as i64])?;
+    let mut had = db.prepare_cached("SELECT key, run FROM session WHERE path = ?1")?;
+    let had = had.query_map([path], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let had = had.collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
+    for (key, _) in had.into_iter().filter(|(_, run)| !kept.contains(run)) {
+        db.prepare_cached("DELETE FROM session WHERE key = ?1")?.execute([key])?;
+    }
     Ok(())
 }
 
@@ -265,6 +271,9 @@ impl Filter {
     }
 }
 
+/// Did telemetry of a session come, evaluated or not?
+const HAS_TELEMETRY: &str = "(telemetry IS NOT NULL OR EXISTS (SELECT 1 FROM unit WHERE unit.id = session.id)) has_telemetry";
+
 fn read_row(row: &rusqlite::Row<'_>, now: Timestamp) -> rusqlite::Result<Option<SessionRow>> {
     let body: String = row.get("body")?;
     let Ok(mut session) = serde_json::from_str::<SessionRow>(&body) else { return Ok(None) };
@@ -272,9 +281,10 @@ fn read_row(row: &rusqlite::Row<'_>, now: Timestamp) -> rusqlite::Result<Option<
     session.live = now.as_millisecond() - changed < LIVE_FOR;
     let told: Option<String> = row.get("telemetry")?;
     let told: Option<Telemetry> = told.and_then(|told| serde_json::from_str(&told).ok());
-    if let Some(told) = told.filter(|_| session.path.is_some()) {
+    if session.path.is_some() && row.get("has_telemetry")? {
         session.source = Source::Both;
-        session.gap = told.gap(&session);
+        // It says nothing before all of it is likely to be there.
+        session.gap = told.and_then(|told| told.gap(&session));
     }
     Ok(Some(session))
 }
@@ -298,7 +308,7 @@ pub(crate) fn list(
     values.push(i64::try_from(offset).unwrap_or(i64::MAX).into());
     let (at, from) = (values.len() - 1, values.len());
     let mut statement = db.prepare(&format!(
-        "SELECT body, changed, telemetry FROM session WHERE {condition}
+        "SELECT body, changed, telemetry, {HAS_TELEMETRY} FROM session WHERE {condition}
          ORDER BY {order} DESC NULLS LAST, key DESC LIMIT ?{at} OFFSET ?{from}"
     ))?;
     let rows = statement.query_map(params_from_iter(&values), |row| read_row(row, now))?;
@@ -317,7 +327,9 @@ pub(crate) struct Found {
 /// The session with this id.
 pub(crate) fn find(db: &Connection, id: &str, now: Timestamp) -> rusqlite::Result<Option<Found>> {
     let found = db
-        .prepare_cached("SELECT key, run, body, changed, telemetry FROM session WHERE id = ?1")?
+        .prepare_cached(&format!(
+            "SELECT key, run, body, changed, telemetry, {HAS_TELEMETRY} FROM session WHERE id = ?1"
+        ))?
         .query_row([id], |row| {
             let (key, run): (i64, i64) = (row.get("key")?, row.get("run")?);
             let changed = row.get("changed")?;

@@ -8,10 +8,10 @@
 use crate::evaluate::Evaluator;
 use crate::evaluators::Queue;
 use crate::live::Hub;
-use crate::model::Source;
+use crate::model::{SessionRow, Source, Time};
 use crate::sessions;
 use crate::store::{Store, StoreError, lock};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use notify::{RecursiveMode, Watcher};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
@@ -74,6 +74,8 @@ pub(crate) struct Watch {
     pub(crate) states: Arc<Mutex<Vec<FolderState>>>,
     /// Where sessions wait for evaluators, if there are any.
     pub(crate) queue: Option<Arc<Queue>>,
+    /// Sessions that ended longer ago are not taken.
+    pub(crate) retention: Option<SignedDuration>,
     pub(crate) stop: Arc<AtomicBool>,
 }
 
@@ -290,6 +292,12 @@ impl Watch {
         }
     }
 
+    /// Would it be deleted at once?
+    fn is_old(&self, row: &SessionRow) -> bool {
+        let ended = row.ended.map(|Time(ended)| ended.duration_until(Timestamp::now()));
+        self.retention.zip(ended).is_some_and(|(age, ago)| ago > age)
+    }
+
     /// Reads a file and puts its sessions in the store; how many they are.
     fn read_file(&self, path: &Path, companions: &BTreeSet<PathBuf>) -> Result<u64, StoreError> {
         let Ok(mut file) = File::open(path) else { return Ok(0) };
@@ -324,6 +332,8 @@ impl Watch {
                     .runs
                     .iter()
                     .map(|run| self.evaluator.evaluate(run, Source::File))
+                    .enumerate()
+                    .filter(|(_, one)| !self.is_old(&one.row))
                     .collect();
                 let skipped = loaded.skipped;
                 let problem = (skipped > 0).then(|| format!("{skipped} records could not be read"));

@@ -8,6 +8,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 #![cfg(unix)]
 
+#[path = "hosts/serve.rs"]
+mod serve;
+
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -339,7 +342,12 @@ impl Stage {
     }
 
     /// The same, with more on its command line.
-    fn play_with(&self, agent: &Agent, program: &Path, more: fn(&mut Command)) -> Vec<String> {
+    fn play_with(
+        &self,
+        agent: &Agent,
+        program: &Path,
+        more: impl FnOnce(&mut Command),
+    ) -> Vec<String> {
         let mut model = Command::new("python3");
         model.arg(server_script("model.py"));
         model.args(["script.json", "record.jsonl", "port"].map(|name| self.path(name)));

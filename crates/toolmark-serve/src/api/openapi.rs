@@ -132,6 +132,7 @@ fn build() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn every_reference_leads_somewhere() {
@@ -145,5 +146,100 @@ mod tests {
             count += 1;
         }
         assert!(count > 20, "{count}");
+    }
+
+    /// The interfaces of a TypeScript file: name, what it extends, and its properties, each
+    /// with whether it may be missing.
+    fn interfaces(text: &str) -> BTreeMap<String, (Option<String>, BTreeMap<String, bool>)> {
+        let mut all = BTreeMap::new();
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let Some(head) = line.strip_prefix("export interface ") else { continue };
+            let head = head.trim_end_matches('{').trim();
+            let (name, base) = match head.split_once(" extends ") {
+                Some((name, base)) => (name, Some(base.to_owned())),
+                None => (head, None),
+            };
+            let mut properties = BTreeMap::new();
+            let mut depth = 0_i32;
+            for line in lines.by_ref() {
+                if line == "}" {
+                    break;
+                }
+                // Objects in one line are not looked into.
+                let is_top = depth == 0;
+                depth += line.matches('{').count() as i32 - line.matches('}').count() as i32;
+                let Some((key, _)) = line.trim().split_once(':').filter(|_| is_top) else {
+                    continue;
+                };
+                if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_?".contains(&byte)) {
+                    let name = key.trim_end_matches('?');
+                    properties.insert(name.to_owned(), name != key);
+                }
+            }
+            all.insert(name.to_owned(), (base, properties));
+        }
+        all
+    }
+
+    /// The page's own types have the same properties as the answers.
+    #[test]
+    fn the_types_of_the_page_agree() {
+        let text = include_str!("../../../../web/src/lib/api/types.ts");
+        let page = interfaces(text);
+        let document = build();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        // What the page calls otherwise.
+        let names = [
+            ("WatchedFolder", "Watched"),
+            ("GuardDecision", "GuardRow"),
+            ("SearchHit", "Hit"),
+            ("Occurrence", "OccurrenceRow"),
+            ("StateChange", "DecisionBody"),
+            ("Promotion", "Promoted"),
+            ("SessionDiff", "Diff"),
+            ("TimelinePage", "Timeline"),
+            ("GuardReplay", "Replayed"),
+        ];
+        let name_of = |page: &str| {
+            let other = names.iter().find(|(name, _)| *name == page).map(|(_, other)| *other);
+            other.unwrap_or(page).to_owned()
+        };
+        let mut compared = Vec::new();
+        for (name, (base, own)) in &page {
+            let Some(schema) = schemas.get(&name_of(name)) else { continue };
+            let mut wanted = own.clone();
+            if let Some((_, inherited)) = base.as_ref().and_then(|base| page.get(base)) {
+                wanted.extend(inherited.clone());
+            }
+            let has: Vec<&String> = match schema["properties"].as_object() {
+                Some(properties) => properties.keys().collect(),
+                None => continue,
+            };
+            for (property, is_optional) in &wanted {
+                let is_there = has.contains(&property);
+                assert!(is_there || *is_optional, "{name}.{property} is never answered");
+            }
+            compared.push(name.as_str());
+        }
+        let must = [
+            "Info",
+            "SessionRow",
+            "SessionDetail",
+            "CallTick",
+            "SubAgent",
+            "CallDetail",
+            "Finding",
+            "Evaluation",
+            "ToolRow",
+            "RunRow",
+            "WatchedFolder",
+            "Occurrence",
+            "GuardDecision",
+            "StateChange",
+        ];
+        for name in must {
+            assert!(compared.contains(&name), "{name} was not compared: {compared:?}");
+        }
     }
 }

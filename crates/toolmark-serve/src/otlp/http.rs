@@ -1,7 +1,7 @@
 //! OTLP over HTTP, as the protocol has it: protobuf or JSON, answered in kind.
 
 use super::receive::Accepted;
-use super::{Receiver, Refused, Signal};
+use super::{Receiver, Refused, Room, Signal};
 use crate::access::{Access, Scope};
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -76,9 +76,13 @@ async fn receive(signal: Signal, State(otlp): State<Otlp>, request: Request) -> 
             return refuse(encoding, denied.status(), 16, denied.to_string());
         }
     };
-    let body = match whole(body, &parts.headers, otlp.receiver.limits.body).await {
+    let mut room = otlp.receiver.room();
+    let body = match whole(body, &parts.headers, otlp.receiver.limits.body, &mut room).await {
         Ok(body) => body,
-        Err((status, message)) => return refuse(encoding, status, 3, message),
+        Err((status, message)) => {
+            let code = if status == StatusCode::SERVICE_UNAVAILABLE { 14 } else { 3 };
+            return refuse(encoding, status, code, message);
+        }
     };
     let result = match encoding {
         Encoding::Protobuf => otlp.receiver.protobuf(signal, &body, key).await,
@@ -102,22 +106,44 @@ fn encoding(headers: &HeaderMap) -> Option<Encoding> {
     }
 }
 
-/// The body, decompressed; never more than the limit of either.
+/// The body, decompressed; never more than the limit of either, nor than there is room for.
 async fn whole(
     body: Body,
     headers: &HeaderMap,
     limit: usize,
+    room: &mut Room<'_>,
 ) -> Result<Bytes, (StatusCode, String)> {
     let too_large =
         || (StatusCode::PAYLOAD_TOO_LARGE, format!("the request is larger than {limit} bytes"));
-    let body = Limited::new(body, limit).collect().await.map_err(|error| {
-        if error.downcast_ref::<LengthLimitError>().is_some() {
-            too_large()
-        } else {
-            (StatusCode::BAD_REQUEST, format!("the request broke off: {error}"))
+    let busy = || {
+        let message = "too many requests are waiting to be written".to_owned();
+        (StatusCode::SERVICE_UNAVAILABLE, message)
+    };
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    let length = length.and_then(|length| length.parse::<usize>().ok());
+    if length.is_some_and(|length| length > limit) {
+        return Err(too_large());
+    }
+    if length.is_some_and(|length| !room.grow(length)) {
+        return Err(busy());
+    }
+    let mut body = Limited::new(body, limit);
+    let mut read = Vec::with_capacity(length.unwrap_or(0));
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            if error.downcast_ref::<LengthLimitError>().is_some() {
+                too_large()
+            } else {
+                (StatusCode::BAD_REQUEST, format!("the request broke off: {error}"))
+            }
+        })?;
+        let Ok(data) = frame.into_data() else { continue };
+        if length.is_none() && !room.grow(data.len()) {
+            return Err(busy());
         }
-    })?;
-    let body = body.to_bytes();
+        read.extend_from_slice(&data);
+    }
+    let body = Bytes::from(read);
     let coding = headers.get(header::CONTENT_ENCODING).map(|coding| coding.as_bytes());
     match coding.map(<[u8]>::to_ascii_lowercase).as_deref() {
         None | Some(b"" | b"identity") => Ok(body),
@@ -126,7 +152,11 @@ async fn whole(
             let read =
                 MultiGzDecoder::new(&body[..]).take(limit as u64 + 1).read_to_end(&mut plain);
             read.map_err(|error| (StatusCode::BAD_REQUEST, format!("invalid gzip: {error}")))?;
-            if plain.len() > limit { Err(too_large()) } else { Ok(plain.into()) }
+            match plain.len() {
+                size if size > limit => Err(too_large()),
+                size if !room.grow(size) => Err(busy()),
+                _ => Ok(plain.into()),
+            }
         }
         Some(_) => {
             let message = "Content-Encoding must be gzip or identity".to_owned();

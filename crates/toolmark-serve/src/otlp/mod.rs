@@ -10,7 +10,7 @@ mod split;
 mod tests;
 pub(crate) mod units;
 
-pub(crate) use receive::{Receiver, Refused};
+pub(crate) use receive::{Receiver, Refused, Room};
 
 /// What a request carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,9 @@ pub(crate) enum Signal {
 pub struct Limits {
     /// A request, as it arrives and when it is decompressed.
     pub body: usize,
+    /// All requests that are being read, decoded or written at once. A larger one is taken
+    /// when it is alone.
+    pub in_flight: usize,
     /// Spans or log records of a request.
     pub records: usize,
     /// One text of a record; the rest is cut off.
@@ -33,6 +36,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 32 << 20, records: 50_000, attribute: 1 << 20 }
+        Self { body: 32 << 20, in_flight: 16 << 20, records: 50_000, attribute: 1 << 20 }
     }
 }

@@ -12,6 +12,7 @@ use prost::Message;
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use toolmark_redact::Redactor;
 
 /// Why a request was not taken.
@@ -43,9 +44,42 @@ pub(crate) struct Receiver {
     pub(crate) store: Arc<Store>,
     pub(crate) redactor: Redactor,
     pub(crate) limits: Limits,
+    /// How many bytes of requests are in memory.
+    in_flight: AtomicUsize,
+}
+
+/// Room for the bytes of a request, given back when it was answered.
+pub(crate) struct Room<'r> {
+    receiver: &'r Receiver,
+    bytes: usize,
+}
+
+impl Room<'_> {
+    /// Asks for more; false where there is none.
+    pub(crate) fn grow(&mut self, bytes: usize) -> bool {
+        let before = self.receiver.in_flight.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes += bytes;
+        // What others hold does not count where there are no others.
+        before + bytes <= self.receiver.limits.in_flight || before + bytes == self.bytes
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.receiver.in_flight.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 impl Receiver {
+    pub(crate) fn new(store: Arc<Store>, redactor: Redactor, limits: Limits) -> Self {
+        Self { store, redactor, limits, in_flight: AtomicUsize::new(0) }
+    }
+
+    /// Room for a request, none of it used yet.
+    pub(crate) fn room(&self) -> Room<'_> {
+        Room { receiver: self, bytes: 0 }
+    }
+
     /// A request in protobuf.
     pub(crate) async fn protobuf(
         &self,

@@ -17,7 +17,7 @@ use toolmark_trace::{Options, load_path};
 
 fn receiver(dir: &Path) -> Receiver {
     let store = Arc::new(Store::open(&dir.join("s.db")).unwrap());
-    Receiver { store, redactor: Redactor::new(true), limits: Limits::default() }
+    Receiver::new(store, Redactor::new(true), Limits::default())
 }
 
 fn units(receiver: &Receiver) -> Units {
@@ -107,6 +107,7 @@ fn what_agents_send_becomes_sessions_and_twice_is_once() {
             let evaluated: Vec<_> =
                 loaded.runs.iter().map(|run| evaluator.evaluate(run, Source::File)).collect();
             let (id, calls) = (evaluated[0].row.id.clone(), evaluated[0].row.calls);
+            let evaluated = evaluated.into_iter().enumerate().collect();
             let put = move |db: &_| sessions::put_file(db, "f.jsonl", 1, evaluated);
             receiver.store.write_blocking(put).unwrap();
             if let Some(told) = first.iter().find(|row| row.id == id) {

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// So many writes wait; more are refused, and whoever sent them tries again.
-const MAX_QUEUE: usize = 512;
+const MAX_QUEUE: usize = 128;
 
 /// So many writes are one transaction.
 const MAX_GROUP: usize = 256;

@@ -1,5 +1,8 @@
 //! `toolmark serve`, run as people run it: on ports the system chooses.
 
+mod evaluate;
+mod store;
+
 use crate::root;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
@@ -54,6 +57,11 @@ fn start(home: &Path, args: &[&str]) -> Served {
         .unwrap();
     let mut line = String::new();
     BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    served(process, &line)
+}
+
+/// A server that has printed its address.
+fn served(process: Child, line: &str) -> Served {
     let ui = line.trim().trim_start_matches("http://").to_owned();
     assert!(ui.starts_with("127.0.0.1:"), "{line}");
     let mut served = Served { process, ui, http: String::new() };
