@@ -7,11 +7,10 @@ pub(crate) use schema::SCHEMA_VERSION;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// So many writes wait; more are refused, and whoever sent them tries again.
 const MAX_QUEUE: usize = 128;
@@ -21,14 +20,6 @@ const MAX_GROUP: usize = 256;
 
 /// So many connections for reading are kept open.
 const MAX_IDLE_READERS: usize = 4;
-
-/// Pages are copied from the log to the file beside the writer, as soon as there are so many
-/// bytes of them; the writer itself does it only for what is left over at this size.
-const CHECKPOINT: u64 = 4 << 20;
-const MAX_LOG: u64 = 48 << 20;
-
-/// How often it is looked how long the log is.
-const LOOK: Duration = Duration::from_millis(200);
 
 /// Another process may hold the file for so long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -85,8 +76,6 @@ pub(crate) struct Store {
     path: PathBuf,
     jobs: SyncSender<Job>,
     writer: Mutex<Option<JoinHandle<()>>>,
-    copier: Mutex<Option<JoinHandle<()>>>,
-    is_closed: Arc<AtomicBool>,
     readers: Mutex<Vec<Connection>>,
     problem: Arc<Mutex<Option<StoreError>>>,
 }
@@ -106,23 +95,14 @@ impl Store {
         let (jobs, queue) = sync_channel(MAX_QUEUE);
         let problem = Arc::default();
         let shared = Arc::clone(&problem);
-        let own = path.to_owned();
         let writer = std::thread::Builder::new()
             .name("store".to_owned())
-            .spawn(move || write_all(connection, &own, &queue, &shared))
-            .map_err(|error| StoreError::Other(error.to_string()))?;
-        let is_closed = Arc::new(AtomicBool::new(false));
-        let (file, stop) = (path.to_owned(), Arc::clone(&is_closed));
-        let copier = std::thread::Builder::new()
-            .name("checkpoints".to_owned())
-            .spawn(move || copy_log(&file, &stop))
+            .spawn(move || write_all(connection, &queue, &shared))
             .map_err(|error| StoreError::Other(error.to_string()))?;
         Ok(Self {
             path: path.to_owned(),
             jobs,
             writer: Mutex::new(Some(writer)),
-            copier: Mutex::new(Some(copier)),
-            is_closed,
             readers: Mutex::default(),
             problem,
         })
@@ -186,38 +166,12 @@ impl Store {
 
     /// Writes what waits and closes the file.
     pub(crate) fn close(&self) {
-        self.is_closed.store(true, Ordering::Relaxed);
-        if let Some(copier) = lock(&self.copier).take() {
-            let _ = copier.join();
-        }
         let _ = self.jobs.send(Job::Close);
         let writer = lock(&self.writer).take();
         if let Some(writer) = writer {
             let _ = writer.join();
         }
         lock(&self.readers).clear();
-    }
-}
-
-/// How long the log of a store is.
-fn log_size(path: &Path) -> u64 {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).map_or(0, |data| data.len())
-}
-
-/// Copies the log to the file while others write, so that no write waits for it.
-fn copy_log(path: &Path, is_closed: &AtomicBool) {
-    let Ok(connection) = Connection::open(path) else { return };
-    let mut copied = 0;
-    while !is_closed.load(Ordering::Relaxed) {
-        std::thread::sleep(LOOK);
-        let size = log_size(path);
-        // The log begins anew once all of it was copied.
-        if size < copied || size >= copied + CHECKPOINT {
-            let _ = connection.execute_batch("PRAGMA wal_checkpoint(PASSIVE)");
-            copied = size;
-        }
     }
 }
 
@@ -232,14 +186,8 @@ fn private(path: &Path) {
     let _ = path;
 }
 
-fn write_all(
-    connection: Connection,
-    path: &Path,
-    queue: &Receiver<Job>,
-    problem: &Mutex<Option<StoreError>>,
-) {
+fn write_all(connection: Connection, queue: &Receiver<Job>, problem: &Mutex<Option<StoreError>>) {
     let mut is_open = true;
-    let mut since_look = Instant::now();
     while is_open {
         let Ok(first) = queue.recv() else { break };
         let mut next = Some(first);
@@ -274,12 +222,6 @@ fn write_all(
         }
         for (done, result) in waiting {
             done(end.clone().and(result));
-        }
-        if since_look.elapsed() > LOOK {
-            since_look = Instant::now();
-            if log_size(path) > MAX_LOG {
-                let _ = connection.execute_batch("PRAGMA wal_checkpoint(PASSIVE)");
-            }
         }
     }
     // Whoever opens the file next finds one file and not three.

@@ -166,8 +166,7 @@ pub(super) fn migrate(db: &Connection, path: &Path) -> Result<(), StoreError> {
     }
     db.execute_batch(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;
-         PRAGMA cache_size=-16000; PRAGMA journal_size_limit=67108864;
-         PRAGMA wal_autocheckpoint=0;",
+         PRAGMA cache_size=-16000; PRAGMA journal_size_limit=67108864;",
     )?;
     if version < SCHEMA_VERSION {
         db.execute_batch("BEGIN IMMEDIATE")?;
