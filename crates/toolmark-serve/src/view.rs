@@ -514,7 +514,16 @@ impl<'b> View<'b> {
         let one = self.all[at];
         let failed = one.calls.iter().filter(|call| call.status.is_error()).count();
         let name = one.name.as_ref().map(|name| self.hide(name.get().into_owned()));
-        let words = || String::from(first_words(one, self.redactor));
+        // What it was asked is an argument of the call that started it; its own first message
+        // was written by the client.
+        let asked = || {
+            let (at, index) = self.locate(self.parents[at]? as u64 + 1)?;
+            let run = self.all[at];
+            let cwd = run.cwd.as_ref().map(|cwd| cwd.get());
+            let words = headline(run.calls.get(index)?, cwd.as_deref(), self.redactor);
+            Some(String::from(words.main)).filter(|words| !words.is_empty())
+        };
+        let words = || asked().unwrap_or_else(|| first_words(one, self.redactor).into());
         SubAgent {
             id: self.names[at].clone().unwrap_or_default(),
             parent_call: self.parents[at].map(|call| call as u64 + 1),
