@@ -59,10 +59,14 @@ const UNITS: [number, string][] = [
   [60_000, 'min'],
 ];
 
+/** Longer ago than this, a date says more than a number of days. */
+const MAX_DAYS = 60;
+
 export function ago(time: string | null | undefined, now = Date.now()): string {
   if (!time) return NOT_RECORDED;
   const passed = now - Date.parse(time);
   if (Number.isNaN(passed)) return time;
+  if (passed > MAX_DAYS * 86_400_000) return exact(time).slice(0, 10);
   for (const [size, unit] of UNITS) if (passed >= size) return `${Math.floor(passed / size)} ${unit} ago`;
   return passed < -60_000 ? exact(time) : 'just now';
 }
@@ -90,6 +94,19 @@ export function since(time: string | null | undefined, start: string | null | un
 export function bytes(n: number): string {
   if (n < 1_024) return `${n} B`;
   return n < 1_048_576 ? `${(n / 1_024).toFixed(1)} KiB` : `${(n / 1_048_576).toFixed(1)} MiB`;
+}
+
+/** A project is known by its folder; the whole path belongs into a title. */
+export function projectName(project: string | null | undefined): string {
+  const parts = (project ?? '').split(/[\\/]+/).filter(Boolean);
+  return parts.at(-1) ?? project ?? '';
+}
+
+/** Projects as options of a filter: those with the same name show their paths. */
+export function projectOptions(projects: string[]): { value: string; label: string }[] {
+  const names = projects.map(projectName);
+  const twice = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
+  return projects.map((value, i) => ({ value, label: twice(names[i] ?? '') ? shortPath(value, 3) : (names[i] ?? value) }));
 }
 
 /** The end of a path says more than its start. */

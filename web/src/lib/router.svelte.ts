@@ -65,9 +65,9 @@ class Router {
     addEventListener('popstate', read);
     addEventListener('hashchange', read);
     this.#depth = Number((history.state as { depth?: number } | null)?.depth ?? 0);
-    if (first && fragment && location.hash === '') this.go(first, { replace: true });
+    if (first && fragment && location.hash === '') this.go(first, { replace: true, focus: false });
     else read();
-    if (this.path === '/') this.go(`/feed${location.search}`, { replace: true });
+    if (this.path === '/') this.go(`/feed${location.search}`, { replace: true, focus: false });
   }
 
   #read(): void {

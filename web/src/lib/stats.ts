@@ -6,7 +6,8 @@ export function wilson(good: number, total: number): [number, number] | null {
   const centre = p + (z * z) / (2 * total);
   const half = z * Math.sqrt((p * (1 - p)) / total + (z * z) / (4 * total * total));
   const scale = 1 + (z * z) / total;
-  return [Math.max(0, (centre - half) / scale), Math.min(1, (centre + half) / scale)];
+  // Rounding must not turn "all" into "almost all".
+  return [good <= 0 ? 0 : (centre - half) / scale, good >= total ? 1 : (centre + half) / scale];
 }
 
 /** Consecutive ISO weeks from the first to the last named, so that gaps show as gaps. */
