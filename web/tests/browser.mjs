@@ -1,6 +1,5 @@
-// Starts a browser and a server for the tests, or says why they are skipped.
+// Starts a browser for the tests, or says why they are skipped.
 import { existsSync } from 'node:fs';
-import { start } from '../dev/mock.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
@@ -18,19 +17,15 @@ export const axe = await load('axe-core');
 
 /** Why the browser tests cannot run here; false if they can. */
 export const skip = !playwright
-  ? 'SKIPPED: playwright-core is not installed (npm ci)'
+  ? 'SKIPPED: playwright-core is not installed (npm install)'
   : !existsSync(CHROMIUM)
     ? `SKIPPED: no Chromium at ${CHROMIUM}`
     : false;
 
-/** A server under test: the mock, or a real one named by TOOLMARK_URL. */
-export async function serve(options = {}) {
-  const real = process.env.TOOLMARK_URL;
-  if (real) return { url: real.replace(/\/$/, ''), change: null, close: async () => undefined, real: true };
-  return { ...(await start(options)), real: false };
-}
-
-export const needsMock = process.env.TOOLMARK_URL ? 'SKIPPED: needs the generated data of the mock' : false;
+/** The page as it is built now instead of the one in the binary, which saves building the binary while working on the page. */
+const fromDist = process.env.TOOLMARK_PAGE === 'dist';
+const DIST = new URL('../dist/', import.meta.url).pathname;
+const FROM_DIST = { '/app.js': 'text/javascript', '/app.css': 'text/css' };
 
 export const launch = () => playwright.chromium.launch({ executablePath: CHROMIUM, headless: true, args: ARGS });
 
@@ -38,6 +33,7 @@ export const launch = () => playwright.chromium.launch({ executablePath: CHROMIU
 export async function open(browser, url, { width = 1280, height = 800, scheme = 'light', reducedMotion = 'reduce' } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion, permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
+  if (fromDist && url.startsWith('http')) for (const [path, contentType] of Object.entries(FROM_DIST)) await page.route(url + path, (route) => route.fulfill({ path: DIST + path, contentType }));
   const problems = [];
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && problems.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
@@ -68,6 +64,15 @@ export async function addresses(url) {
     guard: '/guard',
     help: '/help',
   };
+}
+
+/** Serious and critical violations that axe-core finds. */
+export async function violations(page) {
+  await page.evaluate(axe.default.source);
+  const { violations: found } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(' | ')}`);
 }
 
 /** Waits until the page shows its data. */

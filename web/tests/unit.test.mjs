@@ -79,6 +79,7 @@ test('intervals and weeks', { skip }, async () => {
   const [low, high] = wilson(8, 10);
   assert.ok(Math.abs(low - 0.4902) < 1e-3 && Math.abs(high - 0.9433) < 1e-3);
   assert.equal(wilson(0, 0), null);
+  assert.deepEqual([wilson(10, 10)[1], wilson(0, 10)[0]], [1, 0]);
   assert.deepEqual(weekRange(['2026-W52', '2027-W02']), ['2026-W52', '2026-W53', '2027-W01', '2027-W02']);
   assert.deepEqual(weekRange(['nonsense']), []);
 });
