@@ -17,14 +17,16 @@ ${extra}<title>toolmark</title>
 
 const body = `<body>
 <div id="app"></div>
-<noscript>This page needs JavaScript. Without it, use toolmark feed, toolmark check and toolmark show in a terminal.</noscript>
+`;
+
+const noscript = `<noscript>This page needs JavaScript. Without it, use toolmark feed, toolmark check and toolmark show in a terminal.</noscript>
 `;
 
 const index = () => `${head('')}<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/app.css">
 <script defer src="/app.js"></script>
 </head>
-${body}</body>
+${body}${noscript}</body>
 </html>
 `;
 
@@ -35,8 +37,9 @@ const report = (js, css) => {
   return `${head(`<meta http-equiv="Content-Security-Policy" content="${policy}">\n`)}<link rel="icon" href="data:,">
 <style>/*toolmark:css*/</style>
 </head>
-${body}<!--toolmark:data-->
-<script>/*toolmark:js*/</script>
+${body}<!--toolmark:static-->
+<!--toolmark:data-->
+<script type="text/javascript">/*toolmark:js*/</script>
 </body>
 </html>
 `;
@@ -54,7 +57,9 @@ export function pages() {
         const names = Object.keys(bundle).sort().join(', ');
         if (names !== 'app.css, app.js') this.error(`expected one script and one style sheet, got ${names}`);
         // Svelte's templates contain comments; inside an inlined script they would confuse the HTML parser.
-        const js = (bundle['app.js'].code = bundle['app.js'].code.replaceAll('<!--', '<\\!--'));
+        const plain = bundle['app.js'].code.replaceAll('<!--', '<\\!--');
+        // A report may be printed to a terminal. Strings of Svelte have control characters as they are; escaped they are the same.
+        const js = (bundle['app.js'].code = plain.replace(/(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`));
         const css = String(bundle['app.css'].source);
         if (/<\/script|<!--/i.test(js)) this.error('app.js contains "</script" or "<!--" and cannot be inlined');
         if (/<\/style/i.test(css)) this.error('app.css contains "</style" and cannot be inlined');

@@ -53,6 +53,7 @@ mod junit;
 pub mod lint;
 mod markdown;
 mod model;
+pub mod page;
 mod parquet;
 mod sarif;
 mod shown;
@@ -349,7 +350,7 @@ mod tests {
                     drop(serde_json::from_str::<serde_json::Value>(&report).unwrap())
                 }
                 "junit" => assert_eq!(report.matches("<testsuites").count(), 1),
-                "html" => assert_eq!(report.matches("<main").count(), 1),
+                "html" => assert_eq!(report.matches("<main id=\"static\">").count(), 1),
                 _ => {}
             }
         }

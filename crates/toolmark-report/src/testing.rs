@@ -380,3 +380,20 @@ fn trace() -> serde_json::Value {
         "events": [{"kind": "call", "call": 0, "step": 0}],
     })
 }
+
+/// The data inside a page.
+pub(crate) fn inlined(page: &str) -> serde_json::Value {
+    use base64::Engine as _;
+    use std::io::Read as _;
+    let (_, data) =
+        page.split_once("<script type=\"application/json\" id=\"toolmark-data\"").unwrap();
+    let (head, rest) = data.split_once('>').unwrap();
+    let (text, _) = rest.split_once("</script>").unwrap();
+    if head.is_empty() {
+        return serde_json::from_str(text).unwrap();
+    }
+    let packed = base64::engine::general_purpose::STANDARD.decode(text).unwrap();
+    let mut json = String::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut json).unwrap();
+    serde_json::from_str(&json).unwrap()
+}

@@ -11,11 +11,13 @@ export type PageName =
   | 'run'
   | 'compare'
   | 'guard'
+  | 'check'
+  | 'grade'
   | 'help'
   | 'missing';
 
 const WITH_ID: ReadonlySet<string> = new Set(['issue', 'session', 'run']);
-const WITHOUT_ID: ReadonlySet<string> = new Set(['feed', 'sessions', 'tools', 'runs', 'compare', 'guard', 'help']);
+const WITHOUT_ID: ReadonlySet<string> = new Set(['feed', 'sessions', 'tools', 'runs', 'compare', 'guard', 'help', 'check', 'grade']);
 
 function decode(text: string): string {
   try {

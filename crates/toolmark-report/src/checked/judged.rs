@@ -207,7 +207,8 @@ mod tests {
     #[test]
     fn what_was_not_asked_is_not_mentioned() {
         for format in ["text", "markdown", "html", "json", "jsonl"] {
-            let text = report(format);
+            // The script of the page knows judges anyway.
+            let text = report(format).replace(crate::page::SCRIPT, "");
             assert!(!text.contains("Judge") && !text.contains("\"judge"), "{format}:\n{text}");
         }
     }

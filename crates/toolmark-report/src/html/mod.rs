@@ -1,42 +1,40 @@
 //! One web page with everything on it, for people who look around.
 //!
-//! The page needs no network. What folds does so by itself; a small script of its own
-//! searches, sorts and opens what a link leads to, and without it everything is still
-//! there to read. A content security policy forbids everything but its own styles and
-//! that one script by its hash, and whatever comes from a trace or a spec is escaped
-//! where it enters.
+//! It is the page of `toolmark serve` with the data of the report inside: it filters, sorts
+//! and opens what it shows, and needs no network. Beside the data stands the same in short
+//! as plain tables: for paper, and for browsers that run no scripts. A content security
+//! policy forbids everything but the page's own script and style sheet, by their hashes;
+//! whatever comes from a trace or a spec is data of the script or escaped.
 
 mod checked;
 mod compared;
-mod detail;
 mod graded;
+mod inlined;
 mod issues;
-mod matrix;
-mod plots;
 mod sessions;
 mod trend;
 
 use crate::shown;
 use crate::terminal::text::sanitize;
 use crate::{Options, Report, ReportError};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use inlined::Document;
+use maud::{Markup, html};
+use serde_json::Value;
 use std::io::Write;
 use toolmark_outcome::{Printable, Verdict};
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
-/// What a page may do; its own script is known by its hash.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
-    form-action 'none'";
-const SCRIPT_HASH: &str = "sha256-4VpvuNvZrh8R3bW7duT35hIwho0dfgpvGFDlVDZ0OBM=";
-
-/// A part of the page: what was graded, what was checked, or what changed.
-struct Section {
+/// A part of the report: what was graded, what was checked, or what changed.
+struct Part {
+    /// The page that shows it.
+    page: &'static str,
+    /// What the window is called.
     title: String,
-    header: Markup,
-    content: Markup,
-    /// Does it need the script?
-    has_script: bool,
+    /// What the page asks for, by the address it would ask the server for.
+    data: Vec<(&'static str, Value)>,
+    /// What the reader should know besides.
+    notes: Vec<Printable>,
+    /// The same in short, without a script.
+    tables: Markup,
 }
 
 pub(crate) fn write(
@@ -44,48 +42,23 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let graded = report.graded.map(|run| graded::section(run, options));
-    let checked = report.checked.map(|run| checked::section(run, options));
-    let compared = report.compared.map(|run| compared::section(run, options));
-    let feed = report.feed.map(issues::section);
-    let trend = report.trend.map(trend::section);
-    let sections: Vec<Section> =
-        graded.into_iter().chain(checked).chain(feed).chain(trend).chain(compared).collect();
-    let body = html! {
-        @for section in &sections { (section.header) }
-        main { @for section in &sections { (section.content) } }
-    };
-    let has_script = sections.iter().any(|section| section.has_script);
-    let title = sections.first().map_or("toolmark", |section| &section.title);
-    out.write_all(page(title, &body, has_script).into_string().as_bytes())?;
-    out.write_all(b"\n")?;
-    Ok(())
+    let graded = report.graded.map(|run| graded::part(run, options));
+    let checked = report.checked.map(|run| checked::part(run, options));
+    let feed = report.feed.map(issues::part).transpose()?;
+    let trend = report.trend.map(trend::part);
+    let compared = report.compared.map(|run| compared::part(run, options)).transpose()?;
+    let parts = graded.into_iter().chain(checked).chain(feed).chain(trend).chain(compared);
+    let document = Document { parts: parts.collect(), about: about(options) };
+    document.write(out)
 }
 
-/// A page that needs nothing from elsewhere and runs nothing but its own script.
-fn page(title: &str, body: &Markup, has_script: bool) -> Markup {
-    let policy = match has_script {
-        true => format!("{POLICY}; script-src '{SCRIPT_HASH}'"),
-        false => POLICY.to_owned(),
-    };
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content="toolmark";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                (body)
-                @if has_script { script type="text/javascript" { (PreEscaped(SCRIPT)) } }
-            }
-        }
+/// Who made it, and when.
+fn about(options: &Options) -> String {
+    let mut words = format!("toolmark {}", env!("CARGO_PKG_VERSION"));
+    if let Some(time) = options.generated_at {
+        words.push_str(&format!(" \u{b7} {time}"));
     }
+    words
 }
 
 /// Text on one line in which every character is seen.
@@ -99,40 +72,24 @@ fn safe_lines(text: &str) -> String {
     lines.join("\n")
 }
 
-/// A verdict as a sign that is read aloud as a word.
-fn badge(verdict: Verdict) -> Markup {
-    html! {
-        span class={ "sign " (verdict.word()) } role="img" aria-label=(verdict.word())
-            title=(verdict.word()) { (shown::sign(verdict)) }
-    }
+/// A verdict as a sign and a word.
+fn verdict(verdict: Verdict) -> Markup {
+    html! { span class=(verdict.word()) { (shown::sign(verdict)) " " (verdict.word()) } }
 }
 
-/// Where in the page an outcome is.
-fn anchor(at: usize) -> String {
-    format!("o{at}")
+/// A table of rows, with how many more there are.
+fn table(head: &[&str], rows: &[Markup], more: usize) -> Markup {
+    html! {
+        table {
+            thead { tr { @for word in head { th scope="col" { (word) } } } }
+            tbody { @for row in rows { (row) } }
+        }
+        @if more > 0 { p { "and " (more) " more" } }
+    }
 }
 
 fn notes(notes: &[Printable]) -> Markup {
     html! {
-        @if !notes.is_empty() {
-            ul class="notes" aria-label="Notes" {
-                @for note in notes { li { (safe_lines(note)) } }
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use base64::Engine as _;
-    use sha2::Digest as _;
-
-    #[test]
-    fn the_policy_allows_the_script_of_the_page_and_no_other() {
-        let digest = sha2::Sha256::digest(SCRIPT);
-        let hash = base64::engine::general_purpose::STANDARD.encode(digest);
-        assert_eq!(SCRIPT_HASH, format!("sha256-{hash}"));
-        assert!(!SCRIPT.contains("innerHTML") && !SCRIPT.contains("eval"));
+        @if !notes.is_empty() { ul { @for note in notes { li { (safe_lines(note)) } } } }
     }
 }

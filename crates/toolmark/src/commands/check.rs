@@ -280,7 +280,8 @@ impl Check {
         let checker = if self.judge { checker.with_doubts() } else { checker };
         let keeps_calls = self.rows == RowKind::Calls;
         let checker = if keeps_calls { checker.keep_calls() } else { checker };
-        Ok(if compares || self.report.wants("json") { checker.keep_sessions() } else { checker })
+        let has_cards = ["json", "html"].iter().any(|format| self.report.wants(format));
+        Ok(if compares || has_cards { checker.keep_sessions() } else { checker })
     }
 
     /// Who is asked where the rules are not sure.

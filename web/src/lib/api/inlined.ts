@@ -2,7 +2,11 @@
 import { ApiError } from './error';
 
 export interface Inlined {
-  page: 'feed' | 'check' | 'grade' | 'compare' | 'session';
+  page: 'feed' | 'check' | 'grade' | 'compare';
+  /** Who made the report, and when. */
+  about?: string;
+  /** What the reader should know besides. */
+  notes?: string[];
   data: Record<string, unknown>;
 }
 
@@ -90,17 +94,6 @@ function sorted(items: Row[], by: string | null): Row[] {
   });
 }
 
-function timeline(items: Row[], query: URLSearchParams) {
-  const limit = Number(query.get('limit') ?? DEFAULT_LIMIT);
-  let start = Number(query.get('from') ?? 1) - 1;
-  const around = query.get('around');
-  if (around) {
-    const found = items.findIndex((row) => row['type'] === 'call' && String(row['call']) === around);
-    start = Math.max(0, found - Math.floor(limit / 2));
-  }
-  return { items: items.slice(start, start + limit), total: items.length, next: null, agent: null };
-}
-
 function page(path: string, stored: { items: Row[] }, query: URLSearchParams) {
   const tests = TESTS[path] ?? {};
   let items = stored.items;
@@ -115,14 +108,37 @@ function page(path: string, stored: { items: Row[] }, query: URLSearchParams) {
   return { ...stored, items: items.slice(start, end), total: items.length, next };
 }
 
+/** What a report does not have of its own but in its lists. */
+function derived({ data }: Inlined, path: string): unknown {
+  const items = (of: string): Row[] => (data[`/api/v1/${of}`] as { items: Row[] } | undefined)?.items ?? [];
+  const [, , , list, id, part] = path.split('/').map(decodeURIComponent);
+  if (list === 'issues' && id && !part) return items('issues').find((row) => row['id'] === id);
+  if (list === 'issues' && part === 'occurrences' && '/api/v1/occurrences' in data) {
+    return { items: items('occurrences').filter((row) => row['issue'] === id) };
+  }
+  const count = (names: string[]) => {
+    const counts = new Map<string, number>();
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+    return [...counts].sort(([, a], [, b]) => b - a);
+  };
+  if (list === 'projects') {
+    const all = [...items('issues').flatMap((row) => names(row['projects'])), ...items('sessions').flatMap((row) => names([row['project'] ?? '']))];
+    return { items: count(all.filter(Boolean)).map(([project, sessions]) => ({ project, sessions })) };
+  }
+  if (list === 'agents') {
+    const rows = items('sessions').filter((row) => row['agent']);
+    const models = (agent: string) => rows.filter((row) => row['agent'] === agent).flatMap((row) => names([row['model'] ?? '']));
+    const all = rows.length > 0 ? rows.map((row) => String(row['agent'])) : items('issues').flatMap((row) => names(row['agents']));
+    return { items: count(all).map(([agent, sessions]) => ({ agent, versions: [], models: [...new Set(models(agent).filter(Boolean))], sessions })) };
+  }
+  return undefined;
+}
+
 export function answer(inlined: Inlined, path: string, query: URLSearchParams): unknown {
-  const agent = query.get('agent');
-  const own = agent && path.endsWith('/timeline') ? inlined.data[`${path}?agent=${agent}`] : undefined;
-  const stored = own ?? inlined.data[path];
+  const stored = inlined.data[path] ?? derived(inlined, path);
   if (stored === undefined) {
     throw new ApiError(404, 'not_in_report', 'This report does not contain that.', 'Open it with toolmark serve.');
   }
   const items = (stored as { items?: Row[] } | null)?.items;
-  if (!Array.isArray(items)) return stored;
-  return path.endsWith('/timeline') ? timeline(items, query) : page(path, { ...(stored as Row), items }, query);
+  return Array.isArray(items) ? page(path, { ...(stored as Row), items }, query) : stored;
 }

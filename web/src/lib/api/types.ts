@@ -199,7 +199,8 @@ export interface SessionRow {
   tokens: { total: number | null; input: number | null; output: number | null; cache: number | null };
   cost_usd: number | null;
   duration_ms: number | null;
-  axes: Record<AxisName, Axis>;
+  /** Null where a report does not know them. */
+  axes: Record<AxisName, Axis> | null;
   findings: { error: number; warning: number; note: number };
   gap: string | null;
   evaluated_at: string | null;
@@ -422,6 +423,11 @@ export interface FindingRef {
   line: number | null;
 }
 
+export interface Found {
+  found: number;
+  of: number;
+}
+
 export interface Comparison {
   before: string;
   after: string;
@@ -448,6 +454,10 @@ export interface Comparison {
     faults: MeasureChange | null;
     per_100_calls: MeasureChange | null;
     measures: CompareGroup['measures'];
+    kinds?: { code: string; tool: string; bucket?: string | null; trend: string; before: Found; now: Found; p?: number | null }[];
+    gates?: { gate: string; tool?: string | null; bucket?: string | null; before?: Verdict | null; after?: Verdict | null }[];
+    only_before?: { id?: string | null; file: string }[] | null;
+    only_after?: { id?: string | null; file: string }[] | null;
   } | null;
   notes?: string[];
 }
