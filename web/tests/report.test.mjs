@@ -129,7 +129,11 @@ describe('reports', { skip }, () => {
       if (axe) assert.deepEqual(await violations(page), []);
       await page.getByLabel('Verdict').selectOption('pass');
       await page.getByRole('status').getByText('2 outcomes').waitFor();
+      await page.getByRole('button', { name: 'Matrix' }).click();
+      await page.getByRole('link', { name: 'disk-full' }).click();
+      await page.getByRole('heading', { name: /disk-full/ }).waitFor();
       await page.getByRole('button', { name: 'Graders' }).click();
+      await page.getByRole('heading', { name: 'Scores' }).waitFor();
       await page.getByRole('link', { name: /expect/ }).first().click();
       await page.getByRole('status').getByText('1 outcome').waitFor();
     }));

@@ -121,11 +121,14 @@ pub(super) fn axes(card: &ToolCard) -> Value {
 }
 
 fn share(tally: Tally) -> Value {
-    let interval = tally.interval();
+    let rate = tally.rate();
+    // Rounding must not put the share outside of its own interval.
+    let interval =
+        tally.interval().zip(rate).map(|((low, high), rate)| (low.min(rate), high.max(rate)));
     json!({
-        "good": tally.rate().map_or(0.0, |rate| rate * tally.of as f64),
+        "good": rate.map_or(0.0, |rate| rate * tally.of as f64),
         "total": tally.of,
-        "score": tally.rate(),
+        "score": rate,
         "low": interval.map(|(low, _)| low),
         "high": interval.map(|(_, high)| high),
     })
