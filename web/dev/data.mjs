@@ -214,7 +214,7 @@ export function session(row, calls) {
   const failed = strip.filter((tick) => tick.status === 'failed').length;
   const detail = {
     ...row, calls, failed, steps: step, turns: turn, started: new Date(start).toISOString(), duration_ms: calls * 6_000,
-    turns_list: [], agents_list: [...agents.values()].map(({ list: _, ...agent }) => agent), fidelity: ['durations of 5 % of the calls are not recorded'], strip,
+    turns_list: [], agents_list: [...agents.values()].map(({ list: _, ...agent }) => agent), fidelity: ['durations of 5 % of the calls are not recorded'], evaluations: [{ evaluator: 'judge:goal-reached', version: '1', verdict: 'pass', score: 0.9, reason: 'The image is smaller and the tests pass.', at: null }], strip,
   };
   return { detail, main, agents, info };
 }

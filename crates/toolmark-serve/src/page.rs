@@ -4,7 +4,6 @@ use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
-use toolmark_report::page::{INDEX, SCRIPT, STYLE};
 
 /// What every answer says: nothing is loaded from elsewhere, nothing is guessed, nobody
 /// frames it.
@@ -20,6 +19,10 @@ pub(crate) static HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
+
+const INDEX: &str = toolmark_report::page::INDEX;
+const SCRIPT: &str = toolmark_report::page::SCRIPT;
+const STYLE: &str = toolmark_report::page::STYLE;
 
 /// Addresses of pages are answered with the page; it finds out itself what to show.
 const PAGES: &[&str] = &[

@@ -13,7 +13,7 @@ export interface Info {
   demo: boolean;
   watched: WatchedFolder[];
   receivers: { http: string | null; grpc: string | null; ui: string };
-  counts: { sessions: number; calls: number; failures: number; findings: number; issues: number };
+  counts: { sessions: number; calls: number; failures: number; findings: number; issues: number | null };
   readonly: boolean;
   problems: { since: string; text: string; hint: string | null }[];
 }
@@ -230,6 +230,8 @@ export interface SessionDetail extends SessionRow {
   turns_list: { turn: number; text: string; at: string | null; context: boolean }[];
   agents_list: SubAgent[];
   fidelity: string[];
+  /** What evaluators say about the session as a whole. */
+  evaluations?: Evaluation[];
   strip: CallTick[];
 }
 
