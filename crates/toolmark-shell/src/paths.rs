@@ -246,6 +246,7 @@ pub(crate) fn is_artefact(relative: &str) -> bool {
         ARTEFACTS.contains(&part)
             || ARTEFACT_ENDINGS.iter().any(|end| part.len() > end.len() && part.ends_with(end))
             || part.starts_with("bazel-")
+            || part.starts_with('.') && (part.ends_with("cache") || part.ends_with("-cache"))
             || part.starts_with("cmake-build-")
     })
 }

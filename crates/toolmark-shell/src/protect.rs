@@ -402,6 +402,17 @@ impl<'a> Name<'a> {
     /// systems do not tell the case apart. A name that begins with a wildcard says
     /// nothing by itself.
     fn fits(&self, protected: &str, alone: bool) -> bool {
+        // Of two patterns almost any two can be equal: `*.toolmark-backup` and `abc*` are. The
+        // name has to say a part of what is protected.
+        if self.has_wildcard && protected.starts_with('*') {
+            /// A shorter part is found in many names.
+            const SHORTEST: usize = 4;
+            let own = protected.trim_start_matches('*').to_ascii_lowercase();
+            let name = self.text.to_ascii_lowercase();
+            let says = |part: &str| part.len() >= SHORTEST && own.contains(part);
+            return name.split(['*', '?', '[', ']']).any(says)
+                && can_be_equal(protected.as_bytes(), &without_sets(self.text));
+        }
         if self.has_wildcard {
             return !(alone && self.text.starts_with(['*', '?', '[']))
                 && can_be_equal(protected.as_bytes(), &without_sets(self.text));
@@ -529,6 +540,7 @@ mod tests {
         Protected { path: "/moved/settings.json", because: Protection::Settings },
         Protected { path: ".agent/", because: Protection::Lasting },
         Protected { path: ".agent/key.json", because: Protection::Credentials },
+        Protected { path: "*.agent-backup", because: Protection::Policy },
     ];
 
     #[test]
@@ -552,6 +564,11 @@ mod tests {
             ("/w/.agent/[s]ett?ngs.json", false, Some(Settings)),
             ("/w/.agent/n*.md", false, Some(Lasting)),
             ("/w/*.yaml", false, None),
+            ("/w/a.agent-backup", false, Some(Policy)),
+            ("/w/a*.agent-backup", false, Some(Policy)),
+            ("/w/a.*-backup", false, Some(Policy)),
+            ("/w/core.*", false, None),
+            ("/w/a*", false, None),
             ("/w/*", true, None),
             ("/w", true, None),
             ("/moved/settings.json", false, Some(Settings)),

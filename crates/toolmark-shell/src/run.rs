@@ -331,7 +331,9 @@ impl Analyzer<'_> {
                     self.made.link(&to, &from);
                 }
 
-                if let Some(text) = self.made.text(&from).map(str::to_owned) {
+                if matches!(&*source.text, "/dev/stdin" | "/dev/fd/0") {
+                    self.made.write(&to, &call.input, false);
+                } else if let Some(text) = self.made.text(&from).map(str::to_owned) {
                     self.made.write(&to, &Flow::Text(text), false);
                 } else if from.contains("/bin/") && programs::is_known(&program) {
                     self.made.copy(&to, &program);
@@ -648,6 +650,7 @@ impl Analyzer<'_> {
             Scope::Home | Scope::Outside if elsewhere_artefact(&place.path) => {
                 (R3, "deletes regenerable files of another tree")
             }
+            Scope::Home if is_home_cache(&place.path) => (R2, "deletes a cache"),
             Scope::Home if recursive || place.whole => (R4, "deletes in the home directory"),
             Scope::Home => (R3, "deletes a file in the home directory"),
             Scope::Outside if recursive || place.whole => (R4, "deletes outside the work tree"),
@@ -717,6 +720,16 @@ fn elsewhere_artefact(path: &str) -> bool {
     let absolute_home = parent.starts_with("/home/") || parent.starts_with("/Users/");
     let least = if absolute_home { 3 } else { 1 };
     parent.matches('/').count() >= least && is_artefact(name)
+}
+
+/// What programs keep in the home and fetch again: a directory of the caches, not all of them.
+fn is_home_cache(path: &str) -> bool {
+    const CACHES: &[&str] = &[
+        "/.cache/", "/.npm/_cacache", "/.gradle/caches", "/.cargo/registry", "/Library/Caches/", "/.pnpm-store/",
+        "/.yarn/cache", "/.nuget/packages", "/go/pkg/mod",
+    ];
+    let rest = CACHES.iter().find_map(|cache| path.split_once(cache).map(|(_, rest)| (cache, rest)));
+    rest.is_some_and(|(cache, rest)| !cache.ends_with('/') || !matches!(rest, "" | "*"))
 }
 
 /// Whether a program surely moves nothing to where it was not before.

@@ -453,6 +453,8 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
             Some(only_with(name, Reversibility::R3, "says that it stops or takes back something"))
         }
         // Agents are transferred to, too; money comes in amounts.
+        // Of a program's own functions only those that move a sum.
+        Says::Pays if !has_server(name) && !moves_sum(name) => None,
         Says::Pays if has_amount(args) || is_always_paid(name) => {
             Some(only(name, "says that it moves money"))
         }
@@ -510,6 +512,13 @@ fn has_amount(args: &Value) -> bool {
         }
     }
     has(args, 3)
+}
+
+/// Names that move a sum from one place to another.
+fn moves_sum(name: &str) -> bool {
+    words(name).split(' ').any(|word| {
+        matches!(word, "refund" | "payout" | "transfer" | "withdraw" | "charge" | "wire" | "disburse")
+    })
 }
 
 /// Names that mean money whatever they are given.
@@ -667,6 +676,8 @@ mod tests {
             ("mcp__vault__list_secrets", json!({"path": "prod"}), None),
             ("mcp__paypal__create_payout", json!({"items": [{"amount": "1"}]}), Some(Decision::Ask)),
             ("mcp__paypal__get_payout_status", json!({"batch_id": "B1"}), None),
+            ("ticket_buy", json!({"price": 20}), None),
+            ("mcp__shop__buy", json!({"sku": "x"}), Some(Decision::Ask)),
             ("send_email", json!({"to": "john@h.example"}), None),
             ("send_email", json!({"to": "all-customers@h.example"}), Some(Decision::Ask)),
             ("mcp__gmail__send_email", json!({"to": "john@h.example"}), Some(Decision::Ask)),

@@ -39,7 +39,7 @@ pub(super) enum Deed {
 
 /// Functions of those whose name alone says too little in other languages.
 fn is_bare_program(name: &str, language: Language) -> bool {
-    let is_shared = matches!(name, "rename" | "truncate" | "chdir");
+    let is_shared = matches!(name, "rename" | "truncate" | "chdir" | "move");
     !is_shared || matches!(language, Language::Perl | Language::Php)
 }
 

@@ -59,7 +59,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             matches!(first, "delete" | "deletelocalsnapshots" | "thinlocalsnapshots" | "disable")
         }
         "snapper" | "timeshift" => {
-            matches!(first, "delete")
+            words.contains(&"delete")
                 || args.iter().any(|arg| matches!(arg.text.as_str(), "--delete" | "--delete-all"))
         }
         "tarsnap" => args.iter().any(|arg| matches!(arg.text.as_str(), "-d" | "--nuke")),

@@ -272,6 +272,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         return;
     }
     statements(run);
+    // `gcloud compute ssh VM --command TEXT`
+    let command = args.iter().enumerate().find_map(|(at, arg)| match arg.text.split_once('=') {
+        Some(("--command", value)) => Some(value.to_owned()),
+        _ if arg.text == "--command" => args.get(at + 1).map(|next| next.text.clone()),
+        _ => None,
+    });
+    if let Some(text) = command.filter(|text| !crate::sql::is_statement(text)) {
+        super::runners::suspect(run, |run| run.shell_text(&text));
+    }
     let words = words(args);
     let target = words.join(" ");
     let has = |flag: &str| args.iter().any(|arg| arg.text == flag);
@@ -367,6 +376,17 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }) =>
         {
             return run.effect(Kind::SendOut, &target, Scope::Remote, Reversibility::R1, "sends a message");
+        }
+        // Nothing is left running.
+        ("heroku" | "fly" | "flyctl" | "gcloud" | "az" | "aws" | "doctl", _)
+            if words.iter().any(|word| word.contains("scale") || *word == "resize")
+                && args.iter().any(|arg| arg.text == "0" || arg.text.ends_with("=0")) =>
+        {
+            return run.remote(&target, "stops all of a workload");
+        }
+        ("heroku", ["pg:restore" | "pg:backups:restore", ..]) => return run.remote(&target, "replaces a database"),
+        ("aws", ["dynamodb", "batch-write-item" | "transact-write-items", ..]) => {
+            return run.ask(Kind::RemoteState, &target, Scope::Remote, "changes what a service holds");
         }
         ("railway", ["down", ..]) => return run.remote(&target, "removes a deployment"),
         // A shell or a command where people are.

@@ -110,6 +110,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             run.ask(Kind::StopService, &target, Scope::Outside, "leaves the swarm")
         }
         ("rm", _) | ("container", "rm" | "remove") => {
+            // One that is named as a trial holds nothing.
+            let names = words.iter().skip(if first == "rm" { 1 } else { 2 });
+            let mut names = names.peekable();
+            let is_trial = names.peek().is_some() && names.all(|name| crate::sql::is_trial(name));
+            if is_trial && !flat.has("v", "volumes") && !rest.iter().any(|arg| arg.dynamic) {
+                return;
+            }
             if force || flat.has("v", "volumes") || rest.iter().any(|arg| arg.dynamic) {
                 run.ask(
                     Kind::Delete,

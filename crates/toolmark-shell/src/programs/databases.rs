@@ -333,9 +333,18 @@ fn mongo(run: &mut Run<'_, '_>) {
     if let Flow::Text(text) = &run.call.input {
         code.push_str(text);
     }
+    // `mongosh DB FILE`
+    let files: Vec<String> = parsed
+        .operands
+        .iter()
+        .filter(|arg| arg.text.ends_with(".js"))
+        .filter_map(|arg| run.analyzer.script_text(&arg.text))
+        .collect();
+    code.push_str(&files.join("\n"));
     let flat: String = code.chars().filter(|c| !c.is_whitespace()).collect();
     let all = [
         "dropDatabase(",
+        "dropDatabase:",
         ".drop(",
         "dropIndexes(",
         ".remove({})",

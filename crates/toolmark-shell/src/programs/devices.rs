@@ -182,7 +182,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 run.effect(Kind::StopService, &run.line(), Scope::Device, R3, "removes a device");
             }
         }
-        "fsck" | "e2fsck" | "xfs_repair" => {
+        "fsck" | "fsck.ext4" | "fsck.ext3" | "fsck.xfs" | "fsck.vfat" | "e2fsck" | "xfs_repair" => {
             if has(&["-y", "-f", "-L", "-a"]) && !has(&["-n"]) {
                 run.effect(
                     Kind::Overwrite,

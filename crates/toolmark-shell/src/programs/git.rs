@@ -223,7 +223,8 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
     run.analyzer.left.git(sub, args);
     // `ext::` names a command instead of an address.
     for text in args.iter().filter_map(|arg| arg.text.strip_prefix("ext::")) {
-        run.shell_text(text);
+        // A blank is written behind a percent sign there.
+        run.shell_text(&text.replace("% ", " "));
     }
     if let Some(alias) = run.analyzer.made.git_alias(sub).map(str::to_owned) {
         let rest: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();

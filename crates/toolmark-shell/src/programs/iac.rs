@@ -100,6 +100,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 });
                 if matches!(module.as_deref(), None | Some("shell" | "command" | "raw")) {
                     run.shell_text(&text);
+                } else if matches!(module.as_deref(), Some("service" | "systemd" | "systemd_service"))
+                    && (text.contains("state=stopped") || text.contains("enabled=no"))
+                    || module.as_deref() == Some("reboot")
+                {
+                    run.ask(Kind::StopService, &text, Scope::Remote, "stops services of other machines");
                 } else if ["state=absent", "state: absent"].iter().any(|s| text.contains(s)) {
                     run.remote(&text, "removes something from other machines");
                 }

@@ -75,6 +75,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
+/// An interpreter whose name has its version behind it.
+pub(super) fn versioned(run: &mut Run<'_, '_>) {
+    let Some(name) = super::versioned(run.name) else { return };
+    let mut words = vec![Arg::plain(name)];
+    words.extend_from_slice(run.args);
+    let input = run.call.input.clone();
+    run.inner(words, input);
+}
+
 fn shell(run: &mut Run<'_, '_>) {
     let grammar = Grammar { short: "oO", long: &["rcfile", "init-file"], ..Grammar::default() };
     let (parsed, at) = grammar.parse_until(run.args, true);
@@ -455,6 +464,11 @@ fn make_texts(run: &mut Run<'_, '_>) {
         }
         if matches!(previous, "-f" | "--file" | "--makefile") {
             texts.extend(written(run, text));
+            if let (true, Some(Flow::Text(rules))) =
+                (text.contains("/dev/fd/"), run.call.processes.first())
+            {
+                texts.push(rules.clone());
+            }
         }
         previous = text;
     }
@@ -561,7 +575,8 @@ fn multiplexer(run: &mut Run<'_, '_>) {
             | "run-shell"
             | "run"
             | "respawn-pane"
-    ) {
+    ) || run.name == "screen"
+    {
         let texts: Vec<String> = run
             .args
             .iter()
@@ -570,6 +585,16 @@ fn multiplexer(run: &mut Run<'_, '_>) {
             .collect();
         for text in texts {
             run.shell_text(&text);
+        }
+        // `screen -dmS NAME COMMAND …`, `tmux new -d COMMAND …`
+        let grammar = Grammar { short: "SsTchpnxFtet", ..Grammar::default() };
+        let skip = usize::from(run.name == "tmux");
+        let (_, at) = grammar.parse_until(run.args.get(skip..).unwrap_or_default(), true);
+        let words = run.args.get(skip + at..).unwrap_or_default().to_vec();
+        if words.len() > 1 && !matches!(first, "send-keys" | "send") {
+            super::runners::suspect(run, |run| {
+                run.inner(words, Flow::None);
+            });
         }
     }
 }

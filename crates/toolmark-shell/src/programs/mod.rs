@@ -84,7 +84,7 @@ fn rule(name: &str) -> Option<Rule> {
         | "blkdiscard" | "cryptsetup" | "lvremove" | "vgremove" | "pvremove" | "lvreduce"
         | "zpool" | "zfs" | "mdadm" | "mkswap" | "mke2fs" | "diskutil" | "btrfs" | "format"
         | "hdparm" | "nvme" | "newfs" | "badblocks" | "blockdev" | "dmsetup" | "mkfs"
-        | "partprobe" | "debugfs" | "fsck" | "e2fsck" | "xfs_repair" | "swapoff" | "umount"
+        | "partprobe" | "debugfs" | "fsck" | "fsck.ext4" | "fsck.ext3" | "fsck.xfs" | "fsck.vfat" | "e2fsck" | "xfs_repair" | "swapoff" | "umount"
         | "losetup" | "tune2fs" | "resize2fs" | "diskpart" | "flash_erase" | "ddrescue"
         | "dd_rescue" | "dcfldd" | "asr" | "hdiutil" | "flashrom" | "fwupdmgr" | "lvconvert"
         | "partclone" | "sg_format" | "sg_sanitize" | "mmc" | "ntfsclone" => devices::run,
@@ -212,6 +212,8 @@ fn rule(name: &str) -> Option<Rule> {
         | "fastlane"
         | "xcrun"
         | "gh-pages"
+        | "flutter"
+        | "dart-pub"
         | "scoop"
         | "np"
         | "release-it"
@@ -274,6 +276,7 @@ fn rule(name: &str) -> Option<Rule> {
         | "chsh"
         | "vipw"
         | "hostnamectl"
+        | "timedatectl"
         | "update-grub"
         | "grub-install"
         | "efibootmgr"
@@ -355,6 +358,8 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
                 Some(interpreters::run as Rule)
             }
         }
+        // `lua5.4`, `ruby3.2`, `php8.3`, `node22`
+        name if versioned(name).is_some() => Some(interpreters::versioned as Rule),
         name if name.starts_with("mkfs.") || name.starts_with("newfs_") => {
             Some(devices::run as Rule)
         }
@@ -388,6 +393,13 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
         }
     }
     projects::run(run);
+}
+
+/// The interpreter that a name with a version behind it stands for.
+fn versioned(name: &str) -> Option<&'static str> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    let known = ["lua", "luajit", "ruby", "php", "node", "perl", "pypy", "erl", "gawk", "tclsh"];
+    known.into_iter().find(|own| *own == stem && *own != name)
 }
 
 /// Whether a program has rules.

@@ -53,6 +53,7 @@ const ROWS: &[Row] = &[
         R4,
         "deletes untracked files"
     ),
+    row!(&["svn"], [["switch", "sw", "update", "up"]], ["--force"], R3, "replaces local files"),
     row!(&["svn"], [["delete", "del", "rm", "remove"]], ["--force"], R3, "deletes local changes"),
     row!(&["svnadmin"], [["setrevprop", "rmlocks", "rmtxns", "recover"]], [], R4, "changes recorded history"),
     // Jujutsu

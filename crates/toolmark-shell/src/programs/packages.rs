@@ -65,13 +65,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     .any(|arg| matches!(arg.text.as_str(), "--snapshot" | "--skip-publish" | "-d"))
         }
         ("fastlane", task) => {
-            matches!(task, "deliver" | "release" | "upload_to_app_store" | "supply")
+            matches!(task, "deliver" | "release" | "upload_to_app_store" | "supply" | "beta" | "pilot")
         }
         ("anaconda", "upload") => true,
         ("xcrun", "altool" | "notarytool") => {
             args.iter().any(|arg| arg.text == "--upload-app" || arg.text == "--upload-package")
         }
         ("gh-pages", _) => !args.is_empty(),
+        ("flutter" | "dart", "pub") => second == "publish",
         _ => false,
     };
     if publishes {

@@ -413,6 +413,11 @@ fn by_verb(run: &mut Run<'_, '_>, name: &str, given: &Given<'_>) {
         "stop" | "restart" if noun == "computer" => {
             run.ask(Kind::StopService, &target, Scope::System, "shuts down the machine");
         }
+        // One process by its number is one that somebody looked up.
+        "stop" if noun == "process" && given.value(&["id"]).is_some_and(|arg| !arg.dynamic) => {
+            let level = Reversibility::R2;
+            run.effect(Kind::StopService, &target, Scope::System, level, "stops a process");
+        }
         "stop" | "suspend" | "restart" => {
             run.ask(Kind::StopService, &target, Scope::System, "stops a process or a service");
         }

@@ -176,6 +176,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "crontab" => {
+            if let crate::pipes::Flow::Text(text) = &run.call.input {
+                let jobs: Vec<String> = text
+                    .lines()
+                    .filter_map(|line| line.split_whitespace().nth(5).and_then(|word| line.find(word)).and_then(|at| line.get(at..)))
+                    .map(str::to_owned)
+                    .collect();
+                run.effect(Kind::Persist, "the crontab", Scope::Home, R3, "replaces all scheduled jobs");
+                jobs.iter().for_each(|job| run.shell_text(job));
+            }
             let parsed = Grammar { short: "u", ..Grammar::default() }.parse(args);
             if parsed.has("r", "") {
                 run.effect(

@@ -274,6 +274,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 );
             }
         }
+        "hostnamectl" | "timedatectl" => {
+            if first.starts_with("set-") || first == "hostname" && words.len() > 1 {
+                run.effect(Kind::Persist, &target, Scope::System, R3, "changes the machine");
+            }
+        }
         "update-alternatives" => {
             if has(&["--set", "--install", "--remove", "--remove-all"]) {
                 run.effect(Kind::Persist, &target, Scope::System, R3, "changes what a command starts");

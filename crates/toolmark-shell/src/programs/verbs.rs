@@ -85,6 +85,7 @@ pub(super) fn disturbs(verb: &str) -> bool {
             | "clear"
             | "transfer"
             | "failover"
+            | "deallocate"
             | "maintenance"
             | "restart"
     ) || [
