@@ -9,29 +9,40 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// So much of a file says what it is.
 const HEAD: u64 = 8 << 10;
 /// A longer row is no row of an index.
 const LONGEST_ROW: u64 = 4 << 20;
 
+/// The files that may tell a run again.
+const TRACE: &str = "trace.json";
+const INDEX: &str = "index.jsonl";
+
 /// Leaves out what another of these files tells as well.
 pub(super) fn leave_out(inputs: &mut Vec<Input>) {
-    let paths: HashSet<PathBuf> =
-        inputs.iter().filter_map(|input| Some(input.path()?.to_owned())).collect();
-    inputs.retain(|input| !input.path().is_some_and(|path| is_repeated(path, &paths)));
+    let may_repeat =
+        |path: &Path| path.file_name().is_some_and(|name| name == TRACE || name == INDEX);
+    // Of a million other files, no second list is made.
+    if !inputs.iter().filter_map(Input::path).any(may_repeat) {
+        return;
+    }
+    let paths: HashSet<&Path> = inputs.iter().filter_map(Input::path).collect();
+    let is_kept = |input: &Input| !input.path().is_some_and(|path| is_repeated(path, &paths));
+    let mut kept = inputs.iter().map(is_kept).collect::<Vec<bool>>().into_iter();
+    inputs.retain(|_| kept.next().unwrap_or(true));
 }
 
-fn is_repeated(path: &Path, paths: &HashSet<PathBuf>) -> bool {
+fn is_repeated(path: &Path, paths: &HashSet<&Path>) -> bool {
     let Some((name, folder)) = path.file_name().zip(path.parent()) else { return false };
-    if name == "trace.json" {
+    if name == TRACE {
         let transcript = folder.join("transcript.jsonl");
-        return paths.contains(&transcript)
+        return paths.contains(&*transcript)
             && says(path, "agentv.trace.v1")
             && says(&transcript, "agentv.transcript.v1");
     }
-    name == "index.jsonl" && has_transcript(path, folder, paths)
+    name == INDEX && has_transcript(path, folder, paths)
 }
 
 fn says(path: &Path, schema: &str) -> bool {
@@ -41,7 +52,7 @@ fn says(path: &Path, schema: &str) -> bool {
 }
 
 /// Has a row of an index its transcript among the files?
-fn has_transcript(index: &Path, folder: &Path, paths: &HashSet<PathBuf>) -> bool {
+fn has_transcript(index: &Path, folder: &Path, paths: &HashSet<&Path>) -> bool {
     let Ok(mut rows) = File::open(index).map(BufReader::new) else { return false };
     let mut row = Vec::new();
     loop {
@@ -52,7 +63,7 @@ fn has_transcript(index: &Path, folder: &Path, paths: &HashSet<PathBuf>) -> bool
         }
         let Ok(row) = serde_json::from_slice::<Value>(&row) else { return false };
         let path = row.get("transcript_path").and_then(Value::as_str);
-        if path.is_some_and(|path| paths.contains(&folder.join(path))) {
+        if path.is_some_and(|path| paths.contains(&*folder.join(path))) {
             return true;
         }
     }
