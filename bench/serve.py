@@ -154,8 +154,13 @@ class Sender:
             return 0
 
 
+WORDS = "tide moon harbour buoy gauge signal depth chart anchor current pilot beacon".split()
+FAILURES = ["cannot open {a}", "{a}: command not found", "no such file or directory: {a}", "{a} timed out after 30 seconds",
+            "permission denied while reading {a}", "unexpected token in {a}", "assertion failed: {a} is empty"]
+
+
 def failing_session(number, calls):
-    """A session of Claude Code in which every other call fails, one of forty ways."""
+    """A session of Claude Code in which every other call fails, one of many ways."""
     session = f"{number:08x}-0000-4000-8000-000000000000"
     base = {"parentUuid": None, "isSidechain": False, "cwd": f"/home/mira/src/project-{number % 7}", "sessionId": session, "version": f"2.1.{number % 9}"}
     day = f"2026-11-{1 + number % 17:02}"
@@ -163,13 +168,14 @@ def failing_session(number, calls):
              "message": {"role": "user", "content": f"Mend the tide tables, attempt {number}."}}]
     for n in range(calls):
         stamp = f"{day}T{8 + n // 3600 % 12:02}:{n // 60 % 60:02}:{n % 60:02}Z"
-        kind = (number * 31 + n) % 40
-        call = {"type": "tool_use", "id": f"t{number}-{n}", "name": "Bash", "input": {"command": f"tool{kind} --check part-{n}"}}
+        kind = (number * 31 + n) % (len(WORDS) * len(FAILURES))
+        words = FAILURES[kind % len(FAILURES)].format(a=WORDS[kind // len(FAILURES)])
+        call = {"type": "tool_use", "id": f"t{number}-{n}", "name": "Bash", "input": {"command": f"{WORDS[kind % 12]}ctl --check part-{n}"}}
         usage = {"input_tokens": 3, "output_tokens": 20}
         rows.append({**base, "type": "assistant", "uuid": f"a{n}", "timestamp": stamp,
                      "message": {"role": "assistant", "id": f"m{n}", "model": "claude-sonnet-4-6", "content": [call], "usage": usage}})
         failed = n % 2 == 0
-        text = f"Exit code 1\nerror: tool{kind} cannot open part {n}: denied by rule {kind}" if failed else "ok"
+        text = f"Exit code 1\nerror: {words}" if failed else "ok"
         result = {"type": "tool_result", "tool_use_id": f"t{number}-{n}", "is_error": failed, "content": text}
         rows.append({**base, "type": "user", "uuid": f"r{n}", "timestamp": stamp, "message": {"role": "user", "content": [result]}})
     return session, "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)

@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         for (text, want) in [
-            ("evaluate: [{on: {status: broken}, run: [rules]}]", "unknown status `broken`"),
+            ("evaluate: [{on: {status: broken}, run: [rules]}]", "unknown status \"broken\""),
             ("evaluate: [{on: {kind: session, tool: Bash}, run: [rules]}]", "are of calls"),
             ("evaluate: [{run: []}]", "nothing is run"),
             ("evaluate: [{run: [rules], sample: 2}]", "expected a share"),

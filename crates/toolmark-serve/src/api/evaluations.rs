@@ -1,11 +1,11 @@
 //! What evaluators say: sums by evaluator, the answers themselves, and asking again.
 
-use super::query::Paging;
+use super::query::{Paging, Params};
 use super::{Answer, ApiError, App, Json, blocking};
 use crate::model::Time;
 use crate::view::Evaluation;
 use axum::body::Bytes;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use rusqlite::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ pub(crate) struct Evaluations {
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Query(query): Query<ListQuery>,
+    Params(query): Params<ListQuery>,
 ) -> Answer<Evaluations> {
     blocking(&app, move |app| {
         let paging = Paging::new(query.limit, query.cursor);

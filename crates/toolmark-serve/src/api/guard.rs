@@ -1,13 +1,13 @@
 //! The guard: what it decided, where it is installed, and what another policy would have
 //! stopped.
 
-use super::query::{Paging, moment};
+use super::query::{Paging, Params, moment};
 use super::{Answer, ApiError, App, Json, blocking};
 use crate::model::Page;
 use crate::sessions::{self as stored, Filter};
 use crate::view::GuardWord;
 use axum::body::Bytes;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub(crate) struct GuardRow {
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Query(query): Query<ListQuery>,
+    Params(query): Params<ListQuery>,
 ) -> Answer<Page<GuardRow>> {
     blocking(&app, move |app| {
         let paging = Paging::new(query.limit, query.cursor);

@@ -1,13 +1,13 @@
 //! Issues: what keeps going wrong, what was decided about it, and the fix.
 
-use super::query::{Paging, moment};
+use super::query::{InPath, Paging, Params, moment};
 use super::{Answer, ApiError, App, Json, blocking};
 use crate::issues::{Filter, Grouped, Weeks};
 use crate::model::{Page, Time};
 use crate::sessions as stored;
 use crate::view::View;
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ impl App {
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Query(query): Query<ListQuery>,
+    Params(query): Params<ListQuery>,
 ) -> Answer<IssuePage> {
     blocking(&app, move |app| {
         let now = Timestamp::now();
@@ -201,7 +201,7 @@ fn detail(app: &App, grouped: &Grouped, issue: &Issue) -> Result<Map<String, Val
     Ok(map)
 }
 
-pub(super) async fn one(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer<Value> {
+pub(super) async fn one(State(app): State<Arc<App>>, InPath(id): InPath<String>) -> Answer<Value> {
     blocking(&app, move |app| {
         let grouped = app.all_issues()?;
         let issue = find(&grouped, &id)?;
@@ -243,8 +243,8 @@ pub(crate) struct OccurrenceRow {
 
 pub(super) async fn occurrences(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-    Query(query): Query<PageQuery>,
+    InPath(id): InPath<String>,
+    Params(query): Params<PageQuery>,
 ) -> Answer<Page<OccurrenceRow>> {
     blocking(&app, move |app| {
         let paging = Paging::new(query.limit, query.cursor);
@@ -309,7 +309,7 @@ pub(crate) struct FixPreview {
 /// What the fix of an issue would change. Nothing is written.
 pub(super) async fn fix(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
 ) -> Answer<Option<FixPreview>> {
     blocking(&app, move |app| {
         let grouped = app.all_issues()?;
@@ -401,7 +401,7 @@ fn parse<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<T, ApiError> {
 
 pub(super) async fn decide(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
     body: Bytes,
 ) -> Answer<Value> {
     blocking(&app, move |app| {
@@ -453,7 +453,7 @@ pub(crate) struct Promoted {
 
 pub(super) async fn promote(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
     body: Bytes,
 ) -> Answer<Promoted> {
     blocking(&app, move |app| {

@@ -208,6 +208,11 @@ pub(crate) fn router(app: Arc<App>) -> Router {
             ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is no such address")
                 .hint("GET /api/v1/openapi.json lists what there is")
         })
+        .method_not_allowed_fallback(async || {
+            let message = "this address is asked in another way";
+            ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+                .hint("GET /api/v1/openapi.json lists what there is")
+        })
         .layer(DefaultBodyLimit::max(MAX_BODY));
     Router::new()
         .nest("/api/v1", api)

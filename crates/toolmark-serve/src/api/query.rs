@@ -1,8 +1,35 @@
 //! Parameters that many addresses have.
 
 use super::ApiError;
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// What stands behind `?`; what is wrong with it is said as the API says everything.
+pub(super) struct Params<T>(pub(super) T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let query = Query::try_from_uri(&parts.uri);
+        query.map(|Query(query)| Self(query)).map_err(|error| ApiError::invalid(error.body_text()))
+    }
+}
+
+/// What stands in the address; the same about mistakes.
+pub(super) struct InPath<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for InPath<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::from_request_parts(parts, state).await;
+        path.map(|Path(path)| Self(path)).map_err(|error| ApiError::invalid(error.body_text()))
+    }
+}
 
 /// So many rows where nobody says how many.
 const DEFAULT_LIMIT: u32 = 200;

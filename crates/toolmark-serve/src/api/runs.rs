@@ -1,9 +1,10 @@
 //! Runs of `toolmark run`, and what changed between two of them.
 
 use super::info::Items;
+use super::query::{InPath, Params};
 use super::{Answer, ApiError, App, Json, blocking};
 use crate::model::Time;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -144,7 +145,10 @@ fn find(app: &App, id: &str) -> Result<Store, ApiError> {
     found.ok_or_else(|| ApiError::not_found("run", id))
 }
 
-pub(super) async fn one(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer<RunDetail> {
+pub(super) async fn one(
+    State(app): State<Arc<App>>,
+    InPath(id): InPath<String>,
+) -> Answer<RunDetail> {
     blocking(&app, move |app| {
         let store = find(app, &id)?;
         let records = store.records();
@@ -185,7 +189,7 @@ pub(super) struct CompareQuery {
 /// What changed between two runs, as `toolmark compare --format json` has it.
 pub(super) async fn compare(
     State(app): State<Arc<App>>,
-    Query(query): Query<CompareQuery>,
+    Params(query): Params<CompareQuery>,
 ) -> Answer<Value> {
     blocking(&app, move |app| {
         let (Some(a), Some(b)) = (query.a, query.b) else {

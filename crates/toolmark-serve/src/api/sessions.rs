@@ -2,7 +2,7 @@
 
 use super::guard;
 use super::info::Items;
-use super::query::{Paging, moment};
+use super::query::{InPath, Paging, Params, moment};
 use super::{Answer, ApiError, App, Json, blocking};
 use crate::evaluators::WHOLE;
 use crate::library::Book;
@@ -11,7 +11,7 @@ use crate::sessions::{self as stored, Filter, Found};
 use crate::view::{
     CallDetail, CallTick, DiffRow, Entry, Evaluation, Hit, SubAgent, TurnText, View,
 };
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ fn given(text: Option<String>) -> Option<String> {
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Query(query): Query<ListQuery>,
+    Params(query): Params<ListQuery>,
 ) -> Answer<Page<SessionRow>> {
     blocking(&app, move |app| {
         let now = Timestamp::now();
@@ -110,7 +110,7 @@ fn open(app: &App, id: &str) -> Result<(Found, Arc<Book>), ApiError> {
 
 pub(super) async fn one(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
 ) -> Answer<SessionDetail> {
     blocking(&app, move |app| {
         let (found, book) = open(app, &id)?;
@@ -151,8 +151,8 @@ pub(crate) struct Timeline {
 
 pub(super) async fn timeline(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-    Query(query): Query<TimelineQuery>,
+    InPath(id): InPath<String>,
+    Params(query): Params<TimelineQuery>,
 ) -> Answer<Timeline> {
     blocking(&app, move |app| {
         let (_, book) = open(app, &id)?;
@@ -184,7 +184,7 @@ pub(super) async fn timeline(
 
 pub(super) async fn call(
     State(app): State<Arc<App>>,
-    Path((id, call)): Path<(String, u64)>,
+    InPath((id, call)): InPath<(String, u64)>,
 ) -> Answer<CallDetail> {
     blocking(&app, move |app| {
         let (found, book) = open(app, &id)?;
@@ -230,8 +230,8 @@ pub(super) struct SearchQuery {
 
 pub(super) async fn search(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-    Query(query): Query<SearchQuery>,
+    InPath(id): InPath<String>,
+    Params(query): Params<SearchQuery>,
 ) -> Answer<Items<Hit>> {
     blocking(&app, move |app| {
         let (_, book) = open(app, &id)?;
@@ -250,7 +250,7 @@ pub(crate) struct Diff {
 
 pub(super) async fn diff(
     State(app): State<Arc<App>>,
-    Path((a, b)): Path<(String, String)>,
+    InPath((a, b)): InPath<(String, String)>,
 ) -> Answer<Diff> {
     blocking(&app, move |app| {
         let ((_, left), (_, right)) = (open(app, &a)?, open(app, &b)?);

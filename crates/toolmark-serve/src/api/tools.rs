@@ -1,10 +1,10 @@
 //! Tools: how often they are called, how they fail, how long they take.
 
 use super::info::Items;
-use super::query::moment;
+use super::query::{Params, moment};
 use super::{Answer, App, Json, blocking};
 use crate::sessions::Filter;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use jiff::Timestamp;
 use rusqlite::params_from_iter;
 use schemars::JsonSchema;
@@ -144,7 +144,7 @@ impl Sum {
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Query(query): Query<ToolsQuery>,
+    Params(query): Params<ToolsQuery>,
 ) -> Answer<Items<ToolRow>> {
     blocking(&app, move |app| {
         let now = Timestamp::now();

@@ -20,8 +20,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tonic::codec::CompressionEncoding;
 use tonic::server::{Grpc, UnaryService};
-use tonic::{Request, Status};
+use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
+
+/// What a message is taken to be before it was read.
+const MESSAGE: usize = 1 << 20;
+
+/// How the codec begins what it says about messages that are none.
+const UNDECODED: &[u8] = b"failed%20to%20decode";
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -86,13 +92,28 @@ impl Collector {
                 return status.into_http::<Body>();
             }
         };
+        // How large a message is shows only when it is there: each takes the same room.
+        let receiver = Arc::clone(&self.receiver);
+        let mut room = receiver.room();
+        if !room.grow(MESSAGE) {
+            return Status::unavailable("too many requests are waiting").into_http::<Body>();
+        }
         let export = Export { receiver: self.receiver, signal, answer, key, message: PhantomData };
         let limit = export.receiver.limits.body;
         let codec: ProstCodec<A, M> = ProstCodec::default();
         let mut grpc = Grpc::new(codec)
             .accept_compressed(CompressionEncoding::Gzip)
             .max_decoding_message_size(limit);
-        grpc.unary(export, request).await.map(Body::new).into_response()
+        let mut response = grpc.unary(export, request).await.map(Body::new).into_response();
+        // What cannot be decoded is the sender's fault, and not to be sent again.
+        let headers = response.headers_mut();
+        let is_undecoded = headers.get("grpc-status").is_some_and(|code| code == "13")
+            && headers.get("grpc-message").is_some_and(|m| m.as_bytes().starts_with(UNDECODED));
+        if is_undecoded {
+            let code = Code::InvalidArgument as i32;
+            headers.insert("grpc-status", code.into());
+        }
+        response
     }
 }
 

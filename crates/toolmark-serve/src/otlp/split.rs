@@ -74,11 +74,14 @@ pub(crate) fn split(
     splitter.resources(signal, names, request)?;
     let Splitter { mut records, cut, limits, .. } = splitter;
     if cut > 0 {
-        records.notes.push(format!("{cut} texts longer than {} bytes were cut", limits.attribute));
+        let texts = if cut == 1 { "text was" } else { "texts were" };
+        let most = limits.attribute;
+        records.notes.push(format!("{cut} {texts} cut: longer than {most} bytes"));
     }
     if records.rejected > 0 {
+        let were = if records.rejected == 1 { "record was" } else { "records were" };
         records.notes.push(format!(
-            "{} records were rejected: without ids, or more than {} in one request",
+            "{} {were} rejected: without ids, or more than {} in one request",
             records.rejected, limits.records
         ));
     }

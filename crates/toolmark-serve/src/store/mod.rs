@@ -166,12 +166,13 @@ impl Store {
 
     /// Writes what waits and closes the file.
     pub(crate) fn close(&self) {
+        // Those that only read cannot put the log into the file: the writer is the last.
+        lock(&self.readers).clear();
         let _ = self.jobs.send(Job::Close);
         let writer = lock(&self.writer).take();
         if let Some(writer) = writer {
             let _ = writer.join();
         }
-        lock(&self.readers).clear();
     }
 }
 

@@ -1,6 +1,7 @@
 //! `toolmark serve`, run as people run it: on ports the system chooses.
 
 mod evaluate;
+mod protocols;
 mod store;
 
 use crate::root;
@@ -293,7 +294,7 @@ fn log(session: &str, sequence: usize) -> Vec<u8> {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_it_is_killed() {
-    const ROUNDS: usize = 4;
+    const ROUNDS: usize = 3;
     let (dir, folder, db) = watched();
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..ROUNDS {

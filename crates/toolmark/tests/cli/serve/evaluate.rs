@@ -126,7 +126,8 @@ fn calls_under_a_key_are_held_against_its_tools() {
             "startTimeUnixNano": "1794835500000000000", "endTimeUnixNano": "1794835500001000000",
             "attributes": attributes})
     };
-    let spans = [span(2, Some("Read")), span(3, Some("Bash")), span(4, Some("Write")), span(1, None)];
+    let spans =
+        [span(2, Some("Read")), span(3, Some("Bash")), span(4, Some("Write")), span(1, None)];
     let body = json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string();
     let headers = [("Content-Type", "application/json"), ("x-toolmark-key", "ci")];
     let answer = request(&served.http, "POST", "/v1/traces", &headers, body.as_bytes());
@@ -137,8 +138,12 @@ fn calls_under_a_key_are_held_against_its_tools() {
     let keys = served.wait("/api/v1/keys", |keys| keys["items"][0]["violations"] == 2);
     assert_eq!(keys["items"][0]["sessions"], 1, "{keys}");
     let answers = served.get("/api/v1/evaluations?evaluator=key:ci&verdict=fail").json();
-    let mut tools: Vec<&str> =
-        answers["items"].as_array().unwrap().iter().map(|r| r["call_id"].as_str().unwrap()).collect();
+    let mut tools: Vec<&str> = answers["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| r["call_id"].as_str().unwrap())
+        .collect();
     tools.sort_unstable();
     assert_eq!(tools, ["Bash", "Write"], "{answers}");
 }

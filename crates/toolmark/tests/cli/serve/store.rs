@@ -139,11 +139,8 @@ fn it_is_exported_as_parquet() {
     assert_eq!(sent.status, 200);
     // Beside the server that has it open.
     let out = dir.path().join("out");
-    let output = binary()
-        .args(["serve", "--db", &db, "--export", "parquet"])
-        .arg(&out)
-        .output()
-        .unwrap();
+    let output =
+        binary().args(["serve", "--db", &db, "--export", "parquet"]).arg(&out).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for name in ["sessions", "calls", "evaluations", "spans", "logs"] {
         let bytes = fs::read(out.join(format!("{name}.parquet"))).unwrap();
