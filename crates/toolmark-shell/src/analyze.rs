@@ -525,7 +525,13 @@ impl<'c> Analyzer<'c> {
         }
         if simple.redirections.iter().any(|given| self.goes_to_file(given))
             && let Some((first, rest)) = args.split_first()
-            && programs::writes_endlessly(&crate::run::program_name(&first.text), rest)
+            && programs::writes_endlessly(&crate::run::program_name(&first.text), &{
+                let mut all = rest.to_vec();
+                let reads = |given: &&Redirection| given.kind == RedirectionKind::Read;
+                let files = simple.redirections.iter().filter(reads);
+                all.extend(files.filter_map(|given| given.target.literal()).map(|text| Arg::plain(&text)));
+                all
+            })
         {
             self.report_endless(&call, &first.text);
         }

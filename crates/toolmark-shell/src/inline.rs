@@ -329,6 +329,20 @@ fn delete_at_services(run: &mut Run<'_, '_>, code: &str) {
         "recursiveDelete(", ".delete_by_query(",
     ];
     git_library(run, code);
+    let says = |all: &[&str]| all.iter().all(|word| code.contains(word));
+    let likely = [
+        (says(&["Net::HTTP", ".delete("]), "sends a request to delete"),
+        (says(&["http.client", "'DELETE'"]) || says(&["http.client", "\"DELETE\""]), "sends a request to delete"),
+        (says(&["call_command", "flush"]) || says(&["call_command", "reset_db"]), "drops or empties a database"),
+        (says(&["stripe", "Refund.create"]) || says(&["stripe", "refunds.create"]), "moves money"),
+        (says(&["stripe", "ayout"]) && says(&["create("]) || says(&["stripe", "ransfer", "create("]), "moves money"),
+        (says(&["smtplib", "sendmail("]) || says(&["smtplib", "send_message("]), "sends a message"),
+        (says(&["nodemailer", "sendMail("]), "sends a message"),
+    ];
+    for (_, why) in likely.into_iter().filter(|(is_said, _)| *is_said).take(1) {
+        let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+        run.sure(Kind::RemoteState, "a service", scope, Reversibility::R4, certainty, why);
+    }
     if cloud.iter().any(|name| code.contains(name))
         && deletes.iter().any(|name| code.contains(name))
     {

@@ -150,7 +150,7 @@ impl Analyzer<'_> {
             self.push(call, &name, kind, &first.text, scope, level, certainty, why);
         }
         args.remove(0);
-        if first.text.contains('/')
+        if is_file
             && let Some(text) = self.script_text(&first.text)
         {
             return self.run_script(&first.text, &text, args, call);
@@ -317,7 +317,10 @@ impl Analyzer<'_> {
             }
             "cp" | "gcp" | "mv" | "gmv" | "ln" | "install" | "ginstall" => {
                 self.remember_copied(name, args);
-                let [source, target] = operands().collect::<Vec<_>>()[..] else { return };
+                let all: Vec<&Arg> = operands().collect();
+                // `install -m 755 SOURCE TARGET`
+                let at = if name.ends_with("install") { all.len().saturating_sub(2) } else { 0 };
+                let [source, target] = all.get(at..).unwrap_or_default() else { return };
                 if source.dynamic || target.dynamic {
                     return;
                 }

@@ -217,6 +217,10 @@ fn classify(words: &[&str]) -> Option<Finding> {
         },
         ["copy", ..] if has("program") => found(R3, "runs a program"),
         ["kill" | "terminate", ..] if words.len() > 1 => found(R3, "stops what others run"),
+        ["grant", ..] if has("all") || has("public") || has("superuser") => {
+            found(R3, "gives rights to somebody")
+        }
+        ["alter", "role" | "user", ..] => found(R3, "changes accounts or their rights"),
         ["revoke", ..] => found(R3, "revokes rights"),
         ["flush" | "purge" | "reset" | "shutdown", ..] if words.len() > 1 => {
             found(R3, "resets a server")
@@ -277,6 +281,8 @@ mod tests {
             ("INSERT INTO t VALUES ('delete from x')", None),
             ("CREATE TABLE t (a int)", None),
             ("truncate t", Some(R5)),
+            ("grant select on t to app", None),
+            ("grant all on all tables in schema public to public", Some(R3)),
             ("DELETE FROM t WHERE id > 0 OR 1=1", Some(R5)),
             ("delete from t where id is not null", Some(R5)),
             ("create or replace table a as select * from a where false", Some(R5)),

@@ -100,6 +100,15 @@ impl Reader<'_> {
                     self.perform(deed);
                 }
             }
+            ("joinpath", Value::Path(_)) => {
+                return args.iter().fold(receiver.clone(), |all, part| all.join(part));
+            }
+            ("extractall" | "unpack_archive" | "extract", _) => {
+                let target = args.iter().chain(named.iter().map(|(_, value)| value)).next().cloned();
+                if let Some(path) = target.filter(|path| path.known().is_some()) {
+                    self.perform(Deed::Write { path, appends: false });
+                }
+            }
             // `ctypes.CDLL(None).system(b"…")`
             ("system", Value::Unknown) if first.known().is_some() => {
                 if let Some(known) = first.known() {
@@ -107,8 +116,10 @@ impl Reader<'_> {
                 }
             }
             ("append" | "push" | "extend", _) => {}
-            (name, _) if STATEMENTS.contains(&name) && first.known().is_some() => {
-                let text = first.known().map(|known| known.text.clone()).unwrap_or_default();
+            (name, _) if STATEMENTS.contains(&name) && args.iter().any(|arg| arg.known().is_some()) => {
+                // `dbExecute(connection, "…")`
+                let text = args.iter().find_map(Value::known);
+                let text = text.map(|known| known.text.clone()).unwrap_or_default();
                 self.perform(Deed::Statement(text));
             }
             (name, _) if DROPS.contains(&name) || self.drops_all(name, args) => {

@@ -404,6 +404,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         _ => {}
     }
+    // What protects data is turned off.
+    let weakens = args.iter().any(|arg| {
+        ["--no-deletion-protection", "--no-backup", "--no-versioning", "--no-enable-point-in-time-recovery", "--skip-final-snapshot"]
+            .iter()
+            .any(|flag| arg.text.starts_with(flag))
+    });
+    let grants = words.windows(3).any(|three| matches!(three, ["role", "assignment", "create"]));
+    if weakens || grants {
+        return run.ask(Kind::RemoteState, &target, Scope::Remote, "weakens what protects a service");
+    }
     if deploys(run, &words) {
         return run.ask(Kind::RemoteState, &target, Scope::Remote, "deploys to where people use it");
     }

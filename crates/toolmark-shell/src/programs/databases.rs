@@ -69,8 +69,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "etcdctl" => {
-            if super::plain_words(run.args).first() == Some(&"del") {
+            let words = super::plain_words(run.args);
+            if words.first() == Some(&"del") {
                 whole(run, "deletes keys");
+            } else if words.contains(&"restore") {
+                run.ask(Kind::Overwrite, &words.join(" "), Scope::Outside, "replaces a store");
             }
         }
         "memcached-tool" if run.args.iter().any(|arg| arg.text.starts_with("flush")) => {
@@ -187,7 +190,11 @@ fn client(run: &mut Run<'_, '_>) {
             unseen(run, path);
             texts.extend(run.analyzer.script_text(path));
         }
-        Flow::Unknown if super::names_production(args) && !local => {
+        Flow::Unknown
+            if !local
+                && (super::names_production(args)
+                    || parsed.operands.first().is_some_and(|arg| arg.dynamic && arg.text.starts_with('$'))) =>
+        {
             let why = "runs statements known only at run time";
             run.ask(Kind::Delete, "its input", Scope::Remote, why);
         }
@@ -359,7 +366,8 @@ fn mongo(run: &mut Run<'_, '_>) {
     ];
     if all.iter().any(|piece| flat.contains(piece)) {
         run.effect(Kind::Delete, &code, Scope::Remote, R5, "drops or empties a collection");
-    } else if flat.contains("deleteMany(")
+    } else if flat.contains("updateMany({}")
+        || flat.contains("deleteMany(")
         || flat.contains("deleteOne(")
         || flat.contains(".remove(")
         || flat.contains("findOneAndDelete(")

@@ -223,8 +223,10 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
     run.analyzer.left.git(sub, args);
     // `ext::` names a command instead of an address.
     for text in args.iter().filter_map(|arg| arg.text.strip_prefix("ext::")) {
-        // A blank is written behind a percent sign there.
-        run.shell_text(&text.replace("% ", " "));
+        // A blank inside a word is written behind a percent sign there.
+        let marked = text.replace("% ", "\u{1}");
+        let words = marked.split(' ').map(|word| Arg::plain(&word.replace('\u{1}', " ")));
+        run.inner(words.collect(), crate::pipes::Flow::None);
     }
     if let Some(alias) = run.analyzer.made.git_alias(sub).map(str::to_owned) {
         let rest: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
@@ -232,6 +234,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         return;
     }
     match sub {
+        "delete" if run.name == "hub" => run.remote("a repository", "deletes a repository"),
         "checkout" => checkout(run, &grammar("bBUs").parse(args), args),
         "switch" => {
             let parsed = grammar("cCU").parse(args);

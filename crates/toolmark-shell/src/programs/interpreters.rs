@@ -250,6 +250,9 @@ fn is_shell(name: &str) -> bool {
 
 fn code(run: &mut Run<'_, '_>) {
     let name = run.name;
+    if name == "dart" && run.args.first().is_some_and(|arg| arg.text == "pub") {
+        return super::packages::run(run);
+    }
     // `dart run FILE`, `scala-cli run -e CODE`, `kotlinc -script FILE`
     let verb = run.args.first().map_or("", |arg| arg.text.as_str());
     let has_verb = matches!(name, "dart" | "scala-cli" | "crystal" | "nim")
@@ -332,6 +335,9 @@ fn code(run: &mut Run<'_, '_>) {
         };
         if is_code && let Some(code) = option.value {
             given = true;
+            // Long strings of Lua stand in double brackets.
+            let lua = code.replace("[[", "\"").replace("]]", "\"");
+            let code = if name.starts_with("lua") { lua.as_str() } else { code };
             if option.dynamic && (run.call.remote || is_one_variable(code)) {
                 unknown_code(run, code);
             }
@@ -433,6 +439,11 @@ fn is_foreign_address(text: &str) -> bool {
 /// `python -m MODULE …`.
 fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
     let rest = run.args.get(at..).unwrap_or_default().to_vec();
+    // What lies in a directory is shown to whoever asks.
+    let is_secret = |arg: &Arg| crate::secrets::is_secret(&arg.text) || crate::secrets::is_secret(&format!("{}/x", arg.text));
+    if module == "http.server" && rest.iter().any(|arg| is_secret(arg) || matches!(&*arg.text, "/" | "~")) {
+        run.effect(Kind::SendOut, "the network", Scope::Remote, R3, "serves secrets to the network");
+    }
     let name = match module {
         "pip" | "twine" | "poetry" | "flask" | "alembic" | "uv" | "hatch" | "flit" | "celery"
         | "django" | "ansible" => module,
@@ -457,6 +468,11 @@ fn make_texts(run: &mut Run<'_, '_>) {
         let text = arg.text.as_str();
         texts.extend(text.strip_prefix("--eval=").map(str::to_owned));
         texts.extend(Some(text).filter(|_| previous == "--eval").map(str::to_owned));
+        if let ("-f" | "--file" | "--makefile", "-" | "/dev/stdin", Flow::Remote) =
+            (previous, text, &run.call.input)
+        {
+            return execute_download(run);
+        }
         if let ("-f" | "--file" | "--makefile", "-" | "/dev/stdin", Flow::Text(input)) =
             (previous, text, &run.call.input)
         {

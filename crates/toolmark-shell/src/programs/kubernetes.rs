@@ -74,6 +74,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     );
                 }
                 ["apply" | "create" | "cp", ..] if super::names_production(own) => ask(run, &target),
+                ["apply" | "create", ..]
+                    if matches!(&run.call.input, Flow::Text(text)
+                        if ["hostPID", "privileged", "hostPath", "hostNetwork"].iter().any(|word| text.contains(word))) =>
+                {
+                    let (kind, level) = (Kind::Privilege, Reversibility::R3);
+                    run.effect(kind, &target, Scope::Remote, level, "runs with the rights of a node");
+                }
+                ["label", ..] if has(&["--all"]) => ask(run, &target),
                 ["apply" | "create", ..] if own.iter().any(|arg| arg.text.contains("://")) => {
                     let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R1);
                     run.effect(kind, &target, Scope::Remote, level, "applies what an address holds");

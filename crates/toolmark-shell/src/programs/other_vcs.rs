@@ -133,7 +133,9 @@ fn parse(args: &[Arg]) -> (Vec<&str>, Vec<&str>) {
 fn has_option(row: &Row, options: &[&str]) -> bool {
     options.iter().any(|given| {
         row.options.iter().any(|option| match option.strip_prefix("--") {
-            Some(long) => given.strip_prefix("--").is_some_and(|own| own.len() > 3 && long.starts_with(own)),
+            Some(long) => given
+                .strip_prefix("--")
+                .is_some_and(|own| own == long || own.len() > 3 && long.starts_with(own)),
             None => {
                 !given.starts_with("--")
                     && option.strip_prefix('-').is_some_and(|letter| given.contains(letter))

@@ -199,10 +199,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let why = "turns off a protection of the package manager";
             return run.effect(Kind::Persist, &target, Scope::Home, R1, why);
         }
-        ("pip" | "pip3", "uninstall") if args.iter().any(|arg| arg.text.contains("/dev/fd/") || arg.dynamic) => {
+        ("gem", "uninstall") if args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('a')) => {
+            return run.ask(Kind::Delete, &target, Scope::Home, "removes every package");
+        }
+        ("cargo", "uninstall") if args.iter().any(|arg| arg.dynamic) => {
             return run.ask(Kind::Delete, &target, Scope::Home, "removes packages known only at run time");
         }
-        ("npm" | "pnpm" | "yarn", "uninstall" | "rm" | "remove" | "un") if args.iter().any(|arg| arg.dynamic && arg.text.contains('(')) => {
+        ("pip" | "pip3", "uninstall") if args.iter().any(|arg| arg.text.contains("/dev/fd/") || arg.dynamic) || words.contains(&"pip") => {
+            return run.ask(Kind::Delete, &target, Scope::Home, "removes packages known only at run time");
+        }
+        ("npm" | "pnpm" | "yarn", "uninstall" | "rm" | "remove" | "un") if args.iter().any(|arg| arg.dynamic) || words.contains(&name) => {
             return run.ask(Kind::Delete, &target, Scope::Home, "removes packages known only at run time");
         }
         ("mvn", _) if words.iter().any(|word| matches!(*word, "release:perform" | "release:prepare" | "nexus-staging:release")) => {
@@ -306,6 +312,20 @@ fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
         if let Some(source) = source.or_else(file).map(str::to_owned) {
             return untrusted(run, &source, "installs from elsewhere than a registry");
         }
+    }
+    // `npm i OWNER/REPO`, `brew install OWNER/TAP/NAME`
+    let shorthand = words.iter().skip(1).find(|word| {
+        let slashes = word.matches('/').count();
+        let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "/_-.#@".contains(c));
+        let is_name = is_plain && !word.starts_with(['.', '/', '@', '~']);
+        match run.name {
+            "npm" | "pnpm" | "yarn" | "bun" => matches!(first, "i" | "install" | "add") && is_name && slashes == 1,
+            "brew" => first == "install" && is_name && slashes == 2 && !word.starts_with("homebrew/"),
+            _ => false,
+        }
+    });
+    if let Some(source) = shorthand.map(|word| (*word).to_owned()) {
+        return untrusted(run, &source, "installs from elsewhere than a registry");
     }
     match (run.name, first) {
         ("cargo", "install") if args.iter().any(|arg| arg.text.starts_with("--git")) => {
@@ -458,6 +478,8 @@ mod tests {
                 "npx @angular/cli new app",
                 "pip install torch --index-url https://download.pytorch.org/whl/cpu",
                 "npm install --registry http://localhost:4873 x",
+                "npm install ./packages/a",
+                "npm uninstall lodash",
                 "npm run build",
                 "cargo install ripgrep",
             ],

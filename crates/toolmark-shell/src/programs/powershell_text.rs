@@ -169,6 +169,8 @@ fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
                     false => words.extend(found),
                 }
             }
+            // Behind a block goes on what flowed into it.
+            Token::Pipe if words.is_empty() && !element.is_empty() => listed.clone_from(&element),
             Token::Pipe => {
                 listed = command(run, std::mem::take(&mut words), &listed, &mut left);
             }
@@ -190,7 +192,10 @@ fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
 }
 
 fn is_loop(word: &str) -> bool {
-    matches!(word.to_ascii_lowercase().as_str(), "%" | "foreach" | "foreach-object")
+    matches!(
+        word.to_ascii_lowercase().as_str(),
+        "%" | "foreach" | "foreach-object" | "?" | "where" | "where-object"
+    )
 }
 
 /// `$_`, `$_.FullName`, `$PSItem`

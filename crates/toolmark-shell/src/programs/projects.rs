@@ -94,11 +94,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     if matches!(run.name, "ansible-playbook" | "ansible-pull" | "ansible-runner") {
         playbooks(run);
     }
-    if run.analyzer.made.is_empty() || super::only_informs(run.args) {
+    let is_fed = matches!(run.call.input, crate::pipes::Flow::Text(_)) && compiles(run.name);
+    if run.analyzer.made.is_empty() && !is_fed || super::only_informs(run.args) {
         return;
     }
+    let is_compose = run.args.first().is_some_and(|arg| arg.text == "compose");
+    let name = if is_compose { "docker-compose" } else { run.name };
     for (programs, files, reading) in FILES {
-        if programs.contains(&run.name) {
+        if programs.contains(&name) {
             let texts: Vec<String> = files.iter().filter_map(|file| written(run, file)).collect();
             for text in texts {
                 suspect(run, |run| read(run, &text, *reading));
@@ -225,6 +228,17 @@ fn sources(run: &mut Run<'_, '_>) {
     let files = run.args.iter().filter(|arg| is_source(&arg.text));
     let mut texts: Vec<(String, String)> =
         files.filter_map(|arg| Some((arg.text.clone(), written(run, &arg.text)?))).collect();
+    // `gcc -xc -` reads what flows in; `java NAME` starts what was compiled.
+    if let (true, crate::pipes::Flow::Text(text)) = (run.args.iter().any(|arg| arg.text == "-"), &run.call.input) {
+        texts.push(("a.out".to_owned(), text.clone()));
+    }
+    let compiled = run.args.iter().filter(|_| runs).find_map(|arg| {
+        let path = run.analyzer.place(&arg.text).path;
+        run.analyzer.made.source(&path).map(str::to_owned)
+    });
+    if let Some(text) = compiled {
+        run_source(run, &text);
+    }
     // `go run .` takes what is there.
     if texts.is_empty() && run.args.iter().any(|arg| matches!(&*arg.text, "." | "./...")) {
         let usual = ["main.go", "src/main.rs", "main.zig", "main.v"];

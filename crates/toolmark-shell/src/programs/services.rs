@@ -79,6 +79,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let everything =
                 words.contains(&"1") || args.iter().skip(1).any(|arg| arg.text == "-1");
             let own = args.iter().any(|arg| arg.dynamic || arg.text.starts_with('%'));
+            // `kill $(pgrep toolmark)`
+            let is_guard = run.analyzer.commands.iter().any(|command| {
+                command.program == "pgrep" && command.args.iter().any(|arg| arg.text.contains("toolmark"))
+            });
+            if is_guard && own {
+                run.effect(Kind::Persist, "toolmark", Scope::System, R4, "stops the guard");
+            }
             if everything {
                 run.effect(Kind::StopService, &target, Scope::System, R4, "kills everything");
             } else if hard && !own {

@@ -59,6 +59,7 @@ pub(super) fn destroys(verb: &str) -> bool {
     ]
     .iter()
     .any(|start| verb.starts_with(start))
+        || ["-delete", "-destroy", "-purge", "-terminate"].iter().any(|end| verb.ends_with(end))
 }
 
 /// Verbs a person should review.
@@ -241,7 +242,7 @@ pub(super) fn find(words: &[&str], reach: usize) -> Option<Verb> {
         let mut safe = false;
         for piece in word.split(':') {
             // `DeleteInstance` of some clouds
-            let camel = piece.starts_with(|c: char| c.is_ascii_uppercase()).then(|| first_word(piece));
+            let camel = piece.contains(|c: char| c.is_ascii_uppercase()).then(|| first_word(piece));
             if destroys(piece) || camel.as_deref().is_some_and(destroys) {
                 verdict = Some(Verb::Destroys);
             } else if disturbs(piece) && verdict.is_none() {
