@@ -146,7 +146,8 @@ impl Past {
         const LINES: usize = 64;
         let mut pushes = false;
         for line in output.lines().take(LINES) {
-            let line = line.trim();
+            // Git writes its progress over itself in the same line.
+            let line = line.rsplit('\r').next().unwrap_or(line).trim();
             // `To ADDRESS` stands above what a push did, `From ADDRESS` above a fetch.
             pushes = (pushes || line.starts_with("To ")) && !line.starts_with("From ");
             let quoted = |start: &str| line.strip_prefix(start)?.strip_suffix('\'');
@@ -357,7 +358,7 @@ mod tests {
             (&[], "On branch x", "git push --force-with-lease", Ask),
             (
                 &["git rebase origin/main"],
-                "Successfully rebased and updated refs/heads/x.",
+                "Rebasing (1/1)\rSuccessfully rebased and updated refs/heads/x.",
                 "git push --force-with-lease",
                 Allow,
             ),

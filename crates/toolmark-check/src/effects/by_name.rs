@@ -465,7 +465,7 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
 
 /// Is a tool one of a server, by its name?
 fn has_server(name: &str) -> bool {
-    name.contains("__") || name.starts_with("mcp_") || name.contains(['-', '/', '.', ':'])
+    name.contains("__") || name.starts_with("mcp_") || name.contains(['-', '/', ':'])
 }
 
 /// Is a message for a few people that are named, with nothing attached to it?

@@ -1,0 +1,342 @@
+//! Calls: what stands behind a value, with its arguments, and the blocks and functions that are
+//! handed along.
+
+use super::{MAX_DEEDS, Reader, is_keyword};
+use crate::inline::functions::{self, Called, Deed, FunctionCall};
+use crate::inline::lex::Token;
+use crate::inline::value::{Known, Value};
+use crate::inline::{Language, decode};
+
+impl Reader<'_> {
+    pub(super) fn postfix(&mut self, mut value: Value) -> Value {
+        let dots = matches!(self.language, Language::Perl | Language::Php);
+        loop {
+            // A chain may go on in the next line.
+            if matches!(self.peek(), Some(Token::Line)) {
+                let lines =
+                    self.tokens[self.at..].iter().take_while(|t| **t == Token::Line).count();
+                if !dots && self.is_mark_at(lines, ".") {
+                    self.at += lines;
+                }
+            }
+            match self.peek() {
+                Some(Token::Mark("." | "?.")) if dots => return self.finish(value),
+                Some(Token::Mark("." | "?." | "->" | "::")) => {
+                    let Some(Token::Name(member)) = self.peek_at(1).cloned() else {
+                        // `"rm -rf x".!` of Scala
+                        if self.is_mark_at(1, "!")
+                            && let Value::Text(known) = &value
+                        {
+                            self.perform(Deed::Shell(known.clone()));
+                        }
+                        return self.finish(value);
+                    };
+                    self.at += 2;
+                    value = self.member(value, &member);
+                }
+                Some(Token::Mark("(")) => {
+                    let receiver = value.clone();
+                    let (args, named) = self.arguments(Some(&receiver));
+                    value = match value {
+                        Value::Name(name) => self.call(&name, &args, &named),
+                        Value::OneOf(values) => self.call_any(&values, &args, &named),
+                        _ => Value::Unknown,
+                    };
+                }
+                Some(Token::Mark("[")) if !matches!(value, Value::Unknown | Value::Number(_)) => {
+                    value = self.index(value);
+                }
+                Some(Token::Text(_)) if is_template(&value) => {
+                    // `$`rm -rf x`` of JavaScript
+                    if let Value::Text(known) = self.primary() {
+                        self.perform(Deed::Shell(known));
+                    }
+                    value = Value::Unknown;
+                }
+                _ => match value {
+                    Value::Name(name) if self.takes_bare(&name) => {
+                        let args = self.bare_arguments();
+                        value = self.call(&name, &args, &[]);
+                    }
+                    value => return self.finish(value),
+                },
+            }
+            self.block(&value);
+        }
+    }
+
+    pub(super) fn finish(&mut self, value: Value) -> Value {
+        if let Value::Command(words) = &value
+            && let Some(deed) = functions::command(words)
+        {
+            self.perform(deed);
+        }
+        value
+    }
+
+    /// Is a function called without parentheses here?
+    pub(super) fn takes_bare(&self, name: &str) -> bool {
+        let has_bare = matches!(
+            self.language,
+            Language::Ruby | Language::Perl | Language::Php | Language::Lisp | Language::Other
+        );
+        let is_operand = match self.peek() {
+            Some(Token::Text(_) | Token::Words(_)) => true,
+            Some(Token::Number(_)) => self.language == Language::Perl,
+            Some(Token::Name(word)) => !is_keyword(word) || word == "my",
+            // `unlink;` and `unlink }` of Perl work on `$_`.
+            Some(Token::Mark("}" | ";") | Token::Line) | None => {
+                let is_ruby = self.language == Language::Ruby && name == "fork";
+                is_ruby || self.language == Language::Perl
+            }
+            Some(Token::Mark("*" | "[" | "<")) => {
+                matches!(self.language, Language::Ruby)
+            }
+            _ => false,
+        };
+        let is_own = matches!(self.peek(), Some(Token::Name(word)) if matches!(word.as_str(), "for" | "foreach" | "while"))
+            && self.language == Language::Perl;
+        has_bare && (is_operand || is_own) && functions::is_known(name, self.language)
+    }
+
+    pub(super) fn bare_arguments(&mut self) -> Vec<Value> {
+        let mut args = Vec::new();
+        loop {
+            match self.peek() {
+                None | Some(Token::Line | Token::Mark(";" | "}" | ")" | "]")) => break,
+                Some(Token::Mark(",")) => self.at += 1,
+                Some(Token::Name(name)) if name == "my" => self.at += 1,
+                Some(Token::Name(name)) if matches!(name.as_str(), "for" | "foreach") => {
+                    // What is bound behind it was bound in the first reading.
+                    self.binding();
+                }
+                Some(Token::Name(name)) if is_keyword(name) => break,
+                _ => {
+                    let before = self.at;
+                    args.push(self.expression());
+                    if self.at == before {
+                        self.at += 1;
+                        break;
+                    }
+                }
+            }
+        }
+        if args.is_empty() { vec![self.element.clone()] } else { args }
+    }
+
+    /// `{ |x| … }`, `do |x|`: the block takes the values of what is before it.
+    pub(super) fn block(&mut self, value: &Value) {
+        let is_block = self.is_mark("{") || self.is_name("do");
+        if !is_block || !self.is_mark_at(1, "|") || self.language == Language::JavaScript {
+            return;
+        }
+        self.at += 2;
+        while let Some(Token::Name(name)) = self.peek().cloned() {
+            self.bind(&name, value.element());
+            self.at += 1;
+            self.take_mark(",");
+        }
+        self.take_mark("|");
+    }
+
+    pub(super) fn member(&mut self, value: Value, member: &str) -> Value {
+        if let Value::Name(name) = &value {
+            return Value::Name(format!("{name}.{member}"));
+        }
+        // `[IO.File]::Delete(…)` of PowerShell names a class.
+        if let Value::List(values) = &value
+            && let [Value::Name(name)] = values.as_slice()
+            && self.language == Language::PowerShell
+        {
+            return Value::Name(format!("{name}.{member}"));
+        }
+        let (args, named) = match self.is_mark("(") {
+            true => self.arguments(Some(&value)),
+            false if self.language == Language::Ruby && self.takes_bare("unlink") => {
+                (Vec::new(), Vec::new())
+            }
+            false => (Vec::new(), Vec::new()),
+        };
+        self.method(&value, member, &args, &named)
+    }
+
+    pub(super) fn index(&mut self, value: Value) -> Value {
+        let start = self.at;
+        let Value::List(keys) = self.list() else { return Value::Unknown };
+        let reverses = self.tokens.get(start..self.at).is_some_and(|tokens| {
+            let marks: Vec<&str> = tokens
+                .iter()
+                .filter_map(|token| match token {
+                    Token::Mark(mark) => Some(*mark),
+                    _ => None,
+                })
+                .collect();
+            matches!(marks.as_slice(), ["[", "::", "-", "]"])
+        });
+        if reverses {
+            return value.map_text(decode::reversed);
+        }
+        match (value, keys.first()) {
+            (Value::Name(name), Some(key)) => match key.certain() {
+                Some(key) if is_environment(&name) => functions::variable(key),
+                Some(pattern) if name == "Dir" => Value::Files(Known::plain(pattern)),
+                Some(key) => Value::Name(format!("{name}.{key}")),
+                None => Value::Unknown,
+            },
+            (Value::List(values), Some(Value::Number(at))) => at
+                .parse()
+                .ok()
+                .and_then(|at: usize| values.get(at).cloned())
+                .unwrap_or(Value::Unknown),
+            (Value::Map(pairs), Some(key)) => {
+                let found = pairs.iter().find(|(name, _)| Some(name.as_str()) == key.certain());
+                found.map_or(Value::Unknown, |(_, value)| value.clone())
+            }
+            (value @ (Value::Files(_) | Value::OneOf(_)), _) => value,
+            _ => Value::Unknown,
+        }
+    }
+
+    /// The arguments of a call: those without names, and those with.
+    pub(super) fn arguments(&mut self, receiver: Option<&Value>) -> (Vec<Value>, Vec<(String, Value)>) {
+        let (mut args, mut named) = (Vec::new(), Vec::new());
+        self.at += 1;
+        while let Some(token) = self.peek().cloned() {
+            match token {
+                Token::Mark(")") => break,
+                Token::Line | Token::Mark("," | ";") => self.at += 1,
+                Token::Name(name) if matches!(name.as_str(), "for" | "foreach") => self.binding(),
+                Token::Name(name) if self.is_assigned() || self.is_mark_at(1, ":") => {
+                    self.at += 2;
+                    let value = self.expression();
+                    named.push((name, value));
+                }
+                _ if self.parameters(receiver) => {}
+                _ => {
+                    let before = self.at;
+                    args.push(self.expression());
+                    if self.at == before {
+                        self.at += 1;
+                    }
+                }
+            }
+        }
+        self.take_mark(")");
+        (args, named)
+    }
+
+    /// `x =>`, `(x) =>`, `({x}) =>`, `function (x)`: parameters that take the values of what
+    /// the function is handed to.
+    pub(super) fn parameters(&mut self, receiver: Option<&Value>) -> bool {
+        if self.language != Language::JavaScript {
+            return false;
+        }
+        let mut at = 0;
+        while matches!(self.peek_at(at), Some(Token::Name(name)) if matches!(name.as_str(), "async" | "function"))
+        {
+            at += 1;
+        }
+        let is_function = at > 0 && self.is_mark_at(at, "(");
+        let mut names = Vec::new();
+        let mut takes_apart = false;
+        if self.is_mark_at(at, "(") {
+            at += 1;
+            while let Some(token) = self.peek_at(at) {
+                match token {
+                    Token::Name(name) => names.push(name.clone()),
+                    Token::Mark("{") => takes_apart = true,
+                    Token::Mark(",") | Token::Mark("}") => {}
+                    _ => break,
+                }
+                at += 1;
+            }
+            if !self.is_mark_at(at, ")") {
+                return false;
+            }
+            at += 1;
+        } else if let Some(Token::Name(name)) = self.peek_at(at) {
+            names.push(name.clone());
+            at += 1;
+        } else {
+            return false;
+        }
+        if !is_function && !self.is_mark_at(at, "=>") {
+            return false;
+        }
+        let value = receiver.map_or(Value::Unknown, |value| match value {
+            Value::Name(name) => match name.rsplit_once('.') {
+                // `import('fs').then(…)`
+                Some((module, "then" | "forEach" | "map")) => Value::Name(module.to_owned()),
+                _ => Value::Unknown,
+            },
+            value => value.element(),
+        });
+        for name in names {
+            let value = match &value {
+                Value::Name(module) if takes_apart => Value::Name(format!("{module}.{name}")),
+                value => value.clone(),
+            };
+            self.bind(&name, value);
+        }
+        self.at += at + usize::from(!is_function);
+        true
+    }
+
+    pub(super) fn call_any(&mut self, values: &[Value], args: &[Value], named: &[(String, Value)]) -> Value {
+        let mut value = Value::Unknown;
+        for function in values {
+            if let Value::Name(name) = function {
+                value = self.call(name, args, named);
+            }
+        }
+        value
+    }
+
+    pub(in crate::inline) fn call(&mut self, name: &str, args: &[Value], named: &[(String, Value)]) -> Value {
+        let name = ["globalThis.", "window.", "builtins.", "__builtins__.", "System."]
+            .iter()
+            .find_map(|start| {
+                name.strip_prefix(start).filter(|rest| rest.contains('.') || *start != "System.")
+            })
+            .unwrap_or(name);
+        // The first name may be bound to a module.
+        let full = match name.split_once('.') {
+            Some((first, rest)) => match self.names.get(first) {
+                Some(Value::Name(module)) => format!("{module}.{rest}"),
+                _ => name.to_owned(),
+            },
+            None => name.to_owned(),
+        };
+        let (language, program) = (self.language, self.program);
+        let call = FunctionCall { name: &full, args, named, language, program };
+        let Called { value, deed } = call.apply();
+        let has_deed = deed.is_some();
+        if let Some(deed) = deed {
+            self.perform(deed);
+        }
+        if let Value::Files(_) | Value::OneOf(_) = &value
+            && self.found.listed.len() < MAX_DEEDS
+        {
+            self.found.listed.push(value.clone());
+            self.element = value.element();
+        }
+        if value == Value::Unknown
+            && !has_deed
+            && let Some((_, method)) = full.rsplit_once('.')
+        {
+            // The thing it belongs to is not known.
+            return self.method(&Value::Unknown, method, args, named);
+        }
+        value
+    }
+}
+
+fn is_environment(name: &str) -> bool {
+    matches!(name, "os.environ" | "environ" | "process.env" | "ENV" | "$_ENV" | "$ENV" | "%ENV")
+}
+
+/// Names before which a template is a command: `$`…``.
+fn is_template(value: &Value) -> bool {
+    matches!(value, Value::Name(name)
+        if matches!(name.as_str(), "$" | "Bun.$" | "bun.$" | "zx.$" | "execa.$" | "sh" | "$.sync"))
+}
