@@ -529,7 +529,9 @@ impl<'c> Analyzer<'c> {
                 let mut all = rest.to_vec();
                 let reads = |given: &&Redirection| given.kind == RedirectionKind::Read;
                 let files = simple.redirections.iter().filter(reads);
-                all.extend(files.filter_map(|given| given.target.literal()).map(|text| Arg::plain(&text)));
+                all.extend(
+                    files.filter_map(|given| given.target.literal()).map(|text| Arg::plain(&text)),
+                );
                 all
             })
         {
@@ -553,7 +555,16 @@ impl<'c> Analyzer<'c> {
             let (kind, level) = (Kind::ReadSecret, Reversibility::R1);
             let why = "writes the environment to a file";
             let scope = Scope::Unknown;
-            self.push(&call, &program, kind, "the environment", scope, level, Certainty::Proven, why);
+            self.push(
+                &call,
+                &program,
+                kind,
+                "the environment",
+                scope,
+                level,
+                Certainty::Proven,
+                why,
+            );
         }
         self.remember_written(&simple.redirections, &output, &call);
         let is_fed = |given: &Redirection| {

@@ -86,8 +86,8 @@ fn is_command(part: &str) -> bool {
     let is_windows =
         |word: &str| is_option(word) || word.contains('\\') || word.matches('%').count() > 1;
     let is = |name: &&str| first.eq_ignore_ascii_case(name);
-    let is_known = COMMANDS.iter().any(is)
-        || crate::programs::windows::knows(&first.to_ascii_lowercase());
+    let is_known =
+        COMMANDS.iter().any(is) || crate::programs::windows::knows(&first.to_ascii_lowercase());
     is_known && (is(&"%comspec%") || words.any(is_windows))
 }
 
@@ -95,7 +95,8 @@ fn is_command(part: &str) -> bool {
 fn without_loops(text: &str) -> Cow<'_, str> {
     let lower = text.to_ascii_lowercase();
     let Some(start) = lower.find("for /") else { return Cow::Borrowed(text) };
-    let Some(body) = lower.get(start..).and_then(|rest| rest.find(" do ")).map(|at| start + at) else {
+    let Some(body) = lower.get(start..).and_then(|rest| rest.find(" do ")).map(|at| start + at)
+    else {
         return Cow::Borrowed(text);
     };
     let head = text.get(start + 4..body).unwrap_or("");
@@ -228,10 +229,7 @@ mod tests {
                 r#"for /d %i in (C:\Users\*) do rmdir /s /q "%i""#,
                 "Remove-Item -Recurse -Force $env:USERPROFILE\\docs",
             ],
-            &[
-                "Remove-Item -Recurse $env:X",
-                r#"for /r C:\Users\me\docs %f in (*) do del "%f""#,
-            ],
+            &["Remove-Item -Recurse $env:X", r#"for /r C:\Users\me\docs %f in (*) do del "%f""#],
             &[
                 r"dir C:\Users\me",
                 r"del build\app.log",

@@ -192,8 +192,28 @@ fn write_unknown(run: &mut Run<'_, '_>, found: &Deeds, call: &Call) {
 fn writes_nothing(skeleton: &str) -> bool {
     let opens = ["open(", "open", "fopen(", "File.new"].iter().any(|word| skeleton.contains(word));
     let writes = [
-        "write", "print", "puts", "dump", "save", "to_csv", "to_json", "to_file", "copy", "<<", "say", "put", "stream",
-        "Stream", "pipe(", "export", "append", "with", "subprocess", "stdout", "Popen", "logging",
+        "write",
+        "print",
+        "puts",
+        "dump",
+        "save",
+        "to_csv",
+        "to_json",
+        "to_file",
+        "copy",
+        "<<",
+        "say",
+        "put",
+        "stream",
+        "Stream",
+        "pipe(",
+        "export",
+        "append",
+        "with",
+        "subprocess",
+        "stdout",
+        "Popen",
+        "logging",
     ];
     opens && !writes.iter().any(|word| skeleton.contains(word))
 }
@@ -263,8 +283,18 @@ fn starts_shell(deed: &Deed) -> bool {
 fn run_built_text(run: &mut Run<'_, '_>, skeleton: &str) {
     let has = |names: &[&str]| names.iter().any(|name| skeleton.contains(name));
     let runs = [
-        "exec(", "eval(", "(eval)", "evalURI", "evalget(", "evalfile_get", "evalLWP", "Function(", "instance_eval",
-        "compile(", "load(io.", "loadstring(",
+        "exec(",
+        "eval(",
+        "(eval)",
+        "evalURI",
+        "evalget(",
+        "evalfile_get",
+        "evalLWP",
+        "Function(",
+        "instance_eval",
+        "compile(",
+        "load(io.",
+        "loadstring(",
     ];
     if !has(&runs) {
         return;
@@ -300,18 +330,44 @@ fn run_built_text(run: &mut Run<'_, '_>, skeleton: &str) {
 /// The whole environment is put into a request.
 fn send_environment(run: &mut Run<'_, '_>, skeleton: &str) {
     let sends = [
-        "requests.post", "requests.put", "requests.get(\"http", "urlopen", "httpx.post", "fetch(", "axios", "http.request",
-        "https.request", "Net::HTTP", "HTTParty", "curl_exec", "got(", "got.post", "aiohttp", "socket.", "net.connect",
+        "requests.post",
+        "requests.put",
+        "requests.get(\"http",
+        "urlopen",
+        "httpx.post",
+        "fetch(",
+        "axios",
+        "http.request",
+        "https.request",
+        "Net::HTTP",
+        "HTTParty",
+        "curl_exec",
+        "got(",
+        "got.post",
+        "aiohttp",
+        "socket.",
+        "net.connect",
     ];
     // The value of one variable is how programs log in.
-    let whole = ["process.env", "os.environ", "ENV.to_h", "ENV.to_hash", "ENV.inspect", "getenv()", "$_ENV", "$_SERVER", "System.getenv()"];
+    let whole = [
+        "process.env",
+        "os.environ",
+        "ENV.to_h",
+        "ENV.to_hash",
+        "ENV.inspect",
+        "getenv()",
+        "$_ENV",
+        "$_SERVER",
+        "System.getenv()",
+    ];
     let is_whole = |name: &&str| {
         skeleton.match_indices(*name).any(|(at, _)| {
             let next = skeleton.get(at + name.len()..).and_then(|rest| rest.chars().next());
             !matches!(next, Some('.' | '[' | '_' | '?')) || name.ends_with("()")
         })
     };
-    if sends.iter().any(|word| skeleton.contains(word)) && whole.iter().any(|name| is_whole(&name)) {
+    if sends.iter().any(|word| skeleton.contains(word)) && whole.iter().any(|name| is_whole(&name))
+    {
         let (scope, certainty) = (Scope::Remote, Certainty::Likely);
         let why = "sends the environment";
         run.sure(Kind::SendOut, "the environment", scope, Reversibility::R5, certainty, why);
@@ -321,21 +377,54 @@ fn send_environment(run: &mut Run<'_, '_>, skeleton: &str) {
 /// Calls of clouds that delete.
 fn delete_at_services(run: &mut Run<'_, '_>, code: &str) {
     let cloud = [
-        "boto3", "google.cloud", "azure.", "aws-sdk", "@google-cloud", "kubernetes", "import docker", "dockerode",
-        "digitalocean", "stripe", "firebase_admin", "firebase-admin", "pymongo", "elasticsearch", "hcloud", "openstack",
+        "boto3",
+        "google.cloud",
+        "azure.",
+        "aws-sdk",
+        "@google-cloud",
+        "kubernetes",
+        "import docker",
+        "dockerode",
+        "digitalocean",
+        "stripe",
+        "firebase_admin",
+        "firebase-admin",
+        "pymongo",
+        "elasticsearch",
+        "hcloud",
+        "openstack",
     ];
     let deletes = [
-        ".delete(", ".delete_", ".terminate_", ".terminate(", "DeleteCommand", ".purge", ".prune(", ".remove(force", ".destroy(",
-        "recursiveDelete(", ".delete_by_query(",
+        ".delete(",
+        ".delete_",
+        ".terminate_",
+        ".terminate(",
+        "DeleteCommand",
+        ".purge",
+        ".prune(",
+        ".remove(force",
+        ".destroy(",
+        "recursiveDelete(",
+        ".delete_by_query(",
     ];
     git_library(run, code);
     let says = |all: &[&str]| all.iter().all(|word| code.contains(word));
     let likely = [
         (says(&["Net::HTTP", ".delete("]), "sends a request to delete"),
-        (says(&["http.client", "'DELETE'"]) || says(&["http.client", "\"DELETE\""]), "sends a request to delete"),
-        (says(&["call_command", "flush"]) || says(&["call_command", "reset_db"]), "drops or empties a database"),
+        (
+            says(&["http.client", "'DELETE'"]) || says(&["http.client", "\"DELETE\""]),
+            "sends a request to delete",
+        ),
+        (
+            says(&["call_command", "flush"]) || says(&["call_command", "reset_db"]),
+            "drops or empties a database",
+        ),
         (says(&["stripe", "Refund.create"]) || says(&["stripe", "refunds.create"]), "moves money"),
-        (says(&["stripe", "ayout"]) && says(&["create("]) || says(&["stripe", "ransfer", "create("]), "moves money"),
+        (
+            says(&["stripe", "ayout"]) && says(&["create("])
+                || says(&["stripe", "ransfer", "create("]),
+            "moves money",
+        ),
         (says(&["smtplib", "sendmail("]) || says(&["smtplib", "send_message("]), "sends a message"),
         (says(&["nodemailer", "sendMail("]), "sends a message"),
     ];
@@ -357,7 +446,8 @@ fn git_library(run: &mut Run<'_, '_>, code: &str) {
     if !code.contains("Repo") && !code.contains("simple-git") && !code.contains("simpleGit") {
         return;
     }
-    for (at, lead) in code.match_indices(".git.").chain(code.match_indices("simpleGit().")).take(16) {
+    for (at, lead) in code.match_indices(".git.").chain(code.match_indices("simpleGit().")).take(16)
+    {
         let rest = code.get(at + lead.len()..).unwrap_or("");
         let Some((name, rest)) = rest.split_once('(') else { continue };
         if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
@@ -369,7 +459,8 @@ fn git_library(run: &mut Run<'_, '_>, code: &str) {
         let text = format!("git {} {}", name.replace('_', "-"), words.join(" "));
         crate::programs::suspect(run, |run| run.shell_text(&text));
     }
-    if code.contains("working_tree=True") || code.contains("force=True") && code.contains(".push(") {
+    if code.contains("working_tree=True") || code.contains("force=True") && code.contains(".push(")
+    {
         let (scope, certainty) = (Scope::TreeTracked, Certainty::Likely);
         let why = "discards local changes or overwrites a remote";
         run.sure(Kind::DiscardVcs, "a repository", scope, Reversibility::R4, certainty, why);

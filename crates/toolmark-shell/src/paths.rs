@@ -255,15 +255,53 @@ pub(crate) fn is_artefact(relative: &str) -> bool {
 const REBUILT: &[(&[&str], &[&str])] = &[
     (&["vendor"], &["composer", "bundle", "go", "cargo", "dep", "glide", "govendor", "carton"]),
     (&["bin", "obj"], &["dotnet", "msbuild", "nuget"]),
-    (&["bin"], &["go", "make", "gmake", "javac", "gcc", "g++", "cc", "clang", "cmake", "ninja", "gradle", "gradlew", "mvn", "tsc", "zig", "shards", "dart", "goreleaser", "mage"]),
+    (
+        &["bin"],
+        &[
+            "go",
+            "make",
+            "gmake",
+            "javac",
+            "gcc",
+            "g++",
+            "cc",
+            "clang",
+            "cmake",
+            "ninja",
+            "gradle",
+            "gradlew",
+            "mvn",
+            "tsc",
+            "zig",
+            "shards",
+            "dart",
+            "goreleaser",
+            "mage",
+        ],
+    ),
     (&["lib", "libs"], &["tsc", "babel", "rollup", "swc", "lerna", "rescript"]),
     (&["packages"], &["nuget", "dotnet"]),
     (&["public"], &["hugo", "gatsby", "zola", "hexo", "vuepress"]),
     (&["site"], &["mkdocs", "pandoc"]),
-    (&["generated", "gen", "__generated__"], &["buf", "protoc", "graphql-codegen", "openapi-generator", "openapi-generator-cli", "prisma", "sqlc", "go"]),
+    (
+        &["generated", "gen", "__generated__"],
+        &[
+            "buf",
+            "protoc",
+            "graphql-codegen",
+            "openapi-generator",
+            "openapi-generator-cli",
+            "prisma",
+            "sqlc",
+            "go",
+        ],
+    ),
     (&["third_party", "external"], &["conan", "vcpkg", "gclient", "cmake"]),
     (&["env"], &["virtualenv", "conda"]),
-    (&["reports", "report", "allure-results", "allure-report"], &["pytest", "mvn", "gradle", "allure"]),
+    (
+        &["reports", "report", "allure-results", "allure-report"],
+        &["pytest", "mvn", "gradle", "allure"],
+    ),
     (&["roles", "collections"], &["ansible-galaxy"]),
     (&["charts"], &["helm"]),
     (&["carthage", "Carthage"], &["carthage"]),
@@ -272,9 +310,9 @@ const REBUILT: &[(&[&str], &[&str])] = &[
 /// Is a part of a path what one of these programs makes anew?
 pub(crate) fn is_rebuilt(path: &str, programs: &[String]) -> bool {
     let has = |tools: &[&str]| programs.iter().any(|program| tools.contains(&program.as_str()));
-    REBUILT.iter().any(|(names, tools)| {
-        path.split('/').any(|part| names.contains(&part)) && has(tools)
-    })
+    REBUILT
+        .iter()
+        .any(|(names, tools)| path.split('/').any(|part| names.contains(&part)) && has(tools))
 }
 
 impl Context<'_> {

@@ -123,8 +123,7 @@ impl Analyzer<'_> {
         let name = program_name(&first.text);
         // `uv run https://…/x.py`
         if first.text.contains("://") {
-            let (kind, scope, level) =
-                (Kind::ExecuteUntrusted, Scope::Remote, Reversibility::R3);
+            let (kind, scope, level) = (Kind::ExecuteUntrusted, Scope::Remote, Reversibility::R3);
             let why = "runs a program from a URL";
             self.push(call, &name, kind, &first.text, scope, level, Certainty::Proven, why);
         }
@@ -150,9 +149,7 @@ impl Analyzer<'_> {
             self.push(call, &name, kind, &first.text, scope, level, certainty, why);
         }
         args.remove(0);
-        if is_file
-            && let Some(text) = self.script_text(&first.text)
-        {
+        if is_file && let Some(text) = self.script_text(&first.text) {
             return self.run_script(&first.text, &text, args, call);
         }
         if first.text.contains('/')
@@ -349,9 +346,10 @@ impl Analyzer<'_> {
 
     /// `coproc sh`: what is written to its descriptor is its input.
     fn start_coprocess(&mut self, args: &[Arg]) {
-        let program = args.iter().map(|arg| program_name(&arg.text)).find(|name| {
-            name == "{" || name.ends_with("sh") || programs::is_known(name)
-        });
+        let program = args
+            .iter()
+            .map(|arg| program_name(&arg.text))
+            .find(|name| name == "{" || name.ends_with("sh") || programs::is_known(name));
         let program = program.filter(|name| name != "{").unwrap_or_else(|| "sh".to_owned());
         self.coprocess = Some(program);
     }
@@ -728,10 +726,18 @@ fn elsewhere_artefact(path: &str) -> bool {
 /// What programs keep in the home and fetch again: a directory of the caches, not all of them.
 fn is_home_cache(path: &str) -> bool {
     const CACHES: &[&str] = &[
-        "/.cache/", "/.npm/_cacache", "/.gradle/caches", "/.cargo/registry", "/Library/Caches/", "/.pnpm-store/",
-        "/.yarn/cache", "/.nuget/packages", "/go/pkg/mod",
+        "/.cache/",
+        "/.npm/_cacache",
+        "/.gradle/caches",
+        "/.cargo/registry",
+        "/Library/Caches/",
+        "/.pnpm-store/",
+        "/.yarn/cache",
+        "/.nuget/packages",
+        "/go/pkg/mod",
     ];
-    let rest = CACHES.iter().find_map(|cache| path.split_once(cache).map(|(_, rest)| (cache, rest)));
+    let rest =
+        CACHES.iter().find_map(|cache| path.split_once(cache).map(|(_, rest)| (cache, rest)));
     rest.is_some_and(|(cache, rest)| !cache.ends_with('/') || !matches!(rest, "" | "*"))
 }
 

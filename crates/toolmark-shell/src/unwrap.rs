@@ -50,9 +50,9 @@ fn row(name: &str) -> Option<Wrapper> {
         "pkexec" => wrapper("", &["user"], 0),
         "env" | "genv" => wrapper("uCS", &["unset", "chdir", "split-string"], 0),
         "command" | "builtin" | "nohup" | "setsid" | "unbuffer" | "fakeroot" | "winpty"
-        | "chronic" | "ifne" | "torsocks" | "prlimit" | "noglob" | "nocorrect" | "rtk"
-        | "then" | "else" | "do" | "cross-env" | "cross-env-shell" | "valgrind"
-        | "eatmydata" | "nocache" | "catchsegv" | "systemd-inhibit" | "fakechroot" | "setpriv"
+        | "chronic" | "ifne" | "torsocks" | "prlimit" | "noglob" | "nocorrect" | "rtk" | "then"
+        | "else" | "do" | "cross-env" | "cross-env-shell" | "valgrind" | "eatmydata"
+        | "nocache" | "catchsegv" | "systemd-inhibit" | "fakechroot" | "setpriv"
         | "dbus-launch" | "uclampset" | "sem" | "lvm" => wrapper("", &[], 0),
         "time" | "gtime" => wrapper("fo", &["format", "output"], 0),
         "proxychains" | "proxychains4" | "env-cmd" => wrapper("fe", &["file"], 0),

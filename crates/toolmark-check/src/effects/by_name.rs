@@ -106,8 +106,9 @@ pub(super) fn says(name: &str) -> Says {
             "dry" => said.only_reads = true,
             word if is_of_view(word) => said.is_of_view = true,
             "refund" | "payout" | "payouts" | "transfer" | "withdraw" | "withdrawal" | "charge"
-            | "pay" | "payment" | "payments" | "wire" | "disburse" | "disbursement" | "purchase"
-            | "buy" | "sell" | "topup" | "trade" | "swap" | "stake" | "remit" | "tip" => {
+            | "pay" | "payment" | "payments" | "wire" | "disburse" | "disbursement"
+            | "purchase" | "buy" | "sell" | "topup" | "trade" | "swap" | "stake" | "remit"
+            | "tip" => {
                 said.pays = true;
             }
             "card" | "cards" | "order" | "orders" | "subscription" => said.is_paid = true,
@@ -115,8 +116,8 @@ pub(super) fn says(name: &str) -> Says {
             "send" | "broadcast" | "blast" | "schedule" => said.sends |= at == 0,
             "tweet" | "toot" => said.posts |= at == 0,
             "post" | "publish" => said.posts |= at == 0,
-            "email" | "emails" | "mail" | "mails" | "sms" | "newsletter" | "invite"
-            | "invites" | "campaign" | "campaigns" | "notification" | "notifications" | "push"
+            "email" | "emails" | "mail" | "mails" | "sms" | "newsletter" | "invite" | "invites"
+            | "campaign" | "campaigns" | "notification" | "notifications" | "push"
             | "announcement" | "fax" | "letter" | "whatsapp" | "mms" | "voicemail" | "dm" => {
                 said.is_mail = true;
             }
@@ -473,23 +474,45 @@ fn writes_to_few(args: &Value) -> bool {
     /// More than these is a mailing.
     const FEW: usize = 3;
     let keys = ["to", "cc", "bcc", "recipient", "recipients", "email", "emails"];
-    let everybody = ["all", "everyone", "everybody", "list", "team", "customers", "users", "subscribers"];
+    let everybody =
+        ["all", "everyone", "everybody", "list", "team", "customers", "users", "subscribers"];
     let given = texts(args, &keys);
-    let people: Vec<&str> =
-        given.iter().flat_map(|text| text.split([',', ';'])).map(str::trim).filter(|one| !one.is_empty()).collect();
+    let people: Vec<&str> = given
+        .iter()
+        .flat_map(|text| text.split([',', ';']))
+        .map(str::trim)
+        .filter(|one| !one.is_empty())
+        .collect();
     let is_many = |person: &&str| {
         let words = split_words(person);
         words.split(' ').any(|word| everybody.contains(&word))
     };
-    let attaches = args.as_object().is_some_and(|args| args.keys().any(|key| key.starts_with("attach")));
+    let attaches =
+        args.as_object().is_some_and(|args| args.keys().any(|key| key.starts_with("attach")));
     !people.is_empty() && people.len() <= FEW && !people.iter().any(is_many) && !attaches
 }
 
 /// Is the file one of a service, by what stands beside its path?
 fn is_elsewhere(args: &Value) -> bool {
     let keys = [
-        "owner", "repo", "repository", "bucket", "branch", "sha", "workspace", "project", "project_id", "projectId",
-        "site", "drive_id", "container", "host", "server", "share", "namespace", "space",
+        "owner",
+        "repo",
+        "repository",
+        "bucket",
+        "branch",
+        "sha",
+        "workspace",
+        "project",
+        "project_id",
+        "projectId",
+        "site",
+        "drive_id",
+        "container",
+        "host",
+        "server",
+        "share",
+        "namespace",
+        "space",
     ];
     args.as_object().is_some_and(|args| args.keys().any(|key| keys.contains(&key.as_str())))
 }
@@ -497,7 +520,8 @@ fn is_elsewhere(args: &Value) -> bool {
 /// Do the arguments name a sum, also inside others?
 fn has_amount(args: &Value) -> bool {
     const KEYS: &[&str] = &[
-        "amount", "amounts", "total", "price", "cents", "sum", "limit", "quantity", "qty", "value", "currency",
+        "amount", "amounts", "total", "price", "cents", "sum", "limit", "quantity", "qty", "value",
+        "currency",
     ];
     fn has(value: &Value, depth: usize) -> bool {
         match value {
@@ -507,7 +531,9 @@ fn has_amount(args: &Value) -> bool {
                     words.split(' ').any(|word| KEYS.contains(&word))
                 }) || depth > 0 && fields.values().any(|value| has(value, depth - 1))
             }
-            Value::Array(items) => depth > 0 && items.iter().take(64).any(|item| has(item, depth - 1)),
+            Value::Array(items) => {
+                depth > 0 && items.iter().take(64).any(|item| has(item, depth - 1))
+            }
             _ => false,
         }
     }
@@ -517,14 +543,19 @@ fn has_amount(args: &Value) -> bool {
 /// Names that move a sum from one place to another.
 fn moves_sum(name: &str) -> bool {
     words(name).split(' ').any(|word| {
-        matches!(word, "refund" | "payout" | "transfer" | "withdraw" | "charge" | "wire" | "disburse")
+        matches!(
+            word,
+            "refund" | "payout" | "transfer" | "withdraw" | "charge" | "wire" | "disburse"
+        )
     })
 }
 
 /// Names that mean money whatever they are given.
 fn is_always_paid(name: &str) -> bool {
     let all = words(name);
-    all.split(' ').any(|word| matches!(word, "refund" | "payout" | "payouts" | "purchase" | "buy" | "withdraw" | "wire"))
+    all.split(' ').any(|word| {
+        matches!(word, "refund" | "payout" | "payouts" | "purchase" | "buy" | "withdraw" | "wire")
+    })
 }
 
 /// What arguments that are switched on say: that something is destroyed, or shown to all.
@@ -674,7 +705,11 @@ mod tests {
             ("mcp__vault__read_secret", json!({"path": "prod/stripe"}), Some(Decision::Ask)),
             ("mcp__gh__get_secret_scanning_alert", json!({"number": 1}), None),
             ("mcp__vault__list_secrets", json!({"path": "prod"}), None),
-            ("mcp__paypal__create_payout", json!({"items": [{"amount": "1"}]}), Some(Decision::Ask)),
+            (
+                "mcp__paypal__create_payout",
+                json!({"items": [{"amount": "1"}]}),
+                Some(Decision::Ask),
+            ),
             ("mcp__paypal__get_payout_status", json!({"batch_id": "B1"}), None),
             ("ticket_buy", json!({"price": 20}), None),
             ("mcp__shop__buy", json!({"sku": "x"}), Some(Decision::Ask)),

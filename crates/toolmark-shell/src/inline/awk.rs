@@ -35,8 +35,10 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, code: &str) {
         let is_fed = at >= 1 && is_mark(at - 1, "|");
         // `print "rm -rf " $1 | "sh"`: what stands before the bar is the command.
         if is_fed && matches!(own, "sh" | "bash" | "zsh" | "sh -s" | "bash -s") {
-            let is_start = |token: &Token| matches!(token, Token::Mark("{" | ";") | Token::Line)
-                || matches!(token, Token::Name(name) if matches!(name.as_str(), "print" | "printf"));
+            let is_start = |token: &Token| {
+                matches!(token, Token::Mark("{" | ";") | Token::Line)
+                    || matches!(token, Token::Name(name) if matches!(name.as_str(), "print" | "printf"))
+            };
             let from = tokens.get(..at - 1).unwrap_or_default().iter().rposition(is_start);
             let printed = tokens.get(from.map_or(0, |from| from + 1)..at - 1).unwrap_or_default();
             let text: String = printed

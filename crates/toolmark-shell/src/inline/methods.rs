@@ -104,7 +104,8 @@ impl Reader<'_> {
                 return args.iter().fold(receiver.clone(), |all, part| all.join(part));
             }
             ("extractall" | "unpack_archive" | "extract", _) => {
-                let target = args.iter().chain(named.iter().map(|(_, value)| value)).next().cloned();
+                let target =
+                    args.iter().chain(named.iter().map(|(_, value)| value)).next().cloned();
                 if let Some(path) = target.filter(|path| path.known().is_some()) {
                     self.perform(Deed::Write { path, appends: false });
                 }
@@ -116,7 +117,9 @@ impl Reader<'_> {
                 }
             }
             ("append" | "push" | "extend", _) => {}
-            (name, _) if STATEMENTS.contains(&name) && args.iter().any(|arg| arg.known().is_some()) => {
+            (name, _)
+                if STATEMENTS.contains(&name) && args.iter().any(|arg| arg.known().is_some()) =>
+            {
                 // `dbExecute(connection, "…")`
                 let text = args.iter().find_map(Value::known);
                 let text = text.map(|known| known.text.clone()).unwrap_or_default();

@@ -9,7 +9,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let next_is = |at: usize, values: &[&str]| {
         args.get(at + 1).is_some_and(|next| values.contains(&next.text.as_str()))
     };
-    let unguarded = args.iter().enumerate().find(|(at, arg)| is_unguarded(run.name, &arg.text, |values| next_is(*at, values)));
+    let unguarded = args
+        .iter()
+        .enumerate()
+        .find(|(at, arg)| is_unguarded(run.name, &arg.text, |values| next_is(*at, values)));
     let unguarded = unguarded.map(|(_, arg)| arg);
     let unhooked = run.args.iter().find(|arg| {
         let text: String = arg.text.chars().filter(|c| !c.is_whitespace()).collect();
@@ -26,12 +29,18 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     // Servers of tools that are added here run with the agent from now on.
     let words = super::plain_words(run.args);
-    if let ["mcp", "add" | "add-json" | "add-from-claude-desktop", ..] | ["plugin", "install", ..] = words.as_slice() {
+    if let ["mcp", "add" | "add-json" | "add-from-claude-desktop", ..] | ["plugin", "install", ..] =
+        words.as_slice()
+    {
         let why = "gives an agent more tools from now on";
         run.effect(Kind::Persist, &words.join(" "), Scope::Home, Reversibility::R1, why);
     }
     if let ["config", "set" | "add" | "remove", rest @ ..] = words.as_slice()
-        && rest.iter().any(|word| ["hook", "permission", "approval", "sandbox", "allowed"].iter().any(|part| word.contains(part)))
+        && rest.iter().any(|word| {
+            ["hook", "permission", "approval", "sandbox", "allowed"]
+                .iter()
+                .any(|part| word.contains(part))
+        })
     {
         let why = "changes what an agent may do";
         run.effect(Kind::Persist, &words.join(" "), Scope::Home, Reversibility::R4, why);
@@ -53,17 +62,37 @@ fn is_unguarded(name: &str, text: &str, next_is: impl Fn(&[&str]) -> bool) -> bo
     let says = |values: &[&str]| values.contains(&value) || value.is_empty() && next_is(values);
     let plain = text.trim_start_matches('-');
     let by_word = text.starts_with("--")
-        && ["dangerously", "yolo", "full-auto", "allow-all", "yes-always", "skip-permissions", "no-confirm", "auto-approve", "trust-all", "bypass-approvals", "always-approve", "unsafe", "dangerous"]
-            .iter()
-            .any(|word| plain.contains(word));
+        && [
+            "dangerously",
+            "yolo",
+            "full-auto",
+            "allow-all",
+            "yes-always",
+            "skip-permissions",
+            "no-confirm",
+            "auto-approve",
+            "trust-all",
+            "bypass-approvals",
+            "always-approve",
+            "unsafe",
+            "dangerous",
+        ]
+        .iter()
+        .any(|word| plain.contains(word));
     by_word
         || match option {
             "--permission-mode" => says(&["bypassPermissions", "acceptEdits", "dontAsk"]),
             "--approval-mode" => says(&["yolo", "auto_edit", "full-auto", "auto"]),
             "-a" | "--ask-for-approval" => name == "codex" && says(&["never"]),
             "-s" | "--sandbox" => says(&["danger-full-access"]),
-            "-c" | "--config" => next_is(&["approval_policy=never", "sandbox_mode=danger-full-access", "approval_policy=\"never\""]),
-            "--allow-tool" | "--allowedTools" | "--allowed-tools" => says(&["*", "shell", "Bash", "Bash(*)", "shell(*)"]),
+            "-c" | "--config" => next_is(&[
+                "approval_policy=never",
+                "sandbox_mode=danger-full-access",
+                "approval_policy=\"never\"",
+            ]),
+            "--allow-tool" | "--allowedTools" | "--allowed-tools" => {
+                says(&["*", "shell", "Bash", "Bash(*)", "shell(*)"])
+            }
             "--force" | "-f" => matches!(name, "cursor-agent"),
             "--yes" | "-y" => matches!(name, "aider" | "gemini" | "qwen" | "opencode"),
             "bypassPermissions" | "danger-full-access" => true,

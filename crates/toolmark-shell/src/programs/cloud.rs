@@ -303,16 +303,32 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             return upload(run, &words);
         }
         ("aws", [_, verb, ..])
-            if ["update-", "put-", "import-", "restore-", "send-", "publish", "modify-", "change-", "close-"]
-                .iter()
-                .any(|start| verb.starts_with(start))
+            if [
+                "update-", "put-", "import-", "restore-", "send-", "publish", "modify-", "change-",
+                "close-",
+            ]
+            .iter()
+            .any(|start| verb.starts_with(start))
                 || *verb == "deploy" =>
         {
             let why = "changes what a service holds";
             return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
         }
-        ("aws", ["ec2", "run-instances" | "request-spot-instances" | "purchase-reserved-instances-offering", ..]) => {
-            return run.effect(Kind::Spend, &target, Scope::Remote, Reversibility::R3, "starts machines that cost money");
+        (
+            "aws",
+            [
+                "ec2",
+                "run-instances" | "request-spot-instances" | "purchase-reserved-instances-offering",
+                ..,
+            ],
+        ) => {
+            return run.effect(
+                Kind::Spend,
+                &target,
+                Scope::Remote,
+                Reversibility::R3,
+                "starts machines that cost money",
+            );
         }
         ("aws", ["configure" | "sts" | "sso", ..]) => return,
         ("gsutil", ["rsync", ..]) => {
@@ -366,16 +382,41 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 ..,
             ],
         ) => return run.remote(&target, "deletes from a service"),
+        ("aws", ["ssm", "start-session", ..]) | ("aws", ["ecs", "execute-command", ..]) => {
+            let why = "opens a shell on another machine";
+            return run.effect(Kind::Privilege, &target, Scope::Remote, Reversibility::R1, why);
+        }
         ("stripe", _) if words.first() == Some(&"listen") => return,
-        ("stripe", ["refunds" | "payouts" | "transfers" | "charges" | "payment_intents" | "topups", "create" | "confirm" | "capture", ..]) => {
-            return run.effect(Kind::Spend, &target, Scope::Remote, Reversibility::R3, "moves money");
+        (
+            "stripe",
+            [
+                "refunds" | "payouts" | "transfers" | "charges" | "payment_intents" | "topups",
+                "create" | "confirm" | "capture",
+                ..,
+            ],
+        ) => {
+            return run.effect(
+                Kind::Spend,
+                &target,
+                Scope::Remote,
+                Reversibility::R3,
+                "moves money",
+            );
         }
         ("twilio" | "slack" | "sendgrid" | "resend" | "pd", _)
             if words.iter().any(|word| {
-                ["messages:create", "calls:create", "email:send", "send", "chat:send", "trigger"].iter().any(|verb| word.ends_with(verb))
+                ["messages:create", "calls:create", "email:send", "send", "chat:send", "trigger"]
+                    .iter()
+                    .any(|verb| word.ends_with(verb))
             }) =>
         {
-            return run.effect(Kind::SendOut, &target, Scope::Remote, Reversibility::R1, "sends a message");
+            return run.effect(
+                Kind::SendOut,
+                &target,
+                Scope::Remote,
+                Reversibility::R1,
+                "sends a message",
+            );
         }
         // Nothing is left running.
         ("heroku" | "fly" | "flyctl" | "gcloud" | "az" | "aws" | "doctl", _)
@@ -384,17 +425,35 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         {
             return run.remote(&target, "stops all of a workload");
         }
-        ("heroku", ["pg:restore" | "pg:backups:restore", ..]) => return run.remote(&target, "replaces a database"),
+        ("heroku", ["pg:restore" | "pg:backups:restore", ..]) => {
+            return run.remote(&target, "replaces a database");
+        }
         ("aws", ["dynamodb", "batch-write-item" | "transact-write-items", ..]) => {
-            return run.ask(Kind::RemoteState, &target, Scope::Remote, "changes what a service holds");
+            return run.ask(
+                Kind::RemoteState,
+                &target,
+                Scope::Remote,
+                "changes what a service holds",
+            );
         }
         ("railway", ["down", ..]) => return run.remote(&target, "removes a deployment"),
         // A shell or a command where people are.
         ("fly" | "flyctl" | "heroku" | "railway" | "render" | "gcloud" | "aws" | "eb", _)
             if super::names_production(args)
-                && words.iter().take(2).any(|word| matches!(*word, "ssh" | "run" | "run:detached" | "ps:exec" | "console" | "start-session")) =>
+                && words.iter().take(2).any(|word| {
+                    matches!(
+                        *word,
+                        "ssh" | "run" | "run:detached" | "ps:exec" | "console" | "start-session"
+                    )
+                }) =>
         {
-            return run.effect(Kind::Privilege, &target, Scope::Remote, Reversibility::R1, "runs a command in production");
+            return run.effect(
+                Kind::Privilege,
+                &target,
+                Scope::Remote,
+                Reversibility::R1,
+                "runs a command in production",
+            );
         }
         ("kamal" | "dokku" | "cap", ["app", "remove", ..]) => {
             return run.remote(&target, "removes a deployment");
@@ -406,16 +465,32 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     // What protects data is turned off.
     let weakens = args.iter().any(|arg| {
-        ["--no-deletion-protection", "--no-backup", "--no-versioning", "--no-enable-point-in-time-recovery", "--skip-final-snapshot"]
-            .iter()
-            .any(|flag| arg.text.starts_with(flag))
+        [
+            "--no-deletion-protection",
+            "--no-backup",
+            "--no-versioning",
+            "--no-enable-point-in-time-recovery",
+            "--skip-final-snapshot",
+        ]
+        .iter()
+        .any(|flag| arg.text.starts_with(flag))
     });
     let grants = words.windows(3).any(|three| matches!(three, ["role", "assignment", "create"]));
     if weakens || grants {
-        return run.ask(Kind::RemoteState, &target, Scope::Remote, "weakens what protects a service");
+        return run.ask(
+            Kind::RemoteState,
+            &target,
+            Scope::Remote,
+            "weakens what protects a service",
+        );
     }
     if deploys(run, &words) {
-        return run.ask(Kind::RemoteState, &target, Scope::Remote, "deploys to where people use it");
+        return run.ask(
+            Kind::RemoteState,
+            &target,
+            Scope::Remote,
+            "deploys to where people use it",
+        );
     }
     match verbs::find(&words, reach) {
         Some(Verb::Destroys) => {
@@ -461,7 +536,8 @@ fn deploys(run: &Run<'_, '_>, words: &[&str]) -> bool {
     let has = |flags: &[&str]| run.args.iter().any(|arg| flags.contains(&arg.text.as_str()));
     let is_trial = |word: &str| {
         let mut parts = word.split(|c: char| !c.is_ascii_alphanumeric());
-        crate::sql::is_trial(word) || parts.any(|part| matches!(part, "staging" | "preview" | "local" | "qa"))
+        crate::sql::is_trial(word)
+            || parts.any(|part| matches!(part, "staging" | "preview" | "local" | "qa"))
     };
     if run.args.iter().any(|arg| is_trial(&arg.text)) || has(&["--build-only", "--no-promote"]) {
         return false;
@@ -469,14 +545,23 @@ fn deploys(run: &Run<'_, '_>, words: &[&str]) -> bool {
     let first = words.first().copied().unwrap_or("");
     match run.name {
         "vercel" | "netlify" => has(&["--prod", "--production", "-p"]) || first == "promote",
-        "fly" | "flyctl" | "wrangler" | "firebase" | "kamal" | "eas" | "deployctl" | "surge" | "now"
-        | "amplify" | "koyeb" | "convex" | "sst" | "shopify" => {
-            matches!(first, "deploy" | "publish" | "redeploy" | "launch" | "up" | "submit") && (first != "up" || run.name == "amplify")
+        "fly" | "flyctl" | "wrangler" | "firebase" | "kamal" | "eas" | "deployctl" | "surge"
+        | "now" | "amplify" | "koyeb" | "convex" | "sst" | "shopify" => {
+            matches!(first, "deploy" | "publish" | "redeploy" | "launch" | "up" | "submit")
+                && (first != "up" || run.name == "amplify")
         }
         "cap" | "dokku" => words.contains(&"deploy"),
         "railway" => matches!(first, "up" | "deploy" | "redeploy"),
-        "gcloud" | "az" => words.iter().take(4).any(|word| matches!(*word, "deploy" | "set-iam-policy" | "add-iam-policy-binding" | "deployment"))
-            && !words.iter().any(|word| matches!(*word, "what-if" | "list" | "show" | "describe" | "validate" | "slot")),
+        "gcloud" | "az" => {
+            words.iter().take(4).any(|word| {
+                matches!(
+                    *word,
+                    "deploy" | "set-iam-policy" | "add-iam-policy-binding" | "deployment"
+                )
+            }) && !words.iter().any(|word| {
+                matches!(*word, "what-if" | "list" | "show" | "describe" | "validate" | "slot")
+            })
+        }
         "aws" => words.get(1) == Some(&"deploy"),
         _ => false,
     }

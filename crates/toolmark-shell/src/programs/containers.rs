@@ -187,6 +187,9 @@ fn compose(run: &mut Run<'_, '_>, args: &[Arg]) {
         Some(&"rm") if parsed.has("v", "volumes") || parsed.on("f", "force") => {
             run.ask(Kind::Delete, "containers", Scope::Outside, "removes containers")
         }
+        Some(&"up" | &"restart" | &"stop" | &"pull") if super::names_production(run.args) => {
+            run.ask(Kind::RemoteState, "production", Scope::Outside, "changes what people use");
+        }
         Some(&"kill") => {
             run.ask(Kind::StopService, "containers", Scope::Outside, "stops containers")
         }

@@ -72,7 +72,14 @@ fn copy(run: &mut Run<'_, '_>) {
                 );
             } else if is_swept(run, source, &target) {
                 let why = "moves files to where they are lost";
-                run.sure(Kind::Delete, &source.text, place.scope, Reversibility::R3, Certainty::Likely, why);
+                run.sure(
+                    Kind::Delete,
+                    &source.text,
+                    place.scope,
+                    Reversibility::R3,
+                    Certainty::Likely,
+                    why,
+                );
             } else if place.scope == Scope::VcsMetadata && place.whole {
                 run.effect(
                     Kind::Delete,
@@ -102,7 +109,12 @@ fn copy(run: &mut Run<'_, '_>) {
         let inside = format!("{}/{base}", target.text.trim_end_matches('/'));
         let place = run.analyzer.place(&inside);
         if let Some((level, why)) = write::persists(run.analyzer.context, &place.path)
-            && (target.text.ends_with('/') || write::persists(run.analyzer.context, &format!("{}/x", run.analyzer.place(&target.text).path)).is_some())
+            && (target.text.ends_with('/')
+                || write::persists(
+                    run.analyzer.context,
+                    &format!("{}/x", run.analyzer.place(&target.text).path),
+                )
+                .is_some())
         {
             run.effect(Kind::Persist, &place.display, place.scope, level, why);
         }
@@ -132,9 +144,14 @@ fn is_swept(run: &Run<'_, '_>, source: &Arg, target: &Arg) -> bool {
     let to = run.analyzer.place(&target.text).scope;
     let in_tree = matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked);
     let is_all = source.glob && matches!(&*source.text, "*" | "./*" | "**" | "**/*");
-    let is_unknown = source.dynamic && source.glob && source.text.starts_with('$') && target.dynamic;
+    let is_unknown =
+        source.dynamic && source.glob && source.text.starts_with('$') && target.dynamic;
     is_unknown
-        || to == Scope::Temp && (in_tree && is_all || matches!(place.scope, Scope::Home | Scope::Outside) && !source.dynamic && !source.text.contains('.'))
+        || to == Scope::Temp
+            && (in_tree && is_all
+                || matches!(place.scope, Scope::Home | Scope::Outside)
+                    && !source.dynamic
+                    && !source.text.contains('.'))
 }
 
 /// Whether an operand names another machine.

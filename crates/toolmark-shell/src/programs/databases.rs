@@ -63,7 +63,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             let words = super::plain_words(run.args);
             if words.iter().any(|word| matches!(*word, "delete" | "drop" | "load"))
-                && (!words.contains(&"load") || run.args.iter().any(|arg| arg.text.contains("overwrite")))
+                && (!words.contains(&"load")
+                    || run.args.iter().any(|arg| arg.text.contains("overwrite")))
             {
                 whole(run, "replaces or deletes a database");
             }
@@ -175,7 +176,9 @@ fn client(run: &mut Run<'_, '_>) {
     }
     // `influx -execute TEXT`
     texts.extend(args.windows(2).filter_map(|pair| match pair {
-        [flag, text] if matches!(&*flag.text, "-execute" | "-query" | "-cmd") => Some(text.text.clone()),
+        [flag, text] if matches!(&*flag.text, "-execute" | "-query" | "-cmd") => {
+            Some(text.text.clone())
+        }
         _ => None,
     }));
     // Operands behind the database are SQL for the embedded clients.
@@ -193,7 +196,10 @@ fn client(run: &mut Run<'_, '_>) {
         Flow::Unknown
             if !local
                 && (super::names_production(args)
-                    || parsed.operands.first().is_some_and(|arg| arg.dynamic && arg.text.starts_with('$'))) =>
+                    || parsed
+                        .operands
+                        .first()
+                        .is_some_and(|arg| arg.dynamic && arg.text.starts_with('$'))) =>
         {
             let why = "runs statements known only at run time";
             run.ask(Kind::Delete, "its input", Scope::Remote, why);
@@ -228,7 +234,9 @@ fn client(run: &mut Run<'_, '_>) {
         }
         // Where the database has the name of one for tests, somebody is asked.
         let is_trial = !local
-            && parsed.operands.first().is_some_and(|arg| !arg.dynamic && !arg.text.contains(' ') && sql::is_trial(&arg.text));
+            && parsed.operands.first().is_some_and(|arg| {
+                !arg.dynamic && !arg.text.contains(' ') && sql::is_trial(&arg.text)
+            });
         if is_trial && parsed.value("h", "host").is_none_or(|host| host == "localhost") {
             run.ask(Kind::Delete, &found.target, Scope::Remote, found.why);
         } else if local {
@@ -260,7 +268,10 @@ fn unseen(run: &mut Run<'_, '_>, file: &str) {
     let base = file.rsplit('/').next().unwrap_or(file);
     let mut words = base.split(|c: char| !c.is_ascii_alphanumeric());
     let says = words.any(|word| {
-        matches!(word.to_ascii_lowercase().as_str(), "drop" | "wipe" | "purge" | "nuke" | "truncate" | "destroy" | "teardown")
+        matches!(
+            word.to_ascii_lowercase().as_str(),
+            "drop" | "wipe" | "purge" | "nuke" | "truncate" | "destroy" | "teardown"
+        )
     });
     let is_elsewhere = run.args.iter().any(|arg| arg.dynamic && arg.text.starts_with('$'));
     if says || is_elsewhere || super::names_production(run.args) {
@@ -271,15 +282,31 @@ fn unseen(run: &mut Run<'_, '_>, file: &str) {
 /// Commands that a client hands to a shell: `\\! cmd`, `.shell cmd`, `system cmd`, and the
 /// program of `COPY … TO PROGRAM 'cmd'`.
 fn shell_escapes(text: &str) -> Vec<String> {
-    const LEADS: &[&str] =
-        &["\\!", ".shell ", ".system ", "system ", "\\o |", "\\g |", "!!", "host ", ".once |", ".output |"];
+    const LEADS: &[&str] = &[
+        "\\!",
+        ".shell ",
+        ".system ",
+        "system ",
+        "\\o |",
+        "\\g |",
+        "!!",
+        "host ",
+        ".once |",
+        ".output |",
+    ];
     let mut out = Vec::new();
     for line in text.split(['\n', ';']) {
         let line = line.trim();
         let lower = line.to_ascii_lowercase();
         let lead = LEADS.iter().find(|lead| lower.starts_with(**lead));
         out.extend(lead.and_then(|lead| line.get(lead.len()..)).map(|rest| rest.trim().to_owned()));
-        for word in ["program '", "sys_exec('", "sys_eval('", "xp_cmdshell '", "pg_execute_server_program '"] {
+        for word in [
+            "program '",
+            "sys_exec('",
+            "sys_eval('",
+            "xp_cmdshell '",
+            "pg_execute_server_program '",
+        ] {
             let found = lower.find(word).and_then(|at| line.get(at + word.len()..));
             out.extend(found.and_then(|rest| rest.split('\'').next()).map(str::to_owned));
         }

@@ -146,7 +146,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         // Copies onto a disk, byte by byte.
-        "ddrescue" | "dd_rescue" | "dcfldd" | "ntfsclone" | "partclone" => copies_to_disk(run, &words),
+        "ddrescue" | "dd_rescue" | "dcfldd" | "ntfsclone" | "partclone" => {
+            copies_to_disk(run, &words)
+        }
         name if name.starts_with("partclone.") => copies_to_disk(run, &words),
         "asr" => {
             if has(&["--erase", "-erase"]) {

@@ -10,8 +10,24 @@ use crate::write;
 
 /// Words that may stand before a command and change nothing about what it does.
 const MODIFIERS: &[&str] = &[
-    "silent!", "silent", "sil!", "sil", "noautocmd", "noa", "keepjumps", "keepalt", "bufdo",
-    "argdo", "windo", "tabdo", "verbose", "exe", "execute", "call", "normal!", "normal",
+    "silent!",
+    "silent",
+    "sil!",
+    "sil",
+    "noautocmd",
+    "noa",
+    "keepjumps",
+    "keepalt",
+    "bufdo",
+    "argdo",
+    "windo",
+    "tabdo",
+    "verbose",
+    "exe",
+    "execute",
+    "call",
+    "normal!",
+    "normal",
 ];
 
 /// What the commands do together.
@@ -114,8 +130,10 @@ fn command(run: &mut Run<'_, '_>, text: &str, edit: &mut Edit) {
     let shell = bare.split_once('!').filter(|(before, after)| {
         let before = before.trim();
         !after.trim().is_empty()
-            && (matches!(before, "" | "r" | "read" | "w" | "write" | "%" | "." | "te" | "term" | "terminal")
-                || before.chars().all(|c| c.is_ascii_digit() || ",$%.".contains(c)))
+            && (matches!(
+                before,
+                "" | "r" | "read" | "w" | "write" | "%" | "." | "te" | "term" | "terminal"
+            ) || before.chars().all(|c| c.is_ascii_digit() || ",$%.".contains(c)))
     });
     if let Some((_, command)) = shell {
         return run.shell_text(command);
@@ -140,7 +158,10 @@ fn command(run: &mut Run<'_, '_>, text: &str, edit: &mut Edit) {
             return inline::scan(run, language, code);
         }
     }
-    if ["delete(", "system(", "systemlist(", "writefile(", "rename("].iter().any(|call| text.contains(call)) {
+    if ["delete(", "system(", "systemlist(", "writefile(", "rename("]
+        .iter()
+        .any(|call| text.contains(call))
+    {
         inline::scan(run, Language::Vim, text);
     }
     for part in text.split('|') {
@@ -148,13 +169,36 @@ fn command(run: &mut Run<'_, '_>, text: &str, edit: &mut Edit) {
         let part = part.strip_prefix("silent ").unwrap_or(part);
         edit.empties |= matches!(
             part,
-            "%d" | "%d_" | "%d _" | "%delete" | "%de" | "1,$d" | "1,$delete" | "0,$d" | ",d"
-                | "g/^/d" | "g/./d" | "g/.*/d" | "ggdG" | "%c"
+            "%d" | "%d_"
+                | "%d _"
+                | "%delete"
+                | "%de"
+                | "1,$d"
+                | "1,$delete"
+                | "0,$d"
+                | ",d"
+                | "g/^/d"
+                | "g/./d"
+                | "g/.*/d"
+                | "ggdG"
+                | "%c"
         );
         edit.writes |= matches!(
             part.trim_end_matches('!'),
-            "w" | "wq" | "x" | "xit" | "wa" | "wall" | "wqa" | "wqall" | "xa" | "xall" | "up"
-                | "update" | "write" | "ZZ" | "W"
+            "w" | "wq"
+                | "x"
+                | "xit"
+                | "wa"
+                | "wall"
+                | "wqa"
+                | "wqall"
+                | "xa"
+                | "xall"
+                | "up"
+                | "update"
+                | "write"
+                | "ZZ"
+                | "W"
         );
     }
 }

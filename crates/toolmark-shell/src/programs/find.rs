@@ -253,11 +253,26 @@ fn fd(run: &mut Run<'_, '_>) {
     let own = run.args.get(..at).unwrap_or_default();
     let grammar = crate::options::Grammar {
         short: "etEdSocj",
-        long: &["extension", "type", "exclude", "max-depth", "min-depth", "size", "owner", "color", "base-directory", "search-path", "changed-within", "changed-before"],
+        long: &[
+            "extension",
+            "type",
+            "exclude",
+            "max-depth",
+            "min-depth",
+            "size",
+            "owner",
+            "color",
+            "base-directory",
+            "search-path",
+            "changed-within",
+            "changed-before",
+        ],
         ..crate::options::Grammar::default()
     };
     let parsed = grammar.parse(own);
-    let ending = parsed.value("e", "extension").map(|ending| format!("*.{}", ending.trim_start_matches('.')));
+    let ending = parsed
+        .value("e", "extension")
+        .map(|ending| format!("*.{}", ending.trim_start_matches('.')));
     let mut operands = parsed.operands.iter().map(|arg| arg.text.as_str());
     let pattern = operands.next().unwrap_or("").trim_start_matches('^').trim_end_matches('$');
     // A pattern that is a name says what is hit.

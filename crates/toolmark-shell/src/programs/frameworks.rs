@@ -93,7 +93,8 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
                 "migration:fresh",
                 "db:migrate:undo:all",
                 "drop",
-            ]) || (name == "drizzle-kit" && first == "push" && any(&["--force"])) {
+            ]) || (name == "drizzle-kit" && first == "push" && any(&["--force"]))
+            {
                 drops
             } else if any(&["migrate:rollback", "db:migrate:undo", "migration:revert"]) {
                 back
@@ -309,7 +310,10 @@ fn code(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
 
 /// Statements that a framework hands to its database, by the words before them.
 const STATEMENTS: &[(&[&str], &[&str])] = &[
-    (&["console", "bin/console", "symfony", "doctrine"], &["dbal:run-sql", "doctrine:query:sql", "orm:run-dql"]),
+    (
+        &["console", "bin/console", "symfony", "doctrine"],
+        &["dbal:run-sql", "doctrine:query:sql", "orm:run-dql"],
+    ),
     (&["drush"], &["sql:query", "sql-query", "sqlq"]),
     (&["wp"], &["db", "query"]),
     (&["typeorm"], &["query"]),

@@ -65,7 +65,8 @@ fn environment(run: &mut Run<'_, '_>) {
             let value = run.env(&format!("GIT_CONFIG_VALUE_{number}")).unwrap_or("");
             settings.push(format!("{}={value}", key.text));
         } else if name == "GIT_CONFIG_PARAMETERS" {
-            settings.extend(key.text.split('\'').filter(|part| part.contains('=')).map(str::to_owned));
+            settings
+                .extend(key.text.split('\'').filter(|part| part.contains('=')).map(str::to_owned));
         }
     }
     for text in settings {
@@ -303,9 +304,11 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         }
         "apply" => {
             let parsed = grammar("pC").parse(args);
-            let looks = ["check", "stat", "numstat", "summary"].iter().any(|flag| parsed.exact(flag));
+            let looks =
+                ["check", "stat", "numstat", "summary"].iter().any(|flag| parsed.exact(flag));
             // A patch that is made of the work tree and taken off again is all that changed in it.
-            let is_made = parsed.operands.iter().all(|arg| arg.text == "-" || arg.text.contains("/dev/fd/"));
+            let is_made =
+                parsed.operands.iter().all(|arg| arg.text == "-" || arg.text.contains("/dev/fd/"));
             if parsed.has("R", "reverse") && is_made && !looks {
                 discard(run, "the work tree", R4, "takes off what a patch adds");
             }
@@ -344,8 +347,12 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
                 }
             }
         }
-        "credential" | "credential-store" | "credential-cache" | "credential-manager"
-        | "credential-osxkeychain" | "credential-libsecret" => {
+        "credential"
+        | "credential-store"
+        | "credential-cache"
+        | "credential-manager"
+        | "credential-osxkeychain"
+        | "credential-libsecret" => {
             if matches!(super::plain_words(args).first(), Some(&("fill" | "get"))) {
                 run.effect(Kind::ReadSecret, sub, Scope::Home, R1, "prints a secret");
             }
@@ -369,15 +376,18 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
             }
         }
         "annex" | "lfs" => {
-            if args.first().is_some_and(|arg| matches!(arg.text.as_str(), "drop" | "prune" | "dropunused" | "uninit"))
-                && !super::only_informs(args)
+            if args.first().is_some_and(|arg| {
+                matches!(arg.text.as_str(), "drop" | "prune" | "dropunused" | "uninit")
+            }) && !super::only_informs(args)
             {
                 discard(run, "large files", R3, "removes local copies of large files");
             }
         }
-        "filter-repo" | "filter-branch" | "push" | "send-pack" | "http-push" | "branch" | "tag" | "update-ref" | "reflog"
-        | "gc" | "prune" | "remote" | "replace" | "notes" | "symbolic-ref" | "repack" | "svn"
-        | "p4" | "send-email" | "fetch" => git_refs::run(run, sub, args),
+        "filter-repo" | "filter-branch" | "push" | "send-pack" | "http-push" | "branch" | "tag"
+        | "update-ref" | "reflog" | "gc" | "prune" | "remote" | "replace" | "notes"
+        | "symbolic-ref" | "repack" | "svn" | "p4" | "send-email" | "fetch" => {
+            git_refs::run(run, sub, args)
+        }
         _ => {}
     }
 }

@@ -140,12 +140,11 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
             }
         }
         "fetch" => {
-            if let Some(spec) =
-                words.iter().find(|word| {
-                    let target = word.strip_prefix('+').and_then(|rest| rest.split_once(':'));
-                    target.is_some_and(|(_, to)| !to.starts_with("refs/") || to.starts_with("refs/heads"))
-                })
-            {
+            if let Some(spec) = words.iter().find(|word| {
+                let target = word.strip_prefix('+').and_then(|rest| rest.split_once(':'));
+                target
+                    .is_some_and(|(_, to)| !to.starts_with("refs/") || to.starts_with("refs/heads"))
+            }) {
                 discard(run, spec, R3, "moves a local branch by force");
             }
         }

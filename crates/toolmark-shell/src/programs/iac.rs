@@ -25,7 +25,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
         "terraform" | "tofu" | "terragrunt" => {
             let auto = has(&["auto-approve", "terragrunt-non-interactive"]);
-            let all: Vec<&str> = words.iter().copied().filter(|word| !matches!(*word, "run-all" | "run" | "--")).collect();
+            let all: Vec<&str> = words
+                .iter()
+                .copied()
+                .filter(|word| !matches!(*word, "run-all" | "run" | "--"))
+                .collect();
             match all.as_slice() {
                 ["destroy", ..] if auto => run.remote(&target, "destroys infrastructure"),
                 ["destroy", ..] => run.ask(
@@ -75,7 +79,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             _ => {}
         },
         "ansible" | "ansible-playbook" => {
-            if run.name == "ansible-playbook" && super::names_production(args) && !has(&["check", "C", "syntax-check", "list-tasks", "list-hosts"]) {
+            if run.name == "ansible-playbook"
+                && super::names_production(args)
+                && !has(&["check", "C", "syntax-check", "list-tasks", "list-hosts"])
+            {
                 run.ask(Kind::RemoteState, &target, Scope::Remote, "changes production machines");
             }
             if args.iter().any(|arg| {
@@ -100,11 +107,18 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 });
                 if matches!(module.as_deref(), None | Some("shell" | "command" | "raw")) {
                     run.shell_text(&text);
-                } else if matches!(module.as_deref(), Some("service" | "systemd" | "systemd_service"))
-                    && (text.contains("state=stopped") || text.contains("enabled=no"))
+                } else if matches!(
+                    module.as_deref(),
+                    Some("service" | "systemd" | "systemd_service")
+                ) && (text.contains("state=stopped") || text.contains("enabled=no"))
                     || module.as_deref() == Some("reboot")
                 {
-                    run.ask(Kind::StopService, &text, Scope::Remote, "stops services of other machines");
+                    run.ask(
+                        Kind::StopService,
+                        &text,
+                        Scope::Remote,
+                        "stops services of other machines",
+                    );
                 } else if ["state=absent", "state: absent"].iter().any(|s| text.contains(s)) {
                     run.remote(&text, "removes something from other machines");
                 }
@@ -163,7 +177,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if words.contains(&"deploy")
                 && (super::names_production(args)
                     || has(&["no-confirm-changeset", "auto-approve"])
-                    || args.iter().any(|arg| matches!(&*arg.text, "never" | "--require-approval=never"))) =>
+                    || args
+                        .iter()
+                        .any(|arg| matches!(&*arg.text, "never" | "--require-approval=never"))) =>
         {
             run.ask(Kind::RemoteState, &target, Scope::Remote, "deploys without a prompt");
         }

@@ -67,7 +67,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         // Code that names no file of its own: `deno run -`.
-        "deno" | "bun" if !run.args.iter().any(|arg| matches!(&*arg.text, "eval" | "-e" | "--eval" | "-p" | "--print")) => {
+        "deno" | "bun"
+            if !run
+                .args
+                .iter()
+                .any(|arg| matches!(&*arg.text, "eval" | "-e" | "--eval" | "-p" | "--print")) =>
+        {
             run_script(run, Language::JavaScript);
         }
         "pwsh" | "powershell" | "cmd" => windows(run),
@@ -329,7 +334,10 @@ fn code(run: &mut Run<'_, '_>) {
             Language::Php => matches!(option.name, "r" | "run"),
             Language::Perl => matches!(option.name, "e" | "E"),
             Language::Other => {
-                matches!(option.name, "e" | "c" | "g" | "eval" | "expr" | "execute" | "exec" | "batch")
+                matches!(
+                    option.name,
+                    "e" | "c" | "g" | "eval" | "expr" | "execute" | "exec" | "batch"
+                )
             }
             _ => matches!(option.name, "e" | "eval" | "p" | "print"),
         };
@@ -399,7 +407,14 @@ fn in_place(run: &mut Run<'_, '_>, language: Language) {
     let flat: String = code.chars().filter(|c| !c.is_whitespace() && *c != ';').collect();
     let takes_all = matches!(
         flat.as_str(),
-        "$_=\"\"" | "$_=''" | "undef$_" | "$_=undef" | "s/.*\\n//" | "s/.*//s" | "s/^.*$//s" | "$_=q()"
+        "$_=\"\""
+            | "$_=''"
+            | "undef$_"
+            | "$_=undef"
+            | "s/.*\\n//"
+            | "s/.*//s"
+            | "s/^.*$//s"
+            | "$_=q()"
     );
     let loops = parsed.options.iter().any(|given| !given.long && given.name == "n");
     let repeats = parsed.options.iter().any(|given| !given.long && given.name == "p");
@@ -413,8 +428,13 @@ fn in_place(run: &mut Run<'_, '_>, language: Language) {
 
 /// `deno run FILE`, `bun run -`: a script, an address, or what flows in.
 fn run_script(run: &mut Run<'_, '_>, language: Language) {
-    let Some(at) = run.args.iter().position(|arg| matches!(&*arg.text, "run" | "install" | "serve")) else { return };
-    let operand = run.args.iter().skip(at + 1).find(|arg| !arg.text.starts_with('-') || arg.text == "-");
+    let Some(at) =
+        run.args.iter().position(|arg| matches!(&*arg.text, "run" | "install" | "serve"))
+    else {
+        return;
+    };
+    let operand =
+        run.args.iter().skip(at + 1).find(|arg| !arg.text.starts_with('-') || arg.text == "-");
     match operand.cloned() {
         Some(arg) if is_foreign_address(&arg.text) => {
             let why = "runs downloaded code";
@@ -440,9 +460,20 @@ fn is_foreign_address(text: &str) -> bool {
 fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
     let rest = run.args.get(at..).unwrap_or_default().to_vec();
     // What lies in a directory is shown to whoever asks.
-    let is_secret = |arg: &Arg| crate::secrets::is_secret(&arg.text) || crate::secrets::is_secret(&format!("{}/x", arg.text));
-    if module == "http.server" && rest.iter().any(|arg| is_secret(arg) || matches!(&*arg.text, "/" | "~")) {
-        run.effect(Kind::SendOut, "the network", Scope::Remote, R3, "serves secrets to the network");
+    let is_secret = |arg: &Arg| {
+        crate::secrets::is_secret(&arg.text)
+            || crate::secrets::is_secret(&format!("{}/x", arg.text))
+    };
+    if module == "http.server"
+        && rest.iter().any(|arg| is_secret(arg) || matches!(&*arg.text, "/" | "~"))
+    {
+        run.effect(
+            Kind::SendOut,
+            "the network",
+            Scope::Remote,
+            R3,
+            "serves secrets to the network",
+        );
     }
     let name = match module {
         "pip" | "twine" | "poetry" | "flask" | "alembic" | "uv" | "hatch" | "flit" | "celery"
@@ -505,7 +536,21 @@ fn make_texts(run: &mut Run<'_, '_>) {
 fn is_code_of_lisp(name: &str) -> bool {
     matches!(
         name,
-        "guile" | "sbcl" | "racket" | "clojure" | "clj" | "bb" | "scheme" | "csi" | "chez" | "clisp" | "ecl" | "fennel" | "janet" | "lein" | "hy"
+        "guile"
+            | "sbcl"
+            | "racket"
+            | "clojure"
+            | "clj"
+            | "bb"
+            | "scheme"
+            | "csi"
+            | "chez"
+            | "clisp"
+            | "ecl"
+            | "fennel"
+            | "janet"
+            | "lein"
+            | "hy"
     )
 }
 

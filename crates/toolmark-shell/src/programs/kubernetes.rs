@@ -19,85 +19,96 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         own.iter().any(|arg| flags.contains(&arg.text.split('=').next().unwrap_or("")))
     };
     match run.name {
-        "kubectl" | "k" | "oc" => {
-            match words.as_slice() {
-                ["delete", ..] if is_local(own) => {
-                    let why = "deletes from a local cluster";
-                    run.ask(Kind::RemoteState, &target, Scope::Outside, why);
-                }
-                ["delete", ..] => run.remote(&target, "deletes from a cluster"),
-                ["drain", ..] => run.remote(&target, "moves everything off a node"),
-                ["replace" | "apply", ..] if has(&["--force", "--prune"]) => {
-                    run.remote(&target, "deletes and recreates")
-                }
-                ["scale", ..] => {
-                    let zero = own.iter().any(|arg| arg.text == "--replicas=0") || own.windows(2).any(|pair| matches!(pair, [a, b] if a.text == "--replicas" && b.text == "0"));
-                    if zero {
-                        run.remote(&target, "stops all of a workload")
-                    } else {
-                        ask(run, &target)
-                    }
-                }
-                ["rollout", "undo" | "restart" | "pause" | "resume", ..]
-                | [
-                    "cordon" | "uncordon" | "taint" | "patch" | "edit" | "set" | "replace"
-                    | "annotate" | "evict" | "adm" | "certificate",
-                    ..,
-                ] => ask(run, &target),
-                ["exec" | "debug" | "run" | "rsh", ..] => {
-                    let is_wide = own.iter().any(|arg| {
-                        let text = arg.text.as_str();
-                        text.contains("hostPID") || text.contains("privileged") || text.contains("hostPath")
-                    });
-                    if is_wide || words.get(1).is_some_and(|word| word.starts_with("node/")) {
-                        let (kind, level) = (Kind::Privilege, Reversibility::R3);
-                        run.effect(kind, &target, Scope::Remote, level, "runs with the rights of a node");
-                    }
-                    let inner = args.get(split + 1..).unwrap_or_default().to_vec();
-                    if !inner.is_empty() {
-                        run.inner(inner, Flow::Unknown);
-                    }
-                }
-                ["get", kind, ..]
-                    if kind.starts_with("secret")
-                        && has(&["-o", "--output"])
-                        && own
-                            .iter()
-                            .any(|arg| arg.text.contains("yaml") || arg.text.contains("json") || arg.text.contains("template")) =>
-                {
-                    run.effect(
-                        Kind::ReadSecret,
-                        &target,
-                        Scope::Remote,
-                        Reversibility::R1,
-                        "reads a secret",
+        "kubectl" | "k" | "oc" => match words.as_slice() {
+            ["delete", ..] if is_local(own) => {
+                let why = "deletes from a local cluster";
+                run.ask(Kind::RemoteState, &target, Scope::Outside, why);
+            }
+            ["delete", ..] => run.remote(&target, "deletes from a cluster"),
+            ["drain", ..] => run.remote(&target, "moves everything off a node"),
+            ["replace" | "apply", ..] if has(&["--force", "--prune"]) => {
+                run.remote(&target, "deletes and recreates")
+            }
+            ["scale", ..] => {
+                let zero = own.iter().any(|arg| arg.text == "--replicas=0")
+                    || own.windows(2).any(
+                        |pair| matches!(pair, [a, b] if a.text == "--replicas" && b.text == "0"),
                     );
-                }
-                ["apply" | "create" | "cp", ..] if super::names_production(own) => ask(run, &target),
-                ["apply" | "create", ..]
-                    if matches!(&run.call.input, Flow::Text(text)
-                        if ["hostPID", "privileged", "hostPath", "hostNetwork"].iter().any(|word| text.contains(word))) =>
-                {
-                    let (kind, level) = (Kind::Privilege, Reversibility::R3);
-                    run.effect(kind, &target, Scope::Remote, level, "runs with the rights of a node");
-                }
-                ["label", ..] if has(&["--all"]) => ask(run, &target),
-                ["apply" | "create", ..] if own.iter().any(|arg| arg.text.contains("://")) => {
-                    let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R1);
-                    run.effect(kind, &target, Scope::Remote, level, "applies what an address holds");
-                }
-                ["create", "clusterrolebinding" | "rolebinding", ..]
-                    if own.iter().any(|arg| arg.text.contains("cluster-admin")) =>
-                {
-                    let (kind, level) = (Kind::Privilege, Reversibility::R3);
-                    run.effect(kind, &target, Scope::Remote, level, "gives somebody all rights");
-                }
-                ["config", verb, ..] if verb.starts_with("delete") || verb.starts_with("unset") => {
+                if zero {
+                    run.remote(&target, "stops all of a workload")
+                } else {
                     ask(run, &target)
                 }
-                _ => {}
             }
-        }
+            ["rollout", "undo" | "restart" | "pause" | "resume", ..]
+            | [
+                "cordon" | "uncordon" | "taint" | "patch" | "edit" | "set" | "replace" | "annotate"
+                | "evict" | "adm" | "certificate",
+                ..,
+            ] => ask(run, &target),
+            ["exec" | "debug" | "run" | "rsh", ..] => {
+                let is_wide = own.iter().any(|arg| {
+                    let text = arg.text.as_str();
+                    text.contains("hostPID")
+                        || text.contains("privileged")
+                        || text.contains("hostPath")
+                });
+                if is_wide || words.get(1).is_some_and(|word| word.starts_with("node/")) {
+                    let (kind, level) = (Kind::Privilege, Reversibility::R3);
+                    run.effect(
+                        kind,
+                        &target,
+                        Scope::Remote,
+                        level,
+                        "runs with the rights of a node",
+                    );
+                }
+                let inner = args.get(split + 1..).unwrap_or_default().to_vec();
+                if !inner.is_empty() {
+                    run.inner(inner, Flow::Unknown);
+                }
+            }
+            ["get", kind, ..]
+                if kind.starts_with("secret")
+                    && has(&["-o", "--output"])
+                    && own.iter().any(|arg| {
+                        arg.text.contains("yaml")
+                            || arg.text.contains("json")
+                            || arg.text.contains("template")
+                    }) =>
+            {
+                run.effect(
+                    Kind::ReadSecret,
+                    &target,
+                    Scope::Remote,
+                    Reversibility::R1,
+                    "reads a secret",
+                );
+            }
+            ["apply" | "create" | "cp", ..] if super::names_production(own) => ask(run, &target),
+            ["apply" | "create", ..]
+                if matches!(&run.call.input, Flow::Text(text)
+                        if ["hostPID", "privileged", "hostPath", "hostNetwork"].iter().any(|word| text.contains(word))) =>
+            {
+                let (kind, level) = (Kind::Privilege, Reversibility::R3);
+                run.effect(kind, &target, Scope::Remote, level, "runs with the rights of a node");
+            }
+            ["label", ..] if has(&["--all"]) => ask(run, &target),
+            ["apply" | "create", ..] if own.iter().any(|arg| arg.text.contains("://")) => {
+                let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R1);
+                run.effect(kind, &target, Scope::Remote, level, "applies what an address holds");
+            }
+            ["create", "clusterrolebinding" | "rolebinding", ..]
+                if own.iter().any(|arg| arg.text.contains("cluster-admin")) =>
+            {
+                let (kind, level) = (Kind::Privilege, Reversibility::R3);
+                run.effect(kind, &target, Scope::Remote, level, "gives somebody all rights");
+            }
+            ["config", verb, ..] if verb.starts_with("delete") || verb.starts_with("unset") => {
+                ask(run, &target)
+            }
+            _ => {}
+        },
         "helm" | "helmfile" => match words.as_slice() {
             ["upgrade" | "install" | "apply" | "sync", ..] if super::names_production(own) => {
                 ask(run, &target)
@@ -109,8 +120,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 run.remote(&target, "replaces resources by force")
             }
             ["rollback", ..] => ask(run, &target),
-            ["push", ..] => run.effect(Kind::Spend, &target, Scope::Remote, Reversibility::R3, "publishes a chart"),
-            ["install" | "upgrade" | "template", ..] if words.iter().any(|word| word.starts_with("http")) => {
+            ["push", ..] => run.effect(
+                Kind::Spend,
+                &target,
+                Scope::Remote,
+                Reversibility::R3,
+                "publishes a chart",
+            ),
+            ["install" | "upgrade" | "template", ..]
+                if words.iter().any(|word| word.starts_with("http")) =>
+            {
                 let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R1);
                 run.effect(kind, &target, Scope::Remote, level, "applies what an address holds");
             }

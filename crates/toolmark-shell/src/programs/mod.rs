@@ -50,8 +50,8 @@ use crate::run::Run;
 
 pub(crate) use network::downloads_to_output;
 pub(crate) use projects::run_source;
-pub(crate) use runners::suspect;
 pub(crate) use resources::writes_endlessly;
+pub(crate) use runners::suspect;
 
 /// A program's rules.
 type Rule = fn(&mut Run<'_, '_>);
@@ -71,9 +71,11 @@ fn rule(name: &str) -> Option<Rule> {
         name if other_vcs::knows(name) => other_vcs::run,
         "mv" | "gmv" | "cp" | "gcp" | "install" | "ln" | "rsync" | "scp" | "sftp" => copies::run,
         "fallocate" | "stress" | "stress-ng" | "sysbench" | "fio" => resources::run,
-        "truncate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir"
-        | "patch" | "split" | "sort" => writers::run,
-        "ed" | "red" | "ex" | "vim" | "vi" | "nvim" | "nano" | "vimx" | "gvim" | "mvim" => editors::run,
+        "truncate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir" | "patch" | "split"
+        | "sort" => writers::run,
+        "ed" | "red" | "ex" | "vim" | "vi" | "nvim" | "nano" | "vimx" | "gvim" | "mvim" => {
+            editors::run
+        }
         "tar" | "gtar" | "bsdtar" | "unzip" | "zip" | "7z" | "7za" | "cpio" | "gzip" => {
             archives::run
         }
@@ -84,10 +86,11 @@ fn rule(name: &str) -> Option<Rule> {
         | "blkdiscard" | "cryptsetup" | "lvremove" | "vgremove" | "pvremove" | "lvreduce"
         | "zpool" | "zfs" | "mdadm" | "mkswap" | "mke2fs" | "diskutil" | "btrfs" | "format"
         | "hdparm" | "nvme" | "newfs" | "badblocks" | "blockdev" | "dmsetup" | "mkfs"
-        | "partprobe" | "debugfs" | "fsck" | "fsck.ext4" | "fsck.ext3" | "fsck.xfs" | "fsck.vfat" | "e2fsck" | "xfs_repair" | "swapoff" | "umount"
-        | "losetup" | "tune2fs" | "resize2fs" | "diskpart" | "flash_erase" | "ddrescue"
-        | "dd_rescue" | "dcfldd" | "asr" | "hdiutil" | "flashrom" | "fwupdmgr" | "lvconvert"
-        | "partclone" | "sg_format" | "sg_sanitize" | "mmc" | "ntfsclone" => devices::run,
+        | "partprobe" | "debugfs" | "fsck" | "fsck.ext4" | "fsck.ext3" | "fsck.xfs"
+        | "fsck.vfat" | "e2fsck" | "xfs_repair" | "swapoff" | "umount" | "losetup" | "tune2fs"
+        | "resize2fs" | "diskpart" | "flash_erase" | "ddrescue" | "dd_rescue" | "dcfldd"
+        | "asr" | "hdiutil" | "flashrom" | "fwupdmgr" | "lvconvert" | "partclone" | "sg_format"
+        | "sg_sanitize" | "mmc" | "ntfsclone" => devices::run,
         name if name.starts_with("partclone.") => devices::run,
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chflags" | "gchmod" | "gchown"
         | "setcap" => permissions::run,
@@ -232,13 +235,13 @@ fn rule(name: &str) -> Option<Rule> {
         | "installer" => packages::run,
         "gh" | "glab" | "hub-cli" | "tea" => publish::run,
         "mail" | "mailx" | "sendmail" | "mutt" | "swaks" | "msmtp" => network::mail,
-        "fuser" | "killall5" | "kill" | "pkill" | "killall" | "shutdown" | "reboot" | "halt" | "poweroff" | "init"
-        | "telinit" | "systemctl" | "service" | "launchctl" | "rc-service" | "sv"
-        | "supervisorctl" | "pm2" | "forever" | "iptables" | "ip6tables" | "nft" | "ufw"
-        | "firewall-cmd" | "ip" | "ifconfig" | "route" | "crontab" | "at" | "batch"
-        | "update-rc.d" | "chkconfig" | "initctl" | "monit" | "xkill" | "skill" | "loginctl"
-        | "pfctl" | "ipset" | "ipvsadm" | "nmcli" | "netplan" | "wg-quick" | "ifdown" | "tc"
-        | "taskkill" | "brew-services" | "machinectl" => services::run,
+        "fuser" | "killall5" | "kill" | "pkill" | "killall" | "shutdown" | "reboot" | "halt"
+        | "poweroff" | "init" | "telinit" | "systemctl" | "service" | "launchctl"
+        | "rc-service" | "sv" | "supervisorctl" | "pm2" | "forever" | "iptables" | "ip6tables"
+        | "nft" | "ufw" | "firewall-cmd" | "ip" | "ifconfig" | "route" | "crontab" | "at"
+        | "batch" | "update-rc.d" | "chkconfig" | "initctl" | "monit" | "xkill" | "skill"
+        | "loginctl" | "pfctl" | "ipset" | "ipvsadm" | "nmcli" | "netplan" | "wg-quick"
+        | "ifdown" | "tc" | "taskkill" | "brew-services" | "machinectl" => services::run,
         "useradd"
         | "userdel"
         | "usermod"
@@ -305,8 +308,9 @@ fn rule(name: &str) -> Option<Rule> {
         "curl" | "wget" | "http" | "https" | "xh" | "httpie" | "fetch" | "aria2c" | "nc"
         | "ncat" | "netcat" | "telnet" | "socat" | "ssh" | "ftp" | "lftp" | "dig" | "nslookup"
         | "host" | "ping" | "openssl" | "mkfifo" | "tftp" | "grpcurl" | "evans" | "grpc_cli"
-        | "drill" | "websocat"
-        | "curlie" | "wscat" | "autossh" | "mosh" | "smbclient" => network::run,
+        | "drill" | "websocat" | "curlie" | "wscat" | "autossh" | "mosh" | "smbclient" => {
+            network::run
+        }
         "cat" | "head" | "tail" | "less" | "more" | "bat" | "batcat" | "grep" | "egrep"
         | "fgrep" | "rg" | "ag" | "ack" | "awk" | "gawk" | "mawk" | "nawk" | "cut" | "strings"
         | "xxd" | "od" | "hexdump" | "base64" | "base32" | "jq" | "yq" | "nl" | "tac" | "diff"
@@ -329,11 +333,39 @@ fn rule(name: &str) -> Option<Rule> {
         | "jython" | "graalpy" => interpreters::run,
         name if powershell::is_common(name) => powershell::run,
         "toolmark" => agents::own,
-        "claude" | "codex" | "gemini" | "aider" | "opencode" | "cursor-agent" | "copilot-cli"
-        | "goose-agent" | "amp" | "qwen" | "claude-code" | "crush" | "droid" | "auggie" | "cline"
-        | "kilocode" | "roo" | "openhands" | "gptme" | "plandex" | "forge" | "kiro-cli" | "q"
-        | "warp-cli" | "cody" | "continue" | "cn" | "rovodev" | "codebuff" | "@anthropic-ai/claude-code"
-        | "@openai/codex" | "@google/gemini-cli" | "@github/copilot" => agents::run,
+        "claude"
+        | "codex"
+        | "gemini"
+        | "aider"
+        | "opencode"
+        | "cursor-agent"
+        | "copilot-cli"
+        | "goose-agent"
+        | "amp"
+        | "qwen"
+        | "claude-code"
+        | "crush"
+        | "droid"
+        | "auggie"
+        | "cline"
+        | "kilocode"
+        | "roo"
+        | "openhands"
+        | "gptme"
+        | "plandex"
+        | "forge"
+        | "kiro-cli"
+        | "q"
+        | "warp-cli"
+        | "cody"
+        | "continue"
+        | "cn"
+        | "rovodev"
+        | "codebuff"
+        | "@anthropic-ai/claude-code"
+        | "@openai/codex"
+        | "@google/gemini-cli"
+        | "@github/copilot" => agents::run,
         _ => return None,
     })
 }
@@ -350,34 +382,40 @@ fn names_production(args: &[Arg]) -> bool {
 
 /// Asks the rules of the program.
 pub(crate) fn run(run: &mut Run<'_, '_>) {
-    let rule = match run.name {
-        name if name.starts_with("python3.") || name.starts_with("pip3.") => {
-            if name.starts_with("pip") {
-                Some(packages::run as Rule)
-            } else {
+    let rule =
+        match run.name {
+            name if name.starts_with("python3.") || name.starts_with("pip3.") => {
+                if name.starts_with("pip") {
+                    Some(packages::run as Rule)
+                } else {
+                    Some(interpreters::run as Rule)
+                }
+            }
+            // `lua5.4`, `ruby3.2`, `php8.3`, `node22`
+            name if versioned(name).is_some() => Some(interpreters::versioned as Rule),
+            name if name.starts_with("mkfs.") || name.starts_with("newfs_") => {
+                Some(devices::run as Rule)
+            }
+            name if name.starts_with("git-") => Some(git::dashed as Rule),
+            "deno" | "bun"
+                if run.args.first().is_some_and(|arg| {
+                    matches!(&*arg.text, "eval" | "run" | "install" | "serve")
+                }) && run.args.len() > 1 =>
+            {
+                interpreters::run(run);
+                rule(run.name)
+            }
+            // Elixir's shell has the name that PowerShell gives to a command.
+            "iex"
+                if run.args.first().is_some_and(|arg| {
+                    matches!(&*arg.text, "-e" | "--eval" | "-S" | "--dot-iex")
+                }) =>
+            {
                 Some(interpreters::run as Rule)
             }
-        }
-        // `lua5.4`, `ruby3.2`, `php8.3`, `node22`
-        name if versioned(name).is_some() => Some(interpreters::versioned as Rule),
-        name if name.starts_with("mkfs.") || name.starts_with("newfs_") => {
-            Some(devices::run as Rule)
-        }
-        name if name.starts_with("git-") => Some(git::dashed as Rule),
-        "deno" | "bun"
-            if run.args.first().is_some_and(|arg| matches!(&*arg.text, "eval" | "run" | "install" | "serve"))
-                && run.args.len() > 1 =>
-        {
-            interpreters::run(run);
-            rule(run.name)
-        }
-        // Elixir's shell has the name that PowerShell gives to a command.
-        "iex" if run.args.first().is_some_and(|arg| matches!(&*arg.text, "-e" | "--eval" | "-S" | "--dot-iex")) => {
-            Some(interpreters::run as Rule)
-        }
-        "truncate" if databases::is_sql(run.args) => Some(databases::bare as Rule),
-        name => rule(name),
-    };
+            "truncate" if databases::is_sql(run.args) => Some(databases::bare as Rule),
+            name => rule(name),
+        };
     system::environment(run);
     system::programs_of_environment(run);
     secret_stores::run(run);

@@ -132,13 +132,19 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 fn remote_call(run: &mut Run<'_, '_>) {
     let words = super::plain_words(run.args);
     let is_own = words.iter().any(|word| is_loopback(host_of(word)));
-    let method = words.iter().rev().find_map(|word| word.rsplit_once('/')).map(|(_, method)| method);
+    let method =
+        words.iter().rev().find_map(|word| word.rsplit_once('/')).map(|(_, method)| method);
     let Some(method) = method.filter(|_| !is_own) else { return };
     let first = super::verbs::first_word(method);
     if super::verbs::destroys(&first) {
         run.remote(&words.join(" "), "calls a method that destroys");
     } else if super::verbs::disturbs(&first) {
-        run.ask(Kind::RemoteState, &words.join(" "), Scope::Remote, "calls a method that changes a service");
+        run.ask(
+            Kind::RemoteState,
+            &words.join(" "),
+            Scope::Remote,
+            "calls a method that changes a service",
+        );
     }
 }
 
@@ -212,25 +218,64 @@ fn post(run: &mut Run<'_, '_>, url: &str) {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest.split(['?', '#']).next().unwrap_or("");
     let money = [
-        "refunds", "payouts", "transfers", "charges", "payments", "withdrawals", "payment_intents", "subscriptions",
-        "orders", "invoices",
+        "refunds",
+        "payouts",
+        "transfers",
+        "charges",
+        "payments",
+        "withdrawals",
+        "payment_intents",
+        "subscriptions",
+        "orders",
+        "invoices",
     ];
     let host = host_of(url);
     // Hosts that pass text on to people.
     let speaks = [
-        "slack.com", "telegram.org", "webhook.site", "mailgun", "sendgrid", "postmarkapp", "mailchimp", "twilio",
-        "discord.com", "resend.com", "mandrillapp", "sparkpost", "brevo", "pushover", "onesignal", "plivo", "vonage",
-        "messagebird", "twitter.com", "x.com", "graph.facebook.com", "pagerduty",
+        "slack.com",
+        "telegram.org",
+        "webhook.site",
+        "mailgun",
+        "sendgrid",
+        "postmarkapp",
+        "mailchimp",
+        "twilio",
+        "discord.com",
+        "resend.com",
+        "mandrillapp",
+        "sparkpost",
+        "brevo",
+        "pushover",
+        "onesignal",
+        "plivo",
+        "vonage",
+        "messagebird",
+        "twitter.com",
+        "x.com",
+        "graph.facebook.com",
+        "pagerduty",
     ];
-    let mail = ["send", "messages", "emails", "mail", "campaigns", "sms", "notifications", "broadcasts", "tweets"];
+    let mail = [
+        "send",
+        "messages",
+        "emails",
+        "mail",
+        "campaigns",
+        "sms",
+        "notifications",
+        "broadcasts",
+        "tweets",
+    ];
     let parts = || path.split('/').skip(1).map(|part| part.split('.').next().unwrap_or(part));
     let speaks = speaks.iter().any(|name| host.contains(name))
         || path.contains("/api/webhooks/")
         || parts().any(|part| mail.contains(&part));
     let destroys = parts().any(|part| {
-        super::verbs::destroys(&super::verbs::first_word(part)) || matches!(part, "purge" | "wipe" | "destroy" | "delete")
+        super::verbs::destroys(&super::verbs::first_word(part))
+            || matches!(part, "purge" | "wipe" | "destroy" | "delete")
     });
-    let deploys = parts().any(|part| matches!(part, "deploy" | "deployments" | "releases" | "rollback" | "promote"));
+    let deploys = parts()
+        .any(|part| matches!(part, "deploy" | "deployments" | "releases" | "rollback" | "promote"));
     if path.split('/').skip(1).any(|part| money.contains(&part)) {
         let why = "moves money";
         run.sure(Kind::Spend, url, Scope::Remote, R5, Certainty::Likely, why);
@@ -294,8 +339,26 @@ fn request(run: &mut Run<'_, '_>) {
     if !is_own && posts_mutation(&parsed) {
         run.ask(Kind::RemoteState, &url, Scope::Remote, "sends a mutation that deletes");
     }
+    // Whoever does not look at the certificate tells a secret to anybody.
+    let logs_in = parsed.options.iter().any(|given| match given.name {
+        "u" | "user" | "oauth2-bearer" => true,
+        "H" | "header" => {
+            given.value.is_some_and(|value| value.to_ascii_lowercase().starts_with("authorization"))
+        }
+        _ => false,
+    });
+    if parsed.has("k", "insecure") && logs_in && !is_own && run.name == "curl" {
+        run.effect(
+            Kind::SendOut,
+            &url,
+            Scope::Remote,
+            R1,
+            "logs in without looking at the certificate",
+        );
+    }
     // `kubectl proxy` speaks for a cluster.
-    let is_proxy = is_own && url.contains("/api/v1/") && url.contains("/namespaces") || is_own && url.contains("/apis/");
+    let is_proxy = is_own && url.contains("/api/v1/") && url.contains("/namespaces")
+        || is_own && url.contains("/apis/");
     if is_proxy && method == "DELETE" {
         run.remote(&url, "deletes from a cluster");
     }
@@ -379,8 +442,16 @@ fn names_foreign_secret(parsed: &crate::options::Parsed<'_>, url: &str) -> bool 
     let bodies = parsed.options.iter().filter(|given| {
         matches!(
             given.name,
-            "d" | "data" | "data-raw" | "data-binary" | "data-urlencode" | "json" | "F" | "form" | "post-data"
-                | "body-data" | "url-query"
+            "d" | "data"
+                | "data-raw"
+                | "data-binary"
+                | "data-urlencode"
+                | "json"
+                | "F"
+                | "form"
+                | "post-data"
+                | "body-data"
+                | "url-query"
         )
     });
     let host = host_of(url).to_ascii_lowercase();
@@ -393,10 +464,13 @@ fn names_foreign_secret(parsed: &crate::options::Parsed<'_>, url: &str) -> bool 
                 .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
                 .collect();
             let Some((owner, _)) = name.split_once('_') else { return false };
-            let endings = ["TOKEN", "SECRET", "PASSWORD", "_KEY", "CREDENTIALS", "SECRET_ACCESS_KEY"];
+            let endings =
+                ["TOKEN", "SECRET", "PASSWORD", "_KEY", "CREDENTIALS", "SECRET_ACCESS_KEY"];
             let owner = owner.to_ascii_lowercase();
             let owner = if owner == "gh" { "github" } else { owner.as_str() };
-            endings.iter().any(|end| name.ends_with(end)) && owner.len() > 2 && !host.contains(owner)
+            endings.iter().any(|end| name.ends_with(end))
+                && owner.len() > 2
+                && !host.contains(owner)
         })
     })
 }
@@ -430,7 +504,9 @@ fn connection(run: &mut Run<'_, '_>) {
     {
         run.effect(Kind::SendOut, &line, Scope::Remote, R5, "sends a secret");
     } else if let Flow::Text(text) = &run.call.input
-        && ["flush_all", "flushall", "flushdb", "shutdown"].iter().any(|word| text.to_ascii_lowercase().contains(word))
+        && ["flush_all", "flushall", "flushdb", "shutdown"]
+            .iter()
+            .any(|word| text.to_ascii_lowercase().contains(word))
     {
         run.ask(Kind::Delete, &line, Scope::Remote, "empties a store");
     } else if run.name == "telnet" && !run.args.is_empty() {

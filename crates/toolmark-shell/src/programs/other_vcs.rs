@@ -55,15 +55,39 @@ const ROWS: &[Row] = &[
     ),
     row!(&["svn"], [["switch", "sw", "update", "up"]], ["--force"], R3, "replaces local files"),
     row!(&["svn"], [["delete", "del", "rm", "remove"]], ["--force"], R3, "deletes local changes"),
-    row!(&["svnadmin"], [["setrevprop", "rmlocks", "rmtxns", "recover"]], [], R4, "changes recorded history"),
+    row!(
+        &["svnadmin"],
+        [["setrevprop", "rmlocks", "rmtxns", "recover"]],
+        [],
+        R4,
+        "changes recorded history"
+    ),
     // Jujutsu
     row!(&["jj"], [["abandon"]], [], R3, "abandons commits"),
     row!(&["jj"], [["restore"]], [], R3, "discards changes"),
     row!(&["jj"], [["undo"]], [], R3, "takes back operations"),
-    row!(&["jj"], [["op", "operation"], ["restore", "revert", "undo"]], [], R3, "takes back operations"),
-    row!(&["jj"], [["op", "operation"], ["abandon"]], [], R4, "drops the log that undoes operations"),
+    row!(
+        &["jj"],
+        [["op", "operation"], ["restore", "revert", "undo"]],
+        [],
+        R3,
+        "takes back operations"
+    ),
+    row!(
+        &["jj"],
+        [["op", "operation"], ["abandon"]],
+        [],
+        R4,
+        "drops the log that undoes operations"
+    ),
     row!(&["jj"], [["util"], ["gc"]], [], R3, "drops unreferenced commits"),
-    row!(&["jj"], [["bookmark", "b", "tag"], ["delete", "d", "forget", "f"]], [], R3, "deletes a bookmark"),
+    row!(
+        &["jj"],
+        [["bookmark", "b", "tag"], ["delete", "d", "forget", "f"]],
+        [],
+        R3,
+        "deletes a bookmark"
+    ),
     row!(&["jj"], [["workspace"], ["forget"]], [], R3, "forgets a workspace"),
     row!(
         &["jj"],
@@ -83,7 +107,13 @@ const ROWS: &[Row] = &[
     row!(&["p4"], [["sync", "update"]], ["-f"], R4, "discards local changes"),
     row!(&["p4"], [["obliterate"]], ["-y"], R5, "removes recorded history"),
     row!(&["p4"], [["delete"]], [], R3, "deletes files of the depot"),
-    row!(&["p4"], [["client", "workspace", "branch", "label", "user", "depot"]], ["-d", "-df", "-f"], R4, "deletes a specification"),
+    row!(
+        &["p4"],
+        [["client", "workspace", "branch", "label", "user", "depot"]],
+        ["-d", "-df", "-f"],
+        R4,
+        "deletes a specification"
+    ),
     // Bazaar, Darcs, CVS, Pijul, Plastic
     row!(BZR, [["revert"]], ["--no-backup"], R4, "discards local changes"),
     row!(BZR, [["revert"]], [], R3, "discards local changes"),
@@ -106,8 +136,16 @@ pub(super) fn knows(name: &str) -> bool {
 fn takes_value(option: &str) -> bool {
     matches!(
         option,
-        "--config" | "--cwd" | "-R" | "--repository" | "--at-op" | "--at-operation" | "-c" | "-p"
-            | "--color" | "-u"
+        "--config"
+            | "--cwd"
+            | "-R"
+            | "--repository"
+            | "--at-op"
+            | "--at-operation"
+            | "-c"
+            | "-p"
+            | "--color"
+            | "-u"
     )
 }
 
@@ -146,16 +184,19 @@ fn has_option(row: &Row, options: &[&str]) -> bool {
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let (words, options) = parse(run.args);
-    let rehearses = |option: &&str| matches!(*option, "-n" | "--dry-run" | "--help" | "-h" | "--print");
+    let rehearses =
+        |option: &&str| matches!(*option, "-n" | "--dry-run" | "--help" | "-h" | "--print");
     if options.iter().any(|option| rehearses(&option)) && words.first() != Some(&"abandon") {
         return;
     }
     let target = words.join(" ");
     let begins = |row: &&Row| {
         row.programs.contains(&run.name)
-            && row.words.iter().enumerate().all(|(at, names)| {
-                words.get(at).is_some_and(|word| names.contains(word))
-            })
+            && row
+                .words
+                .iter()
+                .enumerate()
+                .all(|(at, names)| words.get(at).is_some_and(|word| names.contains(word)))
     };
     let found = ROWS
         .iter()
@@ -166,8 +207,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         Some(row) if row.level == R5 => run.remote(&target, row.why),
         Some(row) => discard(run, &target, row.level, row.why),
         // What is deleted by its address is deleted at once.
-        None if matches!(words.first(), Some(&("delete" | "del" | "rm" | "remove" | "mv" | "move")))
-            && words.iter().any(|word| word.contains("://")) =>
+        None if matches!(
+            words.first(),
+            Some(&("delete" | "del" | "rm" | "remove" | "mv" | "move"))
+        ) && words.iter().any(|word| word.contains("://")) =>
         {
             run.ask(Kind::RemoteState, &target, Scope::Remote, "deletes in the repository");
         }

@@ -65,7 +65,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     .any(|arg| matches!(arg.text.as_str(), "--snapshot" | "--skip-publish" | "-d"))
         }
         ("fastlane", task) => {
-            matches!(task, "deliver" | "release" | "upload_to_app_store" | "supply" | "beta" | "pilot")
+            matches!(
+                task,
+                "deliver" | "release" | "upload_to_app_store" | "supply" | "beta" | "pilot"
+            )
         }
         ("anaconda", "upload") => true,
         ("xcrun", "altool" | "notarytool") => {
@@ -179,7 +182,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 "deletes the source of its settings",
             );
         }
-        ("cargo", "owner") => return run.ask(Kind::RemoteState, &target, Scope::Remote, "changes who owns a package"),
+        ("cargo", "owner") => {
+            return run.ask(Kind::RemoteState, &target, Scope::Remote, "changes who owns a package");
+        }
         ("brew", "tap") if words.len() > 1 && !second.starts_with("homebrew/") => {
             return untrusted(run, second, "adds a source of packages");
         }
@@ -193,28 +198,58 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         // Protections that a setting takes away from now on.
         ("npm" | "pnpm" | "yarn", "config")
             if second == "set"
-                && ["ignore-scripts", "strict-ssl", "audit", "verify-store-integrity"].iter().any(|name| target.contains(name))
+                && ["ignore-scripts", "strict-ssl", "audit", "verify-store-integrity"]
+                    .iter()
+                    .any(|name| target.contains(name))
                 && target.contains("false") =>
         {
             let why = "turns off a protection of the package manager";
             return run.effect(Kind::Persist, &target, Scope::Home, R1, why);
         }
-        ("gem", "uninstall") if args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('a')) => {
+        ("gem", "uninstall")
+            if args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('a')) =>
+        {
             return run.ask(Kind::Delete, &target, Scope::Home, "removes every package");
         }
         ("cargo", "uninstall") if args.iter().any(|arg| arg.dynamic) => {
-            return run.ask(Kind::Delete, &target, Scope::Home, "removes packages known only at run time");
+            return run.ask(
+                Kind::Delete,
+                &target,
+                Scope::Home,
+                "removes packages known only at run time",
+            );
         }
-        ("pip" | "pip3", "uninstall") if args.iter().any(|arg| arg.text.contains("/dev/fd/") || arg.dynamic) || words.contains(&"pip") => {
-            return run.ask(Kind::Delete, &target, Scope::Home, "removes packages known only at run time");
+        ("pip" | "pip3", "uninstall")
+            if args.iter().any(|arg| arg.text.contains("/dev/fd/") || arg.dynamic)
+                || words.contains(&"pip") =>
+        {
+            return run.ask(
+                Kind::Delete,
+                &target,
+                Scope::Home,
+                "removes packages known only at run time",
+            );
         }
-        ("npm" | "pnpm" | "yarn", "uninstall" | "rm" | "remove" | "un") if args.iter().any(|arg| arg.dynamic) || words.contains(&name) => {
-            return run.ask(Kind::Delete, &target, Scope::Home, "removes packages known only at run time");
+        ("npm" | "pnpm" | "yarn", "uninstall" | "rm" | "remove" | "un")
+            if args.iter().any(|arg| arg.dynamic) || words.contains(&name) =>
+        {
+            return run.ask(
+                Kind::Delete,
+                &target,
+                Scope::Home,
+                "removes packages known only at run time",
+            );
         }
-        ("mvn", _) if words.iter().any(|word| matches!(*word, "release:perform" | "release:prepare" | "nexus-staging:release")) => {
+        ("mvn", _)
+            if words.iter().any(|word| {
+                matches!(*word, "release:perform" | "release:prepare" | "nexus-staging:release")
+            }) =>
+        {
             return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes permanently");
         }
-        ("conda", "upload") => return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes permanently"),
+        ("conda", "upload") => {
+            return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes permanently");
+        }
         _ => {}
     }
     // `npm run db:reset`, `composer db:drop`: the names of scripts say what they do.
@@ -278,37 +313,103 @@ fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
     let args = run.args;
     let first = words.first().copied().unwrap_or("");
     let installs = words.iter().take(3).any(|word| {
-        matches!(*word, "install" | "i" | "add" | "require" | "get" | "upgrade" | "update" | "ci" | "run" | "exec" | "dlx" | "x")
+        matches!(
+            *word,
+            "install"
+                | "i"
+                | "add"
+                | "require"
+                | "get"
+                | "upgrade"
+                | "update"
+                | "ci"
+                | "run"
+                | "exec"
+                | "dlx"
+                | "x"
+        )
     });
     let is_installer = matches!(
         run.name,
-        "pip" | "pip3" | "uv" | "npm" | "pnpm" | "yarn" | "pipx" | "easy_install" | "bun" | "gem" | "cargo" | "go" | "brew"
-            | "apt" | "apt-get" | "dnf" | "yum" | "zypper" | "dpkg" | "rpm" | "poetry" | "pdm" | "composer" | "nix" | "deno"
-            | "luarocks" | "cpanm" | "conda" | "flatpak" | "snap" | "msiexec" | "nix-env" | "npx" | "uvx" | "bunx"
+        "pip"
+            | "pip3"
+            | "uv"
+            | "npm"
+            | "pnpm"
+            | "yarn"
+            | "pipx"
+            | "easy_install"
+            | "bun"
+            | "gem"
+            | "cargo"
+            | "go"
+            | "brew"
+            | "apt"
+            | "apt-get"
+            | "dnf"
+            | "yum"
+            | "zypper"
+            | "dpkg"
+            | "rpm"
+            | "poetry"
+            | "pdm"
+            | "composer"
+            | "nix"
+            | "deno"
+            | "luarocks"
+            | "cpanm"
+            | "conda"
+            | "flatpak"
+            | "snap"
+            | "msiexec"
+            | "nix-env"
+            | "npx"
+            | "uvx"
+            | "bunx"
     );
     if !is_installer {
         return;
     }
     // An index of somebody's own decides what a name means.
     let index = |text: &str| {
-        matches!(text, "--index-url" | "--extra-index-url" | "-i" | "--registry" | "--source" | "--index" | "--default-index" | "--find-links" | "-f" | "--channel")
+        matches!(
+            text,
+            "--index-url"
+                | "--extra-index-url"
+                | "-i"
+                | "--registry"
+                | "--source"
+                | "--index"
+                | "--default-index"
+                | "--find-links"
+                | "-f"
+                | "--channel"
+        )
     };
     for (at, arg) in args.iter().enumerate() {
-        let (name, attached) = arg.text.split_once('=').map_or((arg.text.as_str(), None), |(name, value)| (name, Some(value)));
+        let (name, attached) = arg
+            .text
+            .split_once('=')
+            .map_or((arg.text.as_str(), None), |(name, value)| (name, Some(value)));
         if index(name) && installs {
-            let value = attached.or_else(|| args.get(at + 1).map(|next| next.text.as_str())).unwrap_or("");
+            let value =
+                attached.or_else(|| args.get(at + 1).map(|next| next.text.as_str())).unwrap_or("");
             if sources::foreign_source(value).is_some() {
                 let value = value.to_owned();
                 return untrusted(run, &value, "takes packages from another index");
             }
         }
     }
-    let is_file = |word: &str| [".deb", ".rpm", ".msi", ".pkg", ".apk"].iter().any(|end| word.ends_with(end));
+    let is_file =
+        |word: &str| [".deb", ".rpm", ".msi", ".pkg", ".apk"].iter().any(|end| word.ends_with(end));
     let by_flag = matches!(run.name, "dpkg" | "rpm" | "msiexec")
-        && args.iter().any(|arg| matches!(&*arg.text, "-i" | "-U" | "-Uvh" | "-ivh" | "--install" | "/i" | "/package"));
+        && args.iter().any(|arg| {
+            matches!(&*arg.text, "-i" | "-U" | "-Uvh" | "-ivh" | "--install" | "/i" | "/package")
+        });
     if installs || by_flag || run.name == "nix" && matches!(first, "run" | "shell" | "profile") {
         let source = words.iter().find_map(|word| sources::foreign_source(word));
-        let file = || words.iter().copied().find(|word| is_file(word) && (word.contains('/') || by_flag));
+        let file =
+            || words.iter().copied().find(|word| is_file(word) && (word.contains('/') || by_flag));
         if let Some(source) = source.or_else(file).map(str::to_owned) {
             return untrusted(run, &source, "installs from elsewhere than a registry");
         }
@@ -319,8 +420,12 @@ fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
         let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "/_-.#@".contains(c));
         let is_name = is_plain && !word.starts_with(['.', '/', '@', '~']);
         match run.name {
-            "npm" | "pnpm" | "yarn" | "bun" => matches!(first, "i" | "install" | "add") && is_name && slashes == 1,
-            "brew" => first == "install" && is_name && slashes == 2 && !word.starts_with("homebrew/"),
+            "npm" | "pnpm" | "yarn" | "bun" => {
+                matches!(first, "i" | "install" | "add") && is_name && slashes == 1
+            }
+            "brew" => {
+                first == "install" && is_name && slashes == 2 && !word.starts_with("homebrew/")
+            }
             _ => false,
         }
     });
@@ -333,7 +438,8 @@ fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
         }
         ("go", "install" | "run" | "get") => {
             let module = words.get(1).copied().unwrap_or("").to_owned();
-            let is_foreign = module.contains('@') && module.contains('.') && !sources::is_known_module(&module);
+            let is_foreign =
+                module.contains('@') && module.contains('.') && !sources::is_known_module(&module);
             if is_foreign && first != "get" {
                 untrusted(run, &module, "runs or installs a module from the network");
             }
@@ -347,7 +453,11 @@ fn package_program(run: &mut Run<'_, '_>, program: &str) {
     let before = run.args.iter().position(|arg| arg.text == program).unwrap_or(run.args.len());
     let own = run.args.get(..before).unwrap_or_default();
     let named = own.windows(2).find_map(|pair| match pair {
-        [flag, source] if matches!(&*flag.text, "--from" | "--spec" | "--with" | "-p" | "--package") => Some(source.text.clone()),
+        [flag, source]
+            if matches!(&*flag.text, "--from" | "--spec" | "--with" | "-p" | "--package") =>
+        {
+            Some(source.text.clone())
+        }
         _ => None,
     });
     if let Some(source) = named.as_deref().and_then(sources::foreign_source) {
@@ -368,7 +478,9 @@ fn package_program(run: &mut Run<'_, '_>, program: &str) {
         || named.is_some()
         || own.iter().any(|arg| matches!(&*arg.text, "-y" | "--yes"));
     // A file of the work tree is no package.
-    let is_package = !package.is_empty() && package.chars().all(is_plain) && !package.starts_with(['.', '/', '$']);
+    let is_package = !package.is_empty()
+        && package.chars().all(is_plain)
+        && !package.starts_with(['.', '/', '$']);
     if is_package
         && fetches
         && !is_here

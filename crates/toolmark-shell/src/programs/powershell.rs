@@ -440,7 +440,9 @@ fn by_verb(run: &mut Run<'_, '_>, name: &str, given: &Given<'_>) {
         "set" if noun == "acl" => {
             run.effect(Kind::Privilege, &target, Scope::Unknown, R3, "changes permissions");
         }
-        "add" | "new" | "set" | "enable" if says(&["groupmember", "localuser", "aduser", "localgroup", "adgroup"]) => {
+        "add" | "new" | "set" | "enable"
+            if says(&["groupmember", "localuser", "aduser", "localgroup", "adgroup"]) =>
+        {
             run.effect(Kind::Privilege, &target, Scope::System, R3, "gives somebody more rights");
         }
         "register" | "new" | "set"

@@ -59,19 +59,34 @@ fn has_own_marks(text: &str) -> bool {
             _ => {}
         }
     }
-    let marks = ["$_.", "$psitem", "$env:", "$null >", "| % {", "|% {", "| ? {", "| foreach {", "-erroraction"];
+    let marks = [
+        "$_.",
+        "$psitem",
+        "$env:",
+        "$null >",
+        "| % {",
+        "|% {",
+        "| ? {",
+        "| foreach {",
+        "-erroraction",
+    ];
     let begins = |part: &str| {
         let part = part.trim_start();
         let first = part.split([' ', '(']).next().unwrap_or("");
-        matches!(first, "gci" | "ri" | "iex" | "irm" | "iwr" | "rni" | "clc" | "spps" | "sal" | "icm" | "gcm")
-            && part.len() > first.len()
+        matches!(
+            first,
+            "gci" | "ri" | "iex" | "irm" | "iwr" | "rni" | "clc" | "spps" | "sal" | "icm" | "gcm"
+        ) && part.len() > first.len()
             && !part.contains("-s mix")
             && !part.starts_with("iex -")
     };
     let trimmed = bare.trim_start();
     marks.iter().any(|mark| bare.contains(mark))
         || ["&(", "& (", "& $", ".("].iter().any(|start| trimmed.starts_with(start))
-        || bare.contains("; & $") || bare.contains(";& $") || bare.contains("; &(") || bare.contains("; & (")
+        || bare.contains("; & $")
+        || bare.contains(";& $")
+        || bare.contains("; &(")
+        || bare.contains("; & (")
         || bare.split([';', '|', '\n']).any(begins)
 }
 
@@ -117,7 +132,8 @@ pub(crate) fn run(run: &mut Run<'_, '_>, text: &str) {
 
 /// `while ($true) { Start-Process … }`
 fn starts_endlessly(text: &str) -> bool {
-    let flat: String = text.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
+    let flat: String =
+        text.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
     let loops = ["while($true)", "while(1)", "for(;;)", "while(true)"];
     let starts = ["start-process", "saps", "start-job", "&$psscriptroot", "invoke-item"];
     loops.iter().any(|word| flat.contains(word))
@@ -129,7 +145,9 @@ fn starts_endlessly(text: &str) -> bool {
 fn sets_environment(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     lower.contains("setenvironmentvariable(")
-        && ["'machine'", "'user'", "\"machine\"", "\"user\"", "::machine", "::user"].iter().any(|scope| lower.contains(scope))
+        && ["'machine'", "'user'", "\"machine\"", "\"user\"", "::machine", "::user"]
+            .iter()
+            .any(|scope| lower.contains(scope))
 }
 
 /// Runs the commands in turn. What one lists goes to the next through a pipe.
@@ -283,7 +301,12 @@ fn command(
         | "out-string" => listed.to_vec(),
         _ if words.len() == 1 && first.quoted => vec![first],
         // `& $x -Recurse`: a program that nobody knows, with the options of one that deletes.
-        _ if first.dynamic && words.iter().skip(1).any(|word| is_option(word, "-recurse") || is_option(word, "-force")) => {
+        _ if first.dynamic
+            && words
+                .iter()
+                .skip(1)
+                .any(|word| is_option(word, "-recurse") || is_option(word, "-force")) =>
+        {
             let (level, certainty) = (Reversibility::R4, Certainty::Unresolved);
             let why = "an unknown command with the options of a recursive delete";
             run.sure(Kind::Delete, &first.text, Scope::Unknown, level, certainty, why);
@@ -327,10 +350,12 @@ fn is_option(word: &Arg, option: &str) -> bool {
 
 /// `… > FILE`
 fn redirect(run: &mut Run<'_, '_>, words: &mut Vec<Arg>) {
-    let is_mark = |word: &Arg| !word.quoted && matches!(&*word.text, ">" | ">>" | "1>" | "2>" | "*>");
+    let is_mark =
+        |word: &Arg| !word.quoted && matches!(&*word.text, ">" | ">>" | "1>" | "2>" | "*>");
     let Some(at) = words.iter().position(is_mark) else { return };
     let appends = words.get(at).is_some_and(|word| word.text == ">>");
-    let is_nothing = matches!(words.get(..at), Some([only]) if only.text == "null" || only.text.is_empty());
+    let is_nothing =
+        matches!(words.get(..at), Some([only]) if only.text == "null" || only.text.is_empty());
     if let Some(path) = words.get(at + 1).cloned() {
         let call = run.call;
         if is_nothing && !appends {

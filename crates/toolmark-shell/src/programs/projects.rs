@@ -42,7 +42,11 @@ const FILES: &[(&[&str], &[&str], Reading)] = &[
     (&["gulp"], &["gulpfile.js", "gulpfile.mjs"], Reading::Code(Language::JavaScript)),
     (&["grunt"], &["Gruntfile.js"], Reading::Code(Language::JavaScript)),
     (&["jake"], &["Jakefile"], Reading::Code(Language::JavaScript)),
-    (&["vite", "vitest"], &["vite.config.js", "vite.config.ts", "vitest.config.ts"], Reading::Code(Language::JavaScript)),
+    (
+        &["vite", "vitest"],
+        &["vite.config.js", "vite.config.ts", "vitest.config.ts"],
+        Reading::Code(Language::JavaScript),
+    ),
     (&["webpack"], &["webpack.config.js"], Reading::Code(Language::JavaScript)),
     (&["rollup"], &["rollup.config.js"], Reading::Code(Language::JavaScript)),
     (&["jest"], &["jest.config.js"], Reading::Code(Language::JavaScript)),
@@ -63,29 +67,63 @@ fn compiles(name: &str) -> bool {
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
     matches!(
         base,
-        "gcc" | "cc" | "c" | "clang" | "g++" | "c++" | "clang++" | "tcc" | "rustc" | "ghc" | "ocamlopt"
-            | "ocamlfind" | "ocamlc" | "swiftc" | "dmd" | "ldc" | "gdc" | "fpc" | "gfortran" | "zig" | "nim" | "crystal"
-            | "kotlinc" | "javac" | "go" | "mcs" | "csc" | "valac" | "gnatmake" | "musl-gcc" | "nvcc" | "odin" | "v"
+        "gcc"
+            | "cc"
+            | "c"
+            | "clang"
+            | "g++"
+            | "c++"
+            | "clang++"
+            | "tcc"
+            | "rustc"
+            | "ghc"
+            | "ocamlopt"
+            | "ocamlfind"
+            | "ocamlc"
+            | "swiftc"
+            | "dmd"
+            | "ldc"
+            | "gdc"
+            | "fpc"
+            | "gfortran"
+            | "zig"
+            | "nim"
+            | "crystal"
+            | "kotlinc"
+            | "javac"
+            | "go"
+            | "mcs"
+            | "csc"
+            | "valac"
+            | "gnatmake"
+            | "musl-gcc"
+            | "nvcc"
+            | "odin"
+            | "v"
     )
 }
 
 /// Programs that compile a source and run it at once, or run it as it is.
 fn runs_sources(name: &str, first: &str) -> bool {
     match name {
-        "go" | "dart" | "zig" | "v" | "crystal" | "scala-cli" | "odin" => matches!(first, "run" | "test"),
+        "go" | "dart" | "zig" | "v" | "crystal" | "scala-cli" | "odin" => {
+            matches!(first, "run" | "test")
+        }
         "nim" => matches!(first, "r" | "c" | "e" | "compile"),
         "cargo" => matches!(first, "run" | "script"),
         "dotnet" => matches!(first, "run" | "fsi" | "script"),
-        "java" | "swift" | "rust-script" | "kotlinc" | "kotlin" | "scala" | "tcc" | "csi" | "fsi" | "dotnet-script"
-        | "groovy" | "runghc" | "runhaskell" | "stack" | "ocaml" | "escript" | "gorun" | "cling" | "root" | "rdmd" => true,
+        "java" | "swift" | "rust-script" | "kotlinc" | "kotlin" | "scala" | "tcc" | "csi"
+        | "fsi" | "dotnet-script" | "groovy" | "runghc" | "runhaskell" | "stack" | "ocaml"
+        | "escript" | "gorun" | "cling" | "root" | "rdmd" => true,
         _ => false,
     }
 }
 
 fn is_source(file: &str) -> bool {
     let endings = [
-        "c", "cc", "cpp", "cxx", "rs", "go", "java", "kt", "kts", "swift", "dart", "zig", "nim", "cr", "v", "hs", "ml",
-        "d", "pas", "f90", "cs", "csx", "fsx", "scala", "sc", "groovy", "erl", "ex", "exs", "m", "vala", "adb", "cu",
+        "c", "cc", "cpp", "cxx", "rs", "go", "java", "kt", "kts", "swift", "dart", "zig", "nim",
+        "cr", "v", "hs", "ml", "d", "pas", "f90", "cs", "csx", "fsx", "scala", "sc", "groovy",
+        "erl", "ex", "exs", "m", "vala", "adb", "cu",
     ];
     file.rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending))
 }
@@ -140,8 +178,19 @@ fn is_command_key(key: &str) -> bool {
     let key = key.rsplit('.').next().unwrap_or(key).trim_matches('"');
     matches!(
         key,
-        "cmd" | "command" | "shell" | "raw" | "run" | "script" | "entry" | "sh" | "win_shell" | "win_command"
-            | "entrypoint" | "argv" | "expect"
+        "cmd"
+            | "command"
+            | "shell"
+            | "raw"
+            | "run"
+            | "script"
+            | "entry"
+            | "sh"
+            | "win_shell"
+            | "win_command"
+            | "entrypoint"
+            | "argv"
+            | "expect"
     )
 }
 
@@ -149,10 +198,12 @@ fn is_command_key(key: &str) -> bool {
 fn yaml(run: &mut Run<'_, '_>, text: &str) {
     for line in text.lines().take(1024) {
         let line = line.trim().trim_start_matches("- ").trim();
-        let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "._-\"".contains(c));
-        let pair = line.split_once(':').filter(|(key, rest)| {
-            is_key(key) && (rest.is_empty() || rest.starts_with(' '))
-        });
+        let is_key = |key: &str| {
+            !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "._-\"".contains(c))
+        };
+        let pair = line
+            .split_once(':')
+            .filter(|(key, rest)| is_key(key) && (rest.is_empty() || rest.starts_with(' ')));
         let command = match pair {
             Some((key, value)) if is_command_key(key) => value,
             Some(_) => continue,
@@ -177,7 +228,9 @@ fn scripts(text: &str) -> Vec<String> {
         match (c, open.as_mut()) {
             ('"', Some(_)) => strings.extend(open.take()),
             ('"', None) => open = Some(String::new()),
-            ('\\', Some(text)) => text.extend(chars.next().map(|c| if c == 'n' { '\n' } else { c })),
+            ('\\', Some(text)) => {
+                text.extend(chars.next().map(|c| if c == 'n' { '\n' } else { c }))
+            }
             (c, Some(text)) => text.push(c),
             ('}', None) => break,
             _ => {}
@@ -188,7 +241,9 @@ fn scripts(text: &str) -> Vec<String> {
 
 /// A playbook that the command line or the session wrote.
 fn playbooks(run: &mut Run<'_, '_>) {
-    let looks = |arg: &Arg| matches!(&*arg.text, "--check" | "-C" | "--syntax-check" | "--list-tasks" | "--list-hosts");
+    let looks = |arg: &Arg| {
+        matches!(&*arg.text, "--check" | "-C" | "--syntax-check" | "--list-tasks" | "--list-hosts")
+    };
     if run.args.iter().any(looks) {
         return;
     }
@@ -229,7 +284,9 @@ fn sources(run: &mut Run<'_, '_>) {
     let mut texts: Vec<(String, String)> =
         files.filter_map(|arg| Some((arg.text.clone(), written(run, &arg.text)?))).collect();
     // `gcc -xc -` reads what flows in; `java NAME` starts what was compiled.
-    if let (true, crate::pipes::Flow::Text(text)) = (run.args.iter().any(|arg| arg.text == "-"), &run.call.input) {
+    if let (true, crate::pipes::Flow::Text(text)) =
+        (run.args.iter().any(|arg| arg.text == "-"), &run.call.input)
+    {
         texts.push(("a.out".to_owned(), text.clone()));
     }
     let compiled = run.args.iter().filter(|_| runs).find_map(|arg| {
@@ -242,7 +299,9 @@ fn sources(run: &mut Run<'_, '_>) {
     // `go run .` takes what is there.
     if texts.is_empty() && run.args.iter().any(|arg| matches!(&*arg.text, "." | "./...")) {
         let usual = ["main.go", "src/main.rs", "main.zig", "main.v"];
-        texts.extend(usual.iter().filter_map(|file| Some(((*file).to_owned(), written(run, file)?))));
+        texts.extend(
+            usual.iter().filter_map(|file| Some(((*file).to_owned(), written(run, file)?))),
+        );
     }
     for (file, text) in texts {
         if runs {

@@ -25,7 +25,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "kafka-configs"
             if args.iter().any(|arg| arg.text.contains("retention.") && arg.text.contains('=')) =>
         {
-            run.ask(Kind::RemoteState, &run.line(), Scope::Remote, "changes how long messages are kept");
+            run.ask(
+                Kind::RemoteState,
+                &run.line(),
+                Scope::Remote,
+                "changes how long messages are kept",
+            );
         }
         "kafka-configs" if args.iter().any(|arg| arg.text.starts_with("--delete-config")) => {
             run.ask(Kind::RemoteState, &target, Scope::Remote, "changes a setting")

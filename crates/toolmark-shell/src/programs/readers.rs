@@ -150,14 +150,17 @@ fn shows_names_only(name: &str, parsed: &Parsed<'_>) -> bool {
         "grep" | "egrep" | "rg" => {
             let pattern = parsed.value("e", "regexp").unwrap_or(first);
             // What bundlers put into pages by these names is public.
-            let public = ["NEXT_PUBLIC_", "VITE_", "EXPO_PUBLIC_", "REACT_APP_", "PUBLIC_", "NUXT_PUBLIC_"];
+            let public =
+                ["NEXT_PUBLIC_", "VITE_", "EXPO_PUBLIC_", "REACT_APP_", "PUBLIC_", "NUXT_PUBLIC_"];
             let is_public = |part: &str| {
                 let part = part.trim_start_matches(['^', '(']);
                 public.iter().any(|start| part.starts_with(start))
             };
             let is_plain = !pattern.is_empty() && !parsed.has("v", "invert-match");
             let head = pattern.split('(').next().unwrap_or(pattern);
-            if is_plain && (is_public(head) && !head.contains('|') || pattern.split('|').all(is_public)) {
+            if is_plain
+                && (is_public(head) && !head.contains('|') || pattern.split('|').all(is_public))
+            {
                 return true;
             }
             parsed.has("o", "only-matching") && pattern.ends_with('=') && !pattern.contains('.')

@@ -45,7 +45,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     match run.name {
         "fallocate" => {
-            let grammar = Grammar { short: "lo", long: &["length", "offset"], ..Grammar::default() };
+            let grammar =
+                Grammar { short: "lo", long: &["length", "offset"], ..Grammar::default() };
             if grammar.parse(run.args).value("l", "length").is_some_and(is_much) {
                 fills(run);
             }
@@ -90,7 +91,9 @@ pub(crate) fn writes_endlessly(name: &str, args: &[Arg]) -> bool {
     };
     match name {
         "yes" => true,
-        "cat" | "tac" | "tr" | "base64" | "xxd" | "od" | "hexdump" | "rev" | "pv" => reads_endless(),
+        "cat" | "tac" | "tr" | "base64" | "xxd" | "od" | "hexdump" | "rev" | "pv" => {
+            reads_endless()
+        }
         "head" => reads_endless() && bound().is_some_and(|size| is_much(&size)),
         _ => false,
     }

@@ -68,7 +68,10 @@ const ROWS: &[Row] = &[
     row!(["git-crypt"], [["unlock", "export-key"]]),
     row!(["transcrypt"], [], ["--display", "-d"], R1),
     // Clouds
-    row!(["gcloud"], [["auth"], ["print-access-token", "print-identity-token", "print-refresh-token"]]),
+    row!(
+        ["gcloud"],
+        [["auth"], ["print-access-token", "print-identity-token", "print-refresh-token"]]
+    ),
     row!(["gcloud"], [["auth"], ["application-default"], ["print-access-token"]]),
     row!(["gcloud"], [["secrets"], ["versions"], ["access"]]),
     row!(["gcloud"], [["iam"], ["service-accounts"], ["keys"], ["create"]]),
@@ -79,13 +82,48 @@ const ROWS: &[Row] = &[
     row!(["az"], [["ad"], ["sp"], ["create-for-rbac"]]),
     row!(["az"], [["acr"], ["credential"], ["show"]]),
     row!(["az"], [["cosmosdb", "redis"], ["keys", "list-keys"]]),
-    row!(["aws"], [["sts"], ["get-session-token", "assume-role", "assume-role-with-saml", "assume-role-with-web-identity", "get-federation-token"]]),
+    row!(
+        ["aws"],
+        [
+            ["sts"],
+            [
+                "get-session-token",
+                "assume-role",
+                "assume-role-with-saml",
+                "assume-role-with-web-identity",
+                "get-federation-token"
+            ]
+        ]
+    ),
     row!(["aws"], [["configure"], ["export-credentials"]]),
-    row!(["aws"], [["configure"], ["get"], ["aws_secret_access_key", "aws_session_token", "aws_access_key_id"]]),
-    row!(["aws"], [["secretsmanager"], ["get-secret-value", "batch-get-secret-value", "get-random-password"]]),
-    row!(["aws"], [["ssm"], ["get-parameter", "get-parameters", "get-parameters-by-path"]], ["--with-decryption"], R1),
+    row!(
+        ["aws"],
+        [
+            ["configure"],
+            ["get"],
+            ["aws_secret_access_key", "aws_session_token", "aws_access_key_id"]
+        ]
+    ),
+    row!(
+        ["aws"],
+        [["secretsmanager"], ["get-secret-value", "batch-get-secret-value", "get-random-password"]]
+    ),
+    row!(
+        ["aws"],
+        [["ssm"], ["get-parameter", "get-parameters", "get-parameters-by-path"]],
+        ["--with-decryption"],
+        R1
+    ),
     row!(["aws"], [["kms"], ["decrypt"]]),
-    row!(["aws"], [["ecr", "ecr-public", "codeartifact"], ["get-login-password", "get-login", "get-authorization-token"]], [], R0),
+    row!(
+        ["aws"],
+        [
+            ["ecr", "ecr-public", "codeartifact"],
+            ["get-login-password", "get-login", "get-authorization-token"]
+        ],
+        [],
+        R0
+    ),
     row!(["aws"], [["iam"], ["create-access-key"]]),
     row!(["aws"], [["rds"], ["generate-db-auth-token"]]),
     row!(["doctl"], [["auth"], ["token"]]),
@@ -120,7 +158,10 @@ const ROWS: &[Row] = &[
 ];
 
 fn fits(row: &Row, words: &[&str]) -> bool {
-    row.words.iter().enumerate().all(|(at, names)| words.get(at).is_some_and(|word| names.contains(word)))
+    row.words
+        .iter()
+        .enumerate()
+        .all(|(at, names)| words.get(at).is_some_and(|word| names.contains(word)))
 }
 
 fn has_option(row: &Row, args: &[Arg]) -> bool {
@@ -139,7 +180,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let words = super::cloud::words(run.args);
     let found = ROWS
         .iter()
-        .filter(|row| row.programs.contains(&run.name) && fits(row, &words) && has_option(row, run.args))
+        .filter(|row| {
+            row.programs.contains(&run.name) && fits(row, &words) && has_option(row, run.args)
+        })
         // The rows that say most come first in what they ask for.
         .max_by_key(|row| (row.words.len(), row.options.len()));
     let names_secret = ["password", "secret", "token", "key", "credential"];

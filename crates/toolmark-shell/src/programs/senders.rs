@@ -12,13 +12,68 @@ use Reversibility::{R1, R3, R5};
 fn sends(name: &str) -> bool {
     matches!(
         name,
-        "croc" | "wormhole" | "magic-wormhole" | "wormhole-william" | "portal" | "transfer" | "ffsend" | "send"
-            | "pastebinit" | "wgetpaste" | "pastebin" | "gist" | "paste" | "pb" | "ix" | "termbin" | "haste" | "hastebin"
-            | "ipfs" | "onionshare" | "onionshare-cli" | "gdrive" | "megaput" | "mega-put" | "dropbox_uploader"
-            | "dropbox_uploader.sh" | "slackcat" | "telegram-send" | "ntfy" | "sendmail" | "uuencode" | "mpack" | "warp"
-            | "lftp" | "ncftpput" | "ftp" | "tftp" | "smbclient" | "sftp" | "davfs2" | "cadaver" | "s4cmd" | "skicka"
-            | "socat" | "sharefile" | "piping" | "bashupload" | "0x0" | "duf-share" | "localsend" | "filebin" | "http"
-            | "https" | "xh" | "xhs" | "httpie" | "curlie" | "adb" | "websocat" | "wscat" | "mosquitto_pub" | "openssl"
+        "croc"
+            | "wormhole"
+            | "magic-wormhole"
+            | "wormhole-william"
+            | "portal"
+            | "transfer"
+            | "ffsend"
+            | "send"
+            | "pastebinit"
+            | "wgetpaste"
+            | "pastebin"
+            | "gist"
+            | "paste"
+            | "pb"
+            | "ix"
+            | "termbin"
+            | "haste"
+            | "hastebin"
+            | "ipfs"
+            | "onionshare"
+            | "onionshare-cli"
+            | "gdrive"
+            | "megaput"
+            | "mega-put"
+            | "dropbox_uploader"
+            | "dropbox_uploader.sh"
+            | "slackcat"
+            | "telegram-send"
+            | "ntfy"
+            | "sendmail"
+            | "uuencode"
+            | "mpack"
+            | "warp"
+            | "lftp"
+            | "ncftpput"
+            | "ftp"
+            | "tftp"
+            | "smbclient"
+            | "sftp"
+            | "davfs2"
+            | "cadaver"
+            | "s4cmd"
+            | "skicka"
+            | "socat"
+            | "sharefile"
+            | "piping"
+            | "bashupload"
+            | "0x0"
+            | "duf-share"
+            | "localsend"
+            | "filebin"
+            | "http"
+            | "https"
+            | "xh"
+            | "xhs"
+            | "httpie"
+            | "curlie"
+            | "adb"
+            | "websocat"
+            | "wscat"
+            | "mosquitto_pub"
+            | "openssl"
     )
 }
 
@@ -97,7 +152,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let verb = run.args.iter().position(|arg| {
         UPLOADS.iter().any(|(name, verbs)| *name == run.name && verbs.contains(&arg.text.as_str()))
     });
-    let mut operands = run.args.iter().skip(verb.map_or(0, |at| at + 1)).filter(|arg| !arg.text.starts_with('-'));
+    let mut operands =
+        run.args.iter().skip(verb.map_or(0, |at| at + 1)).filter(|arg| !arg.text.starts_with('-'));
     let is_download = uploads && operands.next().is_some_and(|arg| arg.text.contains(':'));
     let named = run.args.iter().any(|arg| holds_secret(run, arg)) && !is_download;
     if fed || named || run.call.secret && sends(run.name) {
@@ -129,7 +185,13 @@ fn tunnels(run: &mut Run<'_, '_>) {
         run.sure(Kind::SendOut, &run.line(), Scope::Remote, level, certainty, why);
     }
     if run.name == "ssh-copy-id" && !words.is_empty() && !has("-n") {
-        run.effect(Kind::Persist, &run.line(), Scope::Remote, R1, "lets a key into another machine");
+        run.effect(
+            Kind::Persist,
+            &run.line(),
+            Scope::Remote,
+            R1,
+            "lets a key into another machine",
+        );
     }
 }
 
@@ -144,7 +206,8 @@ fn is_back_way(args: &[Arg]) -> bool {
             continue;
         };
         let Some(at) = letters.find(|c| "BbcDEeFIiJLlmOopQRSWw".contains(c)) else { continue };
-        let (letter, attached) = (letters.get(at..=at).unwrap_or(""), letters.get(at + 1..).unwrap_or(""));
+        let (letter, attached) =
+            (letters.get(at..=at).unwrap_or(""), letters.get(at + 1..).unwrap_or(""));
         let value = if attached.is_empty() { args.next().unwrap_or("") } else { attached };
         match letter {
             "R" => return true,

@@ -81,7 +81,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let own = args.iter().any(|arg| arg.dynamic || arg.text.starts_with('%'));
             // `kill $(pgrep toolmark)`
             let is_guard = run.analyzer.commands.iter().any(|command| {
-                command.program == "pgrep" && command.args.iter().any(|arg| arg.text.contains("toolmark"))
+                command.program == "pgrep"
+                    && command.args.iter().any(|arg| arg.text.contains("toolmark"))
             });
             if is_guard && own {
                 run.effect(Kind::Persist, "toolmark", Scope::System, R4, "stops the guard");
@@ -186,10 +187,21 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if let crate::pipes::Flow::Text(text) = &run.call.input {
                 let jobs: Vec<String> = text
                     .lines()
-                    .filter_map(|line| line.split_whitespace().nth(5).and_then(|word| line.find(word)).and_then(|at| line.get(at..)))
+                    .filter_map(|line| {
+                        line.split_whitespace()
+                            .nth(5)
+                            .and_then(|word| line.find(word))
+                            .and_then(|at| line.get(at..))
+                    })
                     .map(str::to_owned)
                     .collect();
-                run.effect(Kind::Persist, "the crontab", Scope::Home, R3, "replaces all scheduled jobs");
+                run.effect(
+                    Kind::Persist,
+                    "the crontab",
+                    Scope::Home,
+                    R3,
+                    "replaces all scheduled jobs",
+                );
                 jobs.iter().for_each(|job| run.shell_text(job));
             }
             let parsed = Grammar { short: "u", ..Grammar::default() }.parse(args);

@@ -70,7 +70,9 @@ fn takes_over(name: &str, value: &str) -> bool {
         | "RUBYOPT"
         | "PYTHONSTARTUP"
         | "ZDOTDIR" => !value.is_empty(),
-        "NODE_OPTIONS" => value.contains("--require") || value.contains("--import") || value.contains("-r "),
+        "NODE_OPTIONS" => {
+            value.contains("--require") || value.contains("--import") || value.contains("-r ")
+        }
         "PYTHONPATH" | "NODE_PATH" | "LD_LIBRARY_PATH" => value.starts_with("/tmp"),
         "GIT_SSH_COMMAND" | "GIT_EXTERNAL_DIFF" | "GIT_PROXY_COMMAND" | "GIT_ASKPASS" => {
             !(value.is_empty()
@@ -281,7 +283,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "update-alternatives" => {
             if has(&["--set", "--install", "--remove", "--remove-all"]) {
-                run.effect(Kind::Persist, &target, Scope::System, R3, "changes what a command starts");
+                run.effect(
+                    Kind::Persist,
+                    &target,
+                    Scope::System,
+                    R3,
+                    "changes what a command starts",
+                );
             }
         }
         "journalctl" => {

@@ -23,38 +23,125 @@ macro_rules! row {
 }
 
 const ROWS: &[Row] = &[
-    row!("icacls", [["/grant", "/grant:r", "/deny", "/reset", "/setowner", "/inheritance:r", "/remove", "/inheritance:d"]], Privilege, R3, "changes permissions"),
+    row!(
+        "icacls",
+        [[
+            "/grant",
+            "/grant:r",
+            "/deny",
+            "/reset",
+            "/setowner",
+            "/inheritance:r",
+            "/remove",
+            "/inheritance:d"
+        ]],
+        Privilege,
+        R3,
+        "changes permissions"
+    ),
     row!("cacls", [["/g", "/p", "/d", "/r", "/e"]], Privilege, R3, "changes permissions"),
     row!("takeown", [["/f"]], Privilege, R3, "makes somebody else the owner"),
     row!("subinacl", [["/grant", "/setowner", "/deny"]], Privilege, R3, "changes permissions"),
     row!("attrib", [["/s"]], Privilege, R3, "changes the attributes of many files"),
     row!("schtasks", [["/create", "/change"]], Persist, R3, "schedules a job"),
     row!("schtasks", [["/delete"]], StopService, R3, "deletes a scheduled job"),
-    row!("reg", [["add", "import", "restore", "load", "copy"]], Persist, R3, "changes the registry"),
+    row!(
+        "reg",
+        [["add", "import", "restore", "load", "copy"]],
+        Persist,
+        R3,
+        "changes the registry"
+    ),
     row!("reg", [["delete", "unload"]], Delete, R4, "deletes keys of the registry"),
-    row!("reg", [["save", "export"], ["hklm\\sam", "hklm/sam", "hklmsam", "hklm\\security", "hklm/security"]], ReadSecret, R3, "copies the secrets of the registry"),
+    row!(
+        "reg",
+        [
+            ["save", "export"],
+            ["hklm\\sam", "hklm/sam", "hklmsam", "hklm\\security", "hklm/security"]
+        ],
+        ReadSecret,
+        R3,
+        "copies the secrets of the registry"
+    ),
     row!("regedit", [["/s"]], Persist, R3, "changes the registry"),
     row!("wsl", [["--unregister"]], Delete, R5, "deletes a distribution with its files"),
     row!("wsl", [["--shutdown", "--terminate", "-t"]], StopService, R3, "stops a distribution"),
-    row!("fsutil", [["deletejournal", "setzerodata", "seteof", "setvaliddata", "volume"]], Delete, R4, "changes a file system"),
+    row!(
+        "fsutil",
+        [["deletejournal", "setzerodata", "seteof", "setvaliddata", "volume"]],
+        Delete,
+        R4,
+        "changes a file system"
+    ),
     row!("net", [["stop", "pause"]], StopService, R3, "stops a service"),
-    row!("net", [["user", "localgroup", "group"], ["/add", "/delete", "/active:no", "/active:yes"]], Privilege, R3, "changes accounts or their rights"),
-    row!("net", [["share"], ["/delete", "/grant:everyone,full"]], Privilege, R3, "changes what is shared"),
-    row!("sc", [["stop", "delete", "config", "create", "failure", "sdset", "pause"]], StopService, R3, "changes a service"),
-    row!("netsh", [["advfirewall", "firewall"], ["set", "add", "delete", "reset", "off"]], Privilege, R3, "changes the firewall"),
-    row!("netsh", [["interface", "winsock", "int"], ["reset", "set", "disable"]], StopService, R3, "changes the network"),
+    row!(
+        "net",
+        [["user", "localgroup", "group"], ["/add", "/delete", "/active:no", "/active:yes"]],
+        Privilege,
+        R3,
+        "changes accounts or their rights"
+    ),
+    row!(
+        "net",
+        [["share"], ["/delete", "/grant:everyone,full"]],
+        Privilege,
+        R3,
+        "changes what is shared"
+    ),
+    row!(
+        "sc",
+        [["stop", "delete", "config", "create", "failure", "sdset", "pause"]],
+        StopService,
+        R3,
+        "changes a service"
+    ),
+    row!(
+        "netsh",
+        [["advfirewall", "firewall"], ["set", "add", "delete", "reset", "off"]],
+        Privilege,
+        R3,
+        "changes the firewall"
+    ),
+    row!(
+        "netsh",
+        [["interface", "winsock", "int"], ["reset", "set", "disable"]],
+        StopService,
+        R3,
+        "changes the network"
+    ),
     row!("netsh", [["wlan"], ["key=clear"]], ReadSecret, R3, "shows a password"),
     row!("setx", [["/m"]], Persist, R3, "changes the environment of everybody"),
     row!("setx", [["path", "pathext", "comspec"]], Persist, R3, "changes where programs are found"),
-    row!("wmic", [["shadowcopy", "process", "service", "useraccount", "product", "logicaldisk"], ["delete", "call", "uninstall", "where"]], Delete, R4, "deletes or stops through WMI"),
+    row!(
+        "wmic",
+        [
+            ["shadowcopy", "process", "service", "useraccount", "product", "logicaldisk"],
+            ["delete", "call", "uninstall", "where"]
+        ],
+        Delete,
+        R4,
+        "deletes or stops through WMI"
+    ),
     row!("wbadmin", [["delete", "disable"]], Delete, R5, "deletes backups"),
     row!("vssadmin", [["delete", "resize"]], Delete, R5, "deletes backups"),
     row!("diskshadow", [["delete", "/s"]], Delete, R5, "deletes backups"),
     row!("wevtutil", [["cl", "clear-log", "sl"]], Delete, R4, "deletes system logs"),
     row!("cmdkey", [["/list", "/add", "/delete"]], ReadSecret, R1, "works with stored passwords"),
     row!("vaultcmd", [["/listcreds", "/listcreds:"]], ReadSecret, R1, "shows stored passwords"),
-    row!("manage-bde", [["-off", "-forcerecovery", "-lock", "-protectors"]], Privilege, R4, "changes the encryption of a disk"),
-    row!("dism", [["/remove-package", "/disable-feature", "/resetbase", "/remove-provisionedappxpackage"]], Delete, R3, "removes parts of the system"),
+    row!(
+        "manage-bde",
+        [["-off", "-forcerecovery", "-lock", "-protectors"]],
+        Privilege,
+        R4,
+        "changes the encryption of a disk"
+    ),
+    row!(
+        "dism",
+        [["/remove-package", "/disable-feature", "/resetbase", "/remove-provisionedappxpackage"]],
+        Delete,
+        R3,
+        "removes parts of the system"
+    ),
     row!("sfc", [["/purgecache"]], Delete, R3, "removes parts of the system"),
     row!("secedit", [["/configure"]], Privilege, R3, "changes permissions"),
     row!("auditpol", [["/clear", "/set", "/remove"]], Privilege, R3, "changes what is logged"),
@@ -70,19 +157,34 @@ const ROWS: &[Row] = &[
 fn runs_addresses(name: &str) -> bool {
     matches!(
         name,
-        "mshta" | "regsvr32" | "rundll32" | "wscript" | "cscript" | "msiexec" | "installutil" | "msbuild" | "odbcconf" | "presentationhost" | "hh" | "start"
+        "mshta"
+            | "regsvr32"
+            | "rundll32"
+            | "wscript"
+            | "cscript"
+            | "msiexec"
+            | "installutil"
+            | "msbuild"
+            | "odbcconf"
+            | "presentationhost"
+            | "hh"
+            | "start"
     )
 }
 
 pub(crate) fn knows(name: &str) -> bool {
     ROWS.iter().any(|row| row.program == name)
         || runs_addresses(name)
-        || matches!(name, "certutil" | "bitsadmin" | "forfiles" | "start-bitstransfer" | "desktopimgdownldr")
+        || matches!(
+            name,
+            "certutil" | "bitsadmin" | "forfiles" | "start-bitstransfer" | "desktopimgdownldr"
+        )
 }
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let words: Vec<String> = run.args.iter().map(|arg| arg.text.to_ascii_lowercase()).collect();
-    if words.iter().any(|word| matches!(word.as_str(), "/?" | "--help" | "-h" | "/query" | "query")) {
+    if words.iter().any(|word| matches!(word.as_str(), "/?" | "--help" | "-h" | "/query" | "query"))
+    {
         return;
     }
     let target = run.line();
@@ -94,9 +196,17 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     for row in ROWS.iter().filter(fits) {
         run.effect(row.kind, &target, Scope::System, row.level, row.why);
     }
-    let is_address = |word: &&String| word.contains("http:") || word.contains("https:") || word.starts_with("javascript:") || word.starts_with("vbscript:");
+    let is_address = |word: &&String| {
+        word.contains("http:")
+            || word.contains("https:")
+            || word.starts_with("javascript:")
+            || word.starts_with("vbscript:")
+    };
     match run.name {
-        name if runs_addresses(name) && words.iter().any(|word| is_address(&word)) && name != "start" => {
+        name if runs_addresses(name)
+            && words.iter().any(|word| is_address(&word))
+            && name != "start" =>
+        {
             run.effect(Kind::ExecuteUntrusted, &target, Scope::Remote, R5, "runs downloaded code");
         }
         "certutil" | "bitsadmin" | "start-bitstransfer" | "desktopimgdownldr" => download(run),
@@ -113,7 +223,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "forfiles" => forfiles(run),
         "wsl" => wsl(run),
         "start" => {
-            let words: Vec<Arg> = run.args.iter().filter(|arg| !arg.text.starts_with('/') && !arg.quoted).cloned().collect();
+            let words: Vec<Arg> = run
+                .args
+                .iter()
+                .filter(|arg| !arg.text.starts_with('/') && !arg.quoted)
+                .cloned()
+                .collect();
             if !words.is_empty() && !words.iter().any(|word| word.text.contains("://")) {
                 run.inner(words, crate::pipes::Flow::None);
             }
@@ -126,14 +241,23 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 fn download(run: &mut Run<'_, '_>) {
     let at = run.args.iter().position(|arg| arg.text.contains("://"));
     let Some((at, address)) = at.and_then(|at| Some((at, run.args.get(at)?))) else { return };
-    let named = run.args.get(at + 1).filter(|arg| !arg.text.starts_with(['-', '/']) || arg.text.contains('.'));
+    let named = run
+        .args
+        .get(at + 1)
+        .filter(|arg| !arg.text.starts_with(['-', '/']) || arg.text.contains('.'));
     let last = address.text.rsplit('/').next().unwrap_or("");
     let file = named.map_or(last, |arg| arg.text.as_str()).to_owned();
     let path = run.analyzer.place(&file).path;
     run.analyzer.downloads.push(path);
     if run.name == "certutil" || run.name == "bitsadmin" {
         let target = address.text.clone();
-        run.effect(Kind::ExecuteUntrusted, &target, Scope::Remote, R1, "fetches a file through a system tool");
+        run.effect(
+            Kind::ExecuteUntrusted,
+            &target,
+            Scope::Remote,
+            R1,
+            "fetches a file through a system tool",
+        );
     }
 }
 

@@ -102,7 +102,12 @@ fn patch(run: &mut Run<'_, '_>) {
     }
     let call = run.call;
     if parsed.has("R", "reverse") && matches!(call.input, Flow::Unknown) {
-        run.ask(Kind::DiscardVcs, "the work tree", Scope::TreeTracked, "takes off what a patch adds");
+        run.ask(
+            Kind::DiscardVcs,
+            "the work tree",
+            Scope::TreeTracked,
+            "takes off what a patch adds",
+        );
     }
     let directory = parsed.last("d", "directory").filter(|given| !given.dynamic);
     let place = match directory.and_then(|given| given.value) {
@@ -124,7 +129,16 @@ fn leaves_nothing(scripts: &[String], quiet: bool) -> bool {
     let takes_all = |script: &String| {
         matches!(
             script.trim(),
-            "d" | "1,$d" | "0,$d" | "/^/d" | "/.*/d" | "//d" | "s/.*//" | "s/.*//g" | "s/^.*$//" | "Q" | "1Q"
+            "d" | "1,$d"
+                | "0,$d"
+                | "/^/d"
+                | "/.*/d"
+                | "//d"
+                | "s/.*//"
+                | "s/.*//g"
+                | "s/^.*$//"
+                | "Q"
+                | "1Q"
         )
     };
     (quiet && !prints) || scripts.iter().any(takes_all)
@@ -142,8 +156,7 @@ fn sed(run: &mut Run<'_, '_>) {
         return;
     }
     // `sed -i ''`: elsewhere the ending of the copy is a word of its own.
-    let is_ending =
-        |pair: &[crate::expand::Arg]| matches!(pair, [flag, end] if flag.text == "-i" && end.text.is_empty());
+    let is_ending = |pair: &[crate::expand::Arg]| matches!(pair, [flag, end] if flag.text == "-i" && end.text.is_empty());
     let ending = usize::from(run.args.windows(2).any(is_ending));
     let script_given = parsed.has("e", "expression") || parsed.has("f", "file");
     let given = parsed.options.iter().filter(|given| matches!(given.name, "e" | "expression"));

@@ -246,3 +246,45 @@ fn status_and_doctor_tell_the_truth() {
     let (code, text) = run(&["status", "claude-code", "--scope", "user"]);
     assert!(code == Some(1) && text.contains("does not accept"), "{text}");
 }
+
+/// What surrounds the hook must not let a call through: it answers, or it ends with the code
+/// that blocks.
+#[cfg(unix)]
+#[test]
+fn the_hook_answers_or_blocks_whatever_surrounds_it() {
+    let stage = Stage::new();
+    let payload = |content: &str| {
+        json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": stage.path("app"),
+            "tool_name": "Bash", "tool_input": {"command": format!("rm -rf /etc # {content}")}})
+        .to_string()
+    };
+    stage.write("small.json", &payload("x"));
+    stage.write("large.json", &payload(&"x".repeat(100 << 20)));
+    let hook = std::path::Path::new(env!("CARGO_BIN_EXE_toolmark")).with_file_name("toolmark-hook");
+    let run = |before: &str, file: &str, after: &str| {
+        let line = format!("{before} exec \"$0\" --host claude-code < \"$1\" {after}");
+        let file = stage.path(file);
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &line]).arg(&hook).arg(file).env("HOME", stage.path("home"));
+        command.env("TOOLMARK_GUARD_LOG", stage.path("log.jsonl"));
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    for (before, file, after, answer) in [
+        ("", "small.json", "", Some("\"deny\"")),
+        ("ulimit -f 0;", "small.json", "", Some("\"deny\"")),
+        ("", "large.json", "", Some("\"ask\"")),
+        ("", "small.json", ">&-", None),
+    ] {
+        let (code, text) = run(before, file, after);
+        match answer {
+            Some(answer) => {
+                assert!(code == Some(0) && text.contains(answer), "{before} {file} {text}");
+            }
+            None => assert_eq!(code, Some(2), "{before} {file} {after}"),
+        }
+    }
+    if std::path::Path::new("/dev/full").exists() {
+        assert_eq!(run("", "small.json", "> /dev/full").0, Some(2));
+    }
+}

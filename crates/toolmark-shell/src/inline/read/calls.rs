@@ -198,7 +198,10 @@ impl Reader<'_> {
     }
 
     /// The arguments of a call: those without names, and those with.
-    pub(super) fn arguments(&mut self, receiver: Option<&Value>) -> (Vec<Value>, Vec<(String, Value)>) {
+    pub(super) fn arguments(
+        &mut self,
+        receiver: Option<&Value>,
+    ) -> (Vec<Value>, Vec<(String, Value)>) {
         let (mut args, mut named) = (Vec::new(), Vec::new());
         self.at += 1;
         while let Some(token) = self.peek().cloned() {
@@ -282,7 +285,12 @@ impl Reader<'_> {
         true
     }
 
-    pub(super) fn call_any(&mut self, values: &[Value], args: &[Value], named: &[(String, Value)]) -> Value {
+    pub(super) fn call_any(
+        &mut self,
+        values: &[Value],
+        args: &[Value],
+        named: &[(String, Value)],
+    ) -> Value {
         let mut value = Value::Unknown;
         for function in values {
             if let Value::Name(name) = function {
@@ -292,7 +300,12 @@ impl Reader<'_> {
         value
     }
 
-    pub(in crate::inline) fn call(&mut self, name: &str, args: &[Value], named: &[(String, Value)]) -> Value {
+    pub(in crate::inline) fn call(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        named: &[(String, Value)],
+    ) -> Value {
         let name = ["globalThis.", "window.", "builtins.", "__builtins__.", "System."]
             .iter()
             .find_map(|start| {
