@@ -14,12 +14,15 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use toolmark_redact::Redactor;
-use toolmark_trace::{Call, Status, Trajectory};
+use toolmark_trace::{Call, Fact, Status, Trajectory};
 
 /// How often it is looked whether it is time to stop.
 const TICK: Duration = Duration::from_millis(250);
+
+/// A session that is silent for so long is not live any more.
+const LATER: Duration = Duration::from_secs(130);
 
 /// What stands in the place of a call for a session as a whole.
 pub(crate) const WHOLE: &str = "";
@@ -122,9 +125,7 @@ impl Tag {
     }
 
     fn takes_call(&self, call: &Call) -> bool {
-        // Nothing is concluded from a call whose result may still come.
-        call.status != Status::Unanswered
-            && On::is_any(&self.on.tool, Some(&call.name.full()))
+        On::is_any(&self.on.tool, Some(&call.name.full()))
             && On::is_any(&self.on.status, Some(call.status.word()))
     }
 
@@ -136,19 +137,28 @@ impl Tag {
     }
 
     /// The parts of one run that are evaluated.
-    fn parts(&self, session: &str, run: &Trajectory, is_main: bool) -> Vec<(Part, String)> {
+    fn parts(&self, row: &SessionRow, run: &Trajectory, is_main: bool) -> Vec<(Part, String)> {
+        let session = &row.id;
         match self.on.kind {
             Unit::Session => {
                 let is_taken = is_main && self.samples(session, WHOLE);
                 is_taken.then(|| (Part::Session, WHOLE.to_owned())).into_iter().collect()
             }
             Unit::Call => {
-                let calls = run.calls.iter().enumerate().filter(|(_, call)| self.takes_call(call));
+                let calls = run.calls.iter().enumerate().filter(|(_, call)| {
+                    self.takes_call(call) && !(row.live && is_pending(run, call))
+                });
                 let calls = calls.map(|(at, call)| (Part::Call(at), call_key(call)));
                 calls.filter(|(_, key)| self.samples(session, key)).collect()
             }
         }
     }
+}
+
+/// May the result of a call still come? Nothing is concluded before.
+fn is_pending(run: &Trajectory, call: &Call) -> bool {
+    let is_last = call.step.is_none_or(|step| step as usize + 1 >= run.steps.len());
+    call.status == Status::Unanswered && is_last && !run.fidelity.lacks(Fact::Results)
 }
 
 /// Asks all evaluators about a session; what they say is put in the store.
@@ -170,7 +180,7 @@ pub(crate) fn evaluate_session(
     let mut rows: Vec<Row> = Vec::new();
     for tag in tags.iter().filter(|tag| tag.takes_session(&found.row)) {
         for (at, one) in run.flatten().into_iter().enumerate() {
-            let parts = tag.parts(&found.row.id, one, at == 0);
+            let parts = tag.parts(&found.row, one, at == 0);
             for evaluator in &tag.run {
                 let (name, version) = (evaluator.name().to_owned(), evaluator.version().to_owned());
                 let count = counts.entry((name.clone(), version.clone())).or_default();
@@ -267,21 +277,35 @@ impl Evaluating {
     /// Evaluates what waits until it is stopped. Judges may take long: nothing waits for it.
     pub(crate) fn run(self) {
         let library = Library::default();
+        // Sessions with a call whose result may still come, and when it comes no more.
+        let mut later: Vec<(Instant, String)> = Vec::new();
         while !self.stop.load(Ordering::Relaxed) {
+            let now = Instant::now();
+            self.queue.add(later.extract_if(.., |(due, _)| *due <= now).map(|(_, id)| id));
             let Some(id) = self.queue.next() else { continue };
             // What cannot be read or written now is evaluated when it changes again.
-            if self.evaluate(&library, &id).unwrap_or_default() > 0 {
+            let (answers, is_pending) = self.evaluate(&library, &id).unwrap_or_default();
+            if answers > 0 {
                 self.hub.sessions(1);
+            }
+            if is_pending && !later.iter().any(|(_, one)| *one == id) {
+                later.push((Instant::now() + LATER, id));
             }
         }
     }
 
-    fn evaluate(&self, library: &Library, id: &str) -> Result<u64, StoreError> {
+    /// How many answers were given, and whether there will be more to ask.
+    fn evaluate(&self, library: &Library, id: &str) -> Result<(u64, bool), StoreError> {
         let found = self.store.read(|db| sessions::find(db, id, Timestamp::now()))?;
-        let Some(found) = found else { return Ok(0) };
-        let Ok(book) = library.open(&self.store, &found) else { return Ok(0) };
+        let Some(found) = found else { return Ok((0, false)) };
+        let Ok(book) = library.open(&self.store, &found) else { return Ok((0, false)) };
+        let runs = book.run().flatten();
+        let is_open = runs.iter().any(|run| run.calls.iter().any(|call| is_pending(run, call)));
         let mut counts = BTreeMap::new();
-        evaluate_session(&self.store, &self.tags, &found, book.run(), self.redactor, &mut counts)
+        let (store, redactor) = (&self.store, self.redactor);
+        let answers =
+            evaluate_session(store, &self.tags, &found, book.run(), redactor, &mut counts)?;
+        Ok((answers, is_open && found.row.live))
     }
 }
 

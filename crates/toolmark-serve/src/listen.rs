@@ -25,9 +25,9 @@ const MAX_CONNECTIONS: usize = 512;
 /// A handshake must be done within this time.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// A connection on which nothing is read or written for so long is closed: changes are told
-/// at least every 15 seconds, and senders ask again.
-const IDLE: Duration = Duration::from_secs(90);
+/// A connection on which nothing is read or written for so long is closed. No answer takes
+/// that long, and open pages are told something every 15 seconds.
+const IDLE: Duration = Duration::from_secs(300);
 
 /// After the system refused a connection (too many files), it is asked again.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -795,3 +795,51 @@ fn a_judge_words_the_line_of_a_fix() {
         assert_eq!(without.status.code(), Some(2));
     }
 }
+
+#[test]
+fn serve_asks_about_each_call_where_it_lands_and_once() {
+    let server = StandIn::answering(Act::Answer, reader);
+    let place = Place::new();
+    let part = spec("anthropic", &server, "");
+    let judge = part.split("graders:").next().unwrap();
+    let tag = "serve:\n  evaluate:\n    - on: {tool: note}\n      run:\n        \
+               - {type: judge, name: useful, config: {rubric: Is the note useful?, scale: 1-5}}\n";
+    place.write("toolmark.yaml", &format!("{judge}{tag}"));
+    fs::create_dir(place.path("sessions")).unwrap();
+    let rows = [row("good", "that was well done"), row("bad", "that was not to be done")];
+    let rows = rows.join("\n").replace("\"tool\":", "\"output\":\"noted\",\"tool\":") + "\n";
+    place.write("sessions/runs.jsonl", &rows);
+    let mut served = place
+        .command(&["serve", "--quiet", "--ui", "127.0.0.1:0", "--http", "off", "--grpc", "off"])
+        .args(["--watch", "sessions", "--db", "s.db"])
+        .spawn()
+        .unwrap();
+    let answers = || -> Vec<(String, String)> {
+        let store = rusqlite::Connection::open(place.path("s.db")).unwrap();
+        let Ok(mut rows) = store.prepare("SELECT verdict, reason FROM evaluation ORDER BY 1")
+        else {
+            return Vec::new();
+        };
+        let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let began = Instant::now();
+    while answers().len() < 2 && began.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    served.kill().unwrap();
+    served.wait().unwrap();
+    let found = answers();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|(verdict, _)| verdict != "unknown"), "{found:?}");
+    assert_eq!(server.given().0, 2);
+    // What was answered is not asked again, not even of the cache.
+    let again = place.run(&["serve", "evaluate", "--db", "s.db"]);
+    let text = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert!(text.contains("0 unknown, 2 kept"), "{text}{}", stderr(&again));
+    assert_eq!(server.given().0, 2);
+    // Another rubric is another version.
+    place.write("toolmark.yaml", &format!("{judge}{}", tag.replace("useful?", "short?")));
+    assert!(place.run(&["serve", "evaluate", "--db", "s.db"]).status.success());
+    assert_eq!((server.given().0, answers().len()), (4, 4));
+}

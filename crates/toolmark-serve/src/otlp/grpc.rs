@@ -64,9 +64,18 @@ pub(crate) fn router(collector: Collector) -> Router {
                 )
             }),
         )
-        .fallback(|| async { Status::unimplemented("unknown service").into_http::<Body>() })
+        .fallback(|request: HttpRequest<Body>| {
+            refuse(Status::unimplemented("unknown service"), request)
+        })
         .layer(DefaultBodyLimit::disable())
         .with_state(collector)
+}
+
+/// Refuses a request. What fits in little room is read all the same: a client that is still
+/// sending may take an early answer for a broken connection.
+async fn refuse(status: Status, request: HttpRequest<Body>) -> Response {
+    let _ = axum::body::to_bytes(request.into_body(), MESSAGE).await;
+    status.into_http::<Body>()
 }
 
 impl Collector {
@@ -89,14 +98,14 @@ impl Collector {
                     }
                     _ => Status::permission_denied(denied.to_string()),
                 };
-                return status.into_http::<Body>();
+                return refuse(status, request).await;
             }
         };
         // How large a message is shows only when it is there: each takes the same room.
         let receiver = Arc::clone(&self.receiver);
         let mut room = receiver.room();
         if !room.grow(MESSAGE) {
-            return Status::unavailable("too many requests are waiting").into_http::<Body>();
+            return refuse(Status::unavailable("too many requests are waiting"), request).await;
         }
         let export = Export { receiver: self.receiver, signal, answer, key, message: PhantomData };
         let limit = export.receiver.limits.body;
