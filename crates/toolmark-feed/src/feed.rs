@@ -63,7 +63,7 @@ pub struct Feed {
     /// Calls that were met in more than one file.
     shared: HashSet<u64>,
     origins: Vec<Origin>,
-    origin_ids: HashMap<Origin, u32>,
+    origin_ids: HashMap<u64, u32>,
     names: Vec<Arc<str>>,
     name_ids: HashMap<Arc<str>, u32>,
     subjects: Vec<Subject>,
@@ -208,14 +208,29 @@ impl Feed {
         true
     }
 
-    fn origin(&mut self, origin: Origin) -> u32 {
-        if let Some(id) = self.origin_ids.get(&origin) {
+    fn origin(&mut self, mut origin: Origin) -> u32 {
+        let mut hasher = DefaultHasher::new();
+        origin.hash(&mut hasher);
+        let hash = hasher.finish();
+        if let Some(id) = self.origin_ids.get(&hash) {
             return *id;
         }
         let id = self.origins.len() as u32;
-        self.origins.push(origin.clone());
-        self.origin_ids.insert(origin, id);
+        // Many sessions have the same few agents, models and projects.
+        origin.agent = self.shared(&origin.agent);
+        origin.host = self.shared(&origin.host);
+        for text in [&mut origin.project, &mut origin.model, &mut origin.version] {
+            *text = text.take().map(|text| self.shared(&text));
+        }
+        self.origins.push(origin);
+        self.origin_ids.insert(hash, id);
         id
+    }
+
+    /// The same text, kept once.
+    fn shared(&mut self, text: &Arc<str>) -> Arc<str> {
+        let id = self.name(text);
+        self.names.get(id as usize).unwrap_or(text).clone()
     }
 
     fn name(&mut self, name: &Arc<str>) -> u32 {

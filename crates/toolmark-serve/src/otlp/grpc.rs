@@ -136,7 +136,7 @@ struct Export<M, A> {
 
 impl<M, A> UnaryService<M> for Export<M, A>
 where
-    M: Serialize + Send + 'static,
+    M: prost::Message + Serialize + 'static,
     A: Send + 'static,
 {
     type Response = A;

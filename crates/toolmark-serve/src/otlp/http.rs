@@ -85,8 +85,8 @@ async fn receive(signal: Signal, State(otlp): State<Otlp>, request: Request) -> 
         }
     };
     let result = match encoding {
-        Encoding::Protobuf => otlp.receiver.protobuf(signal, &body, key).await,
-        Encoding::Json => otlp.receiver.json(signal, &body, key).await,
+        Encoding::Protobuf => otlp.receiver.protobuf(signal, body, key).await,
+        Encoding::Json => otlp.receiver.json(signal, body, key).await,
     };
     match result {
         Ok(accepted) => accept(signal, encoding, accepted),

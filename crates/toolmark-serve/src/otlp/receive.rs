@@ -4,6 +4,7 @@ use super::records;
 use super::split::{Records, split};
 use super::{Limits, Signal};
 use crate::store::{Store, StoreError};
+use axum::body::Bytes;
 use jiff::Timestamp;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
@@ -84,49 +85,54 @@ impl Receiver {
     pub(crate) async fn protobuf(
         &self,
         signal: Signal,
-        body: &[u8],
+        body: Bytes,
         key: Option<String>,
     ) -> Result<Accepted, Refused> {
-        let value = match signal {
-            Signal::Traces => value(ExportTraceServiceRequest::decode(body)),
-            Signal::Logs => value(ExportLogsServiceRequest::decode(body)),
-            Signal::Metrics => value(ExportMetricsServiceRequest::decode(body)),
-        }?;
-        self.value(signal, value, key).await
+        let (limits, redactor) = (self.limits, self.redactor);
+        let records = aside(body.len(), move || {
+            let value = match signal {
+                Signal::Traces => value(ExportTraceServiceRequest::decode(body)),
+                Signal::Logs => value(ExportLogsServiceRequest::decode(body)),
+                Signal::Metrics => value(ExportMetricsServiceRequest::decode(body)),
+            }?;
+            cut(signal, value, limits, redactor)
+        });
+        self.put(records.await?, key).await
     }
 
     /// A request in JSON.
     pub(crate) async fn json(
         &self,
         signal: Signal,
-        body: &[u8],
+        body: Bytes,
         key: Option<String>,
     ) -> Result<Accepted, Refused> {
-        let value = serde_json::from_slice(body)
-            .map_err(|error| Refused::Invalid(format!("invalid JSON: {error}")))?;
-        self.value(signal, value, key).await
+        let (limits, redactor) = (self.limits, self.redactor);
+        let records = aside(body.len(), move || {
+            let value = serde_json::from_slice(&body)
+                .map_err(|error| Refused::Invalid(format!("invalid JSON: {error}")))?;
+            cut(signal, value, limits, redactor)
+        });
+        self.put(records.await?, key).await
     }
 
     /// A request that was decoded already.
     pub(crate) async fn message(
         &self,
         signal: Signal,
-        message: impl Serialize,
+        message: impl Message + Serialize + 'static,
         key: Option<String>,
     ) -> Result<Accepted, Refused> {
-        let value =
-            serde_json::to_value(message).map_err(|error| Refused::Invalid(error.to_string()))?;
-        self.value(signal, value, key).await
+        let (limits, redactor) = (self.limits, self.redactor);
+        let records = aside(message.encoded_len(), move || {
+            let value = serde_json::to_value(message)
+                .map_err(|error| Refused::Invalid(error.to_string()))?;
+            cut(signal, value, limits, redactor)
+        });
+        self.put(records.await?, key).await
     }
 
-    async fn value(
-        &self,
-        signal: Signal,
-        value: Value,
-        key: Option<String>,
-    ) -> Result<Accepted, Refused> {
-        let records = split(signal, value, self.limits, self.redactor)
-            .ok_or_else(|| Refused::Invalid("not an OTLP request of this signal".to_owned()))?;
+    async fn put(&self, records: Records, key: Option<String>) -> Result<Accepted, Refused> {
         let accepted = Accepted {
             rejected: i64::try_from(records.rejected).unwrap_or(i64::MAX),
             message: records.notes.join("; "),
@@ -138,6 +144,30 @@ impl Receiver {
         }
         Ok(accepted)
     }
+}
+
+/// Decodes a request; a large one away from the threads that answer, so that others do not
+/// wait for it.
+async fn aside(
+    size: usize,
+    work: impl FnOnce() -> Result<Records, Refused> + Send + 'static,
+) -> Result<Records, Refused> {
+    const LARGE: usize = 256 << 10;
+    if size < LARGE {
+        return work();
+    }
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Refused::Unavailable("the server is stopping".to_owned())))
+}
+
+fn cut(
+    signal: Signal,
+    value: Value,
+    limits: Limits,
+    redactor: Redactor,
+) -> Result<Records, Refused> {
+    let records = split(signal, value, limits, redactor);
+    records.ok_or_else(|| Refused::Invalid("not an OTLP request of this signal".to_owned()))
 }
 
 fn is_empty(records: &Records) -> bool {

@@ -66,8 +66,8 @@ fn send(receiver: &Receiver, folder: &Path) -> usize {
         let body = std::fs::read(file).unwrap();
         let taken = runtime.block_on(async {
             match file.extension().is_some_and(|ending| ending == "json") {
-                true => receiver.json(signal, &body, None).await,
-                false => receiver.protobuf(signal, &body, None).await,
+                true => receiver.json(signal, body.into(), None).await,
+                false => receiver.protobuf(signal, body.into(), None).await,
             }
         });
         assert_eq!(taken.unwrap().rejected, 0, "{name}");

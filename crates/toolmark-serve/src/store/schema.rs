@@ -146,6 +146,8 @@ CREATE TABLE evaluation(
   PRIMARY KEY(session, call, evaluator, version)
 ) WITHOUT ROWID;
 CREATE INDEX evaluation_evaluator ON evaluation(evaluator, version, verdict);
+-- Sums over all sessions, without reading them.
+CREATE INDEX session_sums ON session(calls, failed, findings);
 ";
 
 /// Makes the tables, or brings those of an older version up to date.

@@ -1,6 +1,8 @@
 //! The real agents with telemetry on and their folders watched: `toolmark serve` shows the
 //! session while it is written, with the calls that its file has.
 
+#![allow(clippy::print_stdout, reason = "the figures are worth seeing")]
+
 use super::{Running, Stage, agent, wait_for};
 use serde_json::{Value, json};
 use std::fs;
