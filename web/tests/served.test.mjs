@@ -335,7 +335,7 @@ describe('served', { skip }, () => {
 
   test('guard: decisions by host, status of each host, replay of a policy', () =>
     visit('/guard', async (page) => {
-      await page.getByRole('list', { name: 'Hosts' }).getByText('claude-code').first().waitFor();
+      await page.getByRole('list', { name: 'Hosts' }).getByText(/installed, last decision .* ago/).first().waitFor();
       await page.getByLabel('Host', { exact: true }).selectOption('codex');
       await page.getByRole('status').getByText('15 decisions').waitFor();
       await page.getByLabel('Decision', { exact: true }).selectOption('deny');
