@@ -183,7 +183,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             );
         }
         ("cargo", "owner") => {
-            return run.ask(Kind::RemoteState, &target, Scope::Remote, "changes who owns a package");
+            return run.ask(
+                Kind::RemoteState,
+                &target,
+                Scope::Remote,
+                "changes who owns a package",
+            );
         }
         ("brew", "tap") if words.len() > 1 && !second.starts_with("homebrew/") => {
             return untrusted(run, second, "adds a source of packages");
