@@ -366,7 +366,7 @@ fn send_environment(run: &mut Run<'_, '_>, skeleton: &str) {
             !matches!(next, Some('.' | '[' | '_' | '?')) || name.ends_with("()")
         })
     };
-    if sends.iter().any(|word| skeleton.contains(word)) && whole.iter().any(|name| is_whole(name)) {
+    if sends.iter().any(|word| skeleton.contains(word)) && whole.iter().any(is_whole) {
         let (scope, certainty) = (Scope::Remote, Certainty::Likely);
         let why = "sends the environment";
         run.sure(Kind::SendOut, "the environment", scope, Reversibility::R5, certainty, why);

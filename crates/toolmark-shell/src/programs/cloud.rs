@@ -571,7 +571,7 @@ fn deploys(run: &Run<'_, '_>, words: &[&str]) -> bool {
 fn upload(run: &mut Run<'_, '_>, words: &[&str]) {
     let remote = |text: &str| text.contains("://");
     let is_verb = |word: &&str| matches!(*word, "cp" | "mv" | "sync" | "rsync" | "copy");
-    let Some(at) = words.iter().position(|word| is_verb(word)) else { return };
+    let Some(at) = words.iter().position(is_verb) else { return };
     let operands = words.get(at + 1..).unwrap_or_default();
     // Behind the target stand values of options.
     let target = operands.iter().skip(1).find(|word| remote(word));

@@ -235,7 +235,7 @@ fn copies_to_disk(run: &mut Run<'_, '_>, words: &[&str]) {
     } else {
         words.get(1..).unwrap_or_default()
     };
-    if written.iter().any(|word| is_device(word)) {
+    if written.iter().any(is_device) {
         destroys(run, "overwrites a device with raw data");
     }
 }

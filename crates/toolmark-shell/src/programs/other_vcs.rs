@@ -186,7 +186,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let (words, options) = parse(run.args);
     let rehearses =
         |option: &&str| matches!(*option, "-n" | "--dry-run" | "--help" | "-h" | "--print");
-    if options.iter().any(|option| rehearses(option)) && words.first() != Some(&"abandon") {
+    if options.iter().any(rehearses) && words.first() != Some(&"abandon") {
         return;
     }
     let target = words.join(" ");

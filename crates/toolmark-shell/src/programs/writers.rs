@@ -62,7 +62,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 };
                 run.analyzer.write_file(&arg, false, run.name, call);
                 let is_nothing = |arg: &&crate::expand::Arg| arg.text == "/dev/null";
-                if run.name == "sort" && parsed.operands.iter().any(|arg| is_nothing(arg)) {
+                if run.name == "sort" && parsed.operands.iter().any(is_nothing) {
                     run.analyzer.empty_file(&arg, run.name, call);
                 }
             }
