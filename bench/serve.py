@@ -1,5 +1,6 @@
 """What `bench/serve` sends and writes: spans in protobuf, sessions with failures, requests."""
 
+import atexit
 import http.client
 import json
 import os
@@ -81,6 +82,8 @@ class Server:
                    "--http", "127.0.0.1:0", "--grpc", "off", "--runs", os.path.join(folder, "runs"), *args]
         environment = {**os.environ, "HOME": folder}
         began = time.monotonic()
+        # Nothing is left running, whatever happens to the one who measures.
+        atexit.register(self.kill)
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
         self.ui = self.process.stdout.readline().decode().strip().removeprefix("http://")
         self.started_after = time.monotonic() - began
