@@ -180,7 +180,7 @@ describe('reports', { skip }, () => {
     await visit('many', async (page) => {
       await page.getByText(/5\d\d sessions/).first().waitFor();
       await page.keyboard.press('j');
-      await page.locator('.finding.cursor').waitFor();
+      await page.locator('.pick.cursor').waitFor();
     });
   });
 });
