@@ -73,6 +73,7 @@ def spark_cluster(logs: Path, workers: int = 2, binary: Optional[Path] = None) -
             .config("spark.executor.memory", "512m")
             .config("spark.executorEnv.TOOLMARK_BINARY", str(binary or toolmark.find_binary()))
             .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
             .config("spark.network.timeout", "600s")
             .config("spark.executor.heartbeatInterval", "30s")
             .config("spark.sql.shuffle.partitions", str(workers))
