@@ -146,7 +146,7 @@ mod tests {
         // Where it matters, a variable stands for a number.
         let mut parts = line.split('$');
         let first = parts.next().unwrap_or_default().to_owned();
-        let name = |c: char| c.is_ascii_uppercase() || c == '_';
+        let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let line = parts.fold(first, |line, part| line + "1" + part.trim_start_matches(name));
         for c in line.chars() {
             match (quote, c) {
