@@ -15,6 +15,7 @@ mod sibling;
 
 use crate::facts::Disk;
 use crate::files::{self, Opened, Readers, Trust};
+use crate::policy::Preset;
 use crate::session::Live;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -61,6 +62,9 @@ pub fn run(asked: Asked<'_>, readers: Option<&Readers>) -> u8 {
     let hook = Hook { asked, readers };
     let payload = match payload::read(TIMEOUT) {
         Ok(payload) => payload,
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            return hook.turn_away(format!("the payload is not looked at: {error}"));
+        }
         Err(error) => return hook.fail(&format!("failed to read the payload: {error}")),
     };
     match catch_unwind(AssertUnwindSafe(|| hook.answer(&payload))) {
@@ -153,8 +157,13 @@ impl Hook<'_> {
 
     /// The answer where no decision could be worked out.
     fn refuse(&self, host: &Host, fault: &Fault) -> Answer {
+        let decision = self.open(None).on_error();
+        self.stop(host, Verdict::new(decision, "error", fault.to_string()))
+    }
+
+    /// The answer to a call that is not known.
+    fn stop(&self, host: &Host, verdict: Verdict) -> Answer {
         let opened = self.open(None);
-        let verdict = Verdict::new(opened.on_error(), "error", fault.to_string());
         let basis = log::Basis {
             place: opened.log_place(self.asked.log),
             limits: opened.guard.policy().log().limits(),
@@ -167,11 +176,27 @@ impl Hook<'_> {
 
     /// Answers where the payload is not known, or could not be dealt with.
     fn fail(&self, why: &str) -> u8 {
-        let host = match self.named() {
+        say(&self.refuse(self.host(), &Fault::new(why)))
+    }
+
+    /// Denies a payload for its size. Nobody knows the mode of the session then, nor whether
+    /// somebody would be asked, and whoever can make a call larger must not get past with it.
+    fn turn_away(&self, why: String) -> u8 {
+        let mut verdict = Verdict::new(Decision::Deny, "size", why);
+        // A policy that only observes stops nothing.
+        if self.open(None).guard.policy().preset() == Preset::Observe {
+            verdict =
+                Verdict { decision: Decision::Allow, observed: Some(Decision::Deny), ..verdict };
+        }
+        say(&self.stop(self.host(), verdict))
+    }
+
+    /// The host where there is no payload to tell it by.
+    fn host(&self) -> &'static Host {
+        match self.named() {
             Named::Known(host) => host,
             Named::Not | Named::Unknown(_) => toolmark_hosts::detect(b""),
-        };
-        say(&self.refuse(host, &Fault::new(why)))
+        }
     }
 }
 

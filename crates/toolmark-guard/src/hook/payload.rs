@@ -4,8 +4,9 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// A larger payload is refused.
-const LARGEST: usize = 256 << 20;
+/// A larger payload is refused: to look at it would take longer, and more memory, than an
+/// agent should wait for and a machine should give.
+const LARGEST: usize = 16 << 20;
 
 /// So many times the timeout a payload may take that keeps coming, as on a busy machine.
 const PATIENCE: u32 = 4;
@@ -16,7 +17,7 @@ const ROOM: usize = 16 << 10;
 /// All of the standard input.
 pub(super) fn read(timeout: Duration) -> io::Result<Vec<u8>> {
     let mut payload = vec![0; ROOM];
-    let mut length = 0;
+    let (mut length, mut is_refused) = (0, false);
     let mut input = io::stdin().lock();
     let last = Instant::now() + timeout * PATIENCE;
     loop {
@@ -28,6 +29,10 @@ pub(super) fn read(timeout: Duration) -> io::Result<Vec<u8>> {
             payload.resize(payload.len() * 2, 0);
         }
         match input.read(&mut payload[length..]) {
+            Ok(0) if is_refused => {
+                let why = "it is larger than 16 MiB";
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+            }
             Ok(0) => {
                 payload.truncate(length);
                 return Ok(payload);
@@ -37,7 +42,9 @@ pub(super) fn read(timeout: Duration) -> io::Result<Vec<u8>> {
             Err(error) => return Err(error),
         }
         if length > LARGEST {
-            return Err(io::Error::other("it is larger than 256 MiB"));
+            // The rest is read over what is there: a host that cannot write all of it would
+            // take the hook for a broken one.
+            (length, is_refused) = (0, true);
         }
     }
 }

@@ -273,7 +273,7 @@ fn the_hook_answers_or_blocks_whatever_surrounds_it() {
     for (before, file, after, answer) in [
         ("", "small.json", "", Some("\"deny\"")),
         ("ulimit -f 0;", "small.json", "", Some("\"deny\"")),
-        ("", "large.json", "", Some("\"ask\"")),
+        ("", "large.json", "", Some("\"deny\"")),
         ("", "small.json", ">&-", None),
     ] {
         let (code, text) = run(before, file, after);

@@ -91,7 +91,7 @@ fn what_the_session_wrote_is_read_when_it_runs() {
         assert_eq!(stage.ask("s", "Write", call), "allow", "{name}");
         fs::write(path, text).unwrap();
     };
-    write("clean.sh", "#!/bin/sh\nrm -rf ~/photos\n");
+    write("clean.sh", "#!/bin/sh\nrm -rf ~\n");
     write("take.sh", "rm -rf \"$1\"\n");
     write("wipe.py", "import shutil\nshutil.rmtree('/home/me/photos')\n");
     write("fine.sh", "echo hello\n");
@@ -99,13 +99,13 @@ fn what_the_session_wrote_is_read_when_it_runs() {
         ("bash clean.sh", "deny"),
         ("./clean.sh", "deny"),
         ("source clean.sh", "deny"),
-        ("sh take.sh ~/photos", "deny"),
+        ("sh take.sh ~", "deny"),
         ("python3 wipe.py", "deny"),
         ("sh fine.sh", "allow"),
         ("cp /bin/rm tool", "allow"),
-        ("./tool -rf ~/photos", "deny"),
+        ("./tool -rf ~", "deny"),
         ("ln -s /bin/rm link", "allow"),
-        ("./link -rf ~/photos", "deny"),
+        ("./link -rf ~", "deny"),
         ("curl -o setup.sh http://127.0.0.1:1/setup.sh", "allow"),
         ("sh setup.sh", "deny"),
     ] {
