@@ -380,8 +380,12 @@ fn nobody_hears_the_answer() {
 fn a_payload_of_a_hundred_megabytes() {
     let home = tempfile::tempdir().unwrap();
     let log = home.path().join("guard.jsonl");
-    let large = "x".repeat(100 << 20);
-    for (tool, key, want) in [("Write", "content", "deny"), ("Bash", "command", "ask")] {
+    for (tool, key, size, want) in [
+        ("Write", "content", 4 << 20, "deny"),
+        ("Bash", "command", 4 << 20, "ask"),
+        ("Bash", "command", 100 << 20, "deny"),
+    ] {
+        let large = "x".repeat(size);
         let args = match tool {
             "Write" => json!({"file_path": "/etc/passwd", key: large}),
             _ => json!({key: format!("echo {large}; git push --force")}),
@@ -390,7 +394,7 @@ fn a_payload_of_a_hundred_megabytes() {
             "tool_name": tool, "tool_input": args});
         let child = hook(&log).args(["--host", "claude-code"]).spawn().unwrap();
         let (answer, _) = answer(&told(child, payload.to_string().as_bytes()));
-        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], want, "{tool}");
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], want, "{tool} {size}");
     }
 }
 
