@@ -35,7 +35,7 @@ const AGENTS = [
 ];
 const TOOLS = ['Bash', 'Read', 'Edit', 'Grep', 'Write', 'Glob', 'WebFetch', 'Task', 'apply_patch', 'mcp__db__query'];
 const TITLES = {
-  Bash: ['npm run build', 'cargo test -p billing --lib', 'git status --short', 'rm -rf target/debug', 'rg -n "TODO" src | head'],
+  Bash: ['npm run build', 'cargo test -p billing --lib', 'git status --short', 'rm -rf target/debug', 'rg -n "panic!" src | head'],
   Read: ['src/server/config.ts', 'crates/billing/src/invoice.rs', 'README.md'],
   Edit: ['src/server/config.ts', 'crates/billing/src/invoice.rs', 'docs/setup.md'],
   Grep: ['"fn parse_invoice" in crates', 'useEffect in src/**/*.tsx'],

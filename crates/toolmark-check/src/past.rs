@@ -27,7 +27,6 @@ pub struct Past {
     /// Files that somebody read or edited before they were written: they were there.
     seen: BTreeSet<String>,
     branches: BTreeSet<String>,
-    rebased: BTreeSet<String>,
     head: Option<String>,
     started: Vec<String>,
     programs: BTreeMap<String, String>,
@@ -173,9 +172,6 @@ impl Past {
                     .or_else(|| quoted("Switched to a new branch '"))
                     .or_else(|| quoted("Already on '"))
             };
-            if let Some(name) = rebased().filter(|name| is_name(name)) {
-                keep(&mut self.rebased, name.to_owned());
-            }
             if let Some(name) = pushed().filter(|name| is_name(name)) {
                 keep(&mut self.branches, name.to_owned());
             } else if let Some(name) = taken() {
@@ -257,11 +253,6 @@ impl Facts for Past {
     fn is_own_branch(&self, _: Option<&str>, name: Option<&str>) -> bool {
         let name = name.or(self.head.as_deref());
         name.is_some_and(|name| !is_shared_branch(name) && self.branches.contains(name))
-    }
-
-    fn rebased(&self, _: Option<&str>, name: Option<&str>) -> bool {
-        let name = name.or(self.head.as_deref());
-        name.is_some_and(|name| !is_shared_branch(name) && self.rebased.contains(name))
     }
 
     fn started(&self, text: &str) -> bool {
@@ -360,19 +351,13 @@ mod tests {
                 &["git rebase origin/main"],
                 "Rebasing (1/1)\rSuccessfully rebased and updated refs/heads/x.",
                 "git push --force-with-lease",
-                Allow,
-            ),
-            (
-                &["git rebase origin/main"],
-                "Successfully rebased and updated refs/heads/x.",
-                "git push --force-with-lease origin y",
                 Ask,
             ),
             (
-                &["git rebase origin/main"],
-                "Successfully rebased and updated refs/heads/main.",
+                &["git checkout -b x", "git rebase origin/main"],
+                "Rebasing (1/1)\rSuccessfully rebased and updated refs/heads/x.",
                 "git push --force-with-lease",
-                Ask,
+                Allow,
             ),
             (&["git branch x"], "", "git branch -D x", Allow),
             (&["git branch x"], "", "git branch -D x y", Ask),

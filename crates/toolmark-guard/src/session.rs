@@ -126,11 +126,6 @@ impl Facts for Live<'_> {
         }
     }
 
-    fn rebased(&self, directory: Option<&str>, name: Option<&str>) -> bool {
-        let head = name.map(str::to_owned).or_else(|| self.disk.head(directory));
-        head.is_some_and(|name| self.past().rebased(directory, Some(&name)))
-    }
-
     fn started(&self, text: &str) -> bool {
         self.past().started(text)
     }

@@ -76,11 +76,6 @@ pub trait Facts {
     fn is_own_branch(&self, _directory: Option<&str>, _name: Option<&str>) -> bool {
         false
     }
-    /// Whether the session itself rebased a branch, which is then rewritten already; without
-    /// a name the branch that is checked out.
-    fn rebased(&self, _directory: Option<&str>, _name: Option<&str>) -> bool {
-        false
-    }
     /// Whether the session started a program whose command line has this text.
     fn started(&self, _text: &str) -> bool {
         false

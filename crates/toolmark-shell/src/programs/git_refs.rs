@@ -220,13 +220,6 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
         );
     } else if lease {
         let mut names = refspecs.clone().peekable();
-        // What the session rebased is rewritten already, and the lease keeps what others add.
-        let is_own = |run: &Run<'_, '_>, name: Option<&str>| {
-            let name = name.map(|name| name.strip_prefix("refs/heads/").unwrap_or(name));
-            let (at, facts) = (run.analyzer.cwd.as_deref(), run.analyzer.context.facts);
-            let rebased = facts.is_some_and(|facts| facts.rebased(at, name));
-            is_own(run, name) || rebased && !name.is_some_and(is_shared_branch)
-        };
         let own = match names.peek() {
             None => is_own(run, None),
             // A topic branch may be a colleague's: only one that the session made is its own.

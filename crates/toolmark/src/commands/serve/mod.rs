@@ -26,7 +26,7 @@ const EXAMPLES: &str = "\
 Examples:
   toolmark serve                              the sessions of all agents on this machine
   toolmark serve --demo                       the samples, to have a look around
-  toolmark serve --watch runs/ --watch ~/work/.agent/sessions
+  toolmark serve --watch runs/ --watch ~/agents/sessions
   toolmark serve --ui 127.0.0.1:0             a free port; the address is printed
   toolmark serve --export parquet out/        sessions, calls and evaluations as tables
   toolmark serve --ingest-key 'ci deny=Bash'  calls of Bash under this key are reported
