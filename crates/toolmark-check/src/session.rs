@@ -138,8 +138,8 @@ impl<'a> SessionCall<'a> {
         Some(self.payload()?.plain_start(bytes))
     }
 
-    /// May what came back have one of these words? Looked for in the text as it
-    /// stands in the file, so that what has none need not be decoded.
+    /// May the result contain one of these words? The raw bytes of the file are searched,
+    /// so that a result without them is never decoded.
     pub(crate) fn may_say(&self, words: &Words) -> bool {
         self.payload().is_some_and(|payload| words.may_be_in(payload.source().raw()))
     }

@@ -5,8 +5,8 @@ use aho_corasick::packed::{Builder, Searcher};
 use memchr::memmem;
 use std::sync::LazyLock;
 
-/// Words of which a text that has none is passed over. They have no character that
-/// JSON may write as an escape of its own: quotes, slashes, line breaks.
+/// Words to look for before a text is decoded; a text without any of them is skipped. They
+/// contain no character that JSON may escape: quotes, slashes, line breaks.
 pub(crate) struct Words {
     search: LazyLock<Option<Search>>,
 }
@@ -36,8 +36,8 @@ impl Words {
         built.ok().map(Search::AnyCase)
     }
 
-    /// May one of them be in a text, decoded or not? Letters may be written as
-    /// escapes too: a text that has such is not passed over.
+    /// May a text, decoded or not, contain one of them? Letters may be written as escapes
+    /// too, so a text with such escapes is not skipped.
     pub(crate) fn may_be_in(&self, raw: &str) -> bool {
         let is_found = match &*self.search {
             Some(Search::Exact(searcher)) => searcher.find(raw).is_some(),

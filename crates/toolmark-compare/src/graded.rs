@@ -327,7 +327,7 @@ fn by_target(
 fn answers<'r>(trials: &[&'r Trial]) -> BTreeMap<(&'r Printable, usize), Numbers> {
     let mut of: BTreeMap<(&Printable, usize), Vec<&Answer>> = BTreeMap::new();
     for trial in trials {
-        // Graders of one name are told apart by their order.
+        // Graders with the same name are matched by their order.
         let mut seen: BTreeMap<&Printable, usize> = BTreeMap::new();
         for answer in &trial.answers {
             let nth = seen.entry(&answer.grader).or_default();

@@ -41,7 +41,7 @@ pub use run::{Measures, Run};
 use serde::Serialize;
 use toolmark_outcome::{Printable, Verdict, printable};
 
-/// What the numbers are told by, besides over all cases.
+/// How the numbers are grouped, besides the totals over all cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grouping {

@@ -98,7 +98,7 @@ fn is_failure<'c>(call: &'c SessionCall<'_>) -> Option<(Cow<'c, str>, bool)> {
         return None;
     }
     let text = call.result();
-    // A call that was cut off without a word says nothing about itself.
+    // An interrupted call without a result gives no reason.
     match (is_interrupted, text) {
         (true, None) => None,
         (_, text) => Some((text.unwrap_or_default(), is_interrupted)),

@@ -3,7 +3,7 @@
 use crate::sample::Sample;
 use crate::template::Template;
 
-/// So many calls of one kind are told apart by their number.
+/// The number of calls of one kind that get an event each.
 const MAX_TIMES: usize = 3;
 
 /// So many events are put in order.

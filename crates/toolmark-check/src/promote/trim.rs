@@ -11,7 +11,7 @@ pub(super) fn proof(run: &Trajectory, finding: &Finding) -> BTreeSet<usize> {
     indices.filter(|index| *index < run.calls.len()).collect()
 }
 
-/// A trajectory with only these calls, and what stands in these places besides.
+/// A trajectory with only these calls and the records at these places.
 pub(super) fn trimmed(
     run: &Trajectory,
     places: &[TracePlace],
