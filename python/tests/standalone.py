@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, Mapping, Optional
 
 import toolmark
 
@@ -28,7 +28,12 @@ def missing_for_spark() -> Optional[str]:
 
 
 @contextlib.contextmanager
-def spark_cluster(logs: Path, workers: int = 2, binary: Optional[Path] = None) -> Iterator[Any]:
+def spark_cluster(
+    logs: Path,
+    workers: int = 2,
+    binary: Optional[Path] = None,
+    settings: Optional[Mapping[str, str]] = None,
+) -> Iterator[Any]:
     """A session on a standalone master whose workers have a core each."""
     import pyspark
     from pyspark.sql import SparkSession
@@ -77,6 +82,7 @@ def spark_cluster(logs: Path, workers: int = 2, binary: Optional[Path] = None) -
             .config("spark.network.timeout", "600s")
             .config("spark.executor.heartbeatInterval", "30s")
             .config("spark.sql.shuffle.partitions", str(workers))
+            .config(map=dict(settings or {}))
             .getOrCreate()
         )
         session.sparkContext.setLogLevel("ERROR")

@@ -8,7 +8,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, Optional, Sequence, Union, overload
 
 from ._run import Finished, Path, Paths, Unread, names, run, settle
-from ._tables import ResultKind, Rows, from_lines, from_parquet, to_pandas
+from ._tables import ResultKind, RowReader, Rows, from_parquet, to_pandas
 
 if TYPE_CHECKING:
     import pandas
@@ -413,8 +413,9 @@ def _result(
     last: Optional[str],
 ) -> Any:
     if result == "rows":
-        finished = run([*arguments, "--format=jsonl"])
-        return settle(finished, from_lines(finished, kind, last), unread)
+        reader = RowReader(kind, last)
+        finished = run([*arguments, "--format=jsonl"], take_lines=reader.take)
+        return settle(finished, reader.finish(finished.diagnostics), unread)
     if result not in ("arrow", "pandas"):
         raise ValueError(f"result is {result!r}; expected 'rows', 'arrow' or 'pandas'")
     finished = run([*arguments, "--format=parquet"])

@@ -5,17 +5,24 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import threading
 import warnings
 from dataclasses import dataclass
-from typing import Any, Iterable, Literal, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Literal, Optional, Sequence, Union
 
 Path = Union[str, "os.PathLike[str]"]
 Paths = Union[Path, Iterable[Path]]
 #: What to do about files, or lines of files, that cannot be read.
 Unread = Literal["raise", "warn", "ignore"]
 
+#: Takes lines of output as they come.
+TakeLines = Callable[[Sequence[bytes]], None]
+
 #: So many bytes of names fit on a command line everywhere; Windows takes the fewest.
 MAX_NAMES = 30_000 if os.name == "nt" else 1_000_000
+
+#: Lines are handed on in blocks of about this many bytes.
+BLOCK = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -117,35 +124,66 @@ def run(
     cwd: Optional[Path] = None,
     width: Optional[int] = None,
     may_be_silent: bool = False,
+    take_lines: Optional[TakeLines] = None,
 ) -> Finished:
     """Run the binary. Exit code 2, and every one that is not documented, raise.
 
-    So does an unreadable input without a result, unless the result is elsewhere.
+    So does an unreadable input without a result, unless the result is elsewhere. With
+    ``take_lines``, lines of output go there while the binary writes more of them, and
+    ``stdout`` of the result is empty; there is no standard input then.
     """
     from ._binary import find_binary
 
     environment = dict(os.environ)
     if width is not None:
         environment["COLUMNS"] = str(width)
-    done = subprocess.run(
+    with subprocess.Popen(
         [find_binary(), *arguments],
-        input=stdin,
-        stdin=subprocess.DEVNULL if stdin is None else None,
-        capture_output=True,
+        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         cwd=cwd,
         env=environment,
-        check=False,
-    )
-    stderr = done.stderr.decode("utf-8", "replace")
+    ) as process:
+        try:
+            if take_lines is None:
+                stdout, said = process.communicate(stdin)
+                is_silent = not stdout
+            else:
+                stdout = b""
+                is_silent, said = _hand_on(process, take_lines)
+        except BaseException:
+            process.kill()
+            raise
+    stderr = said.decode("utf-8", "replace")
     diagnostics = parse_diagnostics(stderr)
-    if done.returncode == 2:
+    if process.returncode == 2:
         raise UsageError(stderr.strip() or "the command line is invalid", diagnostics)
-    if done.returncode not in (0, 1, 3):
-        ended = f"toolmark ended with {done.returncode}"
+    if process.returncode not in (0, 1, 3):
+        ended = f"toolmark ended with {process.returncode}"
         raise ToolmarkError(f"{ended}\n{stderr}".strip(), diagnostics)
-    if done.returncode == 3 and not done.stdout and not may_be_silent:
+    if process.returncode == 3 and is_silent and not may_be_silent:
         raise UnreadError(stderr.strip() or "nothing could be read", diagnostics)
-    return Finished(done.returncode, done.stdout, stderr, diagnostics)
+    return Finished(process.returncode, stdout, stderr, diagnostics)
+
+
+def _hand_on(process: subprocess.Popen[bytes], take_lines: TakeLines) -> tuple[bool, bytes]:
+    """Hand on lines of output as they come; says whether there were none, and standard error."""
+    assert process.stdout is not None and process.stderr is not None
+    errors = process.stderr
+    said: list[bytes] = []
+    # Or the binary would wait for somebody to read what it says there.
+    reader = threading.Thread(target=lambda: said.append(errors.read()), daemon=True)
+    reader.start()
+    is_silent = True
+    left = b""
+    while block := process.stdout.read(BLOCK):
+        is_silent = False
+        # What has no end is half a line; the exit code says why there is no more of it.
+        *lines, left = (left + block).split(b"\n")
+        take_lines(lines)
+    reader.join()
+    return is_silent, b"".join(said)
 
 
 def settle(finished: Finished, result: Any, unread: Unread) -> Any:
