@@ -3,6 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "cli/schemas/coverage.rs"]
+#[allow(dead_code, reason = "the tests of all outputs use the rest of it")]
+mod coverage;
+
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -410,6 +414,7 @@ fn check_asks_where_the_rules_are_not_sure_and_shows_both_answers() {
         assert!(one["why"].is_string() && one["reason"].is_string(), "{one}");
         assert_ne!(one["rubric"], Value::Null);
     }
+    assert_fits("check", &report);
     let asked = server.given().0;
     for extra in [["--jobs", "1"], ["--jobs", "2"]] {
         let again = place.run(&[&args[..], &extra[..], &["--offline"]].concat());
@@ -698,12 +703,17 @@ fn the_label_rows_of_the_page_work() {
     // The same for programs has a schema.
     let output = place.run(&[&args[..], &["--format", "json"]].concat());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let schema =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/toolmark.calibrate.v1.schema.json");
-    let schema: Value = serde_json::from_slice(&fs::read(schema).unwrap()).unwrap();
-    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    assert_fits("calibrate", &report);
+}
+
+/// Fails if an output is not what its schema describes, and nothing else.
+fn assert_fits(name: &str, report: &Value) {
+    let schemas = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas");
+    let file = fs::read(format!("{schemas}/toolmark.{name}.v1.schema.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&file).unwrap();
+    let validator = jsonschema::draft202012::new(&coverage::closed(&schema)).unwrap();
     let errors: Vec<String> = validator
-        .iter_errors(&report)
+        .iter_errors(report)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
     assert!(errors.is_empty(), "{errors:?}\n{report}");

@@ -1,140 +1,18 @@
-//! The JSON of every command has a version, and a schema for it that outputs of earlier
-//! days still fit.
+//! The JSON of every command has a version, and a schema that it is held to in both directions.
+//! Outputs of earlier days still fit.
+
+mod coverage;
+mod exceptions;
+mod stage;
 
 use crate::docs::reference::commands;
-use crate::{DISK_FULL, root, sessions, stdout, toolmark};
+use crate::{root, stdout};
+use coverage::{Seen, closed, members, part, undescribed};
+use exceptions::{ANYTHING, ELSEWHERE, OTHER_SCHEMA, RARE};
 use serde_json::Value;
+use stage::{OUTPUTS, RECORDED, Stage};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
-use tempfile::TempDir;
-
-/// The outputs that have a schema, and how one of each is made in a [`Stage`].
-const OUTPUTS: &[(&str, &[&[&str]])] = &[
-    ("stats", &[&["stats", "samples"]]),
-    ("stats-by", &[&["stats", "samples", "--by", "day"], &["stats", "samples", "--by", "model"]]),
-    ("check", &[&["check", "samples", "--exit-zero", "--gate"]]),
-    (
-        "grade",
-        &[
-            &["grade", "samples/toolmark.yaml", "samples", "--exit-zero"],
-            &["grade", "graders.yaml", "samples", "--exit-zero"],
-            &["run", "agents/toolmark.yaml"],
-        ],
-    ),
-    ("feed", &[&["feed", "samples", "--occurrences"]]),
-    ("trend", &[&["trend", "samples", "--by", "day"]]),
-    ("compare", &[&["compare", "grade.json", "grade.json"]]),
-    ("show-runs", &[&["show", "two.jsonl"]]),
-    ("rules", &[&["rules"], &["rules", "S101"]]),
-    ("graders", &[&["graders"], &["graders", "expect"]]),
-    ("formats", &[&["formats"], &["formats", "atif"]]),
-    ("targets", &[&["formats", "--targets"]]),
-    ("prices", &[&["prices", "samples"], &["prices", "samples", "--prices", "prices.yaml"]]),
-    ("lint", &[&["lint", "bad.yaml"], &["lint", "samples/toolmark.yaml"]]),
-    (
-        "guard-test",
-        &[
-            &["guard", "test", "rm -rf /"],
-            &["guard", "test", "ls"],
-            &["guard", "test", "--batch", "batch.jsonl"],
-        ],
-    ),
-    ("guard-replay", &[&["guard", "replay", "samples"]]),
-    ("guard-permissions", &[&["guard", "permissions", "settings.json"]]),
-    ("guard-status", &[&["guard", "status", "claude-code", "codex"]]),
-    (
-        "guard-install",
-        &[
-            &["guard", "install", "claude-code", "--dry-run"],
-            &["guard", "uninstall", "claude-code", "--dry-run"],
-        ],
-    ),
-    ("guard-doctor", &[&["guard", "doctor", "claude-code"]]),
-    (
-        "runs",
-        &[
-            &["runs", "--dir", "agents/.toolmark/runs"],
-            &["runs", "last", "--dir", "agents/.toolmark/runs"],
-        ],
-    ),
-];
-
-/// Commands whose JSON is tested elsewhere: `calibrate` needs a judge (`tests/judge.rs`).
-const ELSEWHERE: &[&[&str]] = &[&["judge", "calibrate"]];
-
-/// A directory with something for every command.
-struct Stage {
-    dir: TempDir,
-    home: TempDir,
-}
-
-impl Stage {
-    fn new() -> Self {
-        let stage = Self { dir: tempfile::tempdir().unwrap(), home: sessions::home() };
-        let write = |name: &str, text: &str| fs::write(stage.dir.path().join(name), text).unwrap();
-        copy_samples(&root().join("samples"), &stage.dir.path().join("samples"));
-        fs::copy(root().join(RECORDED).join("grade.json"), stage.dir.path().join("grade.json"))
-            .unwrap();
-        write("two.jsonl", &stdout(&["show", DISK_FULL, "--format", "json"]).repeat(2));
-        write("bad.yaml", "name: bad\ncases:\n  - {id: a, expct: {calls: [Read]}}\n");
-        write(
-            "batch.jsonl",
-            "{\"command\":\"ls\"}\n{\"tool\":\"Read\",\"args\":{\"file_path\":\".env\"}}\n",
-        );
-        write(
-            "settings.json",
-            r#"{"permissions":{"allow":["Bash(npm run *)","Bash(rm:*"],"deny":["Read(.env)"]}}"#,
-        );
-        write("graders.yaml", &every_grader());
-        write("prices.yaml", "date: 2026-11-01\nmodels:\n  'claude-*': {input: 4, output: 20}\n");
-        fs::create_dir(stage.dir.path().join("agents")).unwrap();
-        for args in [&["init", "--run"][..], &["run", "toolmark.yaml"]] {
-            let mut command = toolmark(args);
-            let output = command.current_dir(stage.dir.path().join("agents")).output().unwrap();
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        }
-        stage
-    }
-
-    /// What a command prints with `--format json`, whatever its exit code.
-    fn json(&self, args: &[&str]) -> Value {
-        let mut command = toolmark(&[args, &["--format", "json"]].concat());
-        let output = command.current_dir(self.dir.path()).env("HOME", self.home.path()).output();
-        let output = output.unwrap();
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-            panic!("{args:?}: {error}\n{}", String::from_utf8_lossy(&output.stderr))
-        })
-    }
-}
-
-/// A spec with the example of every grader, so that their metrics, parts and causes are seen.
-fn every_grader() -> String {
-    let graders: Vec<Value> =
-        serde_json::from_str(&stdout(&["graders", "--format", "json"])).unwrap();
-    let mut spec = String::from("name: all\ngraders:\n");
-    for (at, grader) in graders.iter().enumerate() {
-        spec.push_str(&format!("  - name: grader-{at}\n"));
-        for line in grader["example"].as_str().unwrap().lines() {
-            spec.push_str(&format!("    {line}\n"));
-        }
-    }
-    spec
-}
-
-fn copy_samples(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy_samples(&entry.path(), &target),
-            false => fs::copy(entry.path(), target).map(drop).unwrap(),
-        }
-    }
-}
-
-/// Outputs that were recorded when version 1 was new.
-const RECORDED: &str = "crates/toolmark/tests/recorded/v1";
 
 fn read(path: &str) -> Value {
     let text = fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
@@ -157,31 +35,68 @@ fn assert_valid(schema: &Value, value: &Value, what: &str) {
     assert!(errors.is_empty(), "{what} is not as its schema says:\n{}", errors.join("\n"));
 }
 
-/// A schema that takes no members but those it names.
-fn closed(schema: &Value) -> Value {
-    match schema {
-        Value::Array(all) => all.iter().map(closed).collect(),
-        Value::Object(members) => {
-            let mut members: serde_json::Map<String, Value> =
-                members.iter().map(|(key, value)| (key.clone(), closed(value))).collect();
-            if members.contains_key("properties") && members.contains_key("type") {
-                members.entry("additionalProperties").or_insert(false.into());
-            }
-            members.into()
-        }
-        other => other.clone(),
-    }
+/// What the commands print, by the name of its schema.
+fn outputs() -> Vec<(&'static str, String, Value)> {
+    let stage = Stage::new();
+    let all = OUTPUTS.iter().flat_map(|(name, commands)| commands.iter().map(move |c| (*name, *c)));
+    all.map(|(name, args)| (name, args.join(" "), stage.json(args))).collect()
 }
 
 #[test]
-fn what_is_written_today_fits_and_has_no_member_that_the_schema_does_not_name() {
-    let stage = Stage::new();
-    for (name, commands) in OUTPUTS {
-        let (open, closed) = (schema(name), closed(&schema(name)));
-        for args in *commands {
-            let value = stage.json(args);
-            assert_valid(&open, &value, &args.join(" "));
-            assert_valid(&closed, &value, &args.join(" "));
+fn outputs_and_schemas_name_the_same_members() {
+    let mut left = outputs();
+    let schemas: BTreeMap<&str, Value> = OUTPUTS
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(["trajectory"])
+        .map(|n| (n, schema(n)))
+        .collect();
+    let mut seen: BTreeMap<&str, Seen<'_>> =
+        schemas.iter().map(|(name, schema)| (*name, Seen::new(schema))).collect();
+    while let Some((name, what, value)) = left.pop() {
+        // A name with a pointer is a part of a schema.
+        let (name, pointer) = name.split_once('#').unwrap_or((name, ""));
+        let whole = part(&schemas[name], pointer);
+        assert_valid(&whole, &value, &what);
+        assert_valid(&closed(&whole), &value, &what);
+        let mut found = Vec::new();
+        seen.get_mut(name).unwrap().walk(pointer, &value, &mut |member, inner| {
+            let other = OTHER_SCHEMA.iter().find(|(of, place, _)| *of == name && *place == member);
+            found.extend(
+                other.map(|(_, _, other)| (*other, format!("{what}: {member}"), inner.clone())),
+            );
+        });
+        left.extend(found);
+    }
+
+    let mut unused: BTreeSet<(&str, &str)> =
+        RARE.iter().map(|(of, place, _)| (*of, *place)).collect();
+    let mut never = Vec::new();
+    for (name, seen) in &seen {
+        for member in members(&schemas[name]).difference(&seen.members) {
+            match RARE.iter().find(|(of, place, _)| of == name && member.starts_with(place)) {
+                Some((of, place, _)) => drop(unused.remove(&(of, place))),
+                // Another test has all of it (toolmark-trace).
+                None if *name == "trajectory" => {}
+                None => never.push(format!("{name} {member}")),
+            }
+        }
+    }
+    assert!(never.is_empty(), "no output has these members:\n{}", never.join("\n"));
+    assert!(unused.is_empty(), "these are not rare: {unused:?}");
+}
+
+#[test]
+fn a_schema_describes_everything() {
+    for entry in fs::read_dir(root().join("schemas")).unwrap() {
+        let file = entry.unwrap().file_name().into_string().unwrap();
+        let name = file.strip_prefix("toolmark.").and_then(|f| f.strip_suffix(".v1.schema.json"));
+        let name = name.unwrap();
+        for place in undescribed(&schema(name)) {
+            let described_elsewhere =
+                OTHER_SCHEMA.iter().any(|(of, at, _)| *of == name && at.starts_with(&place));
+            let reason = ANYTHING.iter().find(|(of, at, _)| *of == name && *at == place);
+            assert!(described_elsewhere || reason.is_some(), "{name} does not describe {place}");
         }
     }
 }
