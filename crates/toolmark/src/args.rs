@@ -152,6 +152,17 @@ impl SessionArgs {
         traces.help(format!("{help} [default: the newest sessions of this machine]"))
     }
 
+    /// Says that without traces all sessions are read.
+    pub(crate) fn all_by_default(traces: Arg) -> Arg {
+        let help = traces.get_help().map(ToString::to_string).unwrap_or_default();
+        traces.help(format!("{help} [default: all sessions of this machine]"))
+    }
+
+    /// Says of the limit that without it all sessions are read.
+    pub(crate) fn unlimited(limit: Arg) -> Arg {
+        limit.help("At most this many sessions, the newest first [default: all]")
+    }
+
     /// The traces that are named, or the newest sessions of this machine.
     pub(crate) fn select(&self, input: &InputArgs) -> Result<Selected, Failure> {
         self.select_at_most(input, Some(DEFAULT_SESSIONS))

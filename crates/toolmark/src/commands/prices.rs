@@ -25,9 +25,10 @@ A file of prices is YAML: `date: 2026-11-01`, and under `models:` a line per mod
 `some-model: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}`, in US dollars
 per million tokens. toolmark has no prices of its own and guesses none.";
 
-/// Show the prices that costs are made with, and the models that have none
+/// Show the prices that costs are computed with, and the models that have none
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("traces", SessionArgs::by_default))]
+#[command(after_help = EXAMPLES)]
+#[command(mut_arg("traces", SessionArgs::all_by_default), mut_arg("limit", SessionArgs::unlimited))]
 pub(crate) struct ShowPrices {
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]

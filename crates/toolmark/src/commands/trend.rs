@@ -26,16 +26,16 @@ Examples:
 
 Measures: faults, failures, selection, arguments, irreversibility, recovery, latency,
 tokens, cost, recorded-cost, and those of the scorecard (see `toolmark check --help`). A
-change is marked where sessions differ on both sides by more than chance, whatever else
-was looked at: where nothing changes, at most 5 reports in 100 mark anything.";
+change is marked if sessions before and after it differ by more than chance, over all
+measures together: if nothing changes, at most 5 reports in 100 mark anything.";
 
 /// Show how measures change over time, and where they change by more than chance
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[command(mut_arg("traces", SessionArgs::by_default))]
+#[command(mut_arg("traces", SessionArgs::all_by_default), mut_arg("limit", SessionArgs::unlimited))]
 #[command(mut_arg("format", format_of::<TrendRun<Printable>>), mut_arg("reports", report_of::<TrendRun<Printable>>))]
 pub(crate) struct Trend {
-    /// What sessions are put together by
+    /// What to group sessions by
     #[arg(long, value_enum, value_name = "WHAT", default_value = "week")]
     by: By,
     /// Only this measure, and those below it; may be given several times

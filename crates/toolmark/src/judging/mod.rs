@@ -42,7 +42,7 @@ pub(crate) struct JudgeArgs {
     /// Use cached answers only; without one the verdict is unknown
     #[arg(long)]
     offline: bool,
-    /// Print the prompts with an estimate of tokens and cost, and ask nobody
+    /// Print the prompts with an estimate of tokens and cost, and ask no model
     #[arg(long, conflicts_with_all = ["offline", "refresh", "export_answers"])]
     explain_prompt: bool,
     /// Write the answers that were used to this file (see `toolmark judge cache import`)

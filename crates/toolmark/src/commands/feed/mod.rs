@@ -33,7 +33,7 @@ whatever else is read.";
 /// Group failures and findings into issues: how often, since when, and the fix
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
-#[command(mut_arg("traces", SessionArgs::by_default))]
+#[command(mut_arg("traces", SessionArgs::all_by_default), mut_arg("limit", SessionArgs::unlimited))]
 #[command(mut_arg("format", format_of::<FeedRun<Printable>>), mut_arg("reports", report_of::<FeedRun<Printable>>))]
 pub(crate) struct Feed {
     #[command(subcommand)]

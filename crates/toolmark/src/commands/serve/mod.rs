@@ -47,9 +47,9 @@ const GRPC: &str = "127.0.0.1:4317";
 
 /// Watch session folders, receive telemetry, and show both on a page
 ///
-/// Nothing leaves this machine. Sessions are read from the files that agents keep;
-/// OpenTelemetry is received besides. Both are held against the rules of `toolmark check`
-/// and grouped as `toolmark feed` does.
+/// Nothing leaves this machine. Sessions are read from the files that agents write;
+/// OpenTelemetry is received too. The rules of `toolmark check` are applied to both, and
+/// what goes wrong is grouped as `toolmark feed` does.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Serve {

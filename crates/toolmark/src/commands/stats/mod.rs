@@ -37,6 +37,9 @@ has no cost.";
 /// Count calls, failures, tokens, time and cost of sessions
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("traces", SessionArgs::by_default))]
+#[command(mut_arg("limit", |limit| limit.help(
+    "At most this many sessions, the newest first [default without traces: 50, or all with --by]"
+)))]
 pub(crate) struct Stats {
     /// A row per day, month, project, model or tool instead of one per file
     #[arg(long, value_enum, value_name = "WHAT")]
