@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,37 @@ def test_the_binary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         toolmark.find_binary()
     os.symlink(known, tmp_path / "toolmark")
     assert toolmark.find_binary() == str(tmp_path / "toolmark")
+
+
+def stand_in(directory: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program in the place of the binary."""
+    binary = directory / "toolmark"
+    binary.write_text(f"#!{sys.executable}\nimport os, sys\n{script}", "utf-8")
+    binary.chmod(0o755)
+    monkeypatch.setenv("TOOLMARK_BINARY", str(binary))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+def test_rows_are_taken_while_the_binary_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # More than a pipe holds, on both sides: nobody may wait for the other.
+    row = '{"type":"finding","code":"S101","message":"é' + "x" * 1000 + '"}\\n'
+    script = f"""for _ in range(500):
+    sys.stderr.write("note: one more\\n" * 100)
+    sys.stdout.write('{row}')
+print('{{"type":"scorecard","verdict":"fail"}}')
+sys.exit(1)
+"""
+    stand_in(tmp_path, script, monkeypatch)
+    rows = toolmark.check("sessions/")
+    assert (len(rows), rows.verdict, rows[-1]["code"]) == (500, "fail", "S101")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+def test_a_binary_that_is_killed_is_not_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = """sys.stdout.write('{"type":"finding","code":"S101"}\\\\n{"type":"fin')
+sys.stdout.flush()
+os.kill(os.getpid(), 9)
+"""
+    stand_in(tmp_path, script, monkeypatch)
+    with pytest.raises(toolmark.ToolmarkError, match="ended with -9"):
+        toolmark.check("sessions/")
