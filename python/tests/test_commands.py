@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import toolmark
+from toolmark import _tables
 
 
 def test_stats_has_a_row_per_file(samples: Path) -> None:
@@ -167,3 +168,8 @@ os.kill(os.getpid(), 9)
     stand_in(tmp_path, script, monkeypatch)
     with pytest.raises(toolmark.ToolmarkError, match="ended with -9"):
         toolmark.check("sessions/")
+
+
+def test_rows_are_the_same_with_and_without_orjson() -> None:
+    line = '{"a":[1,2.5,null,true,"é\\u2028…"],"big":18446744073709551615,"in":{"b":{}}}'.encode()
+    assert _tables._parse(line) == _tables._parse_plain(line) == json.loads(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from typing import TYPE_CHECKING, Any, Iterable, List, Literal, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, List, Literal, Optional, Sequence
 
 from ._run import Diagnostic
 
@@ -74,8 +74,7 @@ class RowReader:
         is_collecting = gc.isenabled()
         gc.disable()
         try:
-            # Each line is text of its own: most are ASCII, which is parsed faster.
-            values = [_DECODE(line.decode("utf-8"), 0)[0] for line in lines if line]
+            values = [_parse(line) for line in lines if line]
         finally:
             if is_collecting:
                 gc.enable()
@@ -104,6 +103,20 @@ class RowReader:
 
 #: Parses one JSON value, without looking for what is around it.
 _DECODE = json.JSONDecoder().raw_decode
+
+
+def _parse_plain(line: bytes) -> Any:
+    # Each line is text of its own: most are ASCII, which is parsed faster.
+    return _DECODE(line.decode("utf-8"), 0)[0]
+
+
+try:
+    # Takes half of the time.
+    import orjson
+
+    _parse: Callable[[bytes], Any] = orjson.loads
+except ImportError:
+    _parse = _parse_plain
 
 
 def from_parquet(content: bytes) -> pyarrow.Table:
