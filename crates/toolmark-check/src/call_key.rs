@@ -45,8 +45,8 @@ const IRRELEVANT: &[&str] = &[
 /// The keys of all calls.
 #[must_use]
 pub(crate) fn call_keys(session: &Session<'_>) -> Vec<CallKey> {
-    let calls = session.calls().iter().zip(session.directories());
-    calls.map(|(call, directory)| call_key(call, directory)).collect()
+    let calls = session.calls().iter().zip(session.directories()).enumerate();
+    calls.map(|(at, (call, directory))| call_key(call, directory, at)).collect()
 }
 
 /// The directory of the shell before each call. A shell that is not given one stays
@@ -149,8 +149,8 @@ impl Shells {
     }
 }
 
-/// The key of a call whose command starts in `dir`.
-fn call_key(call: &SessionCall<'_>, directory: &str) -> CallKey {
+/// The key of the call at this place, whose command starts in `directory`.
+fn call_key(call: &SessionCall<'_>, directory: &str, at: usize) -> CallKey {
     if let Some(command) = call.line() {
         // One that is too long is compared as it is.
         let Some(script) = command.parsed() else {
@@ -186,7 +186,8 @@ fn call_key(call: &SessionCall<'_>, directory: &str) -> CallKey {
             }
         }
         (_, Some(payload)) => payload.raw().hash(&mut hasher),
-        _ => {}
+        // Nobody can tell that what was not recorded was the same.
+        (_, None) => at.hash(&mut hasher),
     }
     let work = hasher.finish();
     CallKey { work, text: work, place: 0 }
@@ -333,8 +334,20 @@ mod tests {
                 (false, false),
             ),
             (r#"Read {"file_path":"a"}"#, r#"Grep {"path":"a"}"#, (false, false)),
+            ("Next {}", "Next {}", (true, true)),
         ] {
             assert_eq!(compare(&format!("{a}\n{b}")), want, "{a} {b}");
         }
+    }
+    #[test]
+    fn arguments_that_were_not_recorded_are_not_the_same() {
+        let mut run =
+            notation::parse("Edit {\"file_path\":\"a\"}\nEdit {\"file_path\":\"a\"}").unwrap();
+        run.calls.iter_mut().for_each(|call| call.args = None);
+        let toolsets = Toolsets::default();
+        let session = Session::new(&run, &toolsets);
+        let keys = call_keys(&session);
+        assert_ne!(keys[0].work, keys[1].work);
+        assert_ne!(keys[0].text, keys[1].text);
     }
 }

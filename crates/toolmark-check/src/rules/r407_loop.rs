@@ -9,6 +9,8 @@
 //! each time for another part of its output, is reported too: its output could
 //! have been kept.
 //!
+//! Calls whose arguments the trace does not record are not compared.
+//!
 //! Polling (waiting, asking for a state, reading from a running command) and
 //! paging (another offset, page or cursor) are no loops.
 //!
@@ -144,6 +146,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             ToolRole::RunsShell => key.work,
             // Every blank and sign of a text that is written matters.
             ToolRole::Writes | ToolRole::Edits | ToolRole::Patches => key.text,
+            _ if call.call.args.is_none() => key.text,
             _ if often.get(&*call.tool).is_none_or(|calls| *calls < LEAST) => key.text,
             _ => letters(call),
         });
