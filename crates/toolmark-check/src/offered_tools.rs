@@ -2,7 +2,7 @@
 //! shows in use, and what its host always offers.
 
 use crate::session::{Ended, Session, SessionCall};
-use toolmark_hosts::toolset::ToolRole;
+use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_trace::ToolName;
 
 /// A tool the agent could have called.
@@ -39,7 +39,9 @@ fn with_role(session: &Session<'_>, role: ToolRole) -> Option<Offer> {
         return None;
     }
     let host = session.host();
-    let usual = host.tools.iter().find(|tool| tool.role == role && !tool.optional);
+    let version = session.trajectory().agent.version.as_ref().map(|version| version.get());
+    let is_usual = |tool: &&Tool| tool.role == role && tool.is_usual(version.as_deref());
+    let usual = host.tools.iter().find(is_usual);
     usual.map(|tool| Offer { name: tool.name.to_string(), is_proven: false })
 }
 
@@ -48,6 +50,7 @@ mod tests {
     use super::*;
     use crate::notation;
     use toolmark_hosts::toolset::Toolsets;
+    use toolmark_trace::Text;
 
     #[test]
     fn recorded_used_or_usual() {
@@ -68,6 +71,28 @@ mod tests {
             let found = offered(&session, &[role]);
             let found = found.as_ref().map(|offer| (offer.name.as_str(), offer.is_proven));
             assert_eq!(found, want, "{trace}");
+        }
+    }
+    /// Native builds of Claude Code have no tools that search since 2.1.117.
+    #[test]
+    fn usual_until_a_version() {
+        for (version, trace, want) in [
+            (None, "Bash {}", Some(false)),
+            (Some("1.0.128"), "Bash {}", Some(false)),
+            (Some("2.1.116"), "Bash {}", Some(false)),
+            (Some("2.1.117"), "Bash {}", None),
+            (Some("2.2.0-beta.1"), "Bash {}", None),
+            (Some("2.1.200"), "Grep {\"pattern\":\"x\"} -> \"a\"", Some(true)),
+            (Some("2.1.200"), "tools: Bash, Grep", Some(true)),
+        ] {
+            let mut run = notation::parse(trace).unwrap();
+            run.agent.version = version.map(Text::owned);
+            let toolsets = Toolsets::default();
+            let session = Session::new(&run, &toolsets);
+            let found = offered(&session, &[ToolRole::SearchesContent]);
+            assert_eq!(found.map(|offer| offer.is_proven), want, "{version:?} {trace}");
+            let reads = offered(&session, &[ToolRole::Reads]);
+            assert_eq!(reads.is_some(), !trace.starts_with("tools"), "{version:?} {trace}");
         }
     }
 }

@@ -125,6 +125,8 @@ pub struct Tool {
     pub aliases: List<Name>,
     /// Do only some versions or set-ups of the host offer it?
     pub optional: bool,
+    /// The version of the host since which only some set-ups of it offer the tool.
+    pub optional_since: Option<Name>,
     /// The argument that tells which of several things it does.
     pub selector: Option<Name>,
     /// Its role by the value of the selector.
@@ -173,6 +175,7 @@ impl Tool {
         role: ToolRole::Other,
         aliases: Cow::Borrowed(&[]),
         optional: false,
+        optional_since: None,
         selector: None,
         roles: Cow::Borrowed(&[]),
         path: Keys(Cow::Borrowed(&[])),
@@ -193,6 +196,18 @@ impl Tool {
         schema: None,
     };
 
+    /// Does every set-up of this version of the host offer it? One of which the version is not
+    /// known is taken to be old.
+    #[must_use]
+    pub fn is_usual(&self, version: Option<&str>) -> bool {
+        let is_later = self
+            .optional_since
+            .as_ref()
+            .zip(version)
+            .is_some_and(|(since, version)| numbers(version) >= numbers(since));
+        !self.optional && !is_later
+    }
+
     /// What a call with these arguments is for.
     #[must_use]
     pub fn role_of(&self, args: Option<&Value>) -> ToolRole {
@@ -200,6 +215,12 @@ impl Tool {
         let of_word = self.roles.iter().find(|(word, _)| chosen == Some(word));
         of_word.map_or(self.role, |(_, role)| *role)
     }
+}
+
+/// The numbers of a version; what follows them, as in `2.1.0-beta`, does not count.
+fn numbers(version: &str) -> Vec<u64> {
+    let parts = version.trim_start_matches('v').split(|c: char| !c.is_ascii_digit());
+    parts.map_while(|part| part.parse().ok()).collect()
 }
 
 /// The tools of one host.

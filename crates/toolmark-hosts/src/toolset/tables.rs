@@ -82,6 +82,7 @@ fn row(out: &mut String, tool: &Tool) {
         role,
         aliases,
         optional,
+        optional_since,
         selector,
         roles,
         path,
@@ -110,6 +111,9 @@ fn row(out: &mut String, tool: &Tool) {
     }
     if *optional {
         field("optional", "true".to_owned());
+    }
+    if let Some(version) = optional_since {
+        field("optional_since", format!("Some({})", name(version)));
     }
     if let Some(selector) = selector {
         field("selector", format!("Some({})", name(selector)));
