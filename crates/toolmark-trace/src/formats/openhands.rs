@@ -59,9 +59,17 @@ impl Format for OpenHands {
     }
 }
 
+/// An action or an observation names its kind in one word, and an observation says what was
+/// observed. Other programs keep a `history` with words for people under these keys.
 fn is_event(value: Value<'_>) -> bool {
-    let names = |key: &str| value.get(key).is_some_and(|v| v.is_string());
-    (names("action") || names("observation")) && !value.has("role") && !value.has("kind")
+    let names = |key: &str| {
+        let kind = value.get(key).and_then(|kind| kind.str());
+        kind.is_some_and(|kind| {
+            !kind.is_empty() && kind.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        })
+    };
+    let tells = || ["content", "extras", "message"].iter().any(|key| value.has(key));
+    (names("action") || names("observation") && tells()) && !value.has("role") && !value.has("kind")
 }
 
 #[derive(Default)]
@@ -424,7 +432,19 @@ fn read_system(b: &mut Builder, record: &Record<'_>, args: Value<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_text, read_text_error, sketch};
+
+    #[test]
+    fn a_history_of_something_else() {
+        for text in [
+            r#"{"history":[{"attempt":1,"observation":"PASS","verdict":"PASS"}]}"#,
+            r#"{"history":[{"attempt":1,"observation":"passed","verdict":"PASS"}]}"#,
+            r#"{"history":[{"action":"Move to the left","reward":1}]}"#,
+        ] {
+            let error = read_text_error(text);
+            assert!(error.contains("unrecognized trace format"), "{error}");
+        }
+    }
 
     fn event(id: u32, rest: &str) -> String {
         format!(r#"{{"id":{id},"timestamp":"2025-01-01T00:00:{id:02}","source":"agent",{rest}}}"#)
