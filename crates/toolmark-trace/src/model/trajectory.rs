@@ -385,16 +385,20 @@ impl Trajectory {
     /// more; a result without its call, a part of a response that is not
     /// understood and an unknown record that names a tool may each be a call.
     /// Other unknown records are not: every agent adds kinds of them all the time.
+    /// Where no call is there but one may have been, nothing can be said about any.
     #[must_use]
     pub fn calls_recorded(&self) -> Recorded {
-        let lacks = self.fidelity.lacks(Fact::Calls);
+        let lacks = self.fidelity.lacks(Fact::Calls)
+            || self.orphans > 0
+            || self.events.iter().any(Event::may_be_call);
         if self.calls.is_empty() {
             let some_made = self.stated.calls.is_some_and(|stated| stated > 0);
-            if lacks || some_made || self.is_not_understood() {
-                return Recorded::Not;
-            }
+            return match lacks || some_made || self.is_not_understood() {
+                true => Recorded::Not,
+                false => Recorded::Fully,
+            };
         }
-        match lacks || self.orphans > 0 || self.events.iter().any(Event::may_be_call) {
+        match lacks {
             true => Recorded::Partly,
             false => Recorded::Fully,
         }
@@ -413,6 +417,7 @@ mod tests {
             format!("{head}\n{}\n", lines.join("\n"))
         };
         let said = r#"{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s","message":{"id":"m","content":[{"type":"text","text":"hi"}]}}"#;
+        let called = r#"{"type":"assistant","uuid":"f","parentUuid":"u","sessionId":"s","message":{"id":"n","content":[{"type":"tool_use","id":"t","name":"Read","input":{}}]}}"#;
         let odd_block = r#"{"type":"assistant","uuid":"b","parentUuid":"u","sessionId":"s","message":{"id":"m","content":[{"type":"brand_new"}]}}"#;
         let odd_line = r#"{"type":"brand-new","uuid":"c","parentUuid":"u","sessionId":"s"}"#;
         let odd_tool =
@@ -423,15 +428,19 @@ mod tests {
             (&[said], Recorded::Fully, 0),
             (&[said, odd_line], Recorded::Fully, 1),
             (&[odd_line, odd_line], Recorded::Not, 1),
-            (&[said, odd_tool], Recorded::Partly, 1),
-            (&[said, odd_block], Recorded::Partly, 1),
-            (&[said, orphan], Recorded::Partly, 0),
+            // Calls that may have been made, and none that is there.
+            (&[said, odd_tool], Recorded::Not, 1),
+            (&[said, odd_block], Recorded::Not, 1),
+            (&[said, orphan], Recorded::Not, 0),
+            (&[called, odd_tool], Recorded::Partly, 1),
+            (&[called, orphan], Recorded::Partly, 0),
+            (&[called, odd_line], Recorded::Fully, 1),
         ] {
             let read = read_text(&claude(lines));
             let run = &read.runs[0];
             assert_eq!(run.calls_recorded(), expected, "{lines:?}");
             assert_eq!(run.unknown_records(), unknown, "{lines:?}");
-            assert_eq!(read.messages.len(), usize::from(expected == Recorded::Not), "{lines:?}");
+            assert_eq!(read.messages.len(), usize::from(run.is_not_understood()), "{lines:?}");
         }
     }
 
