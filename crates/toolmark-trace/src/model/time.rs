@@ -1,5 +1,6 @@
 //! Times as traces write them: ISO text with or without zone, or a number of
-//! seconds, milliseconds, microseconds or nanoseconds since 1970.
+//! seconds, milliseconds, microseconds or nanoseconds since 1970. The zero that a
+//! program writes where it has no time, the year 1 or the first second of 1970, is none.
 
 use jiff::{SignedDuration, Timestamp};
 use toolmark_scan::{Kind, Value};
@@ -25,10 +26,14 @@ pub fn from_value(value: Value<'_>) -> Option<Timestamp> {
 /// Reads an ISO 8601 time.
 #[must_use]
 pub fn from_text(text: &str) -> Option<Timestamp> {
-    if let Some(fast) = from_plain_utc(text.as_bytes()) {
-        return Some(fast);
-    }
-    let text = text.trim();
+    let time = from_plain_utc(text.as_bytes()).or_else(|| from_any_text(text.trim()))?;
+    (time.as_second() >= YEAR_2 && time != Timestamp::UNIX_EPOCH).then_some(time)
+}
+
+/// The first second of the year 2. Go, .NET and Java begin their time in the year 1.
+const YEAR_2: i64 = -62_104_060_800;
+
+fn from_any_text(text: &str) -> Option<Timestamp> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time);
     }
@@ -159,6 +164,15 @@ mod tests {
         let before: Timestamp = "1960-01-01T00:00:00.75Z".parse().unwrap();
         assert_eq!(from_count("-315619199.25"), Some(before));
         assert_eq!(from_text("yesterday"), None);
+        for zero in [
+            "0001-01-01T00:00:00Z",
+            "0001-01-01T00:00:00",
+            "0001-01-01T00:00:00.0000000+00:00",
+            "1970-01-01T00:00:00Z",
+            "1970-01-01T00:00:00.000+00:00",
+        ] {
+            assert_eq!(from_text(zero), None, "{zero}");
+        }
         for nothing in ["5", "0", "", "x", "1769903999.5x", "1e300", "NaN"] {
             assert_eq!(from_count(nothing), None, "{nothing}");
         }
@@ -182,7 +196,7 @@ mod tests {
     }
     proptest! {
         #[test]
-        fn the_short_way_equals_the_long_one(seconds in 0i64..4_000_000_000, ms in 0i32..1000) {
+        fn the_short_way_equals_the_long_one(seconds in 1i64..4_000_000_000, ms in 0i32..1000) {
             let want = Timestamp::new(seconds, ms * 1_000_000).unwrap();
             let text = want.to_string();
             prop_assert_eq!(from_text(&text), Some(want));
