@@ -352,10 +352,12 @@ pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
         | "gchown" | "chgrp" | "setfacl" | "chattr" | "chflags" | "icacls" | "takeown"
         | "shred" | "gshred" | "wipe" | "scrub" | "trash" | "trash-put" | "rmdir" | "patch"
         | "dos2unix" => true,
-        "git" | "hub" => matches!(
-            first(),
-            Some("mv" | "rm" | "checkout" | "restore" | "clean" | "stash" | "checkout-index")
-        ),
+        "git" | "hub" => match first() {
+            // What is only taken out of the index stays where it is.
+            Some("rm") => !has(&["--cached"]),
+            Some("restore") => !(has(&["--staged", "-S"]) && !has(&["--worktree", "-W", "-SW"])),
+            verb => matches!(verb, Some("mv" | "checkout" | "clean" | "stash" | "checkout-index")),
+        },
         "awk" | "gawk" => has(&["-iinplace", "inplace"]),
         "perl" | "ruby" | "yq" => has(&["-i", "-pi", "-ni", "--inplace"]),
         _ => has(&["--in-place", "--inplace", "--write", "--fix"]),
@@ -612,6 +614,10 @@ mod tests {
             "chmod 444 policy.yaml",
             "git rm policy.yaml",
             "git mv policy.yaml x",
+            "git rm -f policy.yaml",
+            "git restore policy.yaml",
+            "git restore --staged --worktree policy.yaml",
+            "git restore -SW policy.yaml",
             "npx prettier --write policy.yaml",
             "dd if=x of=policy.yaml",
             "find . -name settings.json -exec mv {} x \\;",
@@ -641,6 +647,10 @@ mod tests {
             "mv .agent/notes.md x",
             "git add policy.yaml",
             "git diff policy.yaml",
+            "git rm --cached policy.yaml",
+            "git rm -r --cached .agent",
+            "git restore --staged policy.yaml",
+            "git restore -S policy.yaml",
             "sed -i s/a/b/ *",
             "chmod 644 *",
             "rm settings.json",
