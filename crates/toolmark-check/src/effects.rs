@@ -192,6 +192,10 @@ impl<'a> ToolInput<'a> {
                 }
                 Some(analysis)
             }
+            // One that changes files by taking them away does not write them.
+            ToolRole::Writes if by_name::says(&self.name) == by_name::Says::Deletes => {
+                self.analyze_unknown(&context)
+            }
             ToolRole::Writes | ToolRole::Edits => analyze_writes(self.paths(), &context),
             ToolRole::Reads => all_of(self.paths().map(|path| analyze_read(&path, &context))),
             ToolRole::SearchesContent => self.analyze_search(&context),
@@ -316,6 +320,27 @@ fn quoted(word: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_that_deletes_files_does_not_write_them() {
+        use toolmark_hosts::toolset::Toolsets;
+        use toolmark_shell::Decision;
+        for (tool, path, deletes, want) in [
+            ("mcp__files__delete_file", "/home/me/thesis.tex", true, Decision::Ask),
+            ("mcp__files__delete_file", "/srv/x", true, Decision::Ask),
+            ("mcp__files__delete_file", "src/a.rs", true, Decision::Allow),
+            ("mcp__files__write_file", "/srv/x", false, Decision::Ask),
+        ] {
+            let trace = format!("{tool} {{\"path\":\"{path}\",\"content\":\"\"}}");
+            let run = crate::notation::parse(&trace).unwrap();
+            let toolsets = Toolsets::default();
+            let session = crate::session::Session::new(&run, &toolsets);
+            let analysis = session.calls()[0].analysis().unwrap();
+            assert_eq!(analysis.decision, want, "{tool} {path}");
+            let is_delete = |effect: &Effect| effect.kind == Kind::Delete;
+            assert_eq!(analysis.effects.iter().any(is_delete), deletes, "{tool} {path}");
+        }
+    }
 
     #[test]
     fn homes() {
