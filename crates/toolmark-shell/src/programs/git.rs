@@ -181,14 +181,17 @@ fn remember_trees(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
 /// May files of the work tree be replaced, because the session changed them itself, or
 /// because they are as version control has them?
 fn can_take_back(run: &Run<'_, '_>, paths: &[&str], staged: bool) -> bool {
+    let is_one = |path: &str| !path.contains(['*', '?', '[']) && !matches!(path, "." | "./" | ":/");
+    let is_made_anew = |path: &str| {
+        is_one(path) && (is_lock(path) || run.analyzer.place(path).scope == Scope::TreeArtefact)
+    };
+    if !paths.is_empty() && paths.iter().all(|path| is_made_anew(path)) {
+        return true;
+    }
     let Some(facts) = run.analyzer.context.facts else { return false };
     let places: Vec<String> = paths.iter().map(|path| run.analyzer.place(path).path).collect();
     let is_own = |(path, place): (&&str, &String)| {
-        let path = *path;
-        let is_one = !path.contains(['*', '?', '[']) && !matches!(path, "." | "./" | ":/");
-        let is_artefact = || run.analyzer.place(path).scope == Scope::TreeArtefact;
-        let is_kept = || facts.made(place) || facts.changed(place);
-        is_one && (is_lock(path) || is_artefact() || is_kept())
+        is_made_anew(path) || is_one(path) && (facts.made(place) || facts.changed(place))
     };
     let own = !paths.is_empty() && paths.iter().zip(&places).all(is_own);
     let has_pattern = |path: &&str| path.contains(['*', '?', '[', ':', '$']);
@@ -670,6 +673,8 @@ mod tests {
                 "git checkout --conflict merge x",
                 "git switch -c x",
                 "git restore --staged .",
+                "git restore package-lock.json",
+                "git checkout HEAD -- web/yarn.lock Cargo.lock",
                 "git restore -p a",
                 "git reset",
                 "git reset --soft HEAD~1",
