@@ -299,6 +299,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             return upload(run, &words);
         }
+        ("aws", ["s3", "mv", source, ..]) if source.contains("://") && has("--recursive") => {
+            let why = "takes everything away from where it is";
+            return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
+        }
         ("aws" | "gsutil", ["s3", "cp" | "mv", ..] | ["cp" | "mv", ..]) => {
             return upload(run, &words);
         }
@@ -636,6 +640,7 @@ mod tests {
                 "heroku maintenance:on",
                 "aws secretsmanager get-secret-value --secret-id a",
                 "aws s3 cp a s3://b/",
+                "aws s3 mv s3://a s3://b --recursive",
                 "aws s3 cp ./index.html s3://b/index.html --acl public-read",
                 "aws lambda update-function-code --function-name x --zip-file fileb://f.zip",
                 "vercel --prod --yes",
