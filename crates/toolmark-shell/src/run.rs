@@ -569,6 +569,8 @@ impl Analyzer<'_> {
         if arg.dynamic
             || !in_tree
             || write::persists(self.context, &place.path).is_some()
+            || place.path.ends_with("/.gitkeep")
+            || place.path.ends_with("/.keep")
             || is_missing()
         {
             return;

@@ -312,6 +312,7 @@ mod tests {
                 "truncate -s 1M /tmp/x",
                 "make &> build.log",
                 ": > build.log",
+                "mkdir -p src/a && : > src/a/.gitkeep",
                 "for x in a b; do echo $x; done > list.txt",
                 "date > ~/t.txt",
                 "touch a",
