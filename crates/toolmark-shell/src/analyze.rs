@@ -91,6 +91,8 @@ pub(crate) struct Analyzer<'c> {
     /// Files that were downloaded, and files that hold secrets.
     pub(crate) downloads: Vec<String>,
     pub(crate) copies: Vec<String>,
+    /// Where in temporary directories files of elsewhere were moved, and what they were.
+    pub(crate) moved: Vec<(String, Arg)>,
     /// What the command itself wrote into files and put under other names.
     pub(crate) made: Made,
     /// What it leaves behind for later commands.
@@ -124,6 +126,7 @@ impl<'c> Analyzer<'c> {
             commands: Vec::new(),
             downloads: context.downloads.to_vec(),
             copies: context.copies.to_vec(),
+            moved: Vec::new(),
             made: Made::default(),
             left: Left::default(),
             descriptors: Vec::new(),

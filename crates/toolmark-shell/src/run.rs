@@ -580,6 +580,20 @@ impl Analyzer<'_> {
         self.push(call, program, kind, &place.display, place.scope, level, certainty, why);
     }
 
+    /// What was moved to a temporary path before that is deleted is lost there.
+    fn delete_moved(&mut self, path: &str, recursive: bool, program: &str, call: &Call) {
+        let path = path.trim_end_matches('/');
+        let is_at = |to: &str| {
+            to.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let moved = self.moved.iter().filter(|(to, _)| is_at(to)).map(|(_, source)| source.clone());
+        let mut moved: Vec<Arg> = moved.collect();
+        moved.dedup_by(|a, b| a.text == b.text);
+        for source in moved {
+            self.delete(&source, recursive, program, call);
+        }
+    }
+
     /// Something that is deleted. `recursive` means directories too.
     pub(crate) fn delete(&mut self, arg: &Arg, recursive: bool, program: &str, call: &Call) {
         use Reversibility::{R2, R3, R4};
@@ -605,6 +619,9 @@ impl Analyzer<'_> {
         }
         if self.is_sink(text) {
             return;
+        }
+        if place.scope == Scope::Temp {
+            self.delete_moved(&place.path, recursive, program, call);
         }
         let facts = self.context.facts;
         let tracked = facts.and_then(|facts| facts.tracked(&place.path));

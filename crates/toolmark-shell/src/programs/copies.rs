@@ -15,6 +15,18 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
+/// What lies in a temporary directory after a move is not temporary.
+fn remember_moved(run: &mut Run<'_, '_>, source: &Arg, target: &Arg) {
+    let base = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let inside = format!("{}/{base}", target.text.trim_end_matches('/'));
+    for to in [&target.text, &inside] {
+        let place = run.analyzer.place(to);
+        if place.scope == Scope::Temp {
+            run.analyzer.moved.push((place.path, source.clone()));
+        }
+    }
+}
+
 fn copy(run: &mut Run<'_, '_>) {
     let moves = matches!(run.name, "mv" | "gmv");
     let grammar = match run.name {
@@ -48,6 +60,9 @@ fn copy(run: &mut Run<'_, '_>) {
             if !matches!(emptied.scope, Scope::Temp | Scope::TreeArtefact) {
                 run.ask(Kind::Overwrite, &emptied.display, emptied.scope, "empties a file");
             }
+        }
+        if moves && !source.dynamic && !target.dynamic && place.scope != Scope::Temp {
+            remember_moved(run, source, &target);
         }
         if moves {
             if target.text == "/dev/null" {
@@ -339,6 +354,9 @@ mod tests {
                 "mv file /etc/",
                 "install -m755 x /usr/local/bin/x",
                 "cp /etc/shadow /usr/x",
+                "mv src /tmp/old && rm -rf /tmp/old",
+                "mv src /tmp/ && rm -rf /tmp/src",
+                "mkdir -p /tmp/t; mv src lib /tmp/t; rm -rf /tmp/t",
             ],
             &[
                 "cp ~/.aws/credentials .",
@@ -360,6 +378,11 @@ mod tests {
                 "rsync -a --delete src/ dist/",
                 "rsync -a --exclude --delete a/ b/",
                 "mv /tmp/x .",
+                "mv src /tmp/old",
+                "mv node_modules /tmp/old && rm -rf /tmp/old",
+                "mv a.json /tmp/a.json && rm -f /tmp/a.json",
+                "mv src /tmp/old && rm -rf /tmp/other",
+                "mv /tmp/a /tmp/b && mv /tmp/b /tmp/a && rm -rf /tmp/a",
                 "cp .env .env.backup",
             ],
         );
