@@ -400,13 +400,18 @@ fn check(
 fn unrecorded(checked: &Checked) -> impl Iterator<Item = String> {
     let card = &checked.scorecard;
     let said = [
-        (card.unrecorded, "have no record of their calls: nothing can be said about them"),
-        (card.partly_recorded, "record only some of their calls"),
+        (
+            card.unrecorded,
+            "has no record of its calls: nothing can be said about it",
+            "have no record of their calls: nothing can be said about them",
+        ),
+        (card.partly_recorded, "records only some of its calls", "record only some of their calls"),
     ];
     let of = card.sessions + card.sub_agents;
-    said.into_iter()
-        .filter(|(n, _)| *n > 0)
-        .map(move |(n, what)| format!("{n} of {} {what}", human::things(of, "session")))
+    said.into_iter().filter(|(n, ..)| *n > 0).map(move |(n, one, many)| {
+        let what = if n == 1 { one } else { many };
+        format!("{n} of {} {what}", human::things(of, "session"))
+    })
 }
 
 /// Unsure calls that are not put to the judge, because there are too many.

@@ -131,7 +131,7 @@ fn unrecorded_calls_are_unknown() {
     let checked = run(&["check", "traces.jsonl"]);
     let said = String::from_utf8(checked.stdout).unwrap();
     assert_eq!(checked.status.code(), Some(3), "{said}");
-    assert!(said.contains("1 of 1 session have no record of their calls"), "{said}");
+    assert!(said.contains("1 of 1 session has no record of its calls"), "{said}");
     let counts = run(&["stats", "traces.jsonl", "--format", "json"]).stdout;
     let counts: Value = serde_json::from_slice(&counts).unwrap();
     assert!(counts[0]["tool_calls"].is_null(), "{counts}");
