@@ -43,7 +43,7 @@ Examples:
   toolmark grade spec.yaml runs/ --report junit=out.xml --report html=out.html
   toolmark grade spec.yaml runs/ --judge-model claude-sonnet-4-6
                                                      with a judge model
-  toolmark grade spec.yaml runs/ --baseline main.json fail only on what got worse
+  toolmark grade spec.yaml runs/ --baseline main.json  fail only on what got worse
   toolmark grade spec.yaml runs/ --format jsonl | jq 'select(.verdict == \"fail\")'
 
 A trace is graded by the case that has its id, name, file name or prompt.";

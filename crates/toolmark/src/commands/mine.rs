@@ -24,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   toolmark mine runs/ > toolmark.yaml                  what all runs have in common
   toolmark mine good/ --fail bad/ > toolmark.yaml      what tells good runs from bad ones first
-  toolmark mine runs/ --pass-if eval.yaml > mined.yaml the runs that a spec passes, and those it fails
+  toolmark mine runs/ --pass-if eval.yaml > mined.yaml  by the verdicts of a spec
   toolmark mine .toolmark/runs/ID > mined.yaml         a run of `toolmark run`, by its verdicts
   toolmark mine sessions/ --by all                     one expectation for all, whatever was asked
 

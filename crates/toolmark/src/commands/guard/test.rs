@@ -27,7 +27,7 @@ Examples:
   toolmark guard test 'rm -rf build'                        one command
   toolmark guard test 'rm -rf build' --cwd ~                the same in another directory
   toolmark guard test --tool Read --args '{\"file_path\":\".env\"}'
-  toolmark guard test --batch commands.jsonl --format jsonl one row per call
+  toolmark guard test --batch commands.jsonl --format jsonl  one row per call
 
 Exit codes:
   0  allow; with --batch: every row was read
