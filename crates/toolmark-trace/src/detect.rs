@@ -105,6 +105,7 @@ fn nearest(sample: &Sample<'_>) -> Option<&'static dyn Format> {
 pub(crate) fn appearance(sample: &Sample<'_>) -> String {
     let layout = match (sample.shape, sample.texts.len()) {
         (Shape::Binary, _) => "binary data",
+        (Shape::Archive, 0) => "a zip archive without .json entries: unpack it first",
         (Shape::Archive, _) => "a zip archive",
         (_, 0) => "text without JSON",
         (Shape::Array, _) => "a JSON array",
