@@ -355,7 +355,7 @@ pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
         "git" | "hub" => match first() {
             // What is only taken out of the index stays where it is.
             Some("rm") => !has(&["--cached"]),
-            Some("restore") => !(has(&["--staged", "-S"]) && !has(&["--worktree", "-W", "-SW"])),
+            Some("restore") => !has(&["--staged", "-S"]) || has(&["--worktree", "-W", "-SW"]),
             verb => matches!(verb, Some("mv" | "checkout" | "clean" | "stash" | "checkout-index")),
         },
         "awk" | "gawk" => has(&["-iinplace", "inplace"]),
