@@ -1,13 +1,16 @@
 //! The scanner against serde: both accept the same texts and see the same values. Lines
-//! that are indexed together are what they are alone, and what was found in another
-//! text breaks nothing.
+//! that are indexed together are what they are alone, what is not UTF-8 is noticed, and
+//! what was found in another text breaks nothing.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolmark_scan::{Kind, Lines, Scanner, Value};
+use toolmark_scan::{Kind, Lines, Scanner, Utf8, Value};
 
 fuzz_target!(|data: &[u8]| {
+    let mut lines = Lines::default();
+    let is_valid = matches!(lines.find(data.to_vec()), Utf8::Valid(text) if text.as_bytes() == data);
+    assert_eq!(is_valid, std::str::from_utf8(data).is_ok());
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut scanner = Scanner::new();
     let ours = scanner.parse(text);
@@ -24,8 +27,7 @@ fuzz_target!(|data: &[u8]| {
         (Err(error), Ok(_)) => panic!("refused valid JSON: {error}"),
     }
 
-    let (mut lines, mut alone) = (Lines::default(), Scanner::new());
-    lines.find(text);
+    let mut alone = Scanner::new();
     let split: Vec<&str> = text.split_terminator('\n').collect();
     assert_eq!(lines.count(), split.len());
     for (n, line) in split.iter().enumerate() {

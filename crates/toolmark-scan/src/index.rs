@@ -197,19 +197,23 @@ fn without_digits(bytes: &[u8], base: usize, unicode: u64) -> u64 {
     bad
 }
 
-/// Which bytes are preceded by an odd run of backslashes.
+/// Which bytes are preceded by an odd run of backslashes; the carry says whether the
+/// first byte is, of this block and then of the next.
+///
+/// What a run of backslashes escapes begins at its second byte and alternates. Taking the
+/// runs away from a pattern that alternates makes each of them alternate from its own
+/// start, be that an even place or an odd one.
 #[inline(always)]
 fn escaped(backslash: u64, carry: &mut u64) -> u64 {
-    const EVEN: u64 = 0x5555_5555_5555_5555;
+    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     if backslash == 0 {
         return std::mem::take(carry);
     }
-    let backslash = backslash & !*carry;
-    let follows = backslash << 1 | *carry;
-    let odd_starts = backslash & !EVEN & !follows;
-    let (even_sequences, overflow) = odd_starts.overflowing_add(backslash);
-    *carry = u64::from(overflow);
-    (EVEN ^ (even_sequences << 1)) & follows
+    let starts = backslash & !*carry;
+    let escapes_and_ends = (starts << 1 | ODD).wrapping_sub(starts) ^ ODD;
+    let escaped = escapes_and_ends ^ (backslash | *carry);
+    *carry = (escapes_and_ends & backslash) >> 63;
+    escaped
 }
 
 #[cfg(test)]
@@ -254,6 +258,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn escapes_are_found_as_by_hand(blocks in prop::collection::vec(any::<[u64; 2]>(), 1..5)) {
+            let (mut carry, mut is_escaped) = (0, false);
+            // Sparse, dense, and with runs across the ends.
+            let masks = blocks.iter().flat_map(|[a, b]| [a & b, a | b, *a, a << 60, a >> 60, !0]);
+            for backslash in masks {
+                let found = escaped(backslash, &mut carry);
+                for bit in 0..64 {
+                    prop_assert_eq!(found >> bit & 1 == 1, is_escaped);
+                    is_escaped = !is_escaped && backslash >> bit & 1 == 1;
+                }
+                prop_assert_eq!(carry, u64::from(is_escaped));
+            }
+        }
+
         /// The vector units and the plain loop see the same bytes the same way.
         #[test]
         fn vector_equals_plain(text in r#"[ "\\{}\[\]:,a-z0-9/\n\tu\x01é]{0,400}"#) {

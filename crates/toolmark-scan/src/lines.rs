@@ -1,6 +1,7 @@
 //! The first pass over many lines of JSON at once.
 
 use crate::index::{Carry, Positions, carried, padded};
+use crate::utf8::{Utf8, into_utf8};
 use crate::vector::{Best, Breaks, Unit, on_unit};
 
 /// The lines of a text, and the structural characters of each, found in one pass.
@@ -28,16 +29,29 @@ struct Line {
 const KEEP_ENTRIES: usize = 1 << 18;
 
 impl Lines {
-    /// Finds the lines of `text`, in place of those of the text before.
-    pub fn find(&mut self, text: &str) {
-        self.lines.clear();
-        if u32::try_from(text.len()).is_err() {
-            return;
+    /// Makes a text of a buffer and finds its lines in the same pass, in place of those of
+    /// the text before.
+    pub fn find(&mut self, bytes: Vec<u8>) -> Utf8 {
+        if self.find_in(&bytes) {
+            // SAFETY: all bytes were found to be UTF-8, and are not touched in between.
+            return Utf8::Valid(unsafe { String::from_utf8_unchecked(bytes) });
         }
-        if self.index.len() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
+        let made = into_utf8(bytes);
+        let (Utf8::Valid(text) | Utf8::Lossy { text, .. }) = &made;
+        self.find_in(text.as_bytes());
+        made
+    }
+
+    /// Finds the lines of `bytes`; returns whether these are known to be UTF-8.
+    fn find_in(&mut self, bytes: &[u8]) -> bool {
+        self.lines.clear();
+        if u32::try_from(bytes.len()).is_err() {
+            return false;
+        }
+        if self.index.len() > KEEP_ENTRIES && bytes.len() < KEEP_ENTRIES {
             self.index = Vec::new();
         }
-        find_on(Best::get(), text.as_bytes(), &mut self.index, &mut self.lines);
+        find_on(Best::get(), bytes, &mut self.index, &mut self.lines)
     }
 
     /// How many there are; none of a text that is too long to be indexed.
@@ -61,29 +75,74 @@ impl Lines {
     }
 }
 
-on_unit!(fn find_on(bytes: &[u8], index: &mut Vec<u32>, lines: &mut Vec<Line>) -> () = find_with);
+on_unit!(fn find_on(bytes: &[u8], index: &mut Vec<u32>, lines: &mut Vec<Line>) -> bool = find_with);
+
+/// So many blocks are looked at before it matters whether one was not ASCII.
+const STRETCH: usize = 32;
 
 #[inline(always)]
-fn find_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>, lines: &mut Vec<Line>) {
+fn find_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>, lines: &mut Vec<Line>) -> bool {
     let mut walk = Walk {
         unit,
         bytes,
         carry: Carry::default(),
         positions: Positions { buffer: index, count: 0 },
         is_bad: false,
+        foreign: 0,
         ends: Ends { start: 0, first: 0, lines },
     };
     walk.positions.expect(bytes.len());
+    let mut check = Utf8Check { bytes, foreign_from: None, is_valid: true };
     let (blocks, tail) = bytes.as_chunks::<64>();
-    for (n, block) in blocks.iter().enumerate() {
-        walk.step(n * 64, block);
+    let mut base = 0;
+    for stretch in blocks.chunks(STRETCH) {
+        let start = base;
+        walk.foreign = 0;
+        for block in stretch {
+            walk.step(base, block);
+            base += 64;
+        }
+        check.stretch(start, walk.foreign != 0);
     }
+    walk.foreign = 0;
     if !tail.is_empty() {
-        walk.step(blocks.len() * 64, &padded(tail));
+        walk.step(base, &padded(tail));
     }
+    check.stretch(base, walk.foreign != 0);
     if (walk.ends.start as usize) < bytes.len() {
         let is_sound = !walk.is_bad && walk.carry.in_string == 0;
         walk.ends.add(bytes.len(), walk.positions.count, is_sound);
+    }
+    check.end(bytes.len())
+}
+
+/// Checks whether bytes are UTF-8, where they are not ASCII: stretches of ASCII begin and end
+/// between characters, so that what is between them is valid alone or not at all.
+struct Utf8Check<'a> {
+    bytes: &'a [u8],
+    /// Where the stretches that are not ASCII begin, if the last was one.
+    foreign_from: Option<usize>,
+    is_valid: bool,
+}
+
+impl Utf8Check<'_> {
+    /// Takes the stretch that starts here.
+    #[inline(always)]
+    fn stretch(&mut self, start: usize, is_foreign: bool) {
+        if is_foreign {
+            self.foreign_from.get_or_insert(start);
+        } else if self.foreign_from.is_some() {
+            self.end(start);
+        }
+    }
+
+    /// Ends before this byte; returns whether everything was valid.
+    #[inline(never)]
+    fn end(&mut self, end: usize) -> bool {
+        if let Some(start) = self.foreign_from.take() {
+            self.is_valid &= simdutf8::basic::from_utf8(&self.bytes[start..end]).is_ok();
+        }
+        self.is_valid
     }
 }
 
@@ -96,6 +155,8 @@ struct Walk<'a, U> {
     positions: Positions<'a>,
     /// Is something wrong with the line, as far as it was seen?
     is_bad: bool,
+    /// Bytes that are not ASCII, by their place in their block.
+    foreign: u64,
     ends: Ends<'a>,
 }
 
@@ -104,6 +165,7 @@ impl<U: Unit> Walk<'_, U> {
     fn step(&mut self, base: usize, block: &[u8; 64]) {
         let unit = self.unit;
         let m = unit.masks(block);
+        self.foreign |= m.foreign;
         let mut strings = self.carry.strings(unit, m.quote, m.backslash);
         let (mut newline, mut bad) = (0, 0);
         if m.control != 0 {
@@ -194,7 +256,8 @@ mod tests {
     fn check(text: &str) -> Result<(), TestCaseError> {
         for unit in Best::all() {
             let mut lines = Lines::default();
-            find_on(unit, text.as_bytes(), &mut lines.index, &mut lines.lines);
+            let is_utf8 = find_on(unit, text.as_bytes(), &mut lines.index, &mut lines.lines);
+            prop_assert!(is_utf8);
             let alone: Vec<&str> = text.split_terminator('\n').collect();
             prop_assert_eq!(lines.count(), alone.len());
             for (n, line) in alone.into_iter().enumerate() {
@@ -216,7 +279,63 @@ mod tests {
         Ok(())
     }
 
+    #[test]
+    fn a_buffer_becomes_a_text_with_lines() {
+        let mut lines = Lines::default();
+        assert!(matches!(lines.find("[1]\ngr\u{fc}n".into()), Utf8::Valid(t) if t.ends_with('n')));
+        assert_eq!((lines.count(), lines.span(1)), (2, Some((4, 9))));
+        let found = lines.find(b"a\xffb\nc".to_vec());
+        assert!(matches!(found, Utf8::Lossy { text, first: 1 } if text == "a\u{fffd}b\nc"));
+        assert_eq!((lines.count(), lines.span(1)), (2, Some((6, 7))));
+    }
+
+    /// Characters, parts of them, and what is none.
+    const PIECES: &[&[u8]] = &[
+        b"\xc3\xbc",
+        b"\xe2\x82\xac",
+        b"\xf0\x9f\x98\x80",
+        b"\xc3",
+        b"\xbc",
+        b"\xe2\x82",
+        b"\xed\xa0\x80",
+        b"\xc0\x80",
+        b"\xf4\x90\x80\x80",
+        b"\n",
+        b"\"",
+    ];
+
     proptest! {
+        /// Whole and broken characters anywhere, near the ends of stretches above all.
+        #[test]
+        fn utf8_is_found_as_std_finds_it(
+            parts in prop::collection::vec(
+                (
+                    prop_oneof![
+                        0..70usize,
+                        STRETCH * 64 - 5..STRETCH * 64 + 5,
+                        STRETCH * 128 - 5..STRETCH * 128 + 5,
+                    ],
+                    prop::sample::select(PIECES),
+                ),
+                0..6,
+            ),
+            whole in any::<bool>(),
+        ) {
+            let mut bytes = Vec::new();
+            for (before, part) in parts {
+                bytes.resize(bytes.len() + before, b'x');
+                if !whole || std::str::from_utf8(part).is_ok() {
+                    bytes.extend_from_slice(part);
+                }
+            }
+            let wanted = std::str::from_utf8(&bytes).is_ok();
+            for unit in Best::all() {
+                let mut lines = Lines::default();
+                let found = find_on(unit, &bytes, &mut lines.index, &mut lines.lines);
+                prop_assert_eq!(found, wanted);
+            }
+        }
+
         #[test]
         fn lines_are_indexed_as_if_alone(text in r#"[ "\\{}\[\]:,a-z0-9/\n\n\r\tu\x01é]{0,400}"#) {
             check(&text)?;

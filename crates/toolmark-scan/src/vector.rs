@@ -13,6 +13,8 @@ pub(crate) struct Masks {
     pub(crate) space: u64,
     /// Everything below the space.
     pub(crate) control: u64,
+    /// Everything that is not ASCII.
+    pub(crate) foreign: u64,
 }
 
 /// Which bytes of a block may follow a backslash.
@@ -126,7 +128,7 @@ impl Plain {
 impl Unit for Plain {
     #[inline]
     fn masks(self, block: &[u8; 64]) -> Masks {
-        let mut m = Masks { quote: 0, backslash: 0, operator: 0, space: 0, control: 0 };
+        let mut m = Masks { quote: 0, backslash: 0, operator: 0, space: 0, control: 0, foreign: 0 };
         for (i, &b) in block.iter().enumerate() {
             let bit = 1u64 << i;
             match b {
@@ -138,6 +140,7 @@ impl Unit for Plain {
                     m.space |= bit;
                     m.control |= bit;
                 }
+                0x80.. => m.foreign |= bit,
                 _ => {}
             }
         }
@@ -379,6 +382,7 @@ pub(crate) mod x86 {
                 operator: bits(operator(low), operator(high)),
                 space: at_most(low, high, 0x20),
                 control: at_most(low, high, 0x1f),
+                foreign: bits(low, high),
             }
         }
 
@@ -459,6 +463,7 @@ pub(crate) mod x86 {
                 operator: _mm512_cmpeq_epi8_mask(folded(v), operators),
                 space: _mm512_cmple_epu8_mask(v, _mm512_set1_epi8(0x20)),
                 control: _mm512_cmplt_epu8_mask(v, _mm512_set1_epi8(0x20)),
+                foreign: _mm512_movepi8_mask(v),
             }
         }
 
@@ -529,9 +534,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    on_unit!(fn masks_on(block: &[u8; 64]) -> [u64; 15] = masks_with);
+    on_unit!(fn masks_on(block: &[u8; 64]) -> [u64; 16] = masks_with);
 
-    fn masks_with<U: Unit>(unit: U, block: &[u8; 64]) -> [u64; 15] {
+    fn masks_with<U: Unit>(unit: U, block: &[u8; 64]) -> [u64; 16] {
         let (m, e) = (unit.masks(block), unit.escapes(block));
         let (b, l) = (unit.brackets(block), unit.breaks(block));
         let mut room = [0; 64];
@@ -545,6 +550,7 @@ mod tests {
             m.operator & !m.control,
             m.space,
             m.control,
+            m.foreign,
             e.known,
             e.unicode,
             b.quote,

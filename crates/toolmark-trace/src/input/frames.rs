@@ -298,46 +298,44 @@ impl Frames {
         }
         let bytes = std::mem::replace(&mut self.pending, rest);
         let length = bytes.len() as u64;
-        let broken = match into_utf8(bytes) {
+        let has_lines = !matches!(self.shape, Shape::Array | Shape::Values);
+        let made = if has_lines { self.lines.find(bytes) } else { into_utf8(bytes) };
+        let (text, broken) = match made {
             Utf8::Valid(text) => (text, None),
             Utf8::Lossy { text, first } => (text, Some(first)),
         };
-        let tail = match memchr::memrchr(b'\n', broken.0.as_bytes()) {
-            Some(n) => broken.0[n + 1..].chars().count() as u32,
-            None => self.column + broken.0.chars().count() as u32,
-        };
-        let block = Arc::new(Block::new(
-            broken.0,
-            self.base,
-            self.line,
-            self.column,
-            Arc::clone(&self.file),
-        ));
-        if let Some(first) = broken.1 {
+        let (base, line, column) = (self.base, self.line, self.column);
+        let block = Arc::new(Block::new(text, base, line, column, Arc::clone(&self.file)));
+        if let Some(first) = broken {
             out.skip(&At::new(&block, first), "invalid UTF-8, read with replacement characters");
         }
-        let newlines = self.find_lines(&block);
         self.cursor = 0;
         if self.shape == Shape::Array && self.at_start() {
             self.cursor = memchr::memchr(b'[', block.text.as_bytes()).map_or(0, |n| n + 1);
         }
+        if has_lines && self.lines.count() > 0 {
+            self.lines_of = Some(Arc::clone(&block));
+            self.at_line = 0;
+        }
         self.base += length;
-        self.line += newlines;
-        self.column = tail;
+        // Where the last block ends is nobody's start.
+        if !self.is_read() {
+            self.end_at(&block);
+        }
         self.block = Some(block);
     }
 
-    /// Finds the lines of a block of lines; returns how often a block breaks the line.
-    fn find_lines(&mut self, block: &Arc<Block>) -> u32 {
-        if !matches!(self.shape, Shape::Array | Shape::Values) {
-            self.lines.find(&block.text);
-            if self.lines.count() > 0 {
-                self.lines_of = Some(Arc::clone(block));
-                self.at_line = 0;
-                return self.lines.count() as u32 - u32::from(!block.text.ends_with('\n'));
-            }
-        }
-        memchr::memchr_iter(b'\n', block.text.as_bytes()).count() as u32
+    /// The next block starts where this one ends.
+    fn end_at(&mut self, block: &Arc<Block>) {
+        let bytes = block.text.as_bytes();
+        let last_break = memchr::memrchr(b'\n', bytes);
+        let tail = block.text[last_break.map_or(0, |n| n + 1)..].chars().count() as u32;
+        self.column = if last_break.is_some() { tail } else { self.column + tail };
+        self.line += if self.has_lines_of(block) {
+            self.lines.count() as u32 - u32::from(!block.text.ends_with('\n'))
+        } else {
+            memchr::memchr_iter(b'\n', bytes).count() as u32
+        };
     }
 
     /// Is the block being taken the first of the file?
