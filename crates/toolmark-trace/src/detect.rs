@@ -2,7 +2,7 @@
 
 use crate::format::{Confidence, Format, Probe, Shape};
 use crate::formats::FORMATS;
-use std::iter;
+use crate::input::buffers;
 use toolmark_scan::Scanner;
 
 /// From this confidence on, a file is read.
@@ -28,18 +28,19 @@ pub(crate) enum Detected {
 /// How many records are looked at: first a few, then, if no format is certain, more.
 const ROUNDS: [usize; 2] = [2, 40];
 
-/// Asks the formats, the most certain wins. The first record is parsed with `first`,
-/// which still knows it afterwards.
-pub(crate) fn detect(sample: &Sample<'_>, first: &mut Scanner) -> Detected {
+/// Asks the formats, the most certain wins. `first` has parsed the first record.
+pub(crate) fn detect(sample: &Sample<'_>, first: &Scanner) -> Detected {
     let mut best: Option<(Confidence, &'static dyn Format)> = None;
     for round in ROUNDS {
-        let texts = &sample.texts[..sample.texts.len().min(round)];
-        let mut scanners: Vec<Scanner> = texts.iter().skip(1).map(|_| Scanner::new()).collect();
-        let scanners = iter::once(&mut *first).chain(&mut scanners);
-        let records: Vec<_> = texts
-            .iter()
-            .zip(scanners)
-            .filter_map(|(text, scanner)| scanner.parse(text).ok())
+        let (known, others) = match sample.texts.split_first() {
+            Some((text, others)) => (first.again(text), &others[..others.len().min(round - 1)]),
+            None => (None, &[][..]),
+        };
+        let mut scanners: Vec<Scanner> = others.iter().map(|_| buffers::scanner()).collect();
+        let parsed = others.iter().zip(&mut scanners);
+        let records: Vec<_> = known
+            .into_iter()
+            .chain(parsed.filter_map(|(text, scanner)| scanner.parse(text).ok()))
             .map(|doc| doc.root())
             .collect();
         let probe = Probe {

@@ -9,7 +9,7 @@ use crate::input::buffers;
 use crate::input::decode::{Head, decompressed, utf8_from_utf16};
 use crate::input::frames::{Frame, Frames};
 use crate::input::limits::Limits;
-use crate::input::shape;
+use crate::input::shape::{self, Decided};
 use crate::model::{Block, Trajectory, Usage};
 use std::fs::File;
 use std::io::{self, Read};
@@ -142,7 +142,7 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
         head.read_all(limits.record).map_err(failed)?;
         return Ok(open_document(head, skipped, &file, format, limits));
     }
-    let shape = shape::decide(&head.bytes, head.complete);
+    let Decided { shape, first } = shape::decide(&head.bytes, head.complete);
     if matches!(shape, Shape::Values | Shape::Binary) {
         head.read_all(limits.record).map_err(failed)?;
     }
@@ -153,23 +153,38 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
     // Detection looks at the first records only; the reader gets them again.
     let mut out = Out::new(Arc::clone(&file));
     let mut frames = Frames::new(head, skipped, shape, limits, Arc::clone(&file));
+    if let Some(first) = &first {
+        frames = frames.starting_with(first.start, first.end);
+    }
     let mut looked_at = Vec::new();
     let mut parsed = None;
     let format = match options.force {
         Some(format) => format,
         None => {
             looked_at = first_frames(&mut frames, &mut out);
-            let texts: Vec<&str> =
-                looked_at.iter().map(Frame::text).filter(|t| looks_like_json(t)).collect();
+            let records = looked_at.iter().filter(|frame| looks_like_json(frame.text()));
+            let known = records.clone().next().map(|frame| {
+                let scanner = match first {
+                    Some(first) => first.scanner,
+                    None => {
+                        let mut scanner = buffers::scanner();
+                        // Whether it could be parsed is asked for below.
+                        let _ = frames.parse(frame, &mut scanner);
+                        scanner
+                    }
+                };
+                (frame.clone(), scanner)
+            });
+            let texts: Vec<&str> = records.map(Frame::text).collect();
             let head = texts.first().map_or(&[][..], |t| t.as_bytes());
             let sample = Sample { texts, head, shape, entries: &[] };
-            let mut scanner = Scanner::new();
-            let format = match detect(&sample, &mut scanner) {
+            let none = Scanner::new();
+            let scanner = known.as_ref().map_or(&none, |(_, scanner)| scanner);
+            let format = match detect(&sample, scanner) {
                 Detected::Format(format) => format,
                 Detected::Unknown(near) => return Err(unknown(name, &sample, near)),
             };
-            let first = looked_at.iter().find(|f| looks_like_json(f.text()));
-            parsed = first.cloned().map(|first| (first, scanner));
+            parsed = known;
             format
         }
     };
@@ -246,7 +261,8 @@ fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
         if is_open(frame.text()) {
             frame = whole_value(frames, frame);
         }
-        for frame in pieces(frame) {
+        let found_here = if frames.shape() == Shape::Lines { pieces(frame) } else { vec![frame] };
+        for frame in found_here {
             if looks_like_json(frame.text()) {
                 records += 1;
                 bytes += frame.text().len();
@@ -260,7 +276,7 @@ fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
 /// The values of a line that may hold several, one behind the other.
 fn pieces(frame: Frame) -> Vec<Frame> {
     let may_be_several = memchr::memmem::find(frame.text().as_bytes(), b"}{").is_some();
-    if may_be_several && Scanner::new().parse(frame.text()).is_err() {
+    if may_be_several && buffers::with_json(frame.text(), |_| ()).is_none() {
         return split_values(&frame).unwrap_or_else(|| vec![frame]);
     }
     vec![frame]
@@ -314,7 +330,7 @@ fn is_open(line: &str) -> bool {
 /// The value that starts in this line and goes on below, or the line as it is.
 fn whole_value(frames: &mut Frames, line: Frame) -> Frame {
     match frames.join_lines(&line) {
-        Some(joined) if Scanner::new().parse(joined.text()).is_ok() => {
+        Some(joined) if buffers::with_json(joined.text(), |_| ()).is_some() => {
             frames.accept(&joined);
             joined
         }
@@ -338,7 +354,7 @@ fn chosen(
 ) -> Result<&'static dyn Format, ReadError> {
     match options.force {
         Some(format) => Ok(format),
-        None => match detect(sample, &mut Scanner::new()) {
+        None => match detect(sample, &Scanner::new()) {
             Detected::Format(format) => Ok(format),
             Detected::Unknown(near) => Err(unknown(name, sample, near)),
         },
@@ -515,8 +531,8 @@ impl Trajectories {
         }
         let in_log =
             *in_log.get_or_insert_with(|| !looks_like_json(frame.text()) && !is_torn(frame.text()));
-        let known = parsed.take().filter(|(first, _)| first.is(&frame));
-        let known = known.as_ref().and_then(|(_, scanner)| scanner.again(frame.text()));
+        let before = parsed.take_if(|(first, _)| first.is(&frame)).map(|(_, scanner)| scanner);
+        let known = before.as_ref().and_then(|scanner| scanner.again(frame.text()));
         match known.map_or_else(|| frames.parse(&frame, &mut self.scanner), Ok) {
             Ok(doc) => {
                 self.records += 1;
@@ -545,6 +561,9 @@ impl Trajectories {
                     self.out.note(&at, "not JSON; skipped as text of a log");
                 }
             }
+        }
+        if let Some(scanner) = before {
+            buffers::keep_scanner(scanner);
         }
         true
     }

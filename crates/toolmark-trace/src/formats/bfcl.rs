@@ -21,10 +21,11 @@ use super::shared::readers::each_record;
 use super::shared::{python, text_calls};
 use crate::builder::{Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::input::buffers;
 use crate::model::{
     At, Convention, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName, Usage,
 };
-use toolmark_scan::{Kind, Scanner, Value};
+use toolmark_scan::{Kind, Value};
 
 /// BFCL result files.
 pub(crate) struct Bfcl;
@@ -265,14 +266,14 @@ fn json_calls(text: &str) -> Option<Found> {
 /// `{"tool_calls": [{"name": …, "arguments": …}]}`, such a list alone, or one
 /// call alone.
 fn json_list(text: &str) -> Option<Found> {
-    let mut scanner = Scanner::new();
-    let root = scanner.parse(text).ok()?.root();
-    let list = root.get("tool_calls").filter(|c| c.is_array()).unwrap_or(root);
-    let found: Option<Found> = match list.kind() {
-        Kind::Array => list.items().map(text_calls::named).collect(),
-        _ => text_calls::named(list).map(|call| vec![call]),
-    };
-    found.filter(|calls| !calls.is_empty())
+    let found = buffers::with_json(text, |root| {
+        let list = root.get("tool_calls").filter(|c| c.is_array()).unwrap_or(root);
+        match list.kind() {
+            Kind::Array => list.items().map(text_calls::named).collect(),
+            _ => text_calls::named(list).map(|call| vec![call]),
+        }
+    });
+    found?.filter(|calls: &Found| !calls.is_empty())
 }
 
 /// `[f(x=1), g()]`.

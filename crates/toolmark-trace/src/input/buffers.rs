@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
-use toolmark_scan::{Lines, Scanner};
+use toolmark_scan::{Lines, Scanner, Value};
 
 /// How much of a file is read at once.
 pub(crate) const BLOCK_SIZE: usize = 256 << 10;
@@ -36,8 +36,11 @@ pub(crate) fn give_back(text: String) {
 thread_local! {
     /// What the last file of this thread was indexed and parsed with.
     static LINES: RefCell<Lines> = RefCell::default();
-    static SCANNER: RefCell<Scanner> = RefCell::default();
+    static SCANNERS: RefCell<Vec<Scanner>> = RefCell::default();
 }
+
+/// A file is parsed with so many: one for the record it was recognized by, one for all.
+const MAX_SCANNERS: usize = 2;
 
 /// Lines that may have room from an earlier file.
 pub(crate) fn lines() -> Lines {
@@ -46,7 +49,7 @@ pub(crate) fn lines() -> Lines {
 
 /// A scanner that may have room from an earlier file.
 pub(crate) fn scanner() -> Scanner {
-    SCANNER.take()
+    SCANNERS.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
 /// Keeps the room of lines for the next file.
@@ -57,5 +60,18 @@ pub(crate) fn keep_lines(lines: Lines) {
 
 /// Keeps the room of a scanner for the next file.
 pub(crate) fn keep_scanner(scanner: Scanner) {
-    let _ = SCANNER.try_with(|kept| kept.replace(scanner));
+    let _ = SCANNERS.try_with(|kept| {
+        let mut kept = kept.borrow_mut();
+        if kept.len() < MAX_SCANNERS {
+            kept.push(scanner);
+        }
+    });
+}
+
+/// Calls `read` with the value a text is; `None` where it is not JSON.
+pub(crate) fn with_json<T>(text: &str, read: impl FnOnce(Value<'_>) -> T) -> Option<T> {
+    let mut scanner = scanner();
+    let made = scanner.parse(text).ok().map(|doc| read(doc.root()));
+    keep_scanner(scanner);
+    made
 }

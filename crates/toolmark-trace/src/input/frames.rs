@@ -54,6 +54,8 @@ pub(crate) struct Frames {
     column: u32,
     block: Option<Arc<Block>>,
     cursor: usize,
+    /// Where the first value is, until it is taken, if that is known.
+    first: Option<(usize, usize)>,
     /// The lines of the last block that consists of lines.
     lines: Lines,
     lines_of: Option<Arc<Block>>,
@@ -86,6 +88,7 @@ impl Frames {
             column: 0,
             block: None,
             cursor: 0,
+            first: None,
             lines: buffers::lines(),
             lines_of: None,
             at_line: 0,
@@ -94,13 +97,27 @@ impl Frames {
         }
     }
 
+    /// With the place of the first value, which was found before.
+    pub(crate) fn starting_with(mut self, start: usize, end: usize) -> Self {
+        self.first = Some((start, end));
+        self
+    }
+
+    /// How the records are laid out.
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
     /// The next record, or `None` at the end of the file.
     pub(crate) fn next(&mut self, out: &mut Out) -> Option<Frame> {
         loop {
             if let Some(block) = self.block.clone() {
                 let (found, line) = match self.shape {
                     Shape::Array => (next_element(&block.text, self.cursor), None),
-                    Shape::Values => (next_value(&block.text, self.cursor), None),
+                    Shape::Values => {
+                        let first = self.first.take();
+                        (first.or_else(|| next_value(&block.text, self.cursor)), None)
+                    }
                     _ if self.has_lines_of(&block) => self.next_indexed_line(&block.text),
                     _ => (next_line(&block.text, self.cursor), None),
                 };

@@ -1,19 +1,40 @@
 //! How the records of a file are laid out, decided by its first bytes.
 
+use super::buffers;
 use crate::format::Shape;
 use toolmark_scan::{Scanner, Split, value_end};
 
+/// What the first bytes of a file say.
+pub(crate) struct Decided {
+    pub(crate) shape: Shape,
+    /// The first value, where it had to be parsed to find out.
+    pub(crate) first: Option<Parsed>,
+}
+
+/// A value of the first bytes, by its place, and the scanner that has parsed it.
+pub(crate) struct Parsed {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) scanner: Scanner,
+}
+
+impl From<Shape> for Decided {
+    fn from(shape: Shape) -> Self {
+        Self { shape, first: None }
+    }
+}
+
 /// Decides the shape from the first bytes; `complete` says they are all.
-pub(crate) fn decide(head: &[u8], complete: bool) -> Shape {
+pub(crate) fn decide(head: &[u8], complete: bool) -> Decided {
     let Some(start) = head.iter().position(|b| !b.is_ascii_whitespace()) else {
-        return Shape::Lines;
+        return Shape::Lines.into();
     };
     let body = &head[start..];
     match body[0] {
-        b'{' => decide_object(body),
-        b'[' => decide_array(body, complete),
-        _ if is_binary(head, complete) => Shape::Binary,
-        _ => Shape::Lines,
+        b'{' => decide_object(body, start),
+        b'[' => decide_array(body, complete).into(),
+        _ if is_binary(head, complete) => Shape::Binary.into(),
+        _ => Shape::Lines.into(),
     }
 }
 
@@ -28,34 +49,48 @@ fn is_binary(head: &[u8], complete: bool) -> bool {
     }
 }
 
-fn parses(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_ok_and(|text| Scanner::new().parse(text).is_ok())
+/// The scanner that has parsed these bytes; nothing where they are not JSON.
+fn parsed(bytes: &[u8]) -> Option<Scanner> {
+    let mut scanner = buffers::scanner();
+    let is_json = std::str::from_utf8(bytes).is_ok_and(|text| scanner.parse(text).is_ok());
+    is_json.then_some(scanner)
 }
 
-fn decide_object(body: &[u8]) -> Shape {
+fn parses(bytes: &[u8]) -> bool {
+    parsed(bytes).map(buffers::keep_scanner).is_some()
+}
+
+/// `start` is where the body starts in the file.
+fn decide_object(body: &[u8], start: usize) -> Decided {
     let Some(line_end) = memchr::memchr(b'\n', body) else {
-        return if is_glued(body) { Shape::Values } else { Shape::Lines };
+        return if is_glued(body) { Shape::Values.into() } else { Shape::Lines.into() };
     };
     // One whole value is a line, be it JSON or not.
     if let Split::End(end) = value_end(&body[..line_end])
         && body[end..line_end].trim_ascii().is_empty()
     {
-        return Shape::Lines;
+        return Shape::Lines.into();
     }
     if is_glued(&body[..line_end]) {
-        return Shape::Values;
+        return Shape::Values.into();
     }
     // A line that opens brackets and goes on below is pretty-printed; one that
     // is merely broken is followed by a line of its own.
     let line = body[..line_end].trim_ascii_end();
     match value_end(body) {
-        Split::End(end) if end > line_end && parses(&body[..end]) => Shape::Values,
+        Split::End(end) if end > line_end => match parsed(&body[..end]) {
+            Some(scanner) => {
+                let first = Some(Parsed { start, end: start + end, scanner });
+                Decided { shape: Shape::Values, first }
+            }
+            None => Shape::Lines.into(),
+        },
         Split::Incomplete
             if line.ends_with(b"{") || line.ends_with(b"[") || line.ends_with(b",") =>
         {
-            Shape::Values
+            Shape::Values.into()
         }
-        _ => Shape::Lines,
+        _ => Shape::Lines.into(),
     }
 }
 
@@ -129,7 +164,7 @@ mod tests {
             ("warning: x\n{\"a\":1}\n", Shape::Lines),
             ("\n\u{0}\u{12}ab", Shape::Binary),
         ] {
-            assert_eq!(decide(head.as_bytes(), true), want, "{head:?}");
+            assert_eq!(decide(head.as_bytes(), true).shape, want, "{head:?}");
         }
     }
 }

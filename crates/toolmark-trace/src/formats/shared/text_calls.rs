@@ -1,15 +1,13 @@
 //! Calls that a model wrote as text: `{"name": …, "arguments": …}`.
 
 use super::python;
+use crate::input::buffers;
 use crate::model::{Payload, Text};
-use toolmark_scan::{Scanner, Value};
+use toolmark_scan::Value;
 
 /// One call in a text. Some models write the object as Python would print it.
 pub(crate) fn one(text: &str) -> Option<(String, Option<Payload>)> {
-    let read = |json: &str| {
-        let mut scanner = Scanner::new();
-        named(scanner.parse(json).ok()?.root())
-    };
+    let read = |json: &str| buffers::with_json(json, named)?;
     read(text).or_else(|| read(&python::literal_to_json(text)?))
 }
 
