@@ -193,7 +193,13 @@ impl Text {
     /// Is this text `other`?
     #[must_use]
     pub fn is(&self, other: &str) -> bool {
-        if self.len & ESCAPED == 0 { self.raw() == other } else { self.get() == other }
+        // A byte is written with six at most.
+        let raw = self.raw();
+        if self.len & ESCAPED == 0 {
+            raw == other
+        } else {
+            raw.len() <= other.len().saturating_mul(6) && self.get() == other
+        }
     }
 
     /// Is it empty?

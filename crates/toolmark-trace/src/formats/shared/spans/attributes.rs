@@ -1,10 +1,11 @@
 //! The attributes of a span, with views on their values.
 
+use crate::input::buffers;
 use crate::model::{Form, Payload, Text};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use toolmark_scan::{Scanner, Value};
+use toolmark_scan::Value;
 
 /// Attributes by name: strings as text, all other values as their JSON.
 #[derive(Debug, Default)]
@@ -34,12 +35,12 @@ impl Attributes {
     pub(crate) fn text(&self, keys: &[&str]) -> Option<Text> {
         keys.iter().find_map(|key| {
             let value = self.get(key)?;
-            let raw = value.raw();
+            let source = value.source();
             let is_word = match value.form() {
-                Form::Text => !raw.is_empty(),
-                Form::Json => !raw.starts_with(['{', '[', 'n']),
+                Form::Text => !source.is_empty(),
+                Form::Json => !source.raw().starts_with(['{', '[', 'n']),
             };
-            is_word.then(|| value.source().clone())
+            is_word.then(|| source.clone())
         })
     }
 
@@ -50,7 +51,10 @@ impl Attributes {
 
     /// Is this attribute the word `want`?
     pub(crate) fn is(&self, key: &str, want: &str) -> bool {
-        self.str(key).is_some_and(|value| value == want)
+        self.get(key).is_some_and(|value| match value.form() {
+            Form::Text => value.source().is(want),
+            Form::Json => value.source().raw() == want,
+        })
     }
 
     /// The first of these that holds a count, as number or as text. What was
@@ -104,9 +108,7 @@ pub(crate) fn with_json<T>(payload: &Payload, read: impl FnOnce(Value<'_>) -> T)
     if !raw.trim_start().starts_with(['{', '[', '"']) {
         return None;
     }
-    let mut scanner = Scanner::new();
-    let doc = scanner.parse(&raw).ok()?;
-    Some(read(doc.root()))
+    buffers::with_json(&raw, read)
 }
 
 #[cfg(test)]
