@@ -8,9 +8,9 @@ use crate::model::{
     Actor, At, Call, CallResult, Event, EventKind, Fact, Level, Payload, Status, Step, Text,
     ToolName, Trajectory, Usage,
 };
+use foldhash::{HashMap, HashMapExt, HashSet};
 use jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Builds one trajectory.

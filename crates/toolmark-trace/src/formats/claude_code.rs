@@ -452,8 +452,9 @@ impl Hasher for Hashed {
 }
 
 fn hash(text: &str) -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    thread_local!(static STATE: RandomState = RandomState::new());
+    use foldhash::quality::RandomState;
+    use std::hash::BuildHasher;
+    thread_local!(static STATE: RandomState = RandomState::default());
     STATE.with(|state| state.hash_one(text))
 }
 
