@@ -80,47 +80,34 @@ pub fn millis(ms: f64) -> Option<SignedDuration> {
         .then(|| SignedDuration::from_nanos((ms * 1e6).round() as i64))
 }
 
+/// Powers of ten, by their exponent.
+const POWERS: [i32; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
 /// The form nearly every trace uses, `2026-01-31T23:59:59.123Z`, without the
 /// generality of a full parser: this is on the path of every record.
-fn from_plain_utc(b: &[u8]) -> Option<Timestamp> {
-    let (b'Z', rest) = b.split_last()? else { return None };
-    let [
-        y1,
-        y2,
-        y3,
-        y4,
-        b'-',
-        m1,
-        m2,
-        b'-',
-        d1,
-        d2,
-        b'T',
-        h1,
-        h2,
-        b':',
-        i1,
-        i2,
-        b':',
-        s1,
-        s2,
-        fraction @ ..,
-    ] = rest
+fn from_plain_utc(text: &[u8]) -> Option<Timestamp> {
+    let (to_second, rest) = text.split_first_chunk::<19>()?;
+    let fraction = rest.strip_suffix(b"Z")?;
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', i1, i2, b':', s1, s2] =
+        *to_second
     else {
         return None;
     };
-    let number = |digits: &[&u8]| {
-        digits
-            .iter()
-            .try_fold(0i64, |acc, d| d.is_ascii_digit().then(|| acc * 10 + i64::from(**d - b'0')))
+    // Whether all are digits is asked once.
+    let mut others = 0;
+    let mut two = |tens: u8, ones: u8| {
+        let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+        others |= u8::from(tens > 9) | u8::from(ones > 9);
+        i64::from(tens) * 10 + i64::from(ones)
     };
-    let (year, month, day) = (number(&[y1, y2, y3, y4])?, number(&[m1, m2])?, number(&[d1, d2])?);
-    let (hour, minute, second) = (number(&[h1, h2])?, number(&[i1, i2])?, number(&[s1, s2])?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 {
+    let year = two(y1, y2) * 100 + two(y3, y4);
+    let (month, day) = (two(m1, m2), two(d1, d2));
+    let (hour, minute, second) = (two(h1, h2), two(i1, i2), two(s1, s2));
+    if others != 0 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
     // The general parser knows how long a month is and what a leap second is.
-    if day > 28 && (month == 2 || day == 31) || second > 59 {
+    if hour > 23 || minute > 59 || second > 59 || day > 28 && (month == 2 || day == 31) {
         return None;
     }
     let nanos = match fraction {
@@ -130,7 +117,7 @@ fn from_plain_utc(b: &[u8]) -> Option<Timestamp> {
             for d in digits {
                 value = value * 10 + i32::from(d.is_ascii_digit().then(|| d - b'0')?);
             }
-            value * 10i32.pow(9 - digits.len() as u32)
+            value * POWERS[9 - digits.len()]
         }
         _ => return None,
     };
