@@ -3,7 +3,6 @@
 
 use super::spend::RecordedCost;
 use jiff::Timestamp;
-use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use toolmark_trace::{Call, Fact, Text, Tokens, Trajectory, Usage};
@@ -61,6 +60,27 @@ fn shared(text: Option<&Text>) -> Option<Arc<str>> {
     text.map(|text| text.get().as_ref().into())
 }
 
+/// The names of a run, each of which is there once however often it is met.
+#[derive(Default)]
+struct Names(Vec<Arc<str>>);
+
+impl Names {
+    /// More than this are not looked through.
+    const MAX: usize = 32;
+
+    fn share(&mut self, text: &Text) -> Arc<str> {
+        let name = text.get();
+        if let Some(known) = self.0.iter().find(|known| ***known == *name) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = name.as_ref().into();
+        if self.0.len() < Self::MAX {
+            self.0.push(Arc::clone(&new));
+        }
+        new
+    }
+}
+
 /// How long a call took, where that is known.
 #[must_use]
 pub fn call_milliseconds(call: &Call) -> Option<u64> {
@@ -108,6 +128,7 @@ impl SessionUsage {
 fn parts(run: &Trajectory, usual: Option<&Text>) -> Vec<UsagePart> {
     let usual = run.agent.model.as_ref().or(usual);
     let has_steps = !run.fidelity.lacks(Fact::Steps);
+    let (mut models, mut tools) = (Names::default(), Names::default());
     let mut parts: Vec<UsagePart> = run
         .steps
         .iter()
@@ -116,7 +137,7 @@ fn parts(run: &Trajectory, usual: Option<&Text>) -> Vec<UsagePart> {
             UsagePart {
                 identity: identity(step.id.as_ref(), step.time, model, step.usage.as_ref()),
                 time: step.time.or(run.started),
-                model: shared(model),
+                model: model.map(|model| models.share(model)),
                 steps: has_steps.then_some(u64::from(step.complete)),
                 usage: step.usage,
                 calls: Vec::new(),
@@ -145,7 +166,7 @@ fn parts(run: &Trajectory, usual: Option<&Text>) -> Vec<UsagePart> {
     for call in &run.calls {
         let of_step = call.step.and_then(|step| parts.get_mut(step as usize));
         of_step.unwrap_or(&mut rest).calls.push(CallUsage {
-            tool: call.name.original.get().as_ref().into(),
+            tool: tools.share(&call.name.original),
             is_failed: knows_status.then_some(call.status.is_error()),
             milliseconds: call_milliseconds(call),
         });
@@ -159,16 +180,13 @@ fn parts(run: &Trajectory, usual: Option<&Text>) -> Vec<UsagePart> {
 /// The model of what no response accounts for: known where all have the same. Nothing
 /// where there is no response, no model where they differ.
 fn only_model(parts: &[UsagePart]) -> Option<Option<Arc<str>>> {
-    let models: BTreeSet<&Arc<str>> = parts
+    let mut models = parts
         .iter()
         .filter(|part| part.usage.is_none_or(|usage| !usage.recorded.is_zero()))
-        .filter_map(|part| part.model.as_ref())
-        .collect();
-    match models.len() {
-        0 => None,
-        1 => Some(models.first().map(|model| (*model).clone())),
-        _ => Some(None),
-    }
+        .filter_map(|part| part.model.as_ref());
+    let first = models.next()?;
+    let is_only = models.all(|model| Arc::ptr_eq(model, first) || model == first);
+    Some(is_only.then(|| Arc::clone(first)))
 }
 
 /// What is left of a usage beside its responses; nothing where they are more than it.

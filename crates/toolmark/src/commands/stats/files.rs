@@ -70,8 +70,14 @@ impl Besides {
         let usage = SessionUsage::of(run);
         self.projects.extend(usage.project.as_deref().map(str::to_owned));
         self.models.extend(usage.model.as_deref().map(str::to_owned));
+        let mut last = None;
         for part in &usage.parts {
-            self.models.extend(part.model.as_deref().map(str::to_owned));
+            // One response after the other is of the same model.
+            let model = part.model.as_deref();
+            if model != last {
+                self.models.extend(model.map(str::to_owned));
+                last = model;
+            }
             if let Some((prices, tokens)) = prices.zip(part.usage.as_ref()) {
                 self.spend.add(prices.cost(part.model.as_deref(), tokens), tokens.total());
             }
