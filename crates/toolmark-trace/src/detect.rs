@@ -31,11 +31,12 @@ const ROUNDS: [usize; 2] = [2, 40];
 /// Asks the formats, the most certain wins. `first` has parsed the first record.
 pub(crate) fn detect(sample: &Sample<'_>, first: &Scanner) -> Detected {
     let mut best: Option<(Confidence, &'static dyn Format)> = None;
+    let (known, others) = match sample.texts.split_first() {
+        Some((text, others)) => (first.again(text), others),
+        None => (None, &[][..]),
+    };
     for round in ROUNDS {
-        let (known, others) = match sample.texts.split_first() {
-            Some((text, others)) => (first.again(text), &others[..others.len().min(round - 1)]),
-            None => (None, &[][..]),
-        };
+        let others = &others[..others.len().min(round - 1)];
         let mut scanners: Vec<Scanner> = others.iter().map(|_| buffers::scanner()).collect();
         let parsed = others.iter().zip(&mut scanners);
         let records: Vec<_> = known

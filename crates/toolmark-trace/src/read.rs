@@ -11,10 +11,11 @@ use crate::input::frames::{Frame, Frames};
 use crate::input::limits::Limits;
 use crate::input::shape::{self, Decided};
 use crate::model::{Block, Trajectory, Usage};
+use memchr::memmem::Finder;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use toolmark_scan::{Scanner, Split, Utf8, into_utf8, value_end};
 
 /// How to read.
@@ -261,25 +262,28 @@ fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
         if is_open(frame.text()) {
             frame = whole_value(frames, frame);
         }
-        let found_here = if frames.shape() == Shape::Lines { pieces(frame) } else { vec![frame] };
-        for frame in found_here {
-            if looks_like_json(frame.text()) {
-                records += 1;
-                bytes += frame.text().len();
-            }
-            found.push(frame);
+        let several = if frames.shape() == Shape::Lines { pieces(&frame) } else { None };
+        let before = found.len();
+        match several {
+            Some(several) => found.extend(several),
+            None => found.push(frame),
+        }
+        for frame in found[before..].iter().filter(|frame| looks_like_json(frame.text())) {
+            records += 1;
+            bytes += frame.text().len();
         }
     }
     found
 }
 
-/// The values of a line that may hold several, one behind the other.
-fn pieces(frame: Frame) -> Vec<Frame> {
-    let may_be_several = memchr::memmem::find(frame.text().as_bytes(), b"}{").is_some();
+/// The values of a line that holds several, one behind the other.
+fn pieces(frame: &Frame) -> Option<Vec<Frame>> {
+    static SEAM: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"}{"));
+    let may_be_several = SEAM.find(frame.text().as_bytes()).is_some();
     if may_be_several && buffers::with_json(frame.text(), |_| ()).is_none() {
-        return split_values(&frame).unwrap_or_else(|| vec![frame]);
+        return split_values(frame);
     }
-    vec![frame]
+    None
 }
 
 /// Cuts a line of several JSON values into them: writers that crash between a
