@@ -1,6 +1,7 @@
 //! Command lines of `cmd.exe` and variables of PowerShell, written as a shell would have them:
 //! carets and `%VAR%` resolved, backslashes as slashes.
 
+use crate::lookup::Lookup;
 use std::borrow::Cow;
 
 /// A longer text is not rewritten.
@@ -40,13 +41,15 @@ const COMMANDS: &[&str] = &[
     "ri",
 ];
 
+static KNOWN: Lookup<64> = Lookup::new(&[COMMANDS]);
+
 /// The text as a shell would have it; `None` where it is no command line of Windows.
 pub(crate) fn as_shell(text: &str) -> Option<String> {
     if text.len() > LONGEST {
         return None;
     }
     // Whatever makes it one has a sign that most command lines lack.
-    if !text.contains(['\\', '%', '/', '$']) {
+    if !text.bytes().any(|b| matches!(b, b'\\' | b'%' | b'/' | b'$')) {
         return None;
     }
     let plain = without_carets(text);
@@ -85,10 +88,12 @@ fn is_command(part: &str) -> bool {
     };
     let is_windows =
         |word: &str| is_option(word) || word.contains('\\') || word.matches('%').count() > 1;
-    let is = |name: &&str| first.eq_ignore_ascii_case(name);
-    let is_known =
-        COMMANDS.iter().any(is) || crate::programs::windows::knows(&first.to_ascii_lowercase());
-    is_known && (is(&"%comspec%") || words.any(is_windows))
+    let first = match first.bytes().any(|b| b.is_ascii_uppercase()) {
+        true => Cow::Owned(first.to_ascii_lowercase()),
+        false => Cow::Borrowed(first),
+    };
+    let is_known = KNOWN.has(&first) || crate::programs::windows::knows(&first);
+    is_known && (first == "%comspec%" || words.any(is_windows))
 }
 
 /// `for /r C:\\Data %f in (*) do del "%f"` as the command it repeats, on what it goes over.

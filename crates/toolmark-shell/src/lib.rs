@@ -28,6 +28,7 @@ mod forks;
 mod inline;
 pub mod ir;
 mod left;
+mod lookup;
 mod made;
 mod options;
 mod parse;

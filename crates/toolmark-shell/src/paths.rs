@@ -2,6 +2,7 @@
 
 use crate::Context;
 use crate::effects::Scope;
+use crate::lookup::Lookup;
 use crate::windows;
 use std::borrow::Cow;
 
@@ -125,8 +126,10 @@ const ARTEFACT_ENDINGS: &[&str] = &[
     ".profraw",
     ".lcov",
     ".rej",
-    "~",
 ];
+
+static KNOWN_ARTEFACTS: Lookup<256> = Lookup::new(&[ARTEFACTS]);
+static KNOWN_ENDINGS: Lookup<64> = Lookup::new(&[ARTEFACT_ENDINGS]);
 
 const TEMP: &[&str] = &[
     "/tmp",
@@ -202,7 +205,7 @@ pub(crate) fn normalise(cwd: &str, path: &str) -> String {
 }
 
 /// A path, normalised from the top of the file system.
-fn from_top(path: &str) -> Cow<'_, str> {
+pub(crate) fn from_top(path: &str) -> Cow<'_, str> {
     match path.starts_with('/') && is_normal(path) {
         true => Cow::Borrowed(path),
         false => Cow::Owned(normalise("/", path)),
@@ -243,10 +246,13 @@ fn below(path: &str, root: &str) -> bool {
 pub(crate) fn is_artefact(relative: &str) -> bool {
     let mut parts = relative.split('/').filter(|part| !part.is_empty());
     parts.any(|part| {
-        ARTEFACTS.contains(&part)
-            || ARTEFACT_ENDINGS.iter().any(|end| part.len() > end.len() && part.ends_with(end))
+        // Every ending but that of a backup has its only dot first.
+        let ending = part.rfind('.').filter(|at| *at > 0).and_then(|at| part.get(at..));
+        KNOWN_ARTEFACTS.has(part)
+            || ending.is_some_and(|ending| KNOWN_ENDINGS.has(ending))
+            || part.ends_with('~') && part.len() > 1
             || part.starts_with("bazel-")
-            || part.starts_with('.') && (part.ends_with("cache") || part.ends_with("-cache"))
+            || part.starts_with('.') && part.ends_with("cache")
             || part.starts_with("cmake-build-")
     })
 }

@@ -1,5 +1,5 @@
 //! The rules of programs, one file per family. A program is known to its family
-//! by one row of [`run`]; what no row names is handled by `unknown`.
+//! by one row of [`FAMILIES`]; what no row names is handled by `unknown`.
 
 #![allow(clippy::collapsible_match, reason = "one arm per program, its condition inside")]
 
@@ -46,6 +46,7 @@ mod writers;
 mod xargs;
 
 use crate::expand::Arg;
+use crate::lookup::{Lookup, column};
 use crate::run::Run;
 
 pub(crate) use network::downloads_to_output;
@@ -56,317 +57,776 @@ pub(crate) use runners::suspect;
 /// A program's rules.
 type Rule = fn(&mut Run<'_, '_>);
 
+/// The programs of each family.
+const FAMILIES: &[(&[&str], Rule)] = &[
+    (
+        &[
+            "rm",
+            "grm",
+            "srm",
+            "unlink",
+            "rmdir",
+            "shred",
+            "gshred",
+            "trash",
+            "trash-put",
+            "rimraf",
+            "del-cli",
+            "del",
+            "rd",
+            "erase",
+            "wipe",
+            "trash-empty",
+            "scrub",
+        ],
+        delete::run,
+    ),
+    (&["emacs", "emacsclient"], interpreters::emacs),
+    (&["gio", "kioclient", "kioclient5", "gvfs-trash", "bleachbit"], delete::desktop),
+    (&["ri", "iex", "irm", "iwr", "clc", "spps", "spsv"], powershell::run),
+    (&["robocopy"], delete::robocopy),
+    (&["mv", "gmv", "cp", "gcp", "install", "ln", "rsync", "scp", "sftp"], copies::run),
+    (&["fallocate", "stress", "stress-ng", "sysbench", "fio"], resources::run),
+    (
+        &["truncate", "tee", "sed", "gsed", "sponge", "touch", "mkdir", "patch", "split", "sort"],
+        writers::run,
+    ),
+    (&["ed", "red", "ex", "vim", "vi", "nvim", "nano", "vimx", "gvim", "mvim"], editors::run),
+    (&["tar", "gtar", "bsdtar", "unzip", "zip", "7z", "7za", "cpio", "gzip"], archives::run),
+    (&["find", "gfind", "fd", "fdfind"], find::run),
+    (&["xargs", "gxargs", "parallel"], xargs::run),
+    (&["git", "hub"], git::run),
+    (
+        &[
+            "dd",
+            "fdisk",
+            "gdisk",
+            "sgdisk",
+            "sfdisk",
+            "cfdisk",
+            "parted",
+            "wipefs",
+            "blkdiscard",
+            "cryptsetup",
+            "lvremove",
+            "vgremove",
+            "pvremove",
+            "lvreduce",
+            "zpool",
+            "zfs",
+            "mdadm",
+            "mkswap",
+            "mke2fs",
+            "diskutil",
+            "btrfs",
+            "format",
+            "hdparm",
+            "nvme",
+            "newfs",
+            "badblocks",
+            "blockdev",
+            "dmsetup",
+            "mkfs",
+            "partprobe",
+            "debugfs",
+            "fsck",
+            "fsck.ext4",
+            "fsck.ext3",
+            "fsck.xfs",
+            "fsck.vfat",
+            "e2fsck",
+            "xfs_repair",
+            "swapoff",
+            "umount",
+            "losetup",
+            "tune2fs",
+            "resize2fs",
+            "diskpart",
+            "flash_erase",
+            "ddrescue",
+            "dd_rescue",
+            "dcfldd",
+            "asr",
+            "hdiutil",
+            "flashrom",
+            "fwupdmgr",
+            "lvconvert",
+            "partclone",
+            "sg_format",
+            "sg_sanitize",
+            "mmc",
+            "ntfsclone",
+        ],
+        devices::run,
+    ),
+    (
+        &["chmod", "chown", "chgrp", "setfacl", "chattr", "chflags", "gchmod", "gchown", "setcap"],
+        permissions::run,
+    ),
+    (
+        &[
+            "psql",
+            "pgcli",
+            "mysql",
+            "mariadb",
+            "mycli",
+            "sqlite3",
+            "sqlite",
+            "duckdb",
+            "sqlcmd",
+            "bsqldb",
+            "cockroach",
+            "clickhouse-client",
+            "clickhouse",
+            "usql",
+            "snowsql",
+            "snow",
+            "cqlsh",
+            "mongosh",
+            "mongo",
+            "mongorestore",
+            "redis-cli",
+            "valkey-cli",
+            "dropdb",
+            "dropuser",
+            "createdb",
+            "pg_restore",
+            "mysqladmin",
+            "mariadb-admin",
+            "pg_resetwal",
+            "influx",
+            "bq",
+            "sqlplus",
+            "turso",
+            "d1",
+            "cypher-shell",
+            "etcdctl",
+            "memcached-tool",
+            "spanner-cli",
+            "isql",
+            "db2",
+            "litecli",
+            "trino",
+            "presto",
+            "hive",
+            "beeline",
+            "impala-shell",
+            "neo4j-admin",
+            "couchdb",
+            "arangosh",
+            "pg_dropcluster",
+            "initdb",
+        ],
+        databases::run,
+    ),
+    (&["delete", "drop", "update", "alter", "truncate_table"], databases::bare),
+    (
+        &[
+            "rails",
+            "rake",
+            "artisan",
+            "manage.py",
+            "prisma",
+            "mix",
+            "knex",
+            "sequelize",
+            "sequelize-cli",
+            "typeorm",
+            "alembic",
+            "flyway",
+            "liquibase",
+            "drizzle-kit",
+            "django-admin",
+            "flask",
+            "supabase",
+            "dbmate",
+            "goose",
+            "migrate",
+            "sqlx",
+            "diesel",
+            "wp",
+            "drush",
+            "hasura",
+            "atlas",
+            "symfony",
+            "console",
+            "doctrine",
+            "bin/console",
+            "phinx",
+            "rover",
+            "strapi",
+            "medusa",
+            "refinery",
+            "sea-orm-cli",
+            "dbt",
+            "mikro-orm",
+            "sqitch",
+            "spring",
+        ],
+        frameworks::run,
+    ),
+    (
+        &[
+            "terraform",
+            "tofu",
+            "terragrunt",
+            "pulumi",
+            "cdk",
+            "cdktf",
+            "sam",
+            "serverless",
+            "sls",
+            "ansible",
+            "ansible-playbook",
+            "packer",
+            "vagrant",
+            "nomad",
+            "consul",
+            "terraformer",
+            "sst",
+            "crossplane",
+            "nixops",
+            "multipass",
+            "virsh",
+            "vboxmanage",
+            "lxc",
+            "incus",
+            "prlctl",
+            "qm",
+            "pct",
+            "eksctl",
+            "kops",
+            "copilot",
+            "eb",
+            "bosh",
+        ],
+        iac::run,
+    ),
+    (
+        &[
+            "kubectl",
+            "k",
+            "oc",
+            "helm",
+            "kustomize",
+            "argocd",
+            "flux",
+            "istioctl",
+            "kind",
+            "k3d",
+            "minikube",
+            "velero",
+            "kubectx",
+            "k9s",
+            "kubeadm",
+            "helmfile",
+            "k3s",
+            "microk8s",
+            "rancher",
+            "talosctl",
+            "linkerd",
+            "cilium",
+            "calicoctl",
+            "tkn",
+            "stern",
+            "clusterctl",
+        ],
+        kubernetes::run,
+    ),
+    (
+        &[
+            "docker",
+            "podman",
+            "nerdctl",
+            "docker-compose",
+            "podman-compose",
+            "buildah",
+            "skopeo",
+            "crictl",
+            "ctr",
+            "colima",
+            "docker-machine",
+            "crane",
+            "finch",
+        ],
+        containers::run,
+    ),
+    (
+        &[
+            "restic",
+            "borg",
+            "borgmatic",
+            "rclone",
+            "duplicity",
+            "kopia",
+            "rdiff-backup",
+            "tmutil",
+            "snapper",
+            "timeshift",
+            "duplicacy",
+            "bup",
+            "tarsnap",
+            "pgbackrest",
+            "wal-g",
+            "barman",
+        ],
+        backup::run,
+    ),
+    (
+        &[
+            "kafka-topics",
+            "kafka-consumer-groups",
+            "kafka-configs",
+            "kafka-acls",
+            "kafka-delete-records",
+            "kafka-topics.sh",
+            "kafka-consumer-groups.sh",
+            "kafka-configs.sh",
+            "kafka-acls.sh",
+            "kafka-delete-records.sh",
+            "kafka-streams-application-reset",
+            "kafka-streams-application-reset.sh",
+            "postsuper",
+            "exim",
+            "exim4",
+            "doveadm",
+            "rabbitmqctl",
+            "rabbitmqadmin",
+            "nats",
+            "kcat",
+            "rpk",
+            "confluent",
+            "pulsar-admin",
+            "celery",
+            "zkcli",
+            "zkcli.sh",
+        ],
+        queues::run,
+    ),
+    (
+        &[
+            "npm",
+            "pnpm",
+            "yarn",
+            "bun",
+            "cargo",
+            "twine",
+            "gem",
+            "poetry",
+            "uv",
+            "hatch",
+            "flit",
+            "dotnet",
+            "nuget",
+            "mvn",
+            "gradle",
+            "gradlew",
+            "lerna",
+            "changeset",
+            "semantic-release",
+            "goreleaser",
+            "vsce",
+            "ovsx",
+            "pod",
+            "jsr",
+            "deno",
+            "clojars",
+            "hex",
+            "conda",
+            "anaconda",
+            "pip",
+            "pip3",
+            "pipx",
+            "go",
+            "apt",
+            "apt-get",
+            "yum",
+            "dnf",
+            "brew",
+            "pacman",
+            "apk",
+            "snap",
+            "flatpak",
+            "choco",
+            "winget",
+            "zypper",
+            "npx",
+            "bunx",
+            "uvx",
+            "dpkg",
+            "rpm",
+            "aptitude",
+            "port",
+            "emerge",
+            "pkg",
+            "nix-env",
+            "nix-collect-garbage",
+            "nix",
+            "composer",
+            "bundle",
+            "pdm",
+            "rye",
+            "fastlane",
+            "xcrun",
+            "gh-pages",
+            "flutter",
+            "dart-pub",
+            "scoop",
+            "np",
+            "release-it",
+            "chezmoi",
+            "mas",
+            "xbps-remove",
+            "conan",
+            "opam",
+            "luarocks",
+            "cpan",
+            "cpanm",
+            "easy_install",
+            "opkg",
+            "add-apt-repository",
+            "apt-add-repository",
+            "installer",
+        ],
+        packages::run,
+    ),
+    (&["gh", "glab", "hub-cli", "tea"], publish::run),
+    (&["mail", "mailx", "sendmail", "mutt", "swaks", "msmtp"], network::mail),
+    (
+        &[
+            "fuser",
+            "killall5",
+            "kill",
+            "pkill",
+            "killall",
+            "shutdown",
+            "reboot",
+            "halt",
+            "poweroff",
+            "init",
+            "telinit",
+            "systemctl",
+            "service",
+            "launchctl",
+            "rc-service",
+            "sv",
+            "supervisorctl",
+            "pm2",
+            "forever",
+            "iptables",
+            "ip6tables",
+            "nft",
+            "ufw",
+            "firewall-cmd",
+            "ip",
+            "ifconfig",
+            "route",
+            "crontab",
+            "at",
+            "batch",
+            "update-rc.d",
+            "chkconfig",
+            "initctl",
+            "monit",
+            "xkill",
+            "skill",
+            "loginctl",
+            "pfctl",
+            "ipset",
+            "ipvsadm",
+            "nmcli",
+            "netplan",
+            "wg-quick",
+            "ifdown",
+            "tc",
+            "taskkill",
+            "brew-services",
+            "machinectl",
+        ],
+        services::run,
+    ),
+    (
+        &[
+            "useradd",
+            "userdel",
+            "usermod",
+            "deluser",
+            "adduser",
+            "addgroup",
+            "groupdel",
+            "delgroup",
+            "passwd",
+            "chpasswd",
+            "visudo",
+            "modprobe",
+            "insmod",
+            "rmmod",
+            "sysctl",
+            "mount",
+            "setenforce",
+            "csrutil",
+            "spctl",
+            "defaults",
+            "pmset",
+            "nvram",
+            "history",
+            "export",
+            "unset",
+            "alias",
+            "declare",
+            "typeset",
+            "ssh-add",
+            "ssh-keygen",
+            "gpg",
+            "gpg2",
+            "security",
+            "pass",
+            "chsh",
+            "vipw",
+            "hostnamectl",
+            "timedatectl",
+            "update-grub",
+            "grub-install",
+            "efibootmgr",
+            "dscl",
+            "journalctl",
+            "auditctl",
+            "kextload",
+            "kextunload",
+            "sysadminctl",
+            "launchd",
+            "bcdedit",
+            "cipher",
+            "fc",
+            "logrotate",
+            "ldconfig",
+            "update-alternatives",
+            "authselect",
+            "firmwarepasswd",
+            "set",
+            "fdesetup",
+            "printenv",
+            "env",
+            "genv",
+            "systemsetup",
+            "dmesg",
+        ],
+        system::run,
+    ),
+    (
+        &[
+            "curl",
+            "wget",
+            "http",
+            "https",
+            "xh",
+            "httpie",
+            "fetch",
+            "aria2c",
+            "nc",
+            "ncat",
+            "netcat",
+            "telnet",
+            "socat",
+            "ssh",
+            "ftp",
+            "lftp",
+            "dig",
+            "nslookup",
+            "host",
+            "ping",
+            "openssl",
+            "mkfifo",
+            "tftp",
+            "grpcurl",
+            "evans",
+            "grpc_cli",
+            "drill",
+            "websocat",
+            "curlie",
+            "wscat",
+            "autossh",
+            "mosh",
+            "smbclient",
+        ],
+        network::run,
+    ),
+    (
+        &[
+            "cat", "head", "tail", "less", "more", "bat", "batcat", "grep", "egrep", "fgrep", "rg",
+            "ag", "ack", "awk", "gawk", "mawk", "nawk", "cut", "strings", "xxd", "od", "hexdump",
+            "base64", "base32", "jq", "yq", "nl", "tac", "diff", "zcat", "view", "paste", "column",
+            "fold", "rev", "tr", "uniq", "fmt", "open", "xclip", "pbcopy", "comm", "cmp", "sdiff",
+            "vimdiff", "hd", "batgrep", "ugrep", "pr", "iconv", "dos2unix", "type", "gpg-zip",
+            "look", "most", "zless", "zgrep",
+        ],
+        readers::run,
+    ),
+    (
+        &[
+            "sh",
+            "bash",
+            "zsh",
+            "dash",
+            "ksh",
+            "ash",
+            "fish",
+            "mksh",
+            "rbash",
+            "python",
+            "python2",
+            "python3",
+            "pypy",
+            "pypy3",
+            "ipython",
+            "node",
+            "nodejs",
+            "ruby",
+            "perl",
+            "php",
+            "lua",
+            "tclsh",
+            "rscript",
+            "osascript",
+            "source",
+            ".",
+            "tsx",
+            "ts-node",
+            "pwsh",
+            "powershell",
+            "java",
+            "cmd",
+            "julia",
+            "elixir",
+            "groovy",
+            "guile",
+            "sbcl",
+            "racket",
+            "scala",
+            "jshell",
+            "kotlin",
+            "luajit",
+            "raku",
+            "irb",
+            "crystal",
+            "swift",
+            "dart",
+            "clojure",
+            "bb",
+            "ghc",
+            "r",
+            "gorun",
+            "wish",
+            "expect",
+            "tmux",
+            "screen",
+            "make",
+            "gmake",
+            "just",
+            "task",
+            "csh",
+            "tcsh",
+            "yash",
+            "oksh",
+            "elvish",
+            "xonsh",
+            "nu",
+            "osh",
+            "ocaml",
+            "utop",
+            "runghc",
+            "runhaskell",
+            "ghci",
+            "erl",
+            "escript",
+            "nim",
+            "octave",
+            "matlab",
+            "swipl",
+            "sage",
+            "scala-cli",
+            "kotlinc",
+            "clj",
+            "chez",
+            "csi",
+            "clisp",
+            "hy",
+            "fennel",
+            "janet",
+            "jruby",
+            "zx",
+            "esno",
+            "vite-node",
+            "qjs",
+            "pypy2",
+            "bpython",
+            "ptpython",
+            "lein",
+            "gap",
+            "maxima",
+            "gnuplot",
+            "micropython",
+            "jython",
+            "graalpy",
+        ],
+        interpreters::run,
+    ),
+    (&["toolmark"], agents::own),
+    (
+        &[
+            "claude",
+            "codex",
+            "gemini",
+            "aider",
+            "opencode",
+            "cursor-agent",
+            "copilot-cli",
+            "goose-agent",
+            "amp",
+            "qwen",
+            "claude-code",
+            "crush",
+            "droid",
+            "auggie",
+            "cline",
+            "kilocode",
+            "roo",
+            "openhands",
+            "gptme",
+            "plandex",
+            "forge",
+            "kiro-cli",
+            "q",
+            "warp-cli",
+            "cody",
+            "continue",
+            "cn",
+            "rovodev",
+            "codebuff",
+            "@anthropic-ai/claude-code",
+            "@openai/codex",
+            "@google/gemini-cli",
+            "@github/copilot",
+        ],
+        agents::run,
+    ),
+];
+
+const NAMES: [&[&str]; FAMILIES.len()] = column!(FAMILIES.0, &[] as &[&str]);
+static PROGRAMS: Lookup<2048> = Lookup::new(&NAMES);
+
 fn rule(name: &str) -> Option<Rule> {
+    let listed = || PROGRAMS.find(name).and_then(|family| FAMILIES.get(family));
     Some(match name {
         "cd" | "pushd" | "popd" | "chdir" => directory::run,
         name if windows::knows(name) && name != "shutdown" => windows::run,
-        "rm" | "grm" | "srm" | "unlink" | "rmdir" | "shred" | "gshred" | "trash" | "trash-put"
-        | "rimraf" | "del-cli" | "del" | "rd" | "erase" | "wipe" | "trash-empty" | "scrub" => {
-            delete::run
-        }
-        "emacs" | "emacsclient" => interpreters::emacs,
-        "gio" | "kioclient" | "kioclient5" | "gvfs-trash" | "bleachbit" => delete::desktop,
-        "ri" | "iex" | "irm" | "iwr" | "clc" | "spps" | "spsv" => powershell::run,
-        "robocopy" => delete::robocopy,
         name if other_vcs::knows(name) => other_vcs::run,
-        "mv" | "gmv" | "cp" | "gcp" | "install" | "ln" | "rsync" | "scp" | "sftp" => copies::run,
-        "fallocate" | "stress" | "stress-ng" | "sysbench" | "fio" => resources::run,
-        "truncate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir" | "patch" | "split"
-        | "sort" => writers::run,
-        "ed" | "red" | "ex" | "vim" | "vi" | "nvim" | "nano" | "vimx" | "gvim" | "mvim" => {
-            editors::run
-        }
-        "tar" | "gtar" | "bsdtar" | "unzip" | "zip" | "7z" | "7za" | "cpio" | "gzip" => {
-            archives::run
-        }
-        "find" | "gfind" | "fd" | "fdfind" => find::run,
-        "xargs" | "gxargs" | "parallel" => xargs::run,
-        "git" | "hub" => git::run,
-        "dd" | "fdisk" | "gdisk" | "sgdisk" | "sfdisk" | "cfdisk" | "parted" | "wipefs"
-        | "blkdiscard" | "cryptsetup" | "lvremove" | "vgremove" | "pvremove" | "lvreduce"
-        | "zpool" | "zfs" | "mdadm" | "mkswap" | "mke2fs" | "diskutil" | "btrfs" | "format"
-        | "hdparm" | "nvme" | "newfs" | "badblocks" | "blockdev" | "dmsetup" | "mkfs"
-        | "partprobe" | "debugfs" | "fsck" | "fsck.ext4" | "fsck.ext3" | "fsck.xfs"
-        | "fsck.vfat" | "e2fsck" | "xfs_repair" | "swapoff" | "umount" | "losetup" | "tune2fs"
-        | "resize2fs" | "diskpart" | "flash_erase" | "ddrescue" | "dd_rescue" | "dcfldd"
-        | "asr" | "hdiutil" | "flashrom" | "fwupdmgr" | "lvconvert" | "partclone" | "sg_format"
-        | "sg_sanitize" | "mmc" | "ntfsclone" => devices::run,
         name if name.starts_with("partclone.") => devices::run,
-        "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chflags" | "gchmod" | "gchown"
-        | "setcap" => permissions::run,
-        "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "duckdb"
-        | "sqlcmd" | "bsqldb" | "cockroach" | "clickhouse-client" | "clickhouse" | "usql"
-        | "snowsql" | "snow" | "cqlsh" | "mongosh" | "mongo" | "mongorestore" | "redis-cli"
-        | "valkey-cli" | "dropdb" | "dropuser" | "createdb" | "pg_restore" | "mysqladmin"
-        | "mariadb-admin" | "pg_resetwal" | "influx" | "bq" | "sqlplus" | "turso" | "d1"
-        | "cypher-shell" | "etcdctl" | "memcached-tool" | "spanner-cli" | "isql" | "db2"
-        | "litecli" | "trino" | "presto" | "hive" | "beeline" | "impala-shell" | "neo4j-admin"
-        | "couchdb" | "arangosh" | "pg_dropcluster" | "initdb" => databases::run,
-        "delete" | "drop" | "update" | "alter" | "truncate_table" => databases::bare,
-        "rails" | "rake" | "artisan" | "manage.py" | "prisma" | "mix" | "knex" | "sequelize"
-        | "sequelize-cli" | "typeorm" | "alembic" | "flyway" | "liquibase" | "drizzle-kit"
-        | "django-admin" | "flask" | "supabase" | "dbmate" | "goose" | "migrate" | "sqlx"
-        | "diesel" | "wp" | "drush" | "hasura" | "atlas" | "symfony" | "console" | "doctrine"
-        | "bin/console" | "phinx" | "rover" | "strapi" | "medusa" | "refinery" | "sea-orm-cli"
-        | "dbt" | "mikro-orm" | "sqitch" | "spring" => frameworks::run,
-        "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdk" | "cdktf" | "sam" | "serverless"
-        | "sls" | "ansible" | "ansible-playbook" | "packer" | "vagrant" | "nomad" | "consul"
-        | "terraformer" | "sst" | "crossplane" | "nixops" | "multipass" | "virsh"
-        | "vboxmanage" | "lxc" | "incus" | "prlctl" | "qm" | "pct" | "eksctl" | "kops"
-        | "copilot" | "eb" | "bosh" => iac::run,
-        "kubectl" | "k" | "oc" | "helm" | "kustomize" | "argocd" | "flux" | "istioctl" | "kind"
-        | "k3d" | "minikube" | "velero" | "kubectx" | "k9s" | "kubeadm" | "helmfile" | "k3s"
-        | "microk8s" | "rancher" | "talosctl" | "linkerd" | "cilium" | "calicoctl" | "tkn"
-        | "stern" | "clusterctl" => kubernetes::run,
-        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "buildah"
-        | "skopeo" | "crictl" | "ctr" | "colima" | "docker-machine" | "crane" | "finch" => {
-            containers::run
-        }
-        "restic" | "borg" | "borgmatic" | "rclone" | "duplicity" | "kopia" | "rdiff-backup"
-        | "tmutil" | "snapper" | "timeshift" | "duplicacy" | "bup" | "tarsnap" | "pgbackrest"
-        | "wal-g" | "barman" => backup::run,
-        "kafka-topics"
-        | "kafka-consumer-groups"
-        | "kafka-configs"
-        | "kafka-acls"
-        | "kafka-delete-records"
-        | "kafka-topics.sh"
-        | "kafka-consumer-groups.sh"
-        | "kafka-configs.sh"
-        | "kafka-acls.sh"
-        | "kafka-delete-records.sh"
-        | "kafka-streams-application-reset"
-        | "kafka-streams-application-reset.sh"
-        | "postsuper"
-        | "exim"
-        | "exim4"
-        | "doveadm"
-        | "rabbitmqctl"
-        | "rabbitmqadmin"
-        | "nats"
-        | "kcat"
-        | "rpk"
-        | "confluent"
-        | "pulsar-admin"
-        | "celery"
-        | "zkcli"
-        | "zkcli.sh" => queues::run,
-        "npm"
-        | "pnpm"
-        | "yarn"
-        | "bun"
-        | "cargo"
-        | "twine"
-        | "gem"
-        | "poetry"
-        | "uv"
-        | "hatch"
-        | "flit"
-        | "dotnet"
-        | "nuget"
-        | "mvn"
-        | "gradle"
-        | "gradlew"
-        | "lerna"
-        | "changeset"
-        | "semantic-release"
-        | "goreleaser"
-        | "vsce"
-        | "ovsx"
-        | "pod"
-        | "jsr"
-        | "deno"
-        | "clojars"
-        | "hex"
-        | "conda"
-        | "anaconda"
-        | "pip"
-        | "pip3"
-        | "pipx"
-        | "go"
-        | "apt"
-        | "apt-get"
-        | "yum"
-        | "dnf"
-        | "brew"
-        | "pacman"
-        | "apk"
-        | "snap"
-        | "flatpak"
-        | "choco"
-        | "winget"
-        | "zypper"
-        | "npx"
-        | "bunx"
-        | "uvx"
-        | "dpkg"
-        | "rpm"
-        | "aptitude"
-        | "port"
-        | "emerge"
-        | "pkg"
-        | "nix-env"
-        | "nix-collect-garbage"
-        | "nix"
-        | "composer"
-        | "bundle"
-        | "pdm"
-        | "rye"
-        | "fastlane"
-        | "xcrun"
-        | "gh-pages"
-        | "flutter"
-        | "dart-pub"
-        | "scoop"
-        | "np"
-        | "release-it"
-        | "chezmoi"
-        | "mas"
-        | "xbps-remove"
-        | "conan"
-        | "opam"
-        | "luarocks"
-        | "cpan"
-        | "cpanm"
-        | "easy_install"
-        | "opkg"
-        | "add-apt-repository"
-        | "apt-add-repository"
-        | "installer" => packages::run,
-        "gh" | "glab" | "hub-cli" | "tea" => publish::run,
-        "mail" | "mailx" | "sendmail" | "mutt" | "swaks" | "msmtp" => network::mail,
-        "fuser" | "killall5" | "kill" | "pkill" | "killall" | "shutdown" | "reboot" | "halt"
-        | "poweroff" | "init" | "telinit" | "systemctl" | "service" | "launchctl"
-        | "rc-service" | "sv" | "supervisorctl" | "pm2" | "forever" | "iptables" | "ip6tables"
-        | "nft" | "ufw" | "firewall-cmd" | "ip" | "ifconfig" | "route" | "crontab" | "at"
-        | "batch" | "update-rc.d" | "chkconfig" | "initctl" | "monit" | "xkill" | "skill"
-        | "loginctl" | "pfctl" | "ipset" | "ipvsadm" | "nmcli" | "netplan" | "wg-quick"
-        | "ifdown" | "tc" | "taskkill" | "brew-services" | "machinectl" => services::run,
-        "useradd"
-        | "userdel"
-        | "usermod"
-        | "deluser"
-        | "adduser"
-        | "addgroup"
-        | "groupdel"
-        | "delgroup"
-        | "passwd"
-        | "chpasswd"
-        | "visudo"
-        | "modprobe"
-        | "insmod"
-        | "rmmod"
-        | "sysctl"
-        | "mount"
-        | "setenforce"
-        | "csrutil"
-        | "spctl"
-        | "defaults"
-        | "pmset"
-        | "nvram"
-        | "history"
-        | "export"
-        | "unset"
-        | "alias"
-        | "declare"
-        | "typeset"
-        | "ssh-add"
-        | "ssh-keygen"
-        | "gpg"
-        | "gpg2"
-        | "security"
-        | "pass"
-        | "chsh"
-        | "vipw"
-        | "hostnamectl"
-        | "timedatectl"
-        | "update-grub"
-        | "grub-install"
-        | "efibootmgr"
-        | "dscl"
-        | "journalctl"
-        | "auditctl"
-        | "kextload"
-        | "kextunload"
-        | "sysadminctl"
-        | "launchd"
-        | "bcdedit"
-        | "cipher"
-        | "fc"
-        | "logrotate"
-        | "ldconfig"
-        | "update-alternatives"
-        | "authselect"
-        | "firmwarepasswd"
-        | "set"
-        | "fdesetup"
-        | "printenv"
-        | "env"
-        | "genv"
-        | "systemsetup"
-        | "dmesg" => system::run,
-        "curl" | "wget" | "http" | "https" | "xh" | "httpie" | "fetch" | "aria2c" | "nc"
-        | "ncat" | "netcat" | "telnet" | "socat" | "ssh" | "ftp" | "lftp" | "dig" | "nslookup"
-        | "host" | "ping" | "openssl" | "mkfifo" | "tftp" | "grpcurl" | "evans" | "grpc_cli"
-        | "drill" | "websocat" | "curlie" | "wscat" | "autossh" | "mosh" | "smbclient" => {
-            network::run
-        }
-        "cat" | "head" | "tail" | "less" | "more" | "bat" | "batcat" | "grep" | "egrep"
-        | "fgrep" | "rg" | "ag" | "ack" | "awk" | "gawk" | "mawk" | "nawk" | "cut" | "strings"
-        | "xxd" | "od" | "hexdump" | "base64" | "base32" | "jq" | "yq" | "nl" | "tac" | "diff"
-        | "zcat" | "view" | "paste" | "column" | "fold" | "rev" | "tr" | "uniq" | "fmt"
-        | "open" | "xclip" | "pbcopy" | "comm" | "cmp" | "sdiff" | "vimdiff" | "hd" | "batgrep"
-        | "ugrep" | "pr" | "iconv" | "dos2unix" | "type" | "gpg-zip" | "look" | "most"
-        | "zless" | "zgrep" => readers::run,
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" | "python"
-        | "python2" | "python3" | "pypy" | "pypy3" | "ipython" | "node" | "nodejs" | "ruby"
-        | "perl" | "php" | "lua" | "tclsh" | "rscript" | "osascript" | "source" | "." | "tsx"
-        | "ts-node" | "pwsh" | "powershell" | "java" | "cmd" | "julia" | "elixir" | "groovy"
-        | "guile" | "sbcl" | "racket" | "scala" | "jshell" | "kotlin" | "luajit" | "raku"
-        | "irb" | "crystal" | "swift" | "dart" | "clojure" | "bb" | "ghc" | "r" | "gorun"
-        | "wish" | "expect" | "tmux" | "screen" | "make" | "gmake" | "just" | "task" | "csh"
-        | "tcsh" | "yash" | "oksh" | "elvish" | "xonsh" | "nu" | "osh" | "ocaml" | "utop"
-        | "runghc" | "runhaskell" | "ghci" | "erl" | "escript" | "nim" | "octave" | "matlab"
-        | "swipl" | "sage" | "scala-cli" | "kotlinc" | "clj" | "chez" | "csi" | "clisp" | "hy"
-        | "fennel" | "janet" | "jruby" | "zx" | "esno" | "vite-node" | "qjs" | "pypy2"
-        | "bpython" | "ptpython" | "lein" | "gap" | "maxima" | "gnuplot" | "micropython"
-        | "jython" | "graalpy" => interpreters::run,
-        name if powershell::is_common(name) => powershell::run,
-        "toolmark" => agents::own,
-        "claude"
-        | "codex"
-        | "gemini"
-        | "aider"
-        | "opencode"
-        | "cursor-agent"
-        | "copilot-cli"
-        | "goose-agent"
-        | "amp"
-        | "qwen"
-        | "claude-code"
-        | "crush"
-        | "droid"
-        | "auggie"
-        | "cline"
-        | "kilocode"
-        | "roo"
-        | "openhands"
-        | "gptme"
-        | "plandex"
-        | "forge"
-        | "kiro-cli"
-        | "q"
-        | "warp-cli"
-        | "cody"
-        | "continue"
-        | "cn"
-        | "rovodev"
-        | "codebuff"
-        | "@anthropic-ai/claude-code"
-        | "@openai/codex"
-        | "@google/gemini-cli"
-        | "@github/copilot" => agents::run,
-        _ => return None,
+        name => match listed() {
+            Some((_, rule)) => *rule,
+            None if powershell::is_common(name) => powershell::run,
+            None => return None,
+        },
     })
 }
 
@@ -497,4 +957,21 @@ pub(crate) fn check(deny: &[&str], ask: &[&str], allow: &[&str]) {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which family a program belongs to must not depend on the order in which they are asked.
+    #[test]
+    fn no_program_is_in_two_families() {
+        for (at, (names, _)) in FAMILIES.iter().enumerate() {
+            for name in *names {
+                assert_eq!(PROGRAMS.find(name), Some(at), "{name}");
+                assert!(!other_vcs::knows(name) && !powershell::is_common(name), "{name}");
+                assert!(!name.starts_with("partclone."), "{name}");
+            }
+        }
+    }
 }

@@ -4,6 +4,7 @@
 use super::git::discard;
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
+use crate::lookup::{Lookup, column};
 use crate::run::Run;
 use Reversibility::{R3, R4, R5};
 
@@ -128,8 +129,11 @@ const ROWS: &[Row] = &[
     row!(&["cm"], [["undo", "undochange"]], [], R3, "discards local changes"),
 ];
 
+const PROGRAMS: [&[&str]; ROWS.len()] = column!(ROWS.programs, &[] as &[&str]);
+static KNOWN: Lookup<64> = Lookup::new(&PROGRAMS);
+
 pub(super) fn knows(name: &str) -> bool {
-    ROWS.iter().any(|row| row.programs.contains(&name))
+    KNOWN.has(name)
 }
 
 /// Options before the command that take a value.

@@ -3,6 +3,7 @@
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
+use crate::lookup::{Lookup, column};
 use crate::run::Run;
 use Reversibility::{R0, R1};
 
@@ -172,9 +173,12 @@ fn has_option(row: &Row, args: &[Arg]) -> bool {
         })
 }
 
+const PROGRAMS: [&[&str]; ROWS.len()] = column!(ROWS.programs, &[] as &[&str]);
+static KNOWN: Lookup<256> = Lookup::new(&PROGRAMS);
+
 /// Reports the secret that a command prints.
 pub(super) fn run(run: &mut Run<'_, '_>) {
-    if !ROWS.iter().any(|row| row.programs.contains(&run.name)) || super::only_informs(run.args) {
+    if !KNOWN.has(run.name) || super::only_informs(run.args) {
         return;
     }
     let words = super::cloud::words(run.args);

@@ -3,6 +3,7 @@
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
+use crate::lookup::{Lookup, column};
 use crate::run::Run;
 use Reversibility::{R1, R3, R4, R5};
 
@@ -154,31 +155,30 @@ const ROWS: &[Row] = &[
 ];
 
 /// Programs that run what they are given an address of.
-fn runs_addresses(name: &str) -> bool {
-    matches!(
-        name,
-        "mshta"
-            | "regsvr32"
-            | "rundll32"
-            | "wscript"
-            | "cscript"
-            | "msiexec"
-            | "installutil"
-            | "msbuild"
-            | "odbcconf"
-            | "presentationhost"
-            | "hh"
-            | "start"
-    )
-}
+const RUN_ADDRESSES: &[&str] = &[
+    "mshta",
+    "regsvr32",
+    "rundll32",
+    "wscript",
+    "cscript",
+    "msiexec",
+    "installutil",
+    "msbuild",
+    "odbcconf",
+    "presentationhost",
+    "hh",
+    "start",
+];
+
+/// Programs that have no row.
+const OTHERS: &[&str] =
+    &["certutil", "bitsadmin", "forfiles", "start-bitstransfer", "desktopimgdownldr"];
+
+const PROGRAMS: [&str; ROWS.len()] = column!(ROWS.program, "");
+static KNOWN: Lookup<256> = Lookup::new(&[&PROGRAMS, RUN_ADDRESSES, OTHERS]);
 
 pub(crate) fn knows(name: &str) -> bool {
-    ROWS.iter().any(|row| row.program == name)
-        || runs_addresses(name)
-        || matches!(
-            name,
-            "certutil" | "bitsadmin" | "forfiles" | "start-bitstransfer" | "desktopimgdownldr"
-        )
+    KNOWN.has(name)
 }
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
@@ -203,7 +203,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             || word.starts_with("vbscript:")
     };
     match run.name {
-        name if runs_addresses(name)
+        name if RUN_ADDRESSES.contains(&name)
             && words.iter().any(|word| is_address(&word))
             && name != "start" =>
         {
