@@ -33,43 +33,48 @@ enum Token {
 
 /// Does text look like PowerShell?
 pub(crate) fn is_powershell(text: &str) -> bool {
-    let starts = text.split(['|', ';', '\n', '{', '(', '=']).take(64);
     text.len() <= MAX_TEXT
-        && (starts.into_iter().any(|part| {
-            let first = part.split_whitespace().next().unwrap_or("");
-            // Its own names have capitals; programs of other shells have none.
-            let is_own = first.split('-').all(|p| p.starts_with(|c: char| c.is_ascii_uppercase()));
-            is_own && first.contains('-') && is_cmdlet(&first.to_ascii_lowercase())
-        }) || text.contains("]::")
-            || has_own_marks(text))
+        && (begins_with_cmdlet(text) || text.contains("]::") || has_own_marks(text))
 }
+
+/// Does a part of the text begin with a command of its own?
+fn begins_with_cmdlet(text: &str) -> bool {
+    // Its own names have capitals; programs of other shells have none.
+    let is_own = |pair: &[u8]| matches!(pair, [b'-', next] if next.is_ascii_uppercase());
+    if !text.as_bytes().windows(2).any(is_own) {
+        return false;
+    }
+    let mut starts = text.split(['|', ';', '\n', '{', '(', '=']).take(64);
+    starts.any(|part| {
+        let first = part.split_whitespace().next().unwrap_or("");
+        let is_own = first.split('-').all(|p| p.starts_with(|c: char| c.is_ascii_uppercase()));
+        is_own && first.contains('-') && is_cmdlet(&first.to_ascii_lowercase())
+    })
+}
+
+/// What no other shell has, outside of quotes and wherever it stands.
+const MARKS: &[&str] = &[
+    "$_.",
+    "$psitem",
+    "$env:",
+    "$null >",
+    "| % {",
+    "|% {",
+    "| ? {",
+    "| foreach {",
+    "-erroraction",
+    "; & $",
+    ";& $",
+    "; &(",
+    "; & (",
+];
 
 /// Marks that no other shell has, outside of quotes.
 fn has_own_marks(text: &str) -> bool {
-    if !text.contains(['$', '%', '&', '|', '(', '\\']) {
+    if !text.bytes().any(|b| matches!(b, b'$' | b'%' | b'&' | b'|' | b'(' | b'\\')) {
         return false;
     }
-    let mut bare = String::with_capacity(text.len());
-    let mut quote = None;
-    for c in text.chars() {
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            (None, c) => bare.extend(c.to_lowercase()),
-            _ => {}
-        }
-    }
-    let marks = [
-        "$_.",
-        "$psitem",
-        "$env:",
-        "$null >",
-        "| % {",
-        "|% {",
-        "| ? {",
-        "| foreach {",
-        "-erroraction",
-    ];
+    let bare = without_quoted(text);
     let begins = |part: &str| {
         let part = part.trim_start();
         let first = part.split([' ', '(']).next().unwrap_or("");
@@ -80,14 +85,37 @@ fn has_own_marks(text: &str) -> bool {
             && !part.contains("-s mix")
             && !part.starts_with("iex -")
     };
+    let is_mark = |(at, byte): (usize, u8)| {
+        let rest = || bare.get(at..).unwrap_or("");
+        matches!(byte, b'$' | b'|' | b'-' | b';')
+            && MARKS
+                .iter()
+                .any(|mark| mark.as_bytes().first() == Some(&byte) && rest().starts_with(mark))
+    };
     let trimmed = bare.trim_start();
-    marks.iter().any(|mark| bare.contains(mark))
-        || ["&(", "& (", "& $", ".("].iter().any(|start| trimmed.starts_with(start))
-        || bare.contains("; & $")
-        || bare.contains(";& $")
-        || bare.contains("; &(")
-        || bare.contains("; & (")
+    ["&(", "& (", "& $", ".("].iter().any(|start| trimmed.starts_with(start))
+        || bare.bytes().enumerate().any(is_mark)
         || bare.split([';', '|', '\n']).any(begins)
+}
+
+/// The text in small letters, without its quotes and what stands in them.
+fn without_quoted(text: &str) -> String {
+    let mut bare = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find(['\'', '"']) {
+        let (before, from) = rest.split_at(open);
+        bare.push_str(before);
+        let mut inside = from.chars();
+        let quote = inside.next();
+        let close = inside.as_str().find(|c| Some(c) == quote);
+        rest = close.and_then(|at| inside.as_str().get(at + 1..)).unwrap_or("");
+    }
+    bare.push_str(rest);
+    match bare.is_ascii() {
+        true => bare.make_ascii_lowercase(),
+        false => bare = bare.chars().flat_map(char::to_lowercase).collect(),
+    }
+    bare
 }
 
 /// Analyzes a text.
