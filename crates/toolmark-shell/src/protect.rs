@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::effects::{Certainty, Kind, Reversibility};
 use crate::expand::Arg;
 use crate::run::program_name;
+use std::cell::OnceCell;
 
 /// Why a file is protected, the weightiest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -364,9 +365,11 @@ pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
     }
 }
 
-/// The names a path consists of, split once for all that is protected.
+/// The names a path consists of, split once for all that is protected, and only where one
+/// of them begins like it.
 pub(crate) struct Names<'a> {
-    names: Vec<Name<'a>>,
+    path: &'a str,
+    names: OnceCell<Vec<Name<'a>>>,
     /// A bit for every letter that a name begins with.
     first: u128,
     /// May a name begin with any letter?
@@ -382,7 +385,7 @@ struct Name<'a> {
 
 impl<'a> Name<'a> {
     fn of(text: &'a str) -> Self {
-        let has_wildcard = text.bytes().any(|b| matches!(b, b'*' | b'?' | b'['));
+        let has_wildcard = text.bytes().any(is_wildcard);
         let byte = |at: usize| text.as_bytes().get(at).map_or(0, u8::to_ascii_lowercase);
         Self { text, has_wildcard, start: [byte(0), byte(1)] }
     }
@@ -438,41 +441,52 @@ impl<'a> Name<'a> {
 
 impl<'a> Names<'a> {
     pub(crate) fn of(path: &'a str) -> Self {
+        let (mut first, mut any) = (0, false);
+        let mut before = b'/';
+        for byte in path.bytes() {
+            if before == b'/' && byte.is_ascii() {
+                first |= 1 << byte.to_ascii_lowercase();
+            }
+            any |= !byte.is_ascii() || is_wildcard(byte);
+            before = byte;
+        }
+        Self { path, names: OnceCell::new(), first, any }
+    }
+
+    fn all(&self) -> &[Name<'a>] {
         /// Few paths are deeper.
         const DEEP: usize = 16;
-        let mut names: Vec<Name<'a>> = Vec::with_capacity(DEEP);
-        names.extend(path.split('/').filter(|name| !name.is_empty()).map(Name::of));
-        let first = names.iter().fold(0, |all, name| all | first_bit(name.text));
-        let any = !path.is_ascii() || names.iter().any(|name| name.has_wildcard);
-        Self { names, first, any }
+        self.names.get_or_init(|| {
+            let mut names: Vec<Name<'a>> = Vec::with_capacity(DEEP);
+            names.extend(self.path.split('/').filter(|name| !name.is_empty()).map(Name::of));
+            names
+        })
     }
 
     /// Does the path name what is protected, or something below it? With `below`,
     /// is something protected below the path?
     pub(crate) fn hit(&self, protected: &str, below: bool) -> bool {
-        let all = self.names.len();
-        let starts = if protected.starts_with('/') { all.min(1) } else { all };
-        let protected = match protected.as_bytes() {
-            [b'/', ..] | [.., b'/'] => protected.trim_matches('/'),
-            _ => protected,
-        };
         // Most paths have no name that begins like it.
-        let bit = first_bit(protected);
-        if !self.any && bit & self.first == 0 && bit != 0 && !protected.starts_with('*') {
+        if let [first, ..] = protected.as_bytes()
+            && !self.any
+            && first.is_ascii()
+            && !matches!(first, b'/' | b'*')
+            && self.first & 1 << first.to_ascii_lowercase() == 0
+        {
             return false;
         }
+        let names = self.all();
+        let starts = if protected.starts_with('/') { names.len().min(1) } else { names.len() };
+        let protected = protected.trim_matches('/');
         (0..starts).any(|start| {
-            self.names[start].may_be_first(protected.as_bytes())
-                && begins_alike(protected, &self.names[start..], below)
+            names[start].may_be_first(protected.as_bytes())
+                && begins_alike(protected, &names[start..], below)
         })
     }
 }
 
-/// The bit of the letter that a text begins with, whatever its case; none where that
-/// is not ASCII.
-fn first_bit(text: &str) -> u128 {
-    let first = text.bytes().next().filter(u8::is_ascii);
-    first.map_or(0, |b| 1 << b.to_ascii_lowercase())
+fn is_wildcard(byte: u8) -> bool {
+    matches!(byte, b'*' | b'?' | b'[')
 }
 
 fn begins_alike(protected: &str, names: &[Name<'_>], below: bool) -> bool {

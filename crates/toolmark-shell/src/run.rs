@@ -483,7 +483,8 @@ impl Analyzer<'_> {
         // `.env*` matches `.env`.
         let secrecy = |path: &str| {
             let stem = path.trim_end_matches('*').trim_end_matches(['.', '-', '_']);
-            self.context.secrecy(path).or_else(|| self.context.secrecy(stem).filter(|_| arg.glob))
+            let of_stem = || arg.glob.then(|| self.context.secrecy(stem)).flatten();
+            self.context.secrecy(path).or_else(of_stem)
         };
         let secrecy = secrecy(&arg.text).or_else(|| secrecy(&place.path).filter(|_| !arg.dynamic));
         let (reversibility, certainty, why) = match secrecy {

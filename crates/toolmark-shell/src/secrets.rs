@@ -2,8 +2,10 @@
 //! decide what they read.
 
 use crate::context::Context;
-use crate::paths::normalise;
+use crate::lookup::Lookup;
+use crate::paths::from_top;
 use crate::protect::{Names, Protection};
+use std::borrow::Cow;
 
 /// How secret a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +32,70 @@ impl Context<'_> {
     }
 }
 
+/// Names of files that hold secrets, some of them only in certain places.
+const NAMES: &[&str] = &[
+    ".env",
+    ".envrc",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    "credentials",
+    "credentials.json",
+    "credentials.toml",
+    "secrets.json",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.toml",
+    "secrets.env",
+    "master.key",
+    "wallet.dat",
+    ".htpasswd",
+    "shadow",
+    "gshadow",
+    "sudoers",
+    "opasswd",
+    "service-account.json",
+    "serviceaccount.json",
+    "private.pem",
+    "privkey.pem",
+    "Login Data",
+    "logins.json",
+    "key4.db",
+    ".vault-token",
+    "terraform.tfstate",
+    ".terraformrc",
+    "hosts.yml",
+    "auth.json",
+    ".dockercfg",
+    "kubeconfig",
+    ".boto",
+    ".s3cfg",
+    "token",
+    "secret",
+    "secrets",
+    ".secrets",
+];
+static KNOWN: Lookup<128> = Lookup::new(&[NAMES]);
+
 /// How secret the file at `path` is by its name.
 pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
-    let full = if path.starts_with(['/', '~']) { normalise("/", path) } else { path.to_owned() };
+    let is_whole = path.starts_with(['/', '~']);
+    let full = if is_whole { from_top(path) } else { Cow::Borrowed(path) };
     let name = full.rsplit('/').next().unwrap_or("");
     // Some file systems do not tell the case apart: `.ENV` is `.env`.
-    let lower = name.to_ascii_lowercase();
-    let name = if name == "Login Data" { name } else { lower.as_str() };
+    let lower = match name.bytes().any(|b| b.is_ascii_uppercase()) {
+        true => Cow::Owned(name.to_ascii_lowercase()),
+        false => Cow::Borrowed(name),
+    };
+    let name = if name == "Login Data" { name } else { &*lower };
     if full.starts_with("/run/secrets/") || full.starts_with("/var/run/secrets/") {
         return Some(Secrecy::Secret);
     }
@@ -52,57 +111,7 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
         return None;
     }
     let has = |piece: &str| full.contains(piece);
-    let named = matches!(
-        name,
-        ".env"
-            | ".envrc"
-            | "id_rsa"
-            | "id_dsa"
-            | "id_ecdsa"
-            | "id_ed25519"
-            | ".netrc"
-            | "_netrc"
-            | ".pgpass"
-            | ".my.cnf"
-            | ".git-credentials"
-            | ".npmrc"
-            | ".pypirc"
-            | "credentials"
-            | "credentials.json"
-            | "credentials.toml"
-            | "secrets.json"
-            | "secrets.yml"
-            | "secrets.yaml"
-            | "secrets.toml"
-            | "secrets.env"
-            | "master.key"
-            | "wallet.dat"
-            | ".htpasswd"
-            | "shadow"
-            | "gshadow"
-            | "sudoers"
-            | "opasswd"
-            | "service-account.json"
-            | "serviceaccount.json"
-            | "private.pem"
-            | "privkey.pem"
-            | "Login Data"
-            | "logins.json"
-            | "key4.db"
-            | ".vault-token"
-            | "terraform.tfstate"
-            | ".terraformrc"
-            | "hosts.yml"
-            | "auth.json"
-            | ".dockercfg"
-            | "kubeconfig"
-            | ".boto"
-            | ".s3cfg"
-            | "token"
-            | "secret"
-            | "secrets"
-            | ".secrets"
-    );
+    let named = KNOWN.has(name);
     // Some names are secret only where their programs keep them.
     let named = named
         && match name {
@@ -161,11 +170,15 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
         ".electrum/",
         ".bitcoin/",
     ];
-    // Dots are few.
-    let from_dots = full.match_indices('.').filter_map(|(at, _)| full.get(at..));
-    let kept = from_dots.into_iter().any(|rest| KEPT.iter().any(|start| rest.starts_with(start)))
-        || has("/Keychains/")
-        || has("google-chrome/");
+    let kept = full.bytes().enumerate().any(|(at, byte)| {
+        let starts = |start: &str| full.get(at..).is_some_and(|rest| rest.starts_with(start));
+        match byte {
+            b'.' => KEPT.iter().any(|start| starts(start)),
+            b'/' => starts("/Keychains/"),
+            b'g' => starts("google-chrome/"),
+            _ => false,
+        }
+    });
     let kept = kept
         || ["/.ssh", "/.aws", "/.gnupg", "/.password-store"].iter().any(|end| full.ends_with(end));
     let harmless =
@@ -188,8 +201,7 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
     if history {
         return Some(Secrecy::Secret);
     }
-    let account =
-        matches!(full.as_str(), "/etc/passwd" | "/etc/group" | "/etc/hosts" | "/etc/fstab");
+    let account = matches!(&*full, "/etc/passwd" | "/etc/group" | "/etc/hosts" | "/etc/fstab");
     (account
         || (has("/.ssh/") && !harmless)
         || name.contains("secret")

@@ -121,17 +121,17 @@ pub(crate) fn persists(context: &Context<'_>, path: &str) -> Option<(Reversibili
 
 /// Why what is written to a path takes effect in later sessions.
 fn takes_effect_later(path: &str) -> Option<&'static str> {
-    let home_file = PERSISTENT.iter().any(|end| {
-        path.ends_with(end) && path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'))
-    });
+    // All of these begin with a dot, and most paths have no name that does.
+    let home_file = path.contains("/.")
+        && PERSISTENT
+            .iter()
+            .any(|end| path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/')));
     let in_tree = path.starts_with(crate::paths::TREE);
     let project_file = in_tree && (path.ends_with("/.npmrc") || path.ends_with("/.mcp.json"));
     if home_file && !project_file {
         return Some("takes effect in later sessions");
     }
-    if PERSISTENT_DIRS.iter().any(|dir| path.contains(dir))
-        && !(in_tree && path.contains("/.husky/"))
-    {
+    if is_in_persistent_directory(path) && !(in_tree && path.contains("/.husky/")) {
         return Some("takes effect in later sessions");
     }
     matches!(
@@ -146,6 +146,16 @@ fn takes_effect_later(path: &str) -> Option<&'static str> {
             | "/etc/hosts"
     )
     .then_some("takes effect for everybody")
+}
+
+fn is_in_persistent_directory(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let is_start = |at: usize| matches!(bytes.get(at + 1), Some(b'.' | b'L' | b'e' | b'v'));
+    let mut starts = bytes.iter().enumerate().filter(|(at, byte)| **byte == b'/' && is_start(*at));
+    starts.any(|(at, _)| {
+        let rest = path.get(at..).unwrap_or("");
+        PERSISTENT_DIRS.iter().any(|directory| rest.starts_with(directory))
+    })
 }
 
 /// Is a file one that programs only add lines to, by its name?
