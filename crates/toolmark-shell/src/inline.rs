@@ -53,7 +53,8 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
         run.analyzer.left.bring("/");
     }
     let names = aliases::in_code(code, language);
-    let found = read::read(code, language, run.name, names);
+    let tokens = lex::tokens(code, language);
+    let found = read::read(&tokens, language, run.name, names);
     // What was not read may do anything.
     if found.is_partial || code.len() > lex::MAX_CHARS {
         run.analyzer.note(Some(Partial::TooDeep));
@@ -61,7 +62,7 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     let call = Call { fixed: true, indirect: true, ..run.call.clone() };
     // A database in memory goes with the program.
     let is_passing = code.contains(":memory:") && !code.contains("://");
-    let skeleton = lex::skeleton(code, language);
+    let skeleton = lex::skeleton(&tokens);
     let only_opens = writes_nothing(&skeleton);
     for deed in &found.deeds {
         if let (true, Deed::Write { path, appends: false }) = (only_opens, deed) {

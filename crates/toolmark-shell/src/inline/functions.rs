@@ -8,6 +8,7 @@ use super::tables::{
 use super::value::{Known, Value};
 use super::{Language, decode};
 use crate::expand::Arg;
+use crate::lookup::{Lookup, column};
 
 /// What a call does.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,13 +51,52 @@ fn has(table: &[&str], name: &str) -> bool {
     })
 }
 
+/// All of these tables, to tell at once that a function is in none.
+const TABLES: &[&[&str]] = &[
+    CODE,
+    COMMANDS,
+    DELETES_FILE,
+    DELETES_TREE,
+    ENVIRONMENT,
+    FORKS,
+    GLOBS,
+    HOMES,
+    HTTP,
+    HTTP_DELETES,
+    JOINS,
+    LISTS,
+    PATHS,
+    READS,
+    SAME,
+    SPAWNS,
+    TEMPORARY,
+    TEMPORARY_DIRECTORY,
+    WRITES,
+];
+const OF_PROGRAMS: [&[&str]; PROGRAMS.len()] = column!(PROGRAMS.1, &[] as &[&str]);
+static LISTED: Lookup<2048> = Lookup::new(TABLES);
+static LISTED_PROGRAMS: Lookup<256> = Lookup::new(&OF_PROGRAMS);
+
+/// Has any table the function? Most functions of most code are in none.
+fn is_listed(name: &str) -> bool {
+    let mut rest = Some(name);
+    while let Some(part) = rest {
+        if LISTED.has(part) || LISTED_PROGRAMS.has(part) {
+            return true;
+        }
+        rest = part.split_once('.').map(|(_, rest)| rest);
+    }
+    false
+}
+
 /// Is a call of this function worth reading where it has no parentheses?
 pub(super) fn is_known(name: &str, language: Language) -> bool {
     let tables =
         [SPAWNS, DELETES_TREE, DELETES_FILE, LISTS, GLOBS, WRITES, READS, CODE, FORKS, TEMPORARY];
+    let is_listed = is_listed(name);
     BARE_SPAWNS.contains(&name)
-        || tables.iter().any(|table| has(table, name))
-        || program(name, language).is_some()
+        || is_listed && tables.iter().any(|table| has(table, name))
+        || is_listed && program(name, language).is_some()
         || matches!(name, "unlink" | "rmdir" | "open" | "kill" | "require" | "delete" | "chmod")
 }
 
@@ -107,7 +147,8 @@ impl FunctionCall<'_> {
 
     pub(super) fn apply(&self) -> Called {
         let name = self.name;
-        let table = |table: &[&str]| has(table, name);
+        let is_listed = is_listed(name);
+        let table = |table: &[&str]| is_listed && has(table, name);
         if let Some(called) = self.thread() {
             return called;
         }
@@ -184,9 +225,9 @@ impl FunctionCall<'_> {
             Called::deed(Deed::Delete { what: operands(self.args), tree: false })
         } else if table(COMMANDS) {
             Called::value(Value::Command(self.words()))
-        } else if is_spawn(name, self.language) {
+        } else if table(SPAWNS) || is_other_spawn(name, self.language) {
             self.spawn()
-        } else if let Some(program) = program(name, self.language) {
+        } else if is_listed && let Some(program) = program(name, self.language) {
             self.program(program)
         } else if table(LISTS) {
             Called::value(files_below(&self.first()))
@@ -442,10 +483,10 @@ impl FunctionCall<'_> {
     }
 }
 
-fn is_spawn(name: &str, language: Language) -> bool {
+/// Does a function that is not listed with its module start a command?
+fn is_other_spawn(name: &str, language: Language) -> bool {
     let of_family = ["os.exec", "os.spawn", "Open3."];
-    has(SPAWNS, name)
-        || (BARE_SPAWNS.contains(&name) && language != Language::Python)
+    (BARE_SPAWNS.contains(&name) && language != Language::Python)
         || of_family.iter().any(|start| {
             name.strip_prefix(start).is_some_and(|rest| {
                 rest.len() < 10 && rest.chars().all(|c| c.is_ascii_lowercase() || c.is_numeric())

@@ -75,11 +75,11 @@ pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
 }
 
 /// The code without what stands in its strings, and without blanks.
-pub(super) fn skeleton(code: &str, language: Language) -> String {
+pub(super) fn skeleton(tokens: &[Token]) -> String {
     let mut out = String::new();
-    for token in tokens(code, language) {
+    for token in tokens {
         match token {
-            Token::Name(text) | Token::Number(text) => out.push_str(&text),
+            Token::Name(text) | Token::Number(text) => out.push_str(text),
             Token::Mark(mark) => out.push_str(mark),
             Token::Text(pieces) => {
                 let is_address =
@@ -496,11 +496,19 @@ impl Lexer<'_> {
     }
 
     fn mark(&mut self, first: char) {
-        let ahead: String = std::iter::once(first).chain(self.rest.clone().take(2)).collect();
-        if let Some(mark) = LONG_MARKS.iter().find(|mark| ahead.starts_with(**mark)) {
-            self.rest.by_ref().take(mark.chars().count() - 1).for_each(drop);
+        let mut ahead = self.rest.clone();
+        let (second, third) = (ahead.next(), ahead.next());
+        let is = |byte: u8, c: Option<char>| c == Some(char::from(byte));
+        let is_long = |mark: &&&str| match mark.as_bytes() {
+            [a, b] => is(*a, Some(first)) && is(*b, second),
+            [a, b, c] => is(*a, Some(first)) && is(*b, second) && is(*c, third),
+            _ => false,
+        };
+        let is_short = |mark: &&&str| mark.as_bytes().first().is_some_and(|a| is(*a, Some(first)));
+        if let Some(mark) = LONG_MARKS.iter().find(is_long) {
+            self.rest.by_ref().take(mark.len() - 1).for_each(drop);
             self.out.push(Token::Mark(mark));
-        } else if let Some(mark) = MARKS.iter().find(|mark| mark.starts_with(first)) {
+        } else if let Some(mark) = MARKS.iter().find(is_short) {
             self.out.push(Token::Mark(mark));
         }
     }

@@ -6,7 +6,7 @@ mod expressions;
 
 use super::Language;
 use super::functions::Deed;
-use super::lex::{Token, tokens};
+use super::lex::Token;
 use super::value::Value;
 use std::collections::BTreeMap;
 
@@ -34,15 +34,14 @@ pub(super) struct Deeds {
 }
 
 pub(super) fn read(
-    code: &str,
+    tokens: &[Token],
     language: Language,
     program: &str,
     names: Vec<(String, String)>,
 ) -> Deeds {
-    let tokens = tokens(code, language);
     let names = names.into_iter().map(|(short, full)| (short, Value::Name(full))).collect();
     let mut reader = Reader {
-        tokens: &tokens,
+        tokens,
         at: 0,
         language,
         program,
@@ -74,7 +73,7 @@ pub(super) struct Reader<'t> {
     work: usize,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     fn all(&mut self) {
         while self.at < self.tokens.len() {
             let before = self.at;
@@ -85,11 +84,11 @@ impl Reader<'_> {
         }
     }
 
-    fn peek(&self) -> Option<&Token> {
+    fn peek(&self) -> Option<&'t Token> {
         self.tokens.get(self.at)
     }
 
-    fn peek_at(&self, ahead: usize) -> Option<&Token> {
+    fn peek_at(&self, ahead: usize) -> Option<&'t Token> {
         self.tokens.get(self.at + ahead)
     }
 
@@ -166,7 +165,7 @@ impl Reader<'_> {
 
     /// `NAME = EXPRESSION`, or an expression alone.
     fn assignment(&mut self) {
-        let Some(Token::Name(name)) = self.peek().cloned() else { return };
+        let Some(Token::Name(name)) = self.peek() else { return };
         let is_typed = self.is_mark_at(1, ":") && self.is_mark_at(3, "=");
         let is_plain =
             self.is_mark_at(1, "=") || (self.is_mark_at(1, ":") && self.is_mark_at(2, "="));
@@ -179,12 +178,12 @@ impl Reader<'_> {
                 3
             };
             let value = self.expression();
-            self.bind(&name, value);
+            self.bind(name, value);
         } else if self.is_mark_at(1, "+=") || self.is_mark_at(1, ".=") {
             self.at += 2;
             let more = self.expression();
-            let value = self.names.get(&name).map_or(Value::Unknown, |own| own.concat(&more));
-            self.bind(&name, value);
+            let value = self.names.get(name).map_or(Value::Unknown, |own| own.concat(&more));
+            self.bind(name, value);
         } else {
             self.expression();
             // `with open(x) as f`, `mkdtemp() as d`: the name is what the call gave.

@@ -63,6 +63,11 @@ impl Value {
         Self::Text(Known::plain(text))
     }
 
+    /// The text, unless it is too long to be followed.
+    pub(super) fn followed(text: &str) -> Self {
+        Self::Text(if text.len() > MAX_TEXT { Known::unknown() } else { Known::plain(text) })
+    }
+
     /// How much it holds, in bytes or so.
     pub(super) fn weight(&self) -> usize {
         let own = match self {

@@ -22,7 +22,7 @@ impl Reader<'_> {
             match self.peek() {
                 Some(Token::Mark("." | "?.")) if dots => return self.finish(value),
                 Some(Token::Mark("." | "?." | "->" | "::")) => {
-                    let Some(Token::Name(member)) = self.peek_at(1).cloned() else {
+                    let Some(Token::Name(member)) = self.peek_at(1) else {
                         // `"rm -rf x".!` of Scala
                         if self.is_mark_at(1, "!")
                             && let Value::Text(known) = &value
@@ -32,7 +32,7 @@ impl Reader<'_> {
                         return self.finish(value);
                     };
                     self.at += 2;
-                    value = self.member(value, &member);
+                    value = self.member(value, member);
                 }
                 Some(Token::Mark("(")) => {
                     let receiver = value.clone();
@@ -131,8 +131,8 @@ impl Reader<'_> {
             return;
         }
         self.at += 2;
-        while let Some(Token::Name(name)) = self.peek().cloned() {
-            self.bind(&name, value.element());
+        while let Some(Token::Name(name)) = self.peek() {
+            self.bind(name, value.element());
             self.at += 1;
             self.take_mark(",");
         }
@@ -204,7 +204,7 @@ impl Reader<'_> {
     ) -> (Vec<Value>, Vec<(String, Value)>) {
         let (mut args, mut named) = (Vec::new(), Vec::new());
         self.at += 1;
-        while let Some(token) = self.peek().cloned() {
+        while let Some(token) = self.peek() {
             match token {
                 Token::Mark(")") => break,
                 Token::Line | Token::Mark("," | ";") => self.at += 1,
@@ -212,7 +212,7 @@ impl Reader<'_> {
                 Token::Name(name) if self.is_assigned() || self.is_mark_at(1, ":") => {
                     self.at += 2;
                     let value = self.expression();
-                    named.push((name, value));
+                    named.push((name.clone(), value));
                 }
                 _ if self.parameters(receiver) => {}
                 _ => {

@@ -96,11 +96,11 @@ impl Reader<'_> {
 
     /// `x |> File.rm_rf!()`
     pub(super) fn piped(&mut self, left: &Value) -> Value {
-        let Some(Token::Name(name)) = self.peek().cloned() else { return Value::Unknown };
-        let mut full = name;
+        let Some(Token::Name(name)) = self.peek() else { return Value::Unknown };
+        let mut full = name.clone();
         self.at += 1;
         while self.is_mark(".")
-            && let Some(Token::Name(part)) = self.peek_at(1).cloned()
+            && let Some(Token::Name(part)) = self.peek_at(1)
         {
             full = format!("{full}.{part}");
             self.at += 2;
@@ -130,15 +130,15 @@ impl Reader<'_> {
     }
 
     pub(super) fn primary(&mut self) -> Value {
-        let Some(token) = self.peek().cloned() else { return Value::Unknown };
+        let Some(token) = self.peek() else { return Value::Unknown };
         match token {
             Token::Text(pieces) => {
                 self.at += 1;
-                let mut value = self.filled(&pieces);
+                let mut value = self.filled(pieces);
                 // Texts side by side are one.
-                while let Some(Token::Text(more)) = self.peek().cloned() {
+                while let Some(Token::Text(more)) = self.peek() {
                     self.at += 1;
-                    let more = self.filled(&more);
+                    let more = self.filled(more);
                     value = value.concat(&more);
                 }
                 self.note_path(&value);
@@ -146,7 +146,7 @@ impl Reader<'_> {
             }
             Token::Shell(pieces) => {
                 self.at += 1;
-                if let Value::Text(known) = self.filled(&pieces) {
+                if let Value::Text(known) = self.filled(pieces) {
                     self.perform(Deed::Shell(known));
                 }
                 Value::Unknown
@@ -157,13 +157,13 @@ impl Reader<'_> {
             }
             Token::Number(text) => {
                 self.at += 1;
-                Value::Number(text)
+                Value::Number(text.clone())
             }
             Token::Mark("(" | "[") => self.list(),
             Token::Mark("{") => self.braces(),
             Token::Name(name) => {
                 self.at += 1;
-                self.named(&name)
+                self.named(name)
             }
             _ => Value::Unknown,
         }
@@ -201,6 +201,9 @@ impl Reader<'_> {
 
     /// The text of a string with what is put into it.
     pub(super) fn filled(&mut self, pieces: &[Piece]) -> Value {
+        if let [Piece::Plain(text)] = pieces {
+            return Value::followed(text);
+        }
         let mut all = Value::text("");
         for piece in pieces {
             let value = match piece {
@@ -279,9 +282,12 @@ impl Reader<'_> {
             }
         }
         self.take_mark(close);
-        match values.as_slice() {
-            [one] if is_round && !has_comma => one.clone(),
-            _ => Value::List(values),
+        match values.pop() {
+            Some(one) if values.is_empty() && is_round && !has_comma => one,
+            last => {
+                values.extend(last);
+                Value::List(values)
+            }
         }
     }
 
@@ -296,9 +302,9 @@ impl Reader<'_> {
         while let Some(token) = self.peek() {
             let key = match token {
                 Token::Mark("}") => break,
-                Token::Name(name) => Some(name.clone()),
+                Token::Name(name) => Some(name),
                 Token::Text(pieces) => match pieces.as_slice() {
-                    [Piece::Plain(text)] => Some(text.clone()),
+                    [Piece::Plain(text)] => Some(text),
                     _ => None,
                 },
                 _ => None,
@@ -308,7 +314,7 @@ impl Reader<'_> {
                 Some(key) => {
                     self.at += 2;
                     let value = self.expression();
-                    pairs.push((key, value));
+                    pairs.push((key.clone(), value));
                 }
                 None => {
                     let before = self.at;
