@@ -50,6 +50,15 @@ impl<'a> From<&'a Args> for Arguments<'a> {
     }
 }
 
+/// Arguments by which a command is to run on while others are made.
+pub(crate) const IN_BACKGROUND: &[&str] = &["run_in_background", "is_background"];
+
+/// Is one of these arguments switched on? Calls have few.
+pub(crate) fn is_set(args: &Value, keys: &[&str]) -> bool {
+    let mut fields = args.as_object().into_iter().flatten();
+    fields.any(|(key, value)| *value == Value::Bool(true) && keys.contains(&key.as_str()))
+}
+
 /// One call: what its tool is, what it is given, and where the session runs.
 #[derive(Debug, Clone)]
 pub struct ToolInput<'a> {
@@ -224,13 +233,14 @@ impl<'a> ToolInput<'a> {
     /// A tool nobody described: its name and its arguments are all there is.
     fn analyze_unknown(&self, context: &Context<'_>) -> Option<Analysis> {
         let args = self.args.json()?;
-        let named = by_name::analyze_named(&self.name, args, context);
+        let name = by_name::ToolName::new(&self.name);
+        let named = by_name::analyze_named(&name, args, context);
         if named.as_ref().is_some_and(|analysis| !analysis.effects.is_empty()) {
             return named;
         }
         let paths = by_name::paths(args).into_iter().map(|path| resolve(self.cwd, path));
         let paths: Vec<String> = self.paths().chain(paths).collect();
-        let writes = by_name::says(&self.name) == by_name::Says::Writes;
+        let writes = name.says == by_name::Says::Writes;
         // Nobody knows what it does to a file, but some files are none of its
         // business.
         let is_told = |e: &Effect| writes || e.kind == Kind::Persist;

@@ -2,11 +2,10 @@
 //! on, what it started and downloaded. It decides whether a call only takes back what the
 //! session did itself, or runs what it wrote.
 
-use crate::effects::ToolInput;
+use crate::effects::{IN_BACKGROUND, ToolInput, is_set};
 use crate::patch::Change;
 use crate::project::is_below;
 use crate::session::{Ended, SessionCall};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Analysis, Facts, Left, is_shared_branch};
@@ -43,9 +42,7 @@ pub fn left_by(input: &ToolInput<'_>, analysis: &Analysis) -> Left {
     match input.role() {
         ToolRole::RunsShell => {
             let args = input.args.json();
-            let is_set =
-                |key: &str| args.and_then(|args| args.get(key)) == Some(&Value::Bool(true));
-            if is_set("run_in_background") || is_set("is_background") {
+            if args.is_some_and(|args| is_set(args, IN_BACKGROUND)) {
                 analysis.commands.iter().for_each(|command| left.start(command));
             }
             left
@@ -149,6 +146,10 @@ impl Past {
             let line = line.rsplit('\r').next().unwrap_or(line).trim();
             // `To ADDRESS` stands above what a push did, `From ADDRESS` above a fetch.
             pushes = (pushes || line.starts_with("To ")) && !line.starts_with("From ");
+            // What is said here begins with one of these.
+            if !line.starts_with(['*', '[', 'f', 'A', 'O', 'S']) {
+                continue;
+            }
             let quoted = |start: &str| line.strip_prefix(start)?.strip_suffix('\'');
             let pushed = || {
                 let (_, name) = line.strip_prefix("* [new branch]")?.split_once(" -> ")?;

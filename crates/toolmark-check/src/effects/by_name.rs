@@ -90,9 +90,33 @@ fn split_words(own: &str) -> String {
     words
 }
 
-pub(super) fn says(name: &str) -> Says {
+/// The name of a tool, taken apart once for all that is asked about it.
+pub(super) struct ToolName<'n> {
+    name: &'n str,
+    /// Its words, without those of its server, with blanks between.
+    words: String,
+    pub(super) says: Says,
+}
+
+impl<'n> ToolName<'n> {
+    pub(super) fn new(name: &'n str) -> Self {
+        let words = words(name);
+        let says = words_say(&words);
+        Self { name, words, says }
+    }
+
+    fn has(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        self.words.split(' ').any(is_it)
+    }
+}
+
+fn says(name: &str) -> Says {
+    words_say(&words(name))
+}
+
+fn words_say(words: &str) -> Says {
     let mut said = Said::default();
-    for (at, word) in words(name).split(' ').filter(|word| !word.is_empty()).enumerate() {
+    for (at, word) in words.split(' ').filter(|word| !word.is_empty()).enumerate() {
         match word {
             // What is read may be called anything: `drop_view` reads nothing.
             "get" | "read" | "show" | "fetch" | "retrieve" | "export" if at == 0 => {
@@ -376,8 +400,13 @@ fn command_by_key(args: &Value) -> Option<&str> {
 
 /// What a tool would do by its name: with the text it runs, the paths it deletes,
 /// the statements it sends.
-pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> Option<Analysis> {
-    let says = match says(name) {
+pub(super) fn analyze_named(
+    tool: &ToolName<'_>,
+    args: &Value,
+    context: &Context<'_>,
+) -> Option<Analysis> {
+    let name = tool.name;
+    let says = match tool.says {
         Says::Nothing | Says::Writes if deletes_by_argument(args) => Says::Deletes,
         says => says,
     };
@@ -404,7 +433,7 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
     if !statement.is_empty() && is_sql_statement(&statement) {
         return run(&format!("psql -c {}", super::quoted(&statement)));
     }
-    if let Some(why) = by_flags(name, args) {
+    if let Some(why) = by_flags(tool, args) {
         return Some(only(name, why));
     }
     // A reset that keeps nothing, a push that asks nobody.
@@ -446,7 +475,7 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
             }
             let paths: Vec<_> = paths.into_iter().map(super::quoted).collect();
             let is_tree = args.get("recursive") == Some(&Value::Bool(true));
-            let is_file = words(name).split(' ').any(|word| word == "file") && !is_tree;
+            let is_file = tool.has(|word| word == "file") && !is_tree;
             let flags = if is_file { "-f" } else { "-rf" };
             run(&format!("rm {flags} -- {}", paths.join(" ")))
         }
@@ -455,8 +484,8 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
         }
         // Agents are transferred to, too; money comes in amounts.
         // Of a program's own functions only those that move a sum.
-        Says::Pays if !has_server(name) && !moves_sum(name) => None,
-        Says::Pays if has_amount(args) || is_always_paid(name) => {
+        Says::Pays if !has_server(name) && !moves_sum(tool) => None,
+        Says::Pays if has_amount(args) || is_always_paid(tool) => {
             Some(only(name, "says that it moves money"))
         }
         Says::Pays => None,
@@ -541,8 +570,8 @@ fn has_amount(args: &Value) -> bool {
 }
 
 /// Names that move a sum from one place to another.
-fn moves_sum(name: &str) -> bool {
-    words(name).split(' ').any(|word| {
+fn moves_sum(tool: &ToolName<'_>) -> bool {
+    tool.has(|word| {
         matches!(
             word,
             "refund" | "payout" | "transfer" | "withdraw" | "charge" | "wire" | "disburse"
@@ -551,22 +580,21 @@ fn moves_sum(name: &str) -> bool {
 }
 
 /// Names that mean money whatever they are given.
-fn is_always_paid(name: &str) -> bool {
-    let all = words(name);
-    all.split(' ').any(|word| {
+fn is_always_paid(tool: &ToolName<'_>) -> bool {
+    tool.has(|word| {
         matches!(word, "refund" | "payout" | "payouts" | "purchase" | "buy" | "withdraw" | "wire")
     })
 }
 
 /// What arguments that are switched on say: that something is destroyed, or shown to all.
-fn by_flags(name: &str, args: &Value) -> Option<&'static str> {
+fn by_flags(tool: &ToolName<'_>, args: &Value) -> Option<&'static str> {
     let destroys = |key: &String| {
         let words = split_words(key);
         let mut words = words.split(' ').filter(|word| !word.is_empty());
         words.next().is_some_and(|first| says(first) == Says::Deletes) && words.next().is_none()
     };
     // What is only planned destroys nothing.
-    if words(name).ends_with("plan") {
+    if tool.words.ends_with("plan") {
         return None;
     }
     let mut fields = args.as_object()?.iter();
@@ -576,7 +604,7 @@ fn by_flags(name: &str, args: &Value) -> Option<&'static str> {
     let keys = ["type", "visibility", "access", "acl", "scope", "grantee", "audience"];
     let all = ["anyone", "everyone", "allusers", "public", "public-read", "public-read-write"];
     let is_public = |text: &&str| all.iter().any(|word| text.eq_ignore_ascii_case(word));
-    let shares = words(name).split(' ').any(|word| {
+    let shares = tool.has(|word| {
         matches!(word, "share" | "permission" | "permissions" | "acl" | "visibility" | "access")
     });
     (shares && texts(args, &keys).iter().any(is_public)).then_some("makes something public")
@@ -591,6 +619,12 @@ fn is_deleting_mutation(text: &str) -> bool {
 /// To cancel is everyday work of many tools, but not of those that handle money.
 fn ends_payment(name: &str) -> bool {
     let servers = ["stripe", "paypal", "braintree", "adyen", "square", "billing"];
+    // Most names have neither word.
+    let bytes = name.as_bytes();
+    let may = |word: &[u8]| bytes.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+    if !may(b"cancel") && !may(b"void") {
+        return false;
+    }
     let all = split_words(name);
     let has = |list: &[&str]| all.split(' ').any(|word| list.contains(&word));
     has(&["cancel", "void"]) && has(&servers)
@@ -599,7 +633,7 @@ fn ends_payment(name: &str) -> bool {
 /// Is the call only to show what it would do?
 fn is_rehearsal(args: &Value) -> bool {
     let keys = ["dry_run", "dryRun", "dryrun", "preview", "what_if"];
-    keys.iter().any(|key| args.get(*key) == Some(&Value::Bool(true)))
+    super::is_set(args, &keys)
 }
 
 /// An analysis with one effect, which the name alone makes likely.
@@ -726,7 +760,8 @@ mod tests {
             ("github-list_commits", json!({"owner": "a"}), None),
             ("mcp__okta__grant_role", json!({"user": "x", "role": "admin"}), Some(Decision::Ask)),
         ] {
-            let decision = analyze_named(name, &args, &context).map(|analysis| analysis.decision);
+            let decision = analyze_named(&ToolName::new(name), &args, &context)
+                .map(|analysis| analysis.decision);
             assert_eq!(decision, want, "{name}");
         }
     }

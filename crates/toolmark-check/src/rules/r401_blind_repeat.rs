@@ -103,6 +103,7 @@
 //! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
 //! ```
 
+use crate::effects::{IN_BACKGROUND, is_set};
 use crate::recorder::{Draft, Recorder};
 use crate::recovery::Fault;
 use crate::rule::{Rule, page};
@@ -176,6 +177,5 @@ fn started_twice(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 }
 
 fn is_in_background(call: &SessionCall<'_>) -> bool {
-    let is_set = |key: &str| call.args().and_then(|args| args.get(key)?.as_bool()) == Some(true);
-    call.role == ToolRole::RunsShell && (is_set("run_in_background") || is_set("is_background"))
+    call.role == ToolRole::RunsShell && call.args().is_some_and(|args| is_set(args, IN_BACKGROUND))
 }
