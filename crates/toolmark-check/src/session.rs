@@ -16,7 +16,7 @@ use crate::words::Words;
 use foldhash::{HashMap, HashMapExt};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
@@ -52,6 +52,25 @@ impl Ended {
     }
 }
 
+/// What the calls of a session share: sessions run the same commands and touch the same
+/// files many times.
+#[derive(Debug, Default)]
+struct Known<'a> {
+    lines: RefCell<HashMap<&'a str, Rc<CommandLine<'a>>>>,
+    analyses: RefCell<HashMap<AnalysisKey<'a>, Rc<Analysis>>>,
+}
+
+impl<'a> Known<'a> {
+    fn line(&self, text: &'a str) -> Rc<CommandLine<'a>> {
+        let mut lines = self.lines.borrow_mut();
+        Rc::clone(lines.entry(text).or_insert_with(|| Rc::new(CommandLine::new(text))))
+    }
+}
+
+/// What the analysis of a call hangs on: its tool and the working directory, of which there
+/// is one copy per session, and the command or the path.
+type AnalysisKey<'a> = (*const str, Option<*const str>, &'a str);
+
 /// One call of the agent.
 #[derive(Debug)]
 pub struct SessionCall<'a> {
@@ -81,8 +100,9 @@ pub struct SessionCall<'a> {
     /// The text of the result, where it had to be decoded and there is room for it.
     decoded: OnceCell<String>,
     room: Rc<Cell<usize>>,
-    line: OnceCell<Option<Box<CommandLine<'a>>>>,
-    analysis: OnceCell<Option<Analysis>>,
+    known: Rc<Known<'a>>,
+    line: OnceCell<Option<Rc<CommandLine<'a>>>>,
+    analysis: OnceCell<Option<Rc<Analysis>>>,
     effects: OnceCell<Vec<Effect>>,
     class: OnceCell<Option<ErrorClass>>,
 }
@@ -192,8 +212,13 @@ impl<'a> SessionCall<'a> {
         if self.role != ToolRole::RunsShell {
             return None;
         }
-        let command = || Some(Box::new(CommandLine::new(command_of(self.spec?, self.args()?)?)));
-        self.line.get_or_init(command).as_deref()
+        let line = || {
+            Some(match command_of(self.spec?, self.args()?)? {
+                Cow::Borrowed(text) => self.known.line(text),
+                Cow::Owned(text) => Rc::new(CommandLine::new(text)),
+            })
+        };
+        self.line.get_or_init(line).as_deref()
     }
 
     /// The working directory of the session when the call was made.
@@ -212,7 +237,38 @@ impl<'a> SessionCall<'a> {
     /// `None` for calls that neither run a command nor touch a file.
     #[must_use]
     pub fn analysis(&self) -> Option<&Analysis> {
-        self.analysis.get_or_init(|| self.analyze_with(&[], &[])).as_ref()
+        let analyze = || self.analyze_with(&[], &[]).map(Rc::new);
+        let analysis = self.analysis.get_or_init(|| {
+            let Some(key) = self.analysis_key() else { return analyze() };
+            let known = self.known.analyses.borrow().get(&key).cloned();
+            known.or_else(|| {
+                let analysis = analyze()?;
+                self.known.analyses.borrow_mut().insert(key, Rc::clone(&analysis));
+                Some(analysis)
+            })
+        });
+        analysis.as_deref()
+    }
+
+    /// What its analysis hangs on, where that is one text.
+    fn analysis_key(&self) -> Option<AnalysisKey<'a>> {
+        let (spec, args) = (self.spec?, self.args()?);
+        if spec.selector.is_some() || spec.directory.get(args).is_some() {
+            return None;
+        }
+        let text = match self.role {
+            ToolRole::RunsShell => match command_of(spec, args)? {
+                Cow::Borrowed(text) => text,
+                Cow::Owned(_) => return None,
+            },
+            ToolRole::Reads | ToolRole::Writes | ToolRole::Edits => {
+                let mut texts = spec.path.texts(args);
+                let path = texts.next()?;
+                texts.next().is_none().then_some(path)?
+            }
+            _ => return None,
+        };
+        Some((Rc::as_ptr(&self.tool), self.cwd.as_ref().map(Rc::as_ptr), text))
     }
 
     /// The same, where earlier calls downloaded files or put secrets into them.
@@ -445,6 +501,7 @@ impl<'a> Session<'a> {
         let mut names: HashMap<(&str, Option<&str>), Named<'a>> = HashMap::new();
         let mut calls = Vec::with_capacity(trajectory.calls.len());
         let room = Rc::new(Cell::new(MAX_DECODED));
+        let known = Rc::new(Known::default());
         for ((index, call), (event, turn)) in trajectory.calls.iter().enumerate().zip(places) {
             while let Some(moved) = moves.next_if(|moved| moved.call <= index) {
                 cwd = Some(moved.to.get().as_ref().into());
@@ -478,6 +535,7 @@ impl<'a> Session<'a> {
                 project: Rc::clone(&project),
                 decoded: OnceCell::new(),
                 room: Rc::clone(&room),
+                known: Rc::clone(&known),
                 line: OnceCell::new(),
                 analysis: OnceCell::new(),
                 effects: OnceCell::new(),
