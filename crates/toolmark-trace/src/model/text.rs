@@ -33,31 +33,46 @@ struct Layout {
     /// The line breaks, in order.
     breaks: Vec<u32>,
     /// How many characters come before every [`Layout::STRIDE`]th byte; none where all
-    /// are ASCII.
-    characters: Option<Vec<u32>>,
+    /// are ASCII. Counted when a place far behind the start of its line is asked for.
+    characters: OnceLock<Option<Vec<u32>>>,
 }
 
 impl Layout {
     /// Bytes between two counts of characters.
     const STRIDE: usize = 512;
+    /// The characters of so many bytes are counted one by one.
+    const NEAR: usize = 16 << 10;
 
     fn new(bytes: &[u8]) -> Self {
         let breaks = memchr::memchr_iter(b'\n', bytes).map(|at| at as u32).collect();
-        let characters = (!bytes.is_ascii()).then(|| {
-            let mut before = 0;
-            let counts = bytes.chunks(Self::STRIDE).map(|chunk| {
-                let here = before;
-                before += characters(chunk);
-                here
-            });
-            counts.collect()
+        Self { breaks, characters: OnceLock::new() }
+    }
+
+    fn counts(bytes: &[u8]) -> Option<Vec<u32>> {
+        if bytes.is_ascii() {
+            return None;
+        }
+        let mut before = 0;
+        let counts = bytes.chunks(Self::STRIDE).map(|chunk| {
+            let here = before;
+            before += characters(chunk);
+            here
         });
-        Self { breaks, characters }
+        Some(counts.collect())
+    }
+
+    /// How many characters there are from one byte to another.
+    fn characters_between(&self, bytes: &[u8], start: usize, end: usize) -> u32 {
+        if end - start <= Self::NEAR {
+            return characters(&bytes[start..end]);
+        }
+        self.characters_before(bytes, end) - self.characters_before(bytes, start)
     }
 
     /// How many characters come before a byte.
     fn characters_before(&self, bytes: &[u8], offset: usize) -> u32 {
-        let Some(counts) = &self.characters else { return offset as u32 };
+        let counts = self.characters.get_or_init(|| Self::counts(bytes));
+        let Some(counts) = counts else { return offset as u32 };
         let Some(last) = counts.len().checked_sub(1) else { return 0 };
         let nearest = (offset / Self::STRIDE).min(last);
         counts[nearest] + characters(&bytes[nearest * Self::STRIDE..offset])
@@ -90,7 +105,7 @@ impl Block {
             Some(last) => layout.breaks[last] as usize + 1,
             None => 0,
         };
-        let here = layout.characters_before(bytes, offset) - layout.characters_before(bytes, start);
+        let here = layout.characters_between(bytes, start, offset);
         let column = if lines == 0 { self.column.saturating_add(here) } else { here };
         Mark { line: self.line.saturating_add(lines as u32), column }
     }
