@@ -160,10 +160,9 @@ fn call_key(call: &SessionCall<'_>, directory: &str, at: usize) -> CallKey {
         let mut dir = directory.to_owned();
         let start = enter(script, &mut dir);
         let shown = command.get(start..).unwrap_or(command);
-        let words: Vec<&str> = shown.split_whitespace().collect();
         return CallKey {
             work: hash(&(&*dir, toolmark_shell::key(command, script))),
-            text: hash(&(&*dir, words)),
+            text: hash_words(&dir, shown),
             place: hash(&*dir),
         };
     }
@@ -214,12 +213,43 @@ fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     FixedState::default().hash_one(value)
 }
 
+/// A text in a directory, however its words are set apart.
+fn hash_words(directory: &str, text: &str) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    directory.hash(&mut hasher);
+    text.split_whitespace().for_each(|word| word.hash(&mut hasher));
+    hasher.finish()
+}
+
 /// As different as the JSON of two values is.
 fn hash_value(value: &Value, hasher: &mut impl Hasher) {
+    // Text is as different as the value that is written like it.
     match value {
         Value::String(text) => text.hash(hasher),
+        Value::Bool(true) => "true".hash(hasher),
+        Value::Bool(false) => "false".hash(hasher),
+        Value::Number(number) => match number.as_u64() {
+            Some(number) => hash_number(number, hasher),
+            None => number.to_string().hash(hasher),
+        },
         value => value.to_string().hash(hasher),
     }
+}
+
+/// The digits of a number.
+fn hash_number(mut number: u64, hasher: &mut impl Hasher) {
+    let mut digits = [b'0'; 20];
+    let mut start = digits.len() - 1;
+    for (at, digit) in digits.iter_mut().enumerate().rev() {
+        *digit += (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            start = at;
+            break;
+        }
+    }
+    let digits = digits.get(start..).and_then(|digits| std::str::from_utf8(digits).ok());
+    digits.unwrap_or_default().hash(hasher);
 }
 
 /// The first program of a script that is none of these.

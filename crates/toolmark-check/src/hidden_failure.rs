@@ -6,6 +6,7 @@ use crate::error_class::{ErrorClass, Shown, is_not_found, of_command};
 use crate::purpose::Purpose;
 use crate::session::{Ended, SessionCall};
 use crate::shell::CommandLine;
+use crate::words::Words;
 use std::borrow::Cow;
 
 /// A failure that the exit code does not show.
@@ -17,6 +18,17 @@ pub struct HiddenFailure {
     pub line: String,
 }
 
+/// Without these, only the output of tests and builds shows a failure.
+static SIGNS: Words = Words::new(|| {
+    Words::searcher(&[
+        "not found",
+        "EADDRINUSE",
+        "already in use",
+        "is not available",
+        "Traceback (most recent call last)",
+    ])
+});
+
 /// What Python prints before it gives up.
 const TRACEBACK: &str = "Traceback (most recent call last):";
 
@@ -26,7 +38,10 @@ pub(crate) fn find(call: &SessionCall<'_>) -> Option<HiddenFailure> {
     if call.ended == Ended::Failed {
         return None;
     }
-    find_in_line(call.line()?, || call.result())
+    find_in_line(call.line()?, |purpose| {
+        let is_run = matches!(purpose, Purpose::Tests | Purpose::Builds);
+        if is_run || call.may_say(&SIGNS) { call.result() } else { None }
+    })
 }
 
 /// The failure that a command hides which says it succeeded, given what it
@@ -36,18 +51,18 @@ pub fn find_in<'t>(
     command: &str,
     printed: impl FnOnce() -> Option<Cow<'t, str>>,
 ) -> Option<HiddenFailure> {
-    find_in_line(&CommandLine::new(command), printed)
+    find_in_line(&CommandLine::new(command), |_| printed())
 }
 
 fn find_in_line<'t>(
     command: &CommandLine<'_>,
-    printed: impl FnOnce() -> Option<Cow<'t, str>>,
+    printed: impl FnOnce(Purpose) -> Option<Cow<'t, str>>,
 ) -> Option<HiddenFailure> {
     if !command.proves_nothing() || command.only_looks() {
         return None;
     }
     let purpose = command.purpose();
-    let text = printed()?;
+    let text = printed(purpose)?;
     let text = Shown::new(&text);
     let is_python = command.contains("python");
     let line = text

@@ -4,6 +4,7 @@
 use crate::error_class::ErrorClass;
 use crate::session::{Session, SessionCall};
 use crate::shell::CommandLine;
+use crate::words::Words;
 use toolmark_trace::Status;
 
 /// Words before a run of tests that is meant to fail.
@@ -70,6 +71,9 @@ pub(super) fn is_expected(
 /// Words of a request for tests that fail.
 const ASKED_TO_FAIL: &[&str] = &["failing test", "test-driven", "tdd", "tests that fail"];
 
+/// Parts of these words that a request without them lacks.
+static ASKED: Words = Words::new(|| Words::any_case(&["driven", "tdd", "fail"]));
+
 /// So many events before a run are looked through for the request.
 const MAX_EVENTS: usize = 2000;
 
@@ -84,8 +88,10 @@ fn is_announced(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
     let before = session.events().get(..call.event).unwrap_or_default();
     let request = before.iter().rev().take(MAX_EVENTS).find(|event| event.starts_turn());
     let is_asked = request.and_then(|event| event.text.as_ref()).is_some_and(|text| {
-        let text = text.plain().to_lowercase();
-        ASKED_TO_FAIL.iter().any(|words| text.contains(words))
+        ASKED.may_be_in(text.source().raw()) && {
+            let text = text.plain().to_lowercase();
+            ASKED_TO_FAIL.iter().any(|words| text.contains(words))
+        }
     });
     is_asked
         || described.is_some_and(says)

@@ -77,6 +77,7 @@ use crate::session::Session;
 use crate::shell::CommandLine;
 use crate::words::Words;
 use foldhash::{HashSet, HashSetExt};
+use memchr::memmem;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -175,8 +176,12 @@ fn is_shell(line: &str) -> bool {
 fn misread(command: &CommandLine<'_>, shown: &str) -> Option<Fault> {
     /// The shell speaks first.
     const LINES: usize = 40;
+    let has = |words: &str| memmem::find(shown.as_bytes(), words.as_bytes()).is_some();
+    let has_glob = has("no matches found: ");
+    let has_option = has(": -");
+    let has_program = has("command not found");
     for line in shown.lines().take(LINES) {
-        if let Some((_, rest)) = line.split_once("no matches found: ") {
+        if has_glob && let Some((_, rest)) = line.split_once("no matches found: ") {
             let word = rest.trim();
             let is_meant = word.contains('[') && word.contains(']') && command.contains(word);
             if is_shell(line) && is_meant {
@@ -191,11 +196,12 @@ fn misread(command: &CommandLine<'_>, shown: &str) -> Option<Fault> {
             let message = format!("the shell cannot read the command: {words}");
             return Some(Fault { kind: "syntax", message });
         }
-        if let Some(option) = option_as_file(command, line) {
+        if has_option && let Some(option) = option_as_file(command, line) {
             let message = format!("{option} stands behind the operands and is taken for a file");
             return Some(Fault { kind: "option", message });
         }
-        if let Some(word) = not_found(line)
+        if has_program
+            && let Some(word) = not_found(line)
             && runs_in_text(command, word)
         {
             let message = format!("the shell runs `{word}`, which was meant as text");

@@ -61,6 +61,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session};
 use crate::shell::CommandLine;
+use memchr::memmem;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 
@@ -132,11 +133,14 @@ fn nothing_ran(result: &str) -> Option<&'static str> {
         "Ran 0 tests in",
         "No tests found!",
     ];
+    let has = |words: &str| memmem::find(result.as_bytes(), words.as_bytes()).is_some();
+    // Most results say nothing of this, and are not read line by line.
+    let running = if has("running ") { result } else { "" };
     let counts = || {
-        let lines = result.lines().filter_map(|line| line.trim().strip_prefix("running "));
+        let lines = running.lines().filter_map(|line| line.trim().strip_prefix("running "));
         lines.filter_map(|rest| rest.split(' ').next()?.parse::<u64>().ok())
     };
-    if let Some(words) = SAID.iter().find(|words| result.contains(**words)) {
+    if let Some(words) = SAID.iter().find(|words| has(words)) {
         // A file that cannot be loaded is a failure, not a filter.
         let has_run = result.contains(" passed")
             || result.contains(" error")
@@ -152,8 +156,9 @@ fn nothing_ran(result: &str) -> Option<&'static str> {
         let is_filtered = result.contains("filtered out") && !result.contains("; 0 filtered out");
         return (ran == 0 && is_filtered).then_some("running 0 tests");
     }
+    let packages = if has("[no tests to run]") { result } else { "" };
     let packages =
-        result.lines().filter(|line| line.starts_with("ok  \t") || line.starts_with("FAIL\t"));
+        packages.lines().filter(|line| line.starts_with("ok  \t") || line.starts_with("FAIL\t"));
     let (mut all, mut without) = (0, 0);
     for line in packages {
         all += 1;

@@ -208,11 +208,13 @@ fn is_compacted(session: &Session<'_>, first: &SessionCall<'_>, second: &Session
 fn run_of(call: &SessionCall<'_>) -> Option<String> {
     let command = call.line()?;
     let run = command.split('|').next()?;
-    let has_no_check = match run.len() == command.len() {
-        true => command.checks().is_empty(),
-        false => CommandLine::new(run).checks().is_empty(),
-    };
-    if has_no_check {
+    // Up to a bar that nothing encloses, both are read alike.
+    let is_plain = !run.bytes().any(|b| matches!(b, b'\'' | b'"' | b'`' | b'('));
+    let is_all = run.len() == command.len();
+    if (is_all || is_plain) && command.checks().is_empty() {
+        return None;
+    }
+    if !is_all && CommandLine::new(run).checks().is_empty() {
         return None;
     }
     let words: Vec<&str> =
@@ -233,13 +235,31 @@ fn found_refiltered(
     }
 }
 
+/// Every letter and digit as a small letter, and what is beyond ASCII as it is; 0 else.
+const LETTERS: [u8; 256] = {
+    let mut letters = [0; 256];
+    let mut byte = 1;
+    while byte < letters.len() {
+        let own = byte as u8;
+        if own.is_ascii_alphanumeric() || !own.is_ascii() {
+            letters[byte] = own.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    letters
+};
+
 /// The tool and the letters and digits of its arguments.
 fn letters(call: &SessionCall<'_>) -> u64 {
     let raw = call.call.args.as_ref().map(|args| args.raw()).unwrap_or_default();
-    let mut letters = Vec::with_capacity(raw.len());
-    for byte in raw.bytes().filter(|b| b.is_ascii_alphanumeric() || !b.is_ascii()) {
-        letters.push(byte.to_ascii_lowercase());
+    let mut letters = raw.into_owned().into_bytes();
+    let mut kept = 0;
+    for at in 0..letters.len() {
+        let byte = LETTERS[usize::from(letters[at])];
+        letters[kept] = byte;
+        kept += usize::from(byte != 0);
     }
+    letters.truncate(kept);
     FixedState::default().hash_one((&call.tool, letters))
 }
 

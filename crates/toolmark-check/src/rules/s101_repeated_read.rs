@@ -130,11 +130,12 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::stand_in::{Deed, Fit, Span};
-use crate::text::{Numbering, head, lines};
+use crate::text::{Numbering, find, head, lines};
 use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashMapExt, HashSet};
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::hash::BuildHasher;
 use toolmark_hosts::toolset::{Name, ToolRole};
 use toolmark_outcome::Role;
@@ -287,7 +288,8 @@ fn output(result: &str) -> &str {
 /// The result without what the host adds to it.
 fn bare(result: &str) -> &str {
     let body = crate::files::body(result);
-    body.split("<system-reminder>").next().unwrap_or(body).trim_end()
+    let end = memmem::find(body.as_bytes(), b"<system-reminder>").unwrap_or(body.len());
+    body.get(..end).unwrap_or(body).trim_end()
 }
 
 /// The numbered lines of a result; empty where it has none.
@@ -315,6 +317,9 @@ impl<'s, 'a> Seen<'s, 'a> {
             return;
         }
         self.last = Some(call);
+        if !read.marks.is_empty() {
+            self.lines.reserve(memchr_iter(b'\n', text.as_bytes()).count().min(MAX_LINES));
+        }
         for (number, line) in numbered(&text, read.marks) {
             if self.lines.len() < MAX_LINES {
                 self.lines.insert(number, (hash(line), call.index));
@@ -377,12 +382,18 @@ fn repeats<'s, 'a>(
         if is_whole || text.len() > earlier.len() || text.lines().count() < FEW_LINES {
             return false;
         }
-        memmem::find_iter(earlier.as_bytes(), text.as_bytes()).any(|at| {
+        let bytes = earlier.as_bytes();
+        let mut from = 0;
+        while let Some(at) = find(earlier, text, from) {
             let end = at + text.len();
-            let bytes = earlier.as_bytes();
-            (at == 0 || bytes.get(at - 1) == Some(&b'\n'))
+            if (at == 0 || bytes.get(at - 1) == Some(&b'\n'))
                 && bytes.get(end).is_none_or(|next| matches!(next, b'\n' | b'\r'))
-        })
+            {
+                return true;
+            }
+            from = end;
+        }
+        false
     };
     before.texts.iter().rev().find(|(earlier, _)| holds(earlier)).map(|(_, first)| *first)
 }
@@ -414,22 +425,31 @@ fn forget<'s, 'a>(
 }
 
 /// What happened between two reads that may be a reason for the second.
-struct Doubts<'a> {
+struct Doubts<'s, 'a> {
+    session: &'s Session<'a>,
     /// Commands that may change files, by their place among the events.
     commands: Vec<(usize, Cow<'a, str>)>,
     /// Calls after which every file may be another, likewise.
     upheavals: Vec<usize>,
-    /// Messages of the user that are a reason to look again, likewise.
-    requests: Vec<usize>,
+    /// Messages of the user that are a reason to look again, likewise; read when a repeated
+    /// read needs a reason.
+    requests: OnceCell<Vec<usize>>,
 }
 
-impl<'a> Doubts<'a> {
-    fn new(session: &Session<'_>) -> Self {
-        let events = session.events().iter().enumerate().filter(|(_, event)| event.starts_turn());
-        let asks = |text: &toolmark_trace::Payload| asks(&text.plain());
-        let requests = events.filter(|(_, event)| event.text.as_ref().is_some_and(asks));
-        let requests = requests.map(|(at, _)| at).collect();
-        Self { commands: Vec::new(), upheavals: Vec::new(), requests }
+impl<'s, 'a> Doubts<'s, 'a> {
+    fn new(session: &'s Session<'a>) -> Self {
+        let (commands, upheavals) = (Vec::new(), Vec::new());
+        Self { session, commands, upheavals, requests: OnceCell::new() }
+    }
+
+    fn requests(&self) -> &[usize] {
+        self.requests.get_or_init(|| {
+            let asks = |text: &toolmark_trace::Payload| asks(&text.plain());
+            let events = self.session.events().iter().enumerate();
+            let turns = events.filter(|(_, event)| event.starts_turn());
+            let requests = turns.filter(|(_, event)| event.text.as_ref().is_some_and(asks));
+            requests.map(|(at, _)| at).collect()
+        })
     }
 
     fn note(&mut self, call: &SessionCall<'a>) {
@@ -453,7 +473,7 @@ impl<'a> Doubts<'a> {
             let next = places.get(places.partition_point(|at| *at <= first.event));
             next.is_some_and(|at| *at < call.event)
         };
-        if is_between(&self.upheavals) || is_between(&self.requests) {
+        if is_between(&self.upheavals) || is_between(self.requests()) {
             return true;
         }
         let name = path.rsplit('/').next().unwrap_or(path);

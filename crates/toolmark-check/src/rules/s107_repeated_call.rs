@@ -153,7 +153,8 @@ fn is_question(call: &SessionCall<'_>) -> bool {
     match call.role {
         ToolRole::SearchesContent | ToolRole::SearchesNames | ToolRole::Lists => true,
         ToolRole::RunsShell => call.line().is_some_and(|command| {
-            if !call.only_looks() {
+            let is_read = || command.stand_in().is_some_and(|found| found.deed == Deed::Read);
+            if !call.only_looks() || is_read() {
                 return false;
             }
             let words = command.split(|c: char| !(c.is_alphanumeric() || "-./_".contains(c)));
@@ -163,8 +164,7 @@ fn is_question(call: &SessionCall<'_>) -> bool {
                     false => word == *live,
                 })
             });
-            let is_read = command.stand_in().is_some_and(|found| found.deed == Deed::Read);
-            !is_live && !is_read
+            !is_live
         }),
         _ => false,
     }
