@@ -217,7 +217,15 @@ fn hash(value: &(impl Hash + ?Sized)) -> u64 {
 fn hash_words(directory: &str, text: &str) -> u64 {
     let mut hasher = FixedState::default().build_hasher();
     directory.hash(&mut hasher);
-    text.split_whitespace().for_each(|word| word.hash(&mut hasher));
+    let blank = |b: &u8| matches!(b, b'\t'..=b'\r' | b' ');
+    match text.is_ascii() {
+        true => text
+            .as_bytes()
+            .split(blank)
+            .filter(|word| !word.is_empty())
+            .for_each(|word| word.hash(&mut hasher)),
+        false => text.split_whitespace().for_each(|word| word.hash(&mut hasher)),
+    }
     hasher.finish()
 }
 

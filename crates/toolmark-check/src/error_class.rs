@@ -8,9 +8,11 @@ use crate::purpose::Purpose;
 use crate::session::{Ended, SessionCall};
 use crate::shell::CommandLine;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use memchr::memmem;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_trace::Status;
 
@@ -317,10 +319,19 @@ const LISTS: &[Words] = &[
     MISSING_RUNNER,
 ];
 
+/// All words, in the order of their lists.
+fn all_words() -> impl Iterator<Item = &'static str> {
+    LISTS.iter().flat_map(|list| list.iter().map(|(words, _)| *words))
+}
+
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let words = LISTS.iter().flat_map(|list| list.iter().map(|(words, _)| *words));
-    AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(words).ok()
+    AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(all_words()).ok()
 });
+
+/// How many texts were looked through. To make the finder costs as much as to look for every
+/// word in some hundred texts: a hook has one.
+static LOOKED_THROUGH: AtomicUsize = AtomicUsize::new(0);
+const MANY: usize = 64;
 
 /// Which words of the lists a text has: a bit each, in their order.
 type FoundWords = [u64; 4];
@@ -513,11 +524,23 @@ impl<'t> Shown<'t> {
 
     fn find_words(&self) -> FoundWords {
         let mut found = FoundWords::default();
+        let mut note = |at: usize| {
+            if let Some(bits) = found.get_mut(at / 64) {
+                *bits |= 1 << (at % 64);
+            }
+        };
+        let is_many = LOOKED_THROUGH.fetch_add(1, Ordering::Relaxed) >= MANY;
+        let finder = if is_many { FINDER.as_ref() } else { None };
         for part in [self.start, self.end] {
-            let words = FINDER.iter().flat_map(|finder| finder.find_overlapping_iter(part));
-            for at in words.map(|word| word.pattern().as_usize()) {
-                if let Some(bits) = found.get_mut(at / 64) {
-                    *bits |= 1 << (at % 64);
+            match finder {
+                Some(finder) => {
+                    let words = finder.find_overlapping_iter(part);
+                    words.for_each(|word| note(word.pattern().as_usize()));
+                }
+                None => {
+                    let has = |words: &str| memmem::find(part.as_bytes(), words.as_bytes());
+                    let words = all_words().enumerate().filter(|(_, words)| has(words).is_some());
+                    words.for_each(|(at, _)| note(at));
                 }
             }
         }

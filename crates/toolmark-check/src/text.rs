@@ -77,15 +77,19 @@ impl<'m> Numbering<'m> {
         let bytes = line.as_bytes();
         let start = bytes.iter().position(|b| *b != b' ')?;
         let mut at = start;
-        let mut number = Some(0_usize);
+        let mut number = 0_usize;
         while let Some(digit) = bytes.get(at).filter(|b| b.is_ascii_digit()) {
-            let grown = number.and_then(|number| number.checked_mul(10));
-            number = grown.and_then(|number| number.checked_add(usize::from(*digit - b'0')));
+            number = number.wrapping_mul(10).wrapping_add(usize::from(*digit - b'0'));
             at += 1;
         }
         if at == start || !self.is_plain {
             return self.split_oddly(line, start, at);
         }
+        // More digits may be more than a number holds.
+        let number = match at - start < 19 {
+            true => Some(number),
+            false => line.get(start..at)?.parse().ok(),
+        };
         let rest = line.get(at..)?;
         let body = self.marks.iter().find_map(|mark| rest.strip_prefix(&**mark))?;
         Some((number?, body))

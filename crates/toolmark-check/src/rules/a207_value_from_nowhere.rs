@@ -183,6 +183,10 @@ fn identifiers(args: &Value) -> Vec<Identifier<'_>> {
 }
 
 fn identifier(text: &str) -> Option<Identifier<'_>> {
+    // Nearly all texts are shorter or longer.
+    if !matches!(text.len(), 32 | 36 | 40 | 64) {
+        return None;
+    }
     let is_hex = |part: &str| part.bytes().all(|b| b.is_ascii_hexdigit());
     let has_both =
         text.bytes().any(|b| b.is_ascii_digit()) && text.bytes().any(|b| b.is_ascii_alphabetic());
@@ -200,7 +204,10 @@ fn identifier(text: &str) -> Option<Identifier<'_>> {
 
 /// The runs of letters, digits and hyphens of a text that may be identifiers.
 fn runs(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+    text.as_bytes()
+        .split(|b| !b.is_ascii_alphanumeric() && *b != b'-')
+        .filter(|run| run.len() >= 32)
+        .filter_map(|run| std::str::from_utf8(run).ok())
         .map(|run| run.trim_matches('-'))
         .filter(|run| (32..=65).contains(&run.len()))
 }
