@@ -40,8 +40,9 @@ pub(crate) fn is_powershell(text: &str) -> bool {
 /// Does a part of the text begin with a command of its own?
 fn begins_with_cmdlet(text: &str) -> bool {
     // Its own names have capitals; programs of other shells have none.
-    let is_own = |pair: &[u8]| matches!(pair, [b'-', next] if next.is_ascii_uppercase());
-    if !text.as_bytes().windows(2).any(is_own) {
+    let bytes = text.as_bytes();
+    let is_own = |(at, _): (usize, &str)| bytes.get(at + 1).is_some_and(u8::is_ascii_uppercase);
+    if !text.match_indices('-').any(is_own) {
         return false;
     }
     let mut starts = text.split(['|', ';', '\n', '{', '(', '=']).take(64);
