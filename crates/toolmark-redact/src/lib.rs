@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod first_look;
 mod mask;
 mod names;
 mod redactor;

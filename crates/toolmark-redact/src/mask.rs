@@ -4,9 +4,10 @@
 //! every key the agent ever printed. What a token is stays visible (`ghp_…`), the
 //! secret itself does not.
 
+use crate::first_look::may_hold_secret;
 use crate::names::{is_placeholder, secret_name};
 use crate::sanitize::without_sequences;
-use crate::scan::{Proof, Scan, Secret, may_hold_secret};
+use crate::scan::{Proof, Scan, Secret};
 use std::borrow::Cow;
 
 /// What stands in place of a secret.
@@ -19,7 +20,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     if may_hold_secret(text.as_bytes()) { redact_whole(text) } else { Cow::Borrowed(text) }
 }
 
-fn redact_whole(text: &str) -> Cow<'_, str> {
+pub(crate) fn redact_whole(text: &str) -> Cow<'_, str> {
     let hidden = masked(text, Scan::new(text, Proof::Likely), MASK);
     // A colour in the middle of a secret, as `grep --color` prints it, hides it from
     // the scan, but not from whoever reads it.

@@ -7,6 +7,7 @@
 //! prepared at start-up; works on decoded text and on the text inside JSON strings
 //! alike.
 
+use crate::first_look::LONGEST_NAME;
 use crate::names::{self, Name, is_placeholder, is_random, may_end_name, secret_name};
 use crate::sanitize::ends_sequence;
 use crate::shapes::{Of, SHAPES, Shape, key_label, login, shapes_at};
@@ -80,7 +81,7 @@ fn searchers(length: usize) -> Option<&'static [Searcher; 2]> {
 
 /// The pairs of bytes that secrets may begin with, a bit each: most pairs of a text begin
 /// nothing.
-struct Starts([u64; 1024]);
+pub(crate) struct Starts([u64; 1024]);
 
 impl Starts {
     const fn new(extra: &[(u8, &[u8])]) -> Self {
@@ -124,63 +125,14 @@ impl Starts {
     }
 
     /// The first place of a pair.
-    fn find(&self, bytes: &[u8]) -> Option<usize> {
+    pub(crate) fn find(&self, bytes: &[u8]) -> Option<usize> {
         let (mut before, rest) = bytes.split_first()?;
         rest.iter().position(|byte| self.holds(*std::mem::replace(&mut before, byte), *byte))
     }
 }
 
-/// May a secret begin in this text, or an escape sequence that hides one? Nearly all
-/// texts say no at once: where a value is assigned, its name decides.
-pub(crate) fn may_hold_secret(text: &[u8]) -> bool {
-    let mut from = 0;
-    while let Some(at) = text.get(from..).and_then(|rest| LIKELY.find(rest)).map(|at| from + at) {
-        let begins = match text.get(at) {
-            Some(b':' | b'=') => may_assign(text, at),
-            Some(b'-') => true,
-            // Two letters are in many words.
-            _ => {
-                let rest = text.get(at..).unwrap_or_default();
-                let is = |word: &[u8]| {
-                    rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-                };
-                is(b"eyJ")
-                    || is(b"bearer ")
-                    || is(b"basic ")
-                    || shapes_at(text, at).next().is_some()
-            }
-        };
-        if begins {
-            return true;
-        }
-        from = at + 1;
-    }
-    memchr::memchr(b'[', text).is_some_and(|first| may_hold_sequence(text, first))
-}
-
-/// Names are not longer.
-const LONGEST_NAME: usize = 64;
-
-/// May the sign at `at` stand behind the name of a secret, or in an address?
-fn may_assign(text: &[u8], at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
-    let gap = |b: &&u8| matches!(**b, b' ' | b'"' | b'\'' | b'\\');
-    let end = at - before.iter().rev().take(4).take_while(gap).count();
-    let name = before.get(end.saturating_sub(LONGEST_NAME)..end).unwrap_or_default();
-    text.get(at + 1) == Some(&b'/') || names::may_end_secret(name)
-}
-
-/// May an escape sequence stand in a text, of which this is the first bracket?
-fn may_hold_sequence(text: &[u8], first: usize) -> bool {
-    // What begins one ends in one of these.
-    let begins = |b: &u8| matches!(b, 0x1b | b'b' | b'B' | b'3' | b'e');
-    let before = |at: usize| at.checked_sub(1).and_then(|at| text.get(at));
-    let mut brackets = memchr::memchr_iter(b'[', text.get(first..).unwrap_or_default());
-    brackets.any(|at| before(first + at).is_some_and(begins))
-}
-
 /// What a likely secret may begin with.
-static LIKELY: Starts =
+pub(crate) static LIKELY: Starts =
     Starts::new(&[(b'e', b"y"), (b'-', b"-"), (b'b', b"aAeE"), (b'B', b"aAeE")])
         .with_any(b'=')
         .with_any(b':');
@@ -557,7 +509,6 @@ impl<'t> Scan<'t> {
 
     /// `NAME=value`, `"name": "value"`, `name: value`; `at` is the sign between.
     fn assignment(&mut self, at: usize) -> Option<Secret> {
-        const LONGEST_NAME: usize = 64;
         let bytes = self.bytes;
         if self.is_certain() || matches!(bytes.get(at + 1), Some(b'=' | b'>' | b':' | b'~')) {
             return None;

@@ -19,6 +19,7 @@
 
 mod doc;
 mod index;
+mod kinds;
 mod lines;
 mod nodes;
 mod number;
@@ -28,6 +29,7 @@ mod utf8;
 mod vector;
 
 pub use doc::{Doc, Fields, Items, Kind, ScanError, Scanner, Value};
+pub use kinds::Kinds;
 pub use lines::Lines;
 pub use split::{Split, value_end};
 pub use unescape::unescape;

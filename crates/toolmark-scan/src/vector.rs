@@ -1,5 +1,6 @@
 //! What the vector units of processors tell about 64 bytes at a time.
 
+use crate::kinds::Kinds;
 use std::sync::OnceLock;
 
 /// One bit per byte of a block of 64.
@@ -46,6 +47,8 @@ pub(crate) trait Unit: Copy {
     fn escapes(self, block: &[u8; 64]) -> Escapes;
     fn brackets(self, block: &[u8; 64]) -> Brackets;
     fn breaks(self, block: &[u8; 64]) -> Breaks;
+    /// For each kind, which bytes are of it.
+    fn kinds(self, kinds: &Kinds, block: &[u8; 64]) -> [u64; 8];
     /// The prefix sum of bits, without carrying: what lies between pairs of them.
     fn prefix_xor(self, bits: u64) -> u64;
     /// Writes the positions of all set bits, and may write anything behind them.
@@ -174,6 +177,11 @@ impl Unit for Plain {
     }
 
     #[inline]
+    fn kinds(self, kinds: &Kinds, block: &[u8; 64]) -> [u64; 8] {
+        std::array::from_fn(|kind| Self::mask(block, |b| kinds.of(b) >> kind & 1 != 0))
+    }
+
+    #[inline]
     fn prefix_xor(self, mut bits: u64) -> u64 {
         for shift in [1, 2, 4, 8, 16, 32] {
             bits ^= bits << shift;
@@ -204,7 +212,7 @@ fn write_positions(room: &mut [u32; 64], base: u32, mut bits: u64) {
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
-    use super::{Brackets, Breaks, Escapes, Masks, Unit, write_positions};
+    use super::{Brackets, Breaks, Escapes, Kinds, Masks, Unit, write_positions};
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::*;
 
@@ -261,6 +269,11 @@ pub(crate) mod x86 {
         }
 
         #[inline(always)]
+        fn kinds(self, kinds: &Kinds, block: &[u8; 64]) -> [u64; 8] {
+            unsafe { avx2::kinds(kinds, block) }
+        }
+
+        #[inline(always)]
         fn prefix_xor(self, bits: u64) -> u64 {
             unsafe { prefix_xor(bits) }
         }
@@ -290,6 +303,11 @@ pub(crate) mod x86 {
         #[inline(always)]
         fn breaks(self, block: &[u8; 64]) -> Breaks {
             unsafe { avx512::breaks(block) }
+        }
+
+        #[inline(always)]
+        fn kinds(self, kinds: &Kinds, block: &[u8; 64]) -> [u64; 8] {
+            unsafe { avx512::kinds(kinds, block) }
         }
 
         #[inline(always)]
@@ -420,6 +438,27 @@ pub(crate) mod x86 {
                 other: equal(low, high, b'\t') | equal(low, high, b'\r'),
             }
         }
+
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        pub(super) fn kinds(kinds: &Kinds, block: &[u8; 64]) -> [u64; 8] {
+            let (low, high) = load(block);
+            let half = _mm256_set1_epi8(0x0f);
+            let (upper, lower) = (table(kinds.upper), table(kinds.lower));
+            let look = |v: __m256i| {
+                let first = _mm256_and_si256(_mm256_srli_epi16(v, 4), half);
+                let second = _mm256_shuffle_epi8(lower, _mm256_and_si256(v, half));
+                _mm256_and_si256(_mm256_shuffle_epi8(upper, first), second)
+            };
+            let (mut low, mut high) = (look(low), look(high));
+            let mut found = [0; 8];
+            // A mask is made of the upper bits; doubling a byte moves the next one there.
+            for mask in found.iter_mut().rev() {
+                *mask = bits(low, high);
+                (low, high) = (_mm256_add_epi8(low, low), _mm256_add_epi8(high, high));
+            }
+            found
+        }
     }
 
     /// Comparisons give masks at once, and the processor packs the positions.
@@ -494,6 +533,22 @@ pub(crate) mod x86 {
         pub(super) fn breaks(block: &[u8; 64]) -> Breaks {
             let v = load(block);
             Breaks { newline: equal(v, b'\n'), other: equal(v, b'\t') | equal(v, b'\r') }
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw")]
+        pub(super) fn kinds(kinds: &Kinds, block: &[u8; 64]) -> [u64; 8] {
+            let v = load(block);
+            let half = _mm512_set1_epi8(0x0f);
+            let first = _mm512_and_si512(_mm512_srli_epi16::<4>(v), half);
+            let first = _mm512_shuffle_epi8(table(kinds.upper), first);
+            let second = _mm512_shuffle_epi8(table(kinds.lower), _mm512_and_si512(v, half));
+            let of = _mm512_and_si512(first, second);
+            let mut found = [0; 8];
+            for (kind, mask) in found.iter_mut().enumerate() {
+                *mask = _mm512_test_epi8_mask(of, _mm512_set1_epi8(1 << kind));
+            }
+            found
         }
 
         #[inline]
