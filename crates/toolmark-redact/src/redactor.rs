@@ -4,8 +4,20 @@ use crate::text::{Json, Name, Printable, Untrusted};
 use crate::{redact, redact_named};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
+
+thread_local! {
+    /// The last name without a secret: every piece of evidence names the same file.
+    static LAST_CLEAN: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
+}
+
+/// Is this the very name that was looked at last, and clean? It is held, so that its place
+/// in memory cannot be that of another.
+fn is_last_clean(name: &Arc<str>) -> bool {
+    LAST_CLEAN.with_borrow(|last| last.as_ref().is_some_and(|last| Arc::ptr_eq(last, name)))
+}
 
 /// Makes text printable: without its secrets, unless somebody asked to see them.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +37,7 @@ impl Redactor {
     pub fn apply(self, text: impl Into<Untrusted>) -> Printable {
         let Untrusted(text) = text.into();
         let hidden = match self.hide(&text) {
-            Cow::Owned(hidden) => hidden,
+            Cow::Owned(hidden) => hidden.into(),
             Cow::Borrowed(_) => text,
         };
         Printable(hidden)
@@ -35,14 +47,8 @@ impl Redactor {
     /// looks like.
     #[must_use]
     pub fn apply_named(self, name: &str, text: String) -> Printable {
-        if !self.hides {
-            return Printable(text);
-        }
-        let hidden = match redact_named(name, &text) {
-            Cow::Borrowed(same) if same == text => None,
-            hidden => Some(hidden.into_owned()),
-        };
-        Printable(hidden.unwrap_or(text))
+        let text = if self.hides { hide_named(name, text) } else { text };
+        Printable(text.into())
     }
 
     /// Texts as they may be printed.
@@ -54,11 +60,16 @@ impl Redactor {
     /// A name as it may be printed.
     #[must_use]
     pub fn name(self, name: Name) -> Name<Printable> {
-        let hidden = match self.hide(&name.name) {
-            Cow::Owned(hidden) => Arc::from(hidden),
-            Cow::Borrowed(_) => name.name,
-        };
-        Name::new(hidden)
+        if !self.hides || is_last_clean(&name.name) {
+            return Name::new(name.name);
+        }
+        match redact(&name.name) {
+            Cow::Owned(hidden) => Name::new(Arc::from(hidden)),
+            Cow::Borrowed(_) => {
+                LAST_CLEAN.with(|last| last.replace(Some(Arc::clone(&name.name))));
+                Name::new(name.name)
+            }
+        }
     }
 
     /// An object as it may be printed.
@@ -80,7 +91,7 @@ impl Redactor {
     #[must_use]
     pub fn json_text(self, json: String) -> Printable {
         if !self.hides {
-            return Printable(json);
+            return Printable(json.into());
         }
         let mut out = String::with_capacity(json.len());
         let mut name = "";
@@ -102,12 +113,21 @@ impl Redactor {
             }
         }
         out.push_str(rest);
-        Printable(out)
+        Printable(out.into())
     }
 
     fn hide(self, text: &str) -> Cow<'_, str> {
         if self.hides { redact(text) } else { Cow::Borrowed(text) }
     }
+}
+
+/// The value of a field without its secrets.
+fn hide_named(name: &str, text: String) -> String {
+    let hidden = match redact_named(name, &text) {
+        Cow::Borrowed(same) if same == text => None,
+        hidden => Some(hidden.into_owned()),
+    };
+    hidden.unwrap_or(text)
 }
 
 /// Where the string ends that JSON text begins with, its quote left out.
@@ -124,9 +144,7 @@ fn string_end(text: &str) -> usize {
 /// Values come from parsers that bound nesting, so the recursion is bounded too.
 fn hide_value(name: Option<&str>, value: Value) -> Value {
     match value {
-        Value::String(text) => {
-            Value::String(Redactor::new(true).apply_named(name.unwrap_or_default(), text).0)
-        }
+        Value::String(text) => Value::String(hide_named(name.unwrap_or_default(), text)),
         Value::Array(items) => {
             Value::Array(items.into_iter().map(|item| hide_value(name, item)).collect())
         }
@@ -182,9 +200,25 @@ mod tests {
 
     #[test]
     fn text_without_secrets_is_not_copied() {
-        let text = String::from("nothing to hide");
-        let place = text.as_ptr();
+        let text = Untrusted::from("nothing to hide in a text that is not short");
+        let place = text.raw().as_ptr();
         assert_eq!(Redactor::new(true).apply(text).as_ptr(), place);
+    }
+
+    #[test]
+    fn a_name_is_looked_at_however_the_last_one_was() {
+        let redactor = Redactor::new(true);
+        let (clean, secret): (Arc<str>, Arc<str>) = ("/tmp/a".into(), format!("/tmp/{KEY}").into());
+        for _ in 0..2 {
+            for (name, shown) in [(&clean, "/tmp/a"), (&secret, "/tmp/ghp_[redacted]")] {
+                for _ in 0..2 {
+                    let name = Name::from(Arc::clone(name));
+                    assert_eq!(redactor.name(name).to_string(), shown);
+                }
+            }
+            let shown = Redactor::new(false).name(Name::from(Arc::clone(&secret)));
+            assert_eq!(shown.to_string(), *secret);
+        }
     }
 
     #[test]

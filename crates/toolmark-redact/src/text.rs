@@ -3,9 +3,11 @@
 //!
 //! Results hold text of a type parameter, `Untrusted` while they are made and
 //! `Printable` once they are reported. What holds text without being text ([`Name`],
-//! [`Json`]) has the same parameter, so that nothing is left out.
+//! [`Json`]) has the same parameter, so that nothing is left out. Short texts, as the
+//! names and ids of calls are, need no allocation.
 
 use crate::{redact, sanitize};
+use compact_str::CompactString;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::borrow::{Borrow, Cow};
@@ -17,7 +19,7 @@ use std::sync::Arc;
 /// Text that nobody has looked over: it may hold secrets, and what a terminal or
 /// a page would obey. It has no way to an output of its own.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Untrusted(pub(crate) String);
+pub struct Untrusted(pub(crate) CompactString);
 
 impl Untrusted {
     /// The text as it is: to grade, to match, to make another `Untrusted` of it.
@@ -37,25 +39,25 @@ impl fmt::Debug for Untrusted {
 
 impl From<String> for Untrusted {
     fn from(text: String) -> Self {
-        Self(text)
+        Self(text.into())
     }
 }
 
 impl From<&str> for Untrusted {
     fn from(text: &str) -> Self {
-        Self(text.to_owned())
+        Self(text.into())
     }
 }
 
 impl From<&String> for Untrusted {
     fn from(text: &String) -> Self {
-        Self(text.clone())
+        Self(text.as_str().into())
     }
 }
 
 impl From<Cow<'_, str>> for Untrusted {
     fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
+        Self(text.into())
     }
 }
 
@@ -81,7 +83,7 @@ impl PartialEq<&str> for Untrusted {
 /// Text without secrets. Displayed, it is sanitized too; what escapes on its own
 /// (JSON, XML, a page) takes it as it is.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Printable(pub(crate) String);
+pub struct Printable(pub(crate) CompactString);
 
 impl Printable {
     /// Text made of nothing but what may be printed. [`printable!`](crate::printable)
@@ -89,20 +91,20 @@ impl Printable {
     #[doc(hidden)]
     #[must_use]
     pub fn compose(words: fmt::Arguments<'_>) -> Self {
-        Self(words.to_string())
+        Self(words.to_string().into())
     }
 
     /// The same words laid out another way: cut, wrapped, put on one line. What
     /// comes out must be made of what goes in.
     #[must_use]
     pub fn reshape<'s, S: Into<String>>(&'s self, layout: impl FnOnce(&'s str) -> S) -> Self {
-        Self(layout(&self.0).into())
+        Self(CompactString::from(layout(&self.0).into()))
     }
 
     /// Texts one after the other.
     #[must_use]
     pub fn join<'p>(texts: impl IntoIterator<Item = &'p Self>, between: &'static str) -> Self {
-        let mut out = String::new();
+        let mut out = CompactString::default();
         for (at, text) in texts.into_iter().enumerate() {
             out.push_str(if at == 0 { "" } else { between });
             out.push_str(text);
@@ -139,13 +141,13 @@ impl AsRef<str> for Printable {
 
 impl From<&'static str> for Printable {
     fn from(words: &'static str) -> Self {
-        Self(words.to_owned())
+        Self(words.into())
     }
 }
 
 impl From<Printable> for String {
     fn from(text: Printable) -> Self {
-        text.0
+        text.0.into_string()
     }
 }
 
@@ -315,7 +317,7 @@ impl Json<Map<String, Value>, Printable> {
     pub fn entries(&self) -> impl Iterator<Item = (Printable, Printable)> {
         self.value.iter().map(|(name, value)| {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            (Printable(name.clone()), Printable(value))
+            (Printable(name.into()), Printable(value.into()))
         })
     }
 }
