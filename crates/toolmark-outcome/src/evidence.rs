@@ -2,6 +2,7 @@
 
 use crate::place::TracePlace;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt;
 use toolmark_redact::{Harmless, Printable, Redactor, Untrusted, printable};
 use toolmark_trace::Call;
@@ -87,9 +88,17 @@ pub struct Evidence<T = Untrusted> {
 /// The beginning of a text on one line.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
-    let text = text.trim();
+    excerpt_of(text).into_owned()
+}
+
+/// The same without a copy where the text is one short line already.
+fn excerpt_of(text: &str) -> Cow<'_, str> {
+    let is_edge = |b: Option<&u8>| b.is_some_and(u8::is_ascii_graphic);
+    let bytes = text.as_bytes();
+    let is_trimmed = is_edge(bytes.first()) && is_edge(bytes.last());
+    let text = if is_trimmed { text } else { text.trim() };
     if text.len() <= EXCERPT && is_plain(text) {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let mut out = String::new();
     let mut chars = text.chars();
@@ -97,7 +106,7 @@ pub fn excerpt(text: &str) -> String {
     for (n, c) in chars.by_ref().enumerate() {
         if n == EXCERPT {
             out.push('…');
-            return out;
+            return Cow::Owned(out);
         }
         if c.is_whitespace() {
             if !space {
@@ -109,17 +118,18 @@ pub fn excerpt(text: &str) -> String {
             space = false;
         }
     }
-    out
+    Cow::Owned(out)
 }
 
-/// Is the text one line of ASCII without runs of spaces?
+/// Is the text one line of ASCII without runs of spaces? All of it is looked at, many bytes
+/// at a time: nearly every text is.
 fn is_plain(text: &str) -> bool {
-    let mut last = 0;
-    text.bytes().all(|b| {
-        let runs_on = b == b' ' && last == b' ';
-        last = b;
-        b.is_ascii() && (b == b' ' || !b.is_ascii_control()) && !runs_on
-    })
+    let bytes = text.as_bytes();
+    let is_odd = |b: &u8| !(0x20..0x7f).contains(b);
+    let follows = bytes.get(1..).unwrap_or_default();
+    let runs_on = |(a, b): (&u8, &u8)| (*a == b' ') & (*b == b' ');
+    !bytes.iter().fold(false, |odd, b| odd | is_odd(b))
+        && !bytes.iter().zip(follows).fold(false, |runs, pair| runs | runs_on(pair))
 }
 
 impl CallRef {
@@ -131,7 +141,7 @@ impl CallRef {
             step: call.step,
             id: call.id.as_ref().map(|id| id.get().into()),
             tool: call.name.full().into(),
-            args: call.args.as_ref().map(|args| excerpt(&args.raw()).into()),
+            args: call.args.as_ref().map(|args| excerpt_of(&args.raw()).into()),
             status: call.status.word(),
             place,
         }
@@ -250,7 +260,7 @@ impl Evidence {
     /// With the words it points at.
     #[must_use]
     pub fn with_excerpt(mut self, text: &str) -> Self {
-        self.excerpt = Some(excerpt(text).into());
+        self.excerpt = Some(excerpt_of(text).into());
         self
     }
 

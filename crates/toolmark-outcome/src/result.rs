@@ -389,61 +389,61 @@ impl RunResult {
 
 impl<T: Serialize> Serialize for GraderResult<T> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap;
+        use serde::ser::SerializeStruct;
         let o = &self.outcome;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        map.serialize_entry("type", &self.type_word)?;
-        map.serialize_entry("profile", &self.profile)?;
-        map.serialize_entry("verdict", &o.verdict)?;
+        let mut all = serializer.serialize_struct("GraderResult", 15)?;
+        all.serialize_field("name", &self.name)?;
+        all.serialize_field("type", &self.type_word)?;
+        all.serialize_field("profile", &self.profile)?;
+        all.serialize_field("verdict", &o.verdict)?;
         if let Some(cause) = o.verdict.cause() {
-            map.serialize_entry("cause", &cause)?;
+            all.serialize_field("cause", &cause)?;
         }
-        map.serialize_entry("score", &o.score)?;
-        map.serialize_entry("weight", &self.weight)?;
+        all.serialize_field("score", &o.score)?;
+        all.serialize_field("weight", &self.weight)?;
         if self.required {
-            map.serialize_entry("required", &true)?;
+            all.serialize_field("required", &true)?;
         }
-        map.serialize_entry("reason", &o.reason)?;
-        map.serialize_entry("evidence", &o.evidence)?;
-        map.serialize_entry("metrics", &o.metrics)?;
+        all.serialize_field("reason", &o.reason)?;
+        all.serialize_field("evidence", &o.evidence)?;
+        all.serialize_field("metrics", &o.metrics)?;
         if !o.parts.is_empty() {
-            map.serialize_entry("parts", &o.parts)?;
+            all.serialize_field("parts", &o.parts)?;
         }
         if let Some(explanation) = &o.explanation {
-            map.serialize_entry("explanation", explanation)?;
+            all.serialize_field("explanation", explanation)?;
         }
         if let Some(contrast) = &o.contrast {
-            map.serialize_entry("contrast", contrast)?;
+            all.serialize_field("contrast", contrast)?;
         }
         if !o.notes.is_empty() {
-            map.serialize_entry("notes", &o.notes)?;
+            all.serialize_field("notes", &o.notes)?;
         }
-        map.end()
+        all.end()
     }
 }
 
 impl<T: Serialize> Serialize for CaseResult<T> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "outcome")?;
-        map.serialize_entry("case", &self.case)?;
+        use serde::ser::SerializeStruct;
+        let mut all = serializer.serialize_struct("CaseResult", 11)?;
+        all.serialize_field("type", "outcome")?;
+        all.serialize_field("case", &self.case)?;
         if let Some(target) = &self.target {
-            map.serialize_entry("target", target)?;
+            all.serialize_field("target", target)?;
         }
-        map.serialize_entry("trajectory", &self.trajectory)?;
-        map.serialize_entry("trial", &self.trial)?;
-        map.serialize_entry("verdict", &self.verdict)?;
+        all.serialize_field("trajectory", &self.trajectory)?;
+        all.serialize_field("trial", &self.trial)?;
+        all.serialize_field("verdict", &self.verdict)?;
         if let Some(cause) = self.verdict.cause() {
-            map.serialize_entry("cause", &cause)?;
+            all.serialize_field("cause", &cause)?;
         }
-        map.serialize_entry("score", &self.score)?;
-        map.serialize_entry("reason", &self.reason)?;
-        map.serialize_entry("graders", &self.graders)?;
+        all.serialize_field("score", &self.score)?;
+        all.serialize_field("reason", &self.reason)?;
+        all.serialize_field("graders", &self.graders)?;
         if let Some(trace) = &self.trace {
-            map.serialize_entry("trace", trace)?;
+            all.serialize_field("trace", trace)?;
         }
-        map.end()
+        all.end()
     }
 }
