@@ -70,14 +70,14 @@ impl Expected {
         })
     }
 
-    /// The names of the arguments, where they are an object.
-    pub(super) fn keys(&self) -> SmallVec<[&str; 8]> {
+    /// Shows the names of the arguments, where they are an object.
+    pub(super) fn each_key<'s>(&'s self, see: &mut dyn FnMut(&'s str)) {
         match &self.written {
             Some(Written { text, keys, .. }) => {
                 let key = |span: &Range<u32>| text.get(span.start as usize..span.end as usize);
-                keys.iter().map(|span| key(span).unwrap_or_default()).collect()
+                keys.iter().for_each(|span| see(key(span).unwrap_or_default()));
             }
-            None => self.node().entries().map(|entry| entry.key.as_str()).collect(),
+            None => self.node().entries().for_each(|entry| see(entry.key.as_str())),
         }
     }
 
@@ -389,6 +389,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+
+    impl Expected {
+        fn keys(&self) -> Vec<&str> {
+            let mut all = Vec::new();
+            self.each_key(&mut |key| all.push(key));
+            all
+        }
+    }
 
     fn quick(expected: &Value, text: &str, how: ArgsMatch) -> Option<bool> {
         let tree = Expected::new(Node::from_json(expected).unwrap());

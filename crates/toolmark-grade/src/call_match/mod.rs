@@ -32,7 +32,6 @@ pub use truth::{Lack, Truth};
 
 use args::Comparison;
 use serde_json::Value;
-use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
@@ -356,17 +355,20 @@ impl CallPattern {
 
     /// Adds the title to a text.
     pub fn add_title(&self, out: &mut String) {
-        let keys = match &self.args.expected {
-            Some(expected) if self.compares_args() => expected.keys(),
-            _ => SmallVec::new(),
-        };
         self.name.add_to(out);
-        for (n, key) in keys.iter().take(4).enumerate() {
-            out.push_str(if n == 0 { " with " } else { ", " });
-            out.push_str(key);
-        }
-        if keys.len() > 4 {
-            let _ = write!(out, " and {} more arguments", keys.len() - 4);
+        let Some(expected) = self.args.expected.as_ref().filter(|_| self.compares_args()) else {
+            return;
+        };
+        let mut keys = 0_usize;
+        expected.each_key(&mut |key| {
+            if keys < 4 {
+                out.push_str(if keys == 0 { " with " } else { ", " });
+                out.push_str(key);
+            }
+            keys += 1;
+        });
+        if keys > 4 {
+            let _ = write!(out, " and {} more arguments", keys - 4);
         }
     }
 

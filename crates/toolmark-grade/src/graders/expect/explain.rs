@@ -2,6 +2,7 @@
 
 use super::Expect;
 use super::reading::{Known, Mood, Reading};
+use super::verdict::PatternWords;
 use crate::call_match::{Difference, Prefixes};
 use crate::engine::{Column, Extras, Grid, align, assign};
 use std::collections::BTreeSet;
@@ -48,6 +49,7 @@ struct Writer<'w, 't, 'a, 'v> {
     known: &'w Known<'t, 'a>,
     mood: Mood,
     reading: &'w Reading,
+    words: &'w PatternWords<'w>,
     rows: Vec<(Place, Row)>,
     repair: Vec<String>,
     evidence: Vec<Evidence>,
@@ -66,6 +68,7 @@ impl Explained {
         known: &Known<'_, '_>,
         mood: Mood,
         reading: &Reading,
+        words: &PatternWords<'_>,
     ) -> Self {
         let mut in_order = Column::new(known.table.len());
         reading.alignment.calls().for_each(|call| in_order.set(call));
@@ -79,7 +82,9 @@ impl Explained {
             known,
             mood,
             reading,
-            rows: Vec::new(),
+            words,
+            // Mostly one for each expectation, and a few that were not expected.
+            rows: Vec::with_capacity(reading.alignment.places.len() + expect.calls.len() + 8),
             repair: Vec::new(),
             evidence: Vec::new(),
             paired: BTreeSet::new(),
@@ -184,7 +189,7 @@ impl Writer<'_, '_, '_, '_> {
     fn gaps(&mut self, gaps: Vec<Gap>, is_ordered: bool) {
         let near = self.near_misses(&gaps, is_ordered);
         for (gap, near) in gaps.iter().zip(near) {
-            let words = self.expect.patterns[gap.pattern].to_string();
+            let words = self.words.of(gap.pattern);
             let mut times = gap.times;
             if let Some(call) = near {
                 times -= 1;
@@ -198,7 +203,7 @@ impl Writer<'_, '_, '_, '_> {
                 self.evidence.extend(evidence);
                 self.row(
                     (call, true),
-                    Some(words.clone()),
+                    Some(words.to_string()),
                     Some(call),
                     RowState::Mismatched,
                     Some(why),
@@ -208,7 +213,7 @@ impl Writer<'_, '_, '_, '_> {
                 continue;
             }
             let words = match times {
-                1 => words,
+                1 => words.to_string(),
                 times => format!("{times} × {words}"),
             };
             let why = if is_ordered { self.misplaced(gap) } else { None };

@@ -6,7 +6,9 @@ use super::reading::{Known, Mood, Reading};
 use crate::call_match::CallTable;
 use crate::engine::Extras;
 use crate::grader::{Grader, Mention};
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::cell::RefCell;
+use std::rc::Rc;
 use toolmark_outcome::Subject;
 use toolmark_outcome::View;
 use toolmark_outcome::rounded;
@@ -51,6 +53,35 @@ impl Grader for Expect {
     }
 }
 
+/// Patterns in words, of which the first few are kept: what is missing is named in the
+/// reason, in a part and in the explanation.
+pub(super) struct PatternWords<'e> {
+    expect: &'e Expect,
+    kept: RefCell<Vec<(usize, Rc<str>)>>,
+}
+
+impl<'e> PatternWords<'e> {
+    /// So many are kept.
+    const KEPT: usize = 8;
+
+    fn new(expect: &'e Expect) -> Self {
+        Self { expect, kept: RefCell::default() }
+    }
+
+    /// A pattern in words.
+    pub(super) fn of(&self, pattern: usize) -> Rc<str> {
+        let mut kept = self.kept.borrow_mut();
+        if let Some((_, words)) = kept.iter().find(|(known, _)| *known == pattern) {
+            return Rc::clone(words);
+        }
+        let words: Rc<str> = self.expect.patterns[pattern].to_string().into();
+        if kept.len() < Self::KEPT {
+            kept.push((pattern, Rc::clone(&words)));
+        }
+        words
+    }
+}
+
 /// The reading that decided.
 struct Answer<'r> {
     mood: Mood,
@@ -90,43 +121,49 @@ impl Expect {
         table: &CallTable<'_>,
     ) -> Result<Outcome, crate::engine::TooLarge> {
         let known = Known::new(self, table)?;
+        let words = PatternWords::new(self);
         let worst = self.read(&known, Mood::Worst)?;
-        let worst_checks = self.checks(table, &worst);
+        let worst_checks = self.checks(table, &worst, &words);
         let passes = worst_checks.iter().all(Check::holds);
         if passes || known.is_certain() {
             let verdict = Verdict::of(passes);
             let answer =
                 Answer { mood: Mood::Worst, reading: &worst, checks: &worst_checks, verdict };
             let parts = parts(&worst_checks, &worst_checks);
-            return Ok(self.outcome(view, &known, &answer, parts));
+            return Ok(self.outcome(view, &known, &answer, parts, &words));
         }
         let best = self.read(&known, Mood::Best)?;
-        let best_checks = self.checks(table, &best);
+        let best_checks = self.checks(table, &best, &words);
         let verdict = match best_checks.iter().all(Check::holds) {
             true => Verdict::Unknown(Cause::MissingEvidence),
             false => Verdict::Fail,
         };
         let answer = Answer { mood: Mood::Best, reading: &best, checks: &best_checks, verdict };
         let parts = parts(&best_checks, &worst_checks);
-        Ok(self.outcome(view, &known, &answer, parts))
+        Ok(self.outcome(view, &known, &answer, parts, &words))
     }
 
     /// Every check of a reading, in the order of the configuration.
-    fn checks(&self, table: &CallTable<'_>, reading: &Reading) -> Vec<Check> {
+    fn checks(
+        &self,
+        table: &CallTable<'_>,
+        reading: &Reading,
+        words: &PatternWords<'_>,
+    ) -> Vec<Check> {
         let mut all = Vec::new();
         if self.leaves.iter().any(|leaf| !leaf.item.optional) {
             let required = reading.alignment.places.iter().filter_map(|place| {
                 let item = self.item(place.id).filter(|item| !item.optional)?;
                 Some((place.id, item.count, place.missing))
             });
-            all.push(self.made("in order", required));
+            all.push(made("in order", required, words));
         }
         if self.calls.iter().any(|want| want.min > 0) {
             let required = self.calls.iter().enumerate().map(|(at, want)| {
                 let lacking = reading.covered.as_ref().map_or(0, |covered| covered.missing[at]);
                 (want.pattern, want.min, lacking)
             });
-            all.push(self.made("in any order", required));
+            all.push(made("in any order", required, words));
         }
         for &(at, fitting) in &reading.counted {
             let want = &self.calls[at];
@@ -168,37 +205,6 @@ impl Expect {
         all
     }
 
-    /// The calls that must have been made: pattern, how many, how many are missing.
-    fn made(&self, how: &str, required: impl Iterator<Item = (usize, usize, usize)>) -> Check {
-        let (mut asked, mut lacking, mut wrong) = (0, 0, Vec::new());
-        for (pattern, count, missing) in required {
-            asked += count;
-            lacking += missing;
-            if missing == 0 {
-                continue;
-            }
-            let lack = match count {
-                1 => "not made".to_owned(),
-                count => format!("{missing} of {count} not made"),
-            };
-            // What is not named is only counted.
-            wrong.push(match wrong.len() < NAMED {
-                true => format!("{}: {lack}", self.expected(pattern, count)),
-                false => String::new(),
-            });
-        }
-        let calls = if asked == 1 { "call" } else { "calls" };
-        let text = format!("{asked} {calls} {how}");
-        Check { text, asked, held: asked - lacking, wrong, is_list: true }
-    }
-
-    fn expected(&self, pattern: usize, count: usize) -> String {
-        match count {
-            1 => self.patterns[pattern].to_string(),
-            count => format!("{count} × {}", self.patterns[pattern]),
-        }
-    }
-
     fn followed(&self, follows: &super::Follows) -> String {
         let names: Vec<String> =
             follows.patterns.iter().map(|p| self.patterns[*p].to_string()).collect();
@@ -212,6 +218,7 @@ impl Expect {
         known: &Known<'_, '_>,
         answer: &Answer<'_>,
         parts: Vec<Part>,
+        words: &PatternWords<'_>,
     ) -> Outcome {
         let table = known.table;
         let Answer { mood, reading, checks, verdict } = *answer;
@@ -233,7 +240,7 @@ impl Expect {
             outcome.evidence = self.agreeing(table, view, reading);
             return outcome;
         }
-        let explained = Explained::new(self, view, known, mood, reading);
+        let explained = Explained::new(self, view, known, mood, reading, words);
         let found = self.violations(table, view, reading);
         outcome.evidence = found.into_iter().chain(explained.evidence).take(EVIDENCE).collect();
         outcome.explanation = Some(explained.explanation);
@@ -248,15 +255,15 @@ impl Expect {
         let calls = in_order
             .chain(in_any)
             .flat_map(|(pattern, calls)| calls.iter().map(move |call| (pattern, *call)));
-        calls
-            .take(EVIDENCE)
-            .filter_map(|(pattern, call)| {
-                let mut text = String::with_capacity(64);
-                text.push_str("is ");
-                self.patterns[pattern].add_title(&mut text);
-                table.evidence(view, Role::Matched, text, call)
-            })
-            .collect()
+        let agreeing = calls.take(EVIDENCE).filter_map(|(pattern, call)| {
+            let mut text = String::with_capacity(64);
+            text.push_str("is ");
+            self.patterns[pattern].add_title(&mut text);
+            table.evidence(view, Role::Matched, text, call)
+        });
+        let mut evidence = Vec::with_capacity(EVIDENCE.min(table.len()));
+        evidence.extend(agreeing);
+        evidence
     }
 
     fn violations(
@@ -344,7 +351,8 @@ impl Expect {
     }
 
     fn metrics(&self, table: &CallTable<'_>, reading: &Reading, verdict: Verdict) -> Metrics {
-        let mut metrics = Metrics::new();
+        // One allocation for all that may be in it.
+        let mut metrics = Metrics::from(Map::with_capacity(9));
         let mut put = |name: &str, value: Value| metrics.insert(name.to_owned(), value);
         let violations =
             [&reading.unwanted, &reading.strays].into_iter().map(Vec::len).sum::<usize>()
@@ -398,6 +406,33 @@ impl Expect {
         }
         notes
     }
+}
+
+/// The calls that must have been made: pattern, how many, how many are missing.
+fn made(
+    how: &str,
+    required: impl Iterator<Item = (usize, usize, usize)>,
+    words: &PatternWords<'_>,
+) -> Check {
+    let (mut asked, mut lacking, mut wrong) = (0, 0, Vec::new());
+    for (pattern, count, missing) in required {
+        asked += count;
+        lacking += missing;
+        if missing == 0 {
+            continue;
+        }
+        // What is not named is only counted.
+        wrong.push(match (wrong.len() < NAMED, count) {
+            (false, _) => String::new(),
+            (true, 1) => format!("{}: not made", words.of(pattern)),
+            (true, _) => {
+                format!("{count} × {}: {missing} of {count} not made", words.of(pattern))
+            }
+        });
+    }
+    let calls = if asked == 1 { "call" } else { "calls" };
+    let text = format!("{asked} {calls} {how}");
+    Check { text, asked, held: asked - lacking, wrong, is_list: true }
 }
 
 /// The first of these calls, and how many more there are.
