@@ -43,7 +43,7 @@ pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, Re
     let start = out.len();
     outcome.serialize(JsonWriter(out))?;
     let line = out.get(start..).unwrap_or_default();
-    if !line.is_ascii() || line.contains(&0x7f) {
+    if !line.is_ascii() || memchr::memchr(0x7f, line).is_some() {
         let text = String::from_utf8_lossy(line).into_owned();
         out.truncate(start);
         out.extend_from_slice(harmless_json(text).as_bytes());
@@ -51,7 +51,7 @@ pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, Re
     out.push(b'\n');
     // Inside strings quotes are escaped, so that the first is the key.
     let line = out.get(start..).unwrap_or_default();
-    let key = line.windows(TRIAL.len()).position(|bytes| bytes == TRIAL.as_bytes());
+    let key = memchr::memmem::find(line, TRIAL.as_bytes());
     Ok(key.unwrap_or_default() + TRIAL.len())
 }
 

@@ -30,10 +30,37 @@ fn put_number(out: &mut Vec<u8>, mut number: u64) {
 }
 
 fn put_string(out: &mut Vec<u8>, text: &str) {
-    // Arguments are JSON in JSON: one byte of three is a quote.
-    out.reserve(text.len() + text.len() / 2 + 2);
+    let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
     out.push(b'"');
-    let mut rest = text.as_bytes();
+    if is_plain(bytes) {
+        out.extend_from_slice(bytes);
+    } else {
+        put_escaped(out, bytes);
+    }
+    out.push(b'"');
+}
+
+/// Is nothing in these bytes escaped? Most strings are short words.
+#[inline]
+fn is_plain(bytes: &[u8]) -> bool {
+    let is_special = |word: u64| has_control(word) | has_quote(word);
+    if let Some(last) = bytes.last_chunk::<8>() {
+        let mut eights = bytes.as_chunks::<8>().0.iter();
+        !is_special(u64::from_le_bytes(*last))
+            && !eights.any(|eight| is_special(u64::from_le_bytes(*eight)))
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
+        !is_special(first | last << 32)
+    } else {
+        bytes.iter().all(|byte| !matches!(byte, 0..0x20 | b'"' | b'\\'))
+    }
+}
+
+/// Puts bytes of a string of which some are escaped.
+fn put_escaped(out: &mut Vec<u8>, mut rest: &[u8]) {
+    // Arguments are JSON in JSON: one byte of three is a quote.
+    out.reserve(rest.len() + rest.len() / 2 + 1);
     while let Some((eight, after)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*eight);
         if has_control(word) {
@@ -54,7 +81,6 @@ fn put_string(out: &mut Vec<u8>, text: &str) {
         rest = after;
     }
     rest.iter().for_each(|byte| put_byte(out, *byte));
-    out.push(b'"');
 }
 
 /// Puts a byte of a string.
@@ -110,6 +136,7 @@ impl<'b> JsonWriter<'b> {
 }
 
 impl Compound<'_> {
+    #[inline]
     fn comma(&mut self) {
         if !std::mem::take(&mut self.is_first) {
             self.out.push(b',');
@@ -121,6 +148,8 @@ impl Compound<'_> {
         value.serialize(JsonWriter(self.out))
     }
 
+    /// Always inlined: the length of the key is known where it is written.
+    #[inline(always)]
     fn field(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         // Names of fields hold nothing that is escaped.
         self.out.reserve(key.len() + 4);
@@ -223,7 +252,12 @@ impl<'b> ser::Serializer for JsonWriter<'b> {
         _: u32,
         variant: &'static str,
     ) -> Result<(), Error> {
-        self.serialize_str(variant)
+        // As the names of fields are.
+        self.0.reserve(variant.len() + 2);
+        self.0.push(b'"');
+        self.0.extend_from_slice(variant.as_bytes());
+        self.0.push(b'"');
+        Ok(())
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
@@ -350,6 +384,7 @@ macro_rules! object {
             type Ok = ();
             type Error = Error;
 
+            #[inline(always)]
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
                 key: &'static str,
