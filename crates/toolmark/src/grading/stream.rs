@@ -15,6 +15,9 @@ pub(crate) struct Target {
     pub(crate) path: Option<PathBuf>,
 }
 
+/// Room for a piece that is made at once: most need no more.
+const USUAL_PIECE: usize = 8 << 10;
+
 /// An outcome whose pieces are made.
 pub(crate) struct Made {
     pub(crate) standing: Standing,
@@ -33,7 +36,8 @@ impl Made {
     ) -> Result<Self, ReportError> {
         let standing = Standing::of(&outcome);
         let outcome = outcome.redact(redactor);
-        let (mut bytes, mut sizes) = (Vec::new(), Vec::with_capacity(targets.len()));
+        let mut bytes = Vec::with_capacity(USUAL_PIECE * targets.len());
+        let mut sizes = Vec::with_capacity(targets.len());
         for target in targets {
             let start = bytes.len();
             let parted = target.stream.piece(&outcome, &mut bytes)?;
