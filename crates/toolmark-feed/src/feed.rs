@@ -15,6 +15,8 @@ use crate::title::title;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
+use std::cmp::Ordering;
+use std::collections::btree_map::Entry as MergedEntry;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -36,6 +38,8 @@ const MAX_TEXTS: usize = 16 << 20;
 #[derive(Debug, Clone)]
 struct Row {
     issue: IssueId,
+    /// What the same call has in every file.
+    identity: u64,
     origin: u32,
     tool: u32,
     subject: u32,
@@ -81,8 +85,9 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Adds the occurrences of a file.
-    pub fn add(&mut self, batch: Batch) {
+    /// Adds the occurrences of a file; the numbers of its origins, which
+    /// [`Feed::replace`] and [`Feed::origin_at`] take.
+    pub fn add(&mut self, batch: Batch) -> Vec<u32> {
         self.sessions += batch.sessions;
         self.calls += batch.calls;
         self.unrecorded += batch.unrecorded;
@@ -95,8 +100,10 @@ impl Feed {
         let origins: Vec<u32> = batch.origins.into_iter().map(|one| self.origin(one)).collect();
         for one in batch.occurrences {
             let Some(origin) = origins.get(one.origin).copied() else { continue };
+            let session = self.origins.get(origin as usize).map_or("", |one| &one.session);
             let row = Row {
                 issue: one.issue,
+                identity: identity(session, &one.call_id, one.kind, one.issue),
                 origin,
                 tool: self.name(&one.tool),
                 subject: self.subject(one.subject),
@@ -113,12 +120,18 @@ impl Feed {
             };
             self.insert(row, &one.call_id);
         }
+        origins
+    }
+
+    /// Where occurrences come from, by the number that [`Feed::add`] gave it.
+    #[must_use]
+    pub fn origin_at(&self, number: u32) -> Option<&Origin> {
+        self.origins.get(number as usize)
     }
 
     /// Adds a row, or puts it in the place of the same call in another file.
     fn insert(&mut self, mut row: Row, call_id: &str) {
-        let identity = self.identity(&row, call_id);
-        match self.seen.entry(identity) {
+        match self.seen.entry(row.identity) {
             Entry::Vacant(entry) => {
                 entry.insert(self.rows.len() as u32);
                 let start = self.calls_text.len() as u32;
@@ -128,7 +141,7 @@ impl Feed {
             }
             Entry::Occupied(entry) => {
                 self.repeated += 1;
-                self.shared.insert(identity);
+                self.shared.insert(row.identity);
                 let origins = &self.origins;
                 let Some(known) = self.rows.get_mut(*entry.get() as usize) else { return };
                 // The file that shows more of what followed is the one to believe.
@@ -144,34 +157,27 @@ impl Feed {
         }
     }
 
-    /// What the same call has in every file.
-    fn identity(&self, row: &Row, call_id: &str) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (&*self.origin_of(row).session, call_id, row.kind).hash(&mut hasher);
-        if row.kind == Kind::Finding {
-            row.issue.hash(&mut hasher);
-        }
-        hasher.finish()
-    }
-
-    /// Takes the occurrences of some sessions out, so that what is there now can be added
-    /// instead. False where that is impossible and all must be added again: a call is in
-    /// another file too, or the example of an issue is of a session that no longer has it.
-    /// The sums of sessions and calls go on counting what was taken out.
-    pub fn replace(&mut self, is_gone: impl Fn(&Origin) -> bool, batches: Vec<Batch>) -> bool {
-        let gone: Vec<bool> = self.origins.iter().map(is_gone).collect();
-        let is_gone = |row: &Row| gone.get(row.origin as usize).copied().unwrap_or_default();
-        let old = self.rows.iter().filter(|row| is_gone(row));
+    /// Takes the occurrences of some origins out, so that what is there now can be added
+    /// instead; what [`Feed::add`] gives for each batch. `None` where that is impossible and
+    /// all must be added again: a call is in another file too, or the example of an issue is
+    /// of a session that no longer has it. The sums of sessions and calls go on counting
+    /// what was taken out.
+    pub fn replace(&mut self, old: &[u32], batches: Vec<Batch>) -> Option<Vec<Vec<u32>>> {
+        let old: HashSet<u32> = old.iter().copied().collect();
+        let is_gone = |row: &Row| old.contains(&row.origin);
         let mut left: HashSet<IssueId> = HashSet::new();
-        for row in old {
-            if self.shared.contains(&self.identity(row, self.call_id(row))) {
-                return false;
+        let mut texts = 0;
+        for row in &self.rows {
+            texts += row.call.1 as usize;
+            if is_gone(row) {
+                if self.shared.contains(&row.identity) {
+                    return None;
+                }
+                left.insert(row.issue);
             }
-            left.insert(row.issue);
         }
-        let sessions: HashSet<&str> = (self.origins.iter().zip(&gone))
-            .filter_map(|(origin, is_gone)| is_gone.then_some(&*origin.session))
-            .collect();
+        let sessions: HashSet<Arc<str>> =
+            old.iter().filter_map(|at| Some(self.origin_at(*at)?.session.clone())).collect();
         let is_kept = |id: &IssueId, example: &Example| {
             let now = batches.iter().filter_map(|batch| batch.about.get(id)?.example.as_ref());
             now.into_iter().any(|now| now.rank <= example.rank)
@@ -182,30 +188,20 @@ impl Feed {
                 !sessions.contains(&*example.rank.session) || is_kept(id, example)
             })
         });
-        let texts: usize = self.rows.iter().map(|row| row.call.1 as usize).sum();
         if !has_examples || self.calls_text.len() > MAX_TEXTS.max(2 * texts) {
-            return false;
+            return None;
         }
-        for id in left {
+        for id in &left {
             // The same example may know more of what followed by now.
-            let Some(about) = self.about.get_mut(&id) else { continue };
+            let Some(about) = self.about.get_mut(id) else { continue };
             about.example.take_if(|example| sessions.contains(&*example.rank.session));
         }
-        let mut kept = Vec::with_capacity(self.rows.len());
-        for row in std::mem::take(&mut self.rows) {
-            if !gone.get(row.origin as usize).copied().unwrap_or_default() {
-                kept.push(row);
-            }
+        if !left.is_empty() {
+            self.rows.retain(|row| !is_gone(row));
+            self.seen.clear();
+            self.seen.extend((0..).zip(&self.rows).map(|(at, row)| (row.identity, at)));
         }
-        self.rows = kept;
-        self.seen = (0..)
-            .zip(&self.rows)
-            .map(|(at, row)| (self.identity(row, self.call_id(row)), at))
-            .collect();
-        for batch in batches {
-            self.add(batch);
-        }
-        true
+        Some(batches.into_iter().map(|batch| self.add(batch)).collect())
     }
 
     fn origin(&mut self, mut origin: Origin) -> u32 {
@@ -272,24 +268,51 @@ impl Feed {
         let rows = rows.filter(|(issue, _, row)| takes(*issue, row));
         let mut order: Vec<(IssueId, u32)> = rows.map(|(issue, at, _)| (issue, at)).collect();
         order.sort_unstable_by(|(a, at), (b, bt)| {
-            a.cmp(b).then_with(|| {
-                let (one, other) = (&self.rows[*at as usize], &self.rows[*bt as usize]);
-                let key = |row: &'_ Row| (row.time, row.byte, row.issue);
-                let session = |row: &'_ Row| row.origin;
-                let name = |row: &Row| self.origin_of(row).session.clone();
-                // Rows of one origin are of one session.
-                let by_session = || match session(one) == session(other) {
-                    true => std::cmp::Ordering::Equal,
-                    false => name(one).cmp(&name(other)),
-                };
-                one.time
-                    .cmp(&other.time)
-                    .then_with(by_session)
-                    .then_with(|| self.call_id(one).cmp(self.call_id(other)))
-                    .then_with(|| key(one).cmp(&key(other)))
-            })
+            let by_time = || self.by_time(&self.rows[*at as usize], &self.rows[*bt as usize]);
+            a.cmp(b).then_with(by_time)
         });
         order
+    }
+
+    /// The order of time, session and call.
+    fn by_time(&self, one: &Row, other: &Row) -> Ordering {
+        let key = |row: &Row| (row.time, row.byte, row.issue);
+        // Rows of one origin are of one session.
+        let by_session = || match one.origin == other.origin {
+            true => Ordering::Equal,
+            false => self.origin_of(one).session.cmp(&self.origin_of(other).session),
+        };
+        one.time
+            .cmp(&other.time)
+            .then_with(by_session)
+            .then_with(|| self.call_id(one).cmp(self.call_id(other)))
+            .then_with(|| key(one).cmp(&key(other)))
+    }
+
+    /// Rows by issue, in the order of issues. What is counted of the rows of an issue does
+    /// not depend on their order, so they are not sorted.
+    fn groups(
+        &self,
+        decisions: &Decisions,
+        is_taken: impl Fn(&Row) -> bool,
+    ) -> Vec<(IssueId, Vec<&Row>)> {
+        let mut at: HashMap<IssueId, usize> = HashMap::new();
+        let mut groups: Vec<(IssueId, Vec<&Row>)> = Vec::new();
+        for row in self.rows.iter().filter(|row| is_taken(row)) {
+            let at = *at.entry(row.issue).or_insert_with(|| {
+                groups.push((row.issue, Vec::new()));
+                groups.len() - 1
+            });
+            groups[at].1.push(row);
+        }
+        let mut merged: BTreeMap<IssueId, Vec<&Row>> = BTreeMap::new();
+        for (id, mut rows) in groups {
+            match merged.entry(decisions.resolve(id)) {
+                MergedEntry::Vacant(entry) => drop(entry.insert(rows)),
+                MergedEntry::Occupied(mut entry) => entry.get_mut().append(&mut rows),
+            }
+        }
+        merged.into_iter().collect()
     }
 
     /// Every occurrence, by issue and time.
@@ -346,20 +369,22 @@ impl Feed {
         now: Timestamp,
         takes: impl Fn(&Origin, Option<Timestamp>) -> bool,
     ) -> Vec<Issue> {
-        let order = self.order(decisions, |_, row| takes(self.origin_of(row), time_of(row)));
+        let is_taken = |row: &Row| takes(self.origin_of(row), time_of(row));
+        let groups = self.groups(decisions, is_taken);
         let mut issues = Vec::new();
         let mut keys: Vec<(IssueId, &Key)> = Vec::new();
-        for group in order.chunk_by(|(a, _), (b, _)| a == b) {
-            let Some((id, first)) = group.first() else { continue };
-            let rows: Vec<&Row> = group.iter().map(|(_, at)| &self.rows[*at as usize]).collect();
+        for (id, rows) in &groups {
             // An issue that others were merged into may not have occurred itself.
-            let about =
-                self.about.get(id).or_else(|| self.about.get(&self.rows[*first as usize].issue));
+            let about = self.about.get(id).or_else(|| {
+                let first = rows.iter().min_by(|a, b| self.by_time(a, b))?;
+                self.about.get(&first.issue)
+            });
             let Some(about) = about else { continue };
             keys.push((*id, &about.key));
-            issues.push(self.issue(*id, about, &rows, decisions, now));
+            let mut issue = self.issue(*id, about, rows, decisions, now);
+            issue.same_calls = self.same_calls(rows, decisions, is_taken);
+            issues.push(issue);
         }
-        self.same_calls(&mut issues, &order);
         for (issue, similar) in issues.iter_mut().zip(similar(&keys)) {
             issue.similar = similar;
         }
@@ -382,12 +407,8 @@ impl Feed {
         decisions: &Decisions,
         now: Timestamp,
     ) -> Issue {
-        // There are far fewer origins and tools than rows.
-        let (mut of_origin, mut of_tool) = (BTreeMap::new(), BTreeMap::new());
-        for row in rows {
-            *of_origin.entry(row.origin).or_insert(0_u64) += 1;
-            *of_tool.entry(row.tool).or_insert(0_u64) += 1;
-        }
+        let of_origin = count_by(rows, |row| row.origin);
+        let of_tool = count_by(rows, |row| row.tool);
         let origins = || of_origin.iter().map(|(at, count)| (&self.origins[*at as usize], *count));
         let mut recovery = Recoveries::default();
         let mut lost = Lost::default();
@@ -501,10 +522,7 @@ impl Feed {
 
     /// What rows are about, the most frequent first.
     fn subjects_of(&self, rows: &[&Row]) -> Vec<(Subject, u64)> {
-        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-        for row in rows {
-            *counts.entry(row.subject).or_default() += 1;
-        }
+        let counts = count_by(rows, |row| row.subject);
         let named =
             |(at, count): (u32, u64)| Some((self.subjects.get(at as usize)?.clone(), count));
         let mut subjects: Vec<(Subject, u64)> = counts.into_iter().filter_map(named).collect();
@@ -514,29 +532,25 @@ impl Feed {
         subjects
     }
 
-    /// For issues of findings, the issue of failures that most of their calls belong to.
-    fn same_calls(&self, issues: &mut [Issue], order: &[(IssueId, u32)]) {
-        let mut failed: HashMap<(&str, &str), IssueId> = HashMap::new();
-        for (issue, at) in order {
-            let row = &self.rows[*at as usize];
-            if row.kind == Kind::Failure {
-                failed.insert((&self.origin_of(row).session, self.call_id(row)), *issue);
+    /// For an issue of findings, the issue of failures that most of its calls belong to.
+    fn same_calls(
+        &self,
+        rows: &[&Row],
+        decisions: &Decisions,
+        is_taken: impl Fn(&Row) -> bool,
+    ) -> Option<IssueId> {
+        let mut shared: BTreeMap<IssueId, u64> = BTreeMap::new();
+        for row in rows.iter().filter(|row| row.kind == Kind::Finding) {
+            let session = &self.origin_of(row).session;
+            let failed = identity(session, self.call_id(row), Kind::Failure, row.issue);
+            let failed = self.seen.get(&failed).and_then(|at| self.rows.get(*at as usize));
+            if let Some(failed) = failed.filter(|failed| is_taken(failed)) {
+                *shared.entry(decisions.resolve(failed.issue)).or_default() += 1;
             }
         }
-        let mut shared: HashMap<IssueId, BTreeMap<IssueId, u64>> = HashMap::new();
-        for (issue, at) in order {
-            let row = &self.rows[*at as usize];
-            let call = (&*self.origin_of(row).session, self.call_id(row));
-            if let Some(other) = failed.get(&call).filter(|_| row.kind == Kind::Finding) {
-                *shared.entry(*issue).or_default().entry(*other).or_default() += 1;
-            }
-        }
-        for issue in issues {
-            let most = shared.get(&issue.id).and_then(|all| all.iter().max_by_key(|(_, n)| **n));
-            // Four of five: a few findings are about calls that nothing says failed.
-            issue.same_calls =
-                most.filter(|(_, count)| **count * 5 >= issue.count * 4).map(|(id, _)| *id);
-        }
+        let most = shared.iter().max_by_key(|(_, count)| **count)?;
+        // Four of five: a few findings are about calls that nothing says failed.
+        (*most.1 * 5 >= rows.len() as u64 * 4).then_some(*most.0)
     }
 
     /// The key of an issue.
@@ -600,6 +614,23 @@ fn time_of(row: &Row) -> Option<Timestamp> {
 
 fn place(file: &Arc<str>, line: u32, column: u32, byte: u64) -> TracePlace {
     Location { file: file.clone(), line, column, byte }.into()
+}
+
+/// What the same call has in every file; findings of several rules are several.
+fn identity(session: &str, call_id: &str, kind: Kind, issue: IssueId) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (session, call_id, kind).hash(&mut hasher);
+    if kind == Kind::Finding {
+        issue.hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// How many rows have each number, in the order of numbers.
+fn count_by(rows: &[&Row], number: impl Fn(&Row) -> u32) -> Vec<(u32, u64)> {
+    let mut numbers: Vec<u32> = rows.iter().map(|row| number(row)).collect();
+    numbers.sort_unstable();
+    numbers.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect()
 }
 
 /// Names by how often they occur, the most frequent first.

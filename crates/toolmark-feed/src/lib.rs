@@ -35,6 +35,7 @@ mod issue;
 pub mod key;
 mod language;
 mod occurrence;
+mod pack;
 mod promote;
 pub mod role;
 mod salient;

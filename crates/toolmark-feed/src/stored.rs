@@ -1,4 +1,4 @@
-//! A batch as text, for whoever keeps occurrences between two runs of a program.
+//! A batch as bytes, for whoever keeps occurrences between two runs of a program.
 //!
 //! The ids of issues are kept beside their keys: a key whose message was redacted no longer
 //! gives the id that its calls had.
@@ -6,144 +6,44 @@
 use crate::class::FailureClass;
 use crate::key::{IssueId, Key};
 use crate::occurrence::{About, Batch, Example, Kind, Occurrence, Origin, Rank, Recovery};
+use crate::pack::{Packer, Unpacker};
 use crate::role::Role;
 use crate::subject::Subject;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use toolmark_check::{Spent, rule_by_code};
 use toolmark_outcome::Redactor;
 
-/// The version of the text; another one cannot be read.
-const VERSION: u32 = 1;
+/// The version of the bytes; another one cannot be read.
+const VERSION: u64 = 2;
 
-/// A text is not a batch, or one of another version.
+/// Bytes are not a batch, or one of another version.
 #[derive(Debug, thiserror::Error)]
 #[error("not a batch of occurrences: {0}")]
 pub struct NotABatch(String);
 
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    version: u32,
-    sessions: u64,
-    calls: u64,
-    unrecorded: u64,
-    origins: Vec<StoredOrigin>,
-    about: Vec<StoredAbout>,
-    occurrences: Vec<StoredOccurrence>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredOrigin {
-    session: Arc<str>,
-    file: Arc<str>,
-    project: Option<Arc<str>>,
-    model: Option<Arc<str>>,
-    agent: Arc<str>,
-    version: Option<Arc<str>>,
-    host: Arc<str>,
-    started: Option<i64>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredAbout {
-    id: IssueId,
-    key: StoredKey,
-    remedy: Option<String>,
-    example: Option<StoredExample>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum StoredKey {
-    /// Role, name of the tool where the role is a tool, class, template.
-    Failure(StoredRole, String, String),
-    /// Code, tool, template.
-    Finding(String, String, String),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum StoredRole {
-    Edit,
-    Read,
-    Search,
-    Shell,
-    Any,
-    Tool(String),
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredExample {
-    call: String,
-    said: String,
-    followed: Option<String>,
-    is_incomplete: bool,
-    length: usize,
-    session: Arc<str>,
-    call_id: String,
-    file: Arc<str>,
-    line: u32,
-    column: u32,
-    byte: u64,
-}
-
-/// One row, in the order of [`Occurrence`]: issue, kind, origin, call, place, time, tool,
-/// subject, recovery, cost.
-#[derive(Serialize, Deserialize)]
-struct StoredOccurrence(
-    IssueId,
-    String,
-    usize,
-    String,
-    (u32, u32, u64),
-    Option<i64>,
-    Arc<str>,
-    (String, String),
-    String,
-    (Option<u64>, Option<(u64, u64)>),
-);
-
 impl Batch {
-    /// The batch as text.
+    /// The batch as bytes.
     #[must_use]
-    pub fn to_text(&self) -> String {
-        let stored = Stored {
-            version: VERSION,
-            sessions: self.sessions,
-            calls: self.calls,
-            unrecorded: self.unrecorded,
-            origins: self.origins.iter().map(StoredOrigin::of).collect(),
-            about: {
-                let mut about: Vec<_> =
-                    self.about.iter().map(|(id, about)| StoredAbout::of(*id, about)).collect();
-                about.sort_by_key(|about| about.id);
-                about
-            },
-            occurrences: self.occurrences.iter().map(StoredOccurrence::of).collect(),
-        };
-        // Strings and numbers always can be written.
-        serde_json::to_string(&stored).unwrap_or_default()
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut packer = Packer::default();
+        packer.numbers([self.sessions, self.calls, self.unrecorded]);
+        packer.list(self.origins.iter(), put_origin);
+        let mut about: Vec<(&IssueId, &About)> = self.about.iter().collect();
+        about.sort_by_key(|(id, _)| **id);
+        packer.list(about.into_iter(), put_about);
+        packer.list(self.occurrences.iter(), put_occurrence);
+        packer.finish(VERSION)
     }
 
-    /// Reads what [`Batch::to_text`] wrote.
-    pub fn from_text(text: &str) -> Result<Self, NotABatch> {
-        let stored: Stored =
-            serde_json::from_str(text).map_err(|error| NotABatch(error.to_string()))?;
-        if stored.version != VERSION {
-            return Err(NotABatch(format!("version {}, this is {VERSION}", stored.version)));
-        }
+    /// Reads what [`Batch::to_bytes`] wrote.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotABatch> {
         let unknown = || NotABatch("a word that this version does not know".to_owned());
-        let about = stored.about.into_iter().map(|one| Some((one.id, one.read()?)));
-        let occurrences = stored.occurrences.into_iter().map(StoredOccurrence::read);
-        Ok(Self {
-            origins: stored.origins.into_iter().map(StoredOrigin::read).collect(),
-            occurrences: occurrences.collect::<Option<_>>().ok_or_else(unknown)?,
-            about: about.collect::<Option<_>>().ok_or_else(unknown)?,
-            sessions: stored.sessions,
-            calls: stored.calls,
-            unrecorded: stored.unrecorded,
-        })
+        let (version, mut all) = Unpacker::new(bytes).ok_or_else(unknown)?;
+        if version != VERSION {
+            return Err(NotABatch(format!("version {version}, this is {VERSION}")));
+        }
+        let batch = get_batch(&mut all).filter(|_| all.is_empty());
+        batch.ok_or_else(unknown)
     }
 
     /// Hides the secrets in it. What tells sessions, calls and issues apart stays.
@@ -168,137 +68,162 @@ impl Batch {
     }
 }
 
-fn milliseconds(time: Option<Timestamp>) -> Option<i64> {
-    time.map(Timestamp::as_millisecond)
+fn get_batch(all: &mut Unpacker<'_>) -> Option<Batch> {
+    Some(Batch {
+        sessions: all.number()?,
+        calls: all.number()?,
+        unrecorded: all.number()?,
+        origins: all.list(get_origin)?,
+        about: all.list(get_about)?.into_iter().collect(),
+        occurrences: all.list(get_occurrence)?,
+    })
 }
 
-fn time(milliseconds: Option<i64>) -> Option<Timestamp> {
-    milliseconds.and_then(|ms| Timestamp::from_millisecond(ms).ok())
+fn put_time(packer: &mut Packer<'_>, time: Option<Timestamp>) {
+    packer.maybe(time.map(Timestamp::as_millisecond), Packer::signed);
 }
 
-impl StoredOrigin {
-    fn of(origin: &Origin) -> Self {
-        let Origin { session, file, project, model, agent, version, host, started } =
-            origin.clone();
-        let started = milliseconds(started);
-        Self { session, file, project, model, agent, version, host, started }
-    }
+fn get_time(all: &mut Unpacker<'_>) -> Option<Option<Timestamp>> {
+    let milliseconds = all.maybe(Unpacker::signed)?;
+    Some(milliseconds.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
+}
 
-    fn read(self) -> Origin {
-        let Self { session, file, project, model, agent, version, host, started } = self;
-        Origin { session, file, project, model, agent, version, host, started: time(started) }
+fn put_origin<'b>(packer: &mut Packer<'b>, origin: &'b Origin) {
+    let Origin { session, file, project, model, agent, version, host, started } = origin;
+    packer.texts([session, file, agent, host].map(|text| &**text));
+    for text in [project, model, version] {
+        packer.maybe(text.as_deref(), Packer::text);
+    }
+    put_time(packer, *started);
+}
+
+fn get_origin(all: &mut Unpacker<'_>) -> Option<Origin> {
+    Some(Origin {
+        session: all.shared()?,
+        file: all.shared()?,
+        agent: all.shared()?,
+        host: all.shared()?,
+        project: all.maybe(Unpacker::shared)?,
+        model: all.maybe(Unpacker::shared)?,
+        version: all.maybe(Unpacker::shared)?,
+        started: get_time(all)?,
+    })
+}
+
+/// What a role is written as: a tool by its name, any other by its word alone.
+fn role_parts(role: &Role) -> (&'static str, &str) {
+    match role {
+        Role::Edit => ("edit", ""),
+        Role::Read => ("read", ""),
+        Role::Search => ("search", ""),
+        Role::Shell => ("shell", ""),
+        Role::Any => ("any", ""),
+        Role::Tool(name) => ("tool", name),
     }
 }
 
-impl StoredAbout {
-    fn of(id: IssueId, about: &About) -> Self {
-        let key = match &about.key {
-            Key::Failure { role, class, template } => {
-                let role = match role {
-                    Role::Edit => StoredRole::Edit,
-                    Role::Read => StoredRole::Read,
-                    Role::Search => StoredRole::Search,
-                    Role::Shell => StoredRole::Shell,
-                    Role::Any => StoredRole::Any,
-                    Role::Tool(name) => StoredRole::Tool(name.clone()),
-                };
-                StoredKey::Failure(role, class.word().to_owned(), template.clone())
-            }
-            Key::Finding { code, tool, template } => {
-                StoredKey::Finding((*code).to_owned(), tool.clone(), template.clone())
-            }
-        };
-        let example = about.example.clone().map(|Example { call, said, followed, rank }| {
-            let Rank { is_incomplete, length, session, call_id, file, line, column, byte } = rank;
-            StoredExample {
-                call,
-                said,
-                followed,
-                is_incomplete,
-                length,
-                session,
-                call_id,
-                file,
-                line,
-                column,
-                byte,
-            }
-        });
-        Self { id, key, remedy: about.remedy.clone(), example }
+fn put_about<'b>(packer: &mut Packer<'b>, (id, about): (&'b IssueId, &'b About)) {
+    packer.number(id.0);
+    match &about.key {
+        Key::Failure { role, class, template } => {
+            let (role, name) = role_parts(role);
+            packer.texts(["failure", role, name, class.word(), template]);
+        }
+        Key::Finding { code, tool, template } => {
+            packer.texts(["finding", code, tool, template]);
+        }
     }
+    packer.maybe(about.remedy.as_deref(), Packer::text);
+    packer.maybe(about.example.as_ref(), put_example);
+}
 
-    fn read(self) -> Option<About> {
-        let key = match self.key {
-            StoredKey::Failure(role, class, template) => {
-                let role = match role {
-                    StoredRole::Edit => Role::Edit,
-                    StoredRole::Read => Role::Read,
-                    StoredRole::Search => Role::Search,
-                    StoredRole::Shell => Role::Shell,
-                    StoredRole::Any => Role::Any,
-                    StoredRole::Tool(name) => Role::Tool(name),
-                };
-                Key::Failure { role, class: FailureClass::from_word(&class)?, template }
-            }
-            StoredKey::Finding(code, tool, template) => {
-                Key::Finding { code: rule_by_code(&code)?.code, tool, template }
-            }
-        };
-        let example = self.example.map(|example| {
-            let StoredExample { call, said, followed, .. } = example;
-            let rank = Rank {
-                is_incomplete: example.is_incomplete,
-                length: example.length,
-                session: example.session,
-                call_id: example.call_id,
-                file: example.file,
-                line: example.line,
-                column: example.column,
-                byte: example.byte,
+fn get_about(all: &mut Unpacker<'_>) -> Option<(IssueId, About)> {
+    let id = IssueId(all.number()?);
+    let key = match all.text()? {
+        "failure" => {
+            let role = match (all.text()?, all.text()?) {
+                ("edit", _) => Role::Edit,
+                ("read", _) => Role::Read,
+                ("search", _) => Role::Search,
+                ("shell", _) => Role::Shell,
+                ("any", _) => Role::Any,
+                ("tool", name) => Role::Tool(name.to_owned()),
+                _ => return None,
             };
-            Example { call, said, followed, rank }
-        });
-        Some(About { key, remedy: self.remedy, example })
-    }
+            let class = FailureClass::from_word(all.text()?)?;
+            Key::Failure { role, class, template: all.text()?.to_owned() }
+        }
+        "finding" => {
+            let code = rule_by_code(all.text()?)?.code;
+            Key::Finding { code, tool: all.text()?.to_owned(), template: all.text()?.to_owned() }
+        }
+        _ => return None,
+    };
+    let remedy = all.maybe(Unpacker::text)?.map(str::to_owned);
+    let example = all.maybe(get_example)?;
+    Some((id, About { key, remedy, example }))
 }
 
-impl StoredOccurrence {
-    fn of(one: &Occurrence) -> Self {
-        let Subject { what, detail } = one.subject.clone();
-        let spent = one.spent;
-        let timed = spent.milliseconds().filter(|_| spent.timed > 0);
-        let tokens = spent.tokens().zip(spent.output_tokens()).filter(|_| spent.counted > 0);
-        Self(
-            one.issue,
-            one.kind.word().to_owned(),
-            one.origin,
-            one.call_id.clone(),
-            (one.line, one.column, one.byte),
-            milliseconds(one.time),
-            one.tool.clone(),
-            (what, detail),
-            one.recovery.word().to_owned(),
-            (timed, tokens),
-        )
-    }
+fn put_example<'b>(packer: &mut Packer<'b>, example: &'b Example) {
+    let Example { call, said, followed, rank } = example;
+    let Rank { is_incomplete, length, session, call_id, file, line, column, byte } = rank;
+    packer.texts([&**call, said, call_id, session, file]);
+    packer.maybe(followed.as_deref(), Packer::text);
+    packer.numbers([u64::from(*is_incomplete), *length as u64]);
+    packer.numbers([u64::from(*line), u64::from(*column), *byte]);
+}
 
-    fn read(self) -> Option<Occurrence> {
-        let Self(issue, kind, origin, call_id, place, at, tool, subject, recovery, cost) = self;
-        Some(Occurrence {
-            issue,
-            kind: Kind::from_word(&kind)?,
-            origin,
-            call_id,
-            line: place.0,
-            column: place.1,
-            byte: place.2,
-            time: time(at),
-            tool,
-            subject: Subject { what: subject.0, detail: subject.1 },
-            recovery: Recovery::from_word(&recovery)?,
-            spent: Spent::of_call(cost.0, cost.1),
-        })
-    }
+fn get_example(all: &mut Unpacker<'_>) -> Option<Example> {
+    let (call, said, call_id) = (all.text()?, all.text()?, all.text()?);
+    let (session, file) = (all.shared()?, all.shared()?);
+    let followed = all.maybe(Unpacker::text)?.map(str::to_owned);
+    let rank = Rank {
+        is_incomplete: all.number()? != 0,
+        length: all.small()?,
+        session,
+        call_id: call_id.to_owned(),
+        file,
+        line: all.small()?,
+        column: all.small()?,
+        byte: all.number()?,
+    };
+    Some(Example { call: call.to_owned(), said: said.to_owned(), followed, rank })
+}
+
+fn put_occurrence<'b>(packer: &mut Packer<'b>, one: &'b Occurrence) {
+    packer.numbers([one.issue.0, one.origin as u64]);
+    packer.texts([&*one.call_id, one.kind.word(), one.recovery.word()]);
+    packer.texts([&*one.tool, &one.subject.what, &one.subject.detail]);
+    packer.numbers([u64::from(one.line), u64::from(one.column), one.byte]);
+    put_time(packer, one.time);
+    let spent = one.spent;
+    packer.maybe(spent.milliseconds().filter(|_| spent.timed > 0), Packer::number);
+    let tokens = spent.tokens().zip(spent.output_tokens()).filter(|_| spent.counted > 0);
+    packer.maybe(tokens, |packer, (all, output)| {
+        packer.number(all);
+        packer.number(output);
+    });
+}
+
+fn get_occurrence(all: &mut Unpacker<'_>) -> Option<Occurrence> {
+    Some(Occurrence {
+        issue: IssueId(all.number()?),
+        origin: all.small()?,
+        call_id: all.text()?.to_owned(),
+        kind: Kind::from_word(all.text()?)?,
+        recovery: Recovery::from_word(all.text()?)?,
+        tool: all.shared()?,
+        subject: Subject { what: all.text()?.to_owned(), detail: all.text()?.to_owned() },
+        line: all.small()?,
+        column: all.small()?,
+        byte: all.number()?,
+        time: get_time(all)?,
+        spent: {
+            let milliseconds = all.maybe(Unpacker::number)?;
+            let tokens = all.maybe(|all| Some((all.number()?, all.number()?)))?;
+            Spent::of_call(milliseconds, tokens)
+        },
+    })
 }
 
 #[cfg(test)]
@@ -332,10 +257,10 @@ mod tests {
 
     #[test]
     fn the_issues_of_a_stored_batch_are_the_same() {
-        let text = batch().to_text();
-        let read = Batch::from_text(&text).unwrap();
-        assert!(read.occurrences.len() > 3, "{text}");
-        assert_eq!(read.to_text(), text);
+        let bytes = batch().to_bytes();
+        let read = Batch::from_bytes(&bytes).unwrap();
+        assert!(read.occurrences.len() > 3, "{read:?}");
+        assert_eq!(read.to_bytes(), bytes);
         assert_eq!(issues(read), issues(batch()));
     }
 
@@ -348,10 +273,14 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
-        for text in ["", "{}", "[1]", &batch().to_text().replace("\"version\":1", "\"version\":2")]
-        {
-            assert!(Batch::from_text(text).is_err(), "{text}");
+    fn other_bytes_are_refused() {
+        let bytes = batch().to_bytes();
+        let of_the_future = [&[3], &bytes[1..]].concat();
+        let with_more = [&bytes[..], &[0]].concat();
+        // Nor any part of it.
+        let parts = (0..bytes.len()).map(|end| &bytes[..end]);
+        for bytes in parts.chain([&of_the_future[..], &with_more, b"{}", b"[1]"]) {
+            assert!(Batch::from_bytes(bytes).is_err(), "{} bytes", bytes.len());
         }
     }
 }

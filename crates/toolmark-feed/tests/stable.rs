@@ -38,8 +38,17 @@ fn batch(n: usize, trace: &str) -> Batch {
 fn feed(order: &[usize]) -> Feed {
     let traces = traces();
     let mut feed = Feed::default();
-    order.iter().for_each(|n| feed.add(batch(*n, &traces[*n])));
+    order.iter().for_each(|n| drop(feed.add(batch(*n, &traces[*n]))));
     feed
+}
+
+/// Sessions with these traces, and the numbers of their origins.
+fn feed_of(now: &[usize]) -> (Feed, Vec<Vec<u32>>) {
+    let traces = traces();
+    let mut feed = Feed::default();
+    let add = |(n, kind): (usize, &usize)| feed.add(batch(n, &traces[*kind]));
+    let origins = now.iter().enumerate().map(add).collect();
+    (feed, origins)
 }
 
 fn shown(feed: &Feed) -> String {
@@ -80,12 +89,12 @@ fn the_same_call_in_two_files_is_one_occurrence() {
 fn a_call_of_two_files_and_a_lost_example_need_all_again() {
     let traces = traces();
     let mut feed = Feed::default();
-    feed.add(batch(1, &traces[1]));
+    let origins = feed.add(batch(1, &traces[1]));
     // The only session that shows the issue, and it has another one now.
-    assert!(!feed.replace(|_| true, vec![batch(1, &traces[0])]));
-    assert!(feed.replace(|_| true, vec![batch(1, &traces[1])]));
+    assert!(feed.replace(&origins, vec![batch(1, &traces[0])]).is_none());
+    assert_eq!(feed.replace(&origins, vec![batch(1, &traces[1])]), Some(vec![origins.clone()]));
     feed.add(batch(1, &traces[1]));
-    assert!(!feed.replace(|_| true, vec![batch(1, &traces[1])]));
+    assert!(feed.replace(&origins, vec![batch(1, &traces[1])]).is_none());
 }
 
 proptest! {
@@ -104,17 +113,15 @@ proptest! {
     ) {
         let traces = traces();
         let mut now: Vec<usize> = (0..24).collect();
-        let mut changed = feed(&now);
+        let (mut changed, mut origins) = feed_of(&now);
         for (session, kind) in changes {
             now[session] = kind;
-            let name = format!("session-{session}");
-            let batches = || vec![batch(session, &traces[kind])];
-            let mut whole = Feed::default();
-            now.iter().enumerate().for_each(|(n, kind)| whole.add(batch(n, &traces[*kind])));
-            if !changed.replace(|origin| *origin.session == *name, batches()) {
-                changed = Feed::default();
-                now.iter().enumerate().for_each(|(n, kind)| changed.add(batch(n, &traces[*kind])));
+            let (whole, whole_origins) = feed_of(&now);
+            match changed.replace(&origins[session], vec![batch(session, &traces[kind])]) {
+                Some(of_batches) => origins[session] = of_batches.concat(),
+                None => (changed, origins) = feed_of(&now),
             }
+            prop_assert_eq!(whole_origins.len(), origins.len());
             prop_assert_eq!(shown(&changed), shown(&whole));
             prop_assert_eq!(ids(&changed), ids(&whole));
         }

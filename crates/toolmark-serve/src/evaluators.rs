@@ -2,7 +2,7 @@
 //! land. An answer is kept by its call, its evaluator and the version of that.
 
 use crate::config::{On, Unit};
-use crate::library::Library;
+use crate::library::read_session;
 use crate::live::Hub;
 use crate::model::{SessionRow, Source};
 use crate::sessions::{self, Found};
@@ -214,7 +214,9 @@ pub(crate) fn evaluate_session(
     let count = rows.len() as u64;
     if count > 0 {
         let session = found.key;
-        store.write_blocking(move |db| put(db, session, &rows))?;
+        for rows in sessions::parts(rows) {
+            store.write_derived(move |db| put(db, session, &rows))?;
+        }
     }
     Ok(count)
 }
@@ -276,7 +278,6 @@ pub(crate) struct Evaluating {
 impl Evaluating {
     /// Evaluates what waits until it is stopped. Judges may take long: nothing waits for it.
     pub(crate) fn run(self) {
-        let library = Library::default();
         // Sessions with a call whose result may still come, and when it comes no more.
         let mut later: Vec<(Instant, String)> = Vec::new();
         while !self.stop.load(Ordering::Relaxed) {
@@ -284,7 +285,7 @@ impl Evaluating {
             self.queue.add(later.extract_if(.., |(due, _)| *due <= now).map(|(_, id)| id));
             let Some(id) = self.queue.next() else { continue };
             // What cannot be read or written now is evaluated when it changes again.
-            let (answers, is_pending) = self.evaluate(&library, &id).unwrap_or_default();
+            let (answers, is_pending) = self.evaluate(&id).unwrap_or_default();
             if answers > 0 {
                 self.hub.sessions(1);
             }
@@ -295,16 +296,15 @@ impl Evaluating {
     }
 
     /// How many answers were given, and whether there will be more to ask.
-    fn evaluate(&self, library: &Library, id: &str) -> Result<(u64, bool), StoreError> {
+    fn evaluate(&self, id: &str) -> Result<(u64, bool), StoreError> {
         let found = self.store.read(|db| sessions::find(db, id, Timestamp::now()))?;
         let Some(found) = found else { return Ok((0, false)) };
-        let Ok(book) = library.open(&self.store, &found) else { return Ok((0, false)) };
-        let runs = book.run().flatten();
+        let Ok(run) = read_session(&self.store, &found) else { return Ok((0, false)) };
+        let runs = run.flatten();
         let is_open = runs.iter().any(|run| run.calls.iter().any(|call| is_pending(run, call)));
         let mut counts = BTreeMap::new();
         let (store, redactor) = (&self.store, self.redactor);
-        let answers =
-            evaluate_session(store, &self.tags, &found, book.run(), redactor, &mut counts)?;
+        let answers = evaluate_session(store, &self.tags, &found, &run, redactor, &mut counts)?;
         Ok((answers, is_open && found.row.live))
     }
 }
@@ -343,10 +343,10 @@ pub fn evaluate_store(
             evaluated.unread.push((id, "there is no such session".to_owned()));
             continue;
         };
-        match Library::default().open(&store, &found) {
-            Ok(book) => {
+        match read_session(&store, &found) {
+            Ok(run) => {
                 let answers = &mut evaluated.answers;
-                evaluate_session(&store, tags, &found, book.run(), redactor, answers)?;
+                evaluate_session(&store, tags, &found, &run, redactor, answers)?;
                 evaluated.sessions += 1;
             }
             Err(error) => evaluated.unread.push((id, error.to_string())),

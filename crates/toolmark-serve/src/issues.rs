@@ -1,11 +1,10 @@
 //! The issues of all sessions in the store. Occurrences are kept in memory, without the
-//! sessions they were read from; a session that changed is put in the place of what it was,
-//! so that an answer never waits for all of them to be read again.
+//! sessions they were read from. Only sessions that changed are read again, and put in the
+//! place of what they were.
 
 use crate::store::{Store, StoreError, lock};
 use jiff::Timestamp;
-use rusqlite::params_from_iter;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -21,10 +20,7 @@ const MAX_KEPT: usize = 8;
 const MAX_AGE: Duration = Duration::from_secs(60);
 
 /// With more sessions that changed at once, all are read again.
-const MAX_CHANGED: usize = 500;
-
-/// So many sessions are asked for at once.
-const CHUNK: usize = 200;
+const MAX_CHANGED: i64 = 500;
 
 /// Which occurrences are grouped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -62,11 +58,11 @@ impl Grouped {
 
 /// A session whose occurrences are in the feed.
 struct Held {
-    /// The id of the session, as the API has it.
-    session: Arc<str>,
-    evaluated: i64,
-    /// The names its occurrences have: session and file, of it and its sub-agents.
-    origins: Vec<(Arc<str>, Arc<str>)>,
+    /// The id of the session, where it is not the one that its run has.
+    session: Option<Box<str>>,
+    /// The numbers of its own origin and of those of its sub-agents.
+    own: u32,
+    others: Box<[u32]>,
 }
 
 /// All occurrences.
@@ -74,6 +70,8 @@ struct Held {
 struct Collected {
     feed: Feed,
     held: HashMap<i64, Held>,
+    /// What was evaluated last of that.
+    evaluated: i64,
 }
 
 struct Kept {
@@ -144,14 +142,26 @@ impl Issues {
         all
     }
 
-    /// The id of the session that an occurrence is shown in: that of a sub-agent is its
-    /// parent's.
-    pub(crate) fn sessions(&self) -> HashMap<(Arc<str>, Arc<str>), Arc<str>> {
+    /// The ids of the sessions that occurrences are shown in, by the session and the file
+    /// that they name: those of a sub-agent are shown in its parent's.
+    pub(crate) fn owners<'o>(
+        &self,
+        origins: impl Iterator<Item = (&'o str, &'o str)>,
+    ) -> HashMap<(&'o str, &'o str), String> {
+        let wanted: Vec<(&str, &str)> = origins.collect();
+        let numbers: HashMap<(&str, &str), usize> =
+            wanted.iter().enumerate().map(|(number, origin)| (*origin, number)).collect();
         let collected = lock(&self.collected);
-        let pairs = collected.held.values().flat_map(|one| {
-            one.origins.iter().map(|origin| (origin.clone(), Arc::clone(&one.session)))
-        });
-        pairs.collect()
+        let mut owners = HashMap::new();
+        for one in collected.held.values() {
+            for number in one.origins() {
+                let Some(origin) = collected.feed.origin_at(number) else { continue };
+                if let Some(at) = numbers.get(&(&*origin.session, &*origin.file)) {
+                    owners.insert(wanted[*at], one.session_in(&collected.feed).to_owned());
+                }
+            }
+        }
+        owners
     }
 
     /// How often an issue occurred in each week, by agent and version, and by model.
@@ -198,91 +208,124 @@ impl Issues {
     }
 }
 
+impl Held {
+    fn new(session: String, feed: &Feed, origins: &[u32]) -> Self {
+        let (own, others) = origins.split_first().unwrap_or((&u32::MAX, &[]));
+        let is_same = feed.origin_at(*own).is_some_and(|origin| *origin.session == *session);
+        let session = (!is_same).then(|| session.into_boxed_str());
+        Self { session, own: *own, others: others.into() }
+    }
+
+    fn origins(&self) -> impl Iterator<Item = u32> {
+        [self.own].into_iter().chain(self.others.iter().copied())
+    }
+
+    /// The id of the session, as the API has it.
+    fn session_in<'f>(&'f self, feed: &'f Feed) -> &'f str {
+        let own = || feed.origin_at(self.own).map_or("", |origin| &origin.session);
+        self.session.as_deref().unwrap_or_else(own)
+    }
+}
+
 impl Collected {
     /// Brings what is collected up to date with the store.
     fn refresh(&mut self, store: &Store) -> Result<(), StoreError> {
-        let current: HashMap<i64, i64> = store.read(|db| {
-            let mut all = db.prepare_cached("SELECT key, evaluated FROM session")?;
-            let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            rows.collect()
+        let (count, changed): (i64, i64) = store.read(|db| {
+            db.prepare_cached(
+                "SELECT (SELECT count(*) FROM session_feed),
+                   (SELECT count(*) FROM session_feed WHERE evaluated > ?1)",
+            )?
+            .query_row([self.evaluated], |row| Ok((row.get(0)?, row.get(1)?)))
         })?;
-        let is_changed = |(key, evaluated): &(&i64, &i64)| {
-            self.held.get(key).is_none_or(|one| one.evaluated != **evaluated)
-        };
-        let changed: Vec<i64> = current.iter().filter(is_changed).map(|(key, _)| *key).collect();
-        let gone: Vec<i64> =
-            self.held.keys().filter(|key| !current.contains_key(key)).copied().collect();
-        if changed.is_empty() && gone.is_empty() {
+        if changed == 0 && count == self.held.len() as i64 {
             return Ok(());
         }
-        let is_small = changed.len() + gone.len() <= MAX_CHANGED && !self.held.is_empty();
-        if !(is_small && self.replace(store, &changed, &gone)?) {
+        let is_small = changed <= MAX_CHANGED && !self.held.is_empty();
+        if !(is_small && self.replace(store)?) {
             *self = Self::default();
-            let mut keys: Vec<i64> = current.into_keys().collect();
-            keys.sort_unstable();
-            for keys in keys.chunks(CHUNK) {
-                for (key, held, batch) in read(store, keys)? {
-                    self.held.insert(key, held);
-                    self.feed.add(batch);
-                }
-            }
+            read(store, 0, |one| {
+                let origins = self.feed.add(one.batch);
+                self.held.insert(one.key, Held::new(one.session, &self.feed, &origins));
+                self.evaluated = self.evaluated.max(one.evaluated);
+            })?;
         }
         Ok(())
     }
 
     /// Puts sessions in the place of what they were; false where all must be read again.
-    fn replace(
-        &mut self,
-        store: &Store,
-        changed: &[i64],
-        gone: &[i64],
-    ) -> Result<bool, StoreError> {
-        let mut rows = Vec::new();
-        for keys in changed.chunks(CHUNK) {
-            rows.extend(read(store, keys)?);
-        }
-        let old: std::collections::HashSet<(Arc<str>, Arc<str>)> = changed
+    fn replace(&mut self, store: &Store) -> Result<bool, StoreError> {
+        let mut changed = Vec::new();
+        read(store, self.evaluated, |one| changed.push(one))?;
+        let evaluated = changed.iter().map(|one| one.evaluated).max();
+        let is_new = |one: &&Changed| !self.held.contains_key(&one.key);
+        let count = self.held.len() + changed.iter().filter(is_new).count();
+        let gone = self.gone(store, count)?;
+        let old: Vec<u32> = changed
             .iter()
-            .chain(gone)
+            .map(|one| &one.key)
+            .chain(&gone)
             .filter_map(|key| self.held.get(key))
-            .flat_map(|one| one.origins.iter().cloned())
+            .flat_map(Held::origins)
             .collect();
-        let (kept, batches): (Vec<(i64, Held)>, Vec<Batch>) =
-            rows.into_iter().map(|(key, held, batch)| ((key, held), batch)).unzip();
-        let is_gone =
-            |origin: &Origin| old.contains(&(origin.session.clone(), origin.file.clone()));
-        let is_replaced = match old.is_empty() {
+        let (sessions, batches): (Vec<(i64, String)>, Vec<Batch>) =
+            changed.into_iter().map(|one| ((one.key, one.session), one.batch)).unzip();
+        let origins = match old.is_empty() {
             // Only new ones: nothing has to be taken out.
-            true => {
-                batches.into_iter().for_each(|batch| self.feed.add(batch));
-                true
-            }
-            false => self.feed.replace(is_gone, batches),
+            true => batches.into_iter().map(|batch| self.feed.add(batch)).collect(),
+            false => match self.feed.replace(&old, batches) {
+                Some(origins) => origins,
+                None => return Ok(false),
+            },
         };
-        if is_replaced {
-            gone.iter().for_each(|key| drop(self.held.remove(key)));
-            self.held.extend(kept);
+        gone.iter().for_each(|key| drop(self.held.remove(key)));
+        for ((key, session), origins) in sessions.into_iter().zip(origins) {
+            self.held.insert(key, Held::new(session, &self.feed, &origins));
         }
-        Ok(is_replaced)
+        self.evaluated = self.evaluated.max(evaluated.unwrap_or_default());
+        Ok(true)
+    }
+
+    /// The sessions that are in the store no longer: some, where there are fewer than `count`.
+    fn gone(&self, store: &Store, count: usize) -> Result<Vec<i64>, StoreError> {
+        let kept: HashSet<i64> = store.read(|db| {
+            let now: i64 = db
+                .prepare_cached("SELECT count(*) FROM session_feed")?
+                .query_row([], |row| row.get(0))?;
+            if now == count as i64 {
+                return Ok(HashSet::new());
+            }
+            let mut keys = db.prepare_cached("SELECT session FROM session_feed")?;
+            let keys = keys.query_map([], |row| row.get(0))?;
+            keys.collect()
+        })?;
+        if kept.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.held.keys().filter(|key| !kept.contains(key)).copied().collect())
     }
 }
 
-/// Sessions of the store with their occurrences.
-fn read(store: &Store, keys: &[i64]) -> Result<Vec<(i64, Held, Batch)>, StoreError> {
-    let marks = vec!["?"; keys.len()].join(",");
+/// A session of the store with its occurrences.
+struct Changed {
+    key: i64,
+    session: String,
+    evaluated: i64,
+    batch: Batch,
+}
+
+/// Reads the sessions that were evaluated after another one, one after the other.
+fn read(store: &Store, after: i64, mut take: impl FnMut(Changed)) -> Result<(), StoreError> {
     store.read(|db| {
-        let mut some = db.prepare(&format!(
-            "SELECT key, id, evaluated, batch FROM session WHERE key IN ({marks}) ORDER BY key"
-        ))?;
-        let rows = some.query_map(params_from_iter(keys), |row| {
-            let (id, text): (String, String) = (row.get(1)?, row.get(3)?);
+        let mut some = db.prepare_cached(
+            "SELECT session, id, evaluated, batch FROM session_feed WHERE evaluated > ?1",
+        )?;
+        let mut rows = some.query([after])?;
+        while let Some(row) = rows.next()? {
             // What another version wrote is written again when its session is evaluated.
-            let batch = Batch::from_text(&text).unwrap_or_default();
-            let origins = batch.origins.iter().map(|one| (one.session.clone(), one.file.clone()));
-            let held =
-                Held { session: id.into(), evaluated: row.get(2)?, origins: origins.collect() };
-            Ok((row.get(0)?, held, batch))
-        })?;
-        rows.collect()
+            let batch = Batch::from_bytes(row.get_ref(3)?.as_blob()?).unwrap_or_default();
+            let (key, session, evaluated) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            take(Changed { key, session, evaluated, batch });
+        }
+        Ok(())
     })
 }

@@ -14,6 +14,9 @@ use toolmark_trace::{Options, ReadError, Trajectory, load_path, read};
 /// So many sessions are kept.
 const MAX_KEPT: usize = 6;
 
+/// They have no more calls than this, besides the last one.
+const MAX_KEPT_CALLS: usize = 1000;
+
 /// A session that was read.
 pub(crate) struct Book {
     run: Trajectory,
@@ -78,19 +81,17 @@ impl Library {
         if let Some(book) = self.take(&stamp) {
             return Ok(book);
         }
-        let run = match &found.row.path {
-            Some(path) => {
-                let runs = load_path(Path::new(path), &Options::default())?.runs;
-                runs.into_iter().nth(found.run).ok_or_else(|| Unreadable::Gone(path.clone()))?
-            }
-            None => of_telemetry(store, &found.row.id)?
-                .ok_or_else(|| Unreadable::Gone("the store".to_owned()))?,
-        };
-        let book = Arc::new(Book::new(run));
+        let book = Arc::new(Book::new(read_session(store, found)?));
         let mut kept = lock(&self.kept);
         kept.retain(|(other, _)| other.id != stamp.id);
-        kept.truncate(MAX_KEPT - 1);
         kept.insert(0, (stamp, Arc::clone(&book)));
+        let mut calls = 0;
+        let fits = kept.iter().skip(1).take_while(|(_, book)| {
+            calls += book.run.flatten().iter().map(|one| one.calls.len()).sum::<usize>();
+            calls <= MAX_KEPT_CALLS
+        });
+        let fits = 1 + fits.take(MAX_KEPT - 1).count();
+        kept.truncate(fits);
         Ok(book)
     }
 
@@ -101,6 +102,18 @@ impl Library {
         let book = Arc::clone(&one.1);
         kept.insert(0, one);
         Some(book)
+    }
+}
+
+/// Reads a session from its file, or from the telemetry in the store.
+pub(crate) fn read_session(store: &Store, found: &Found) -> Result<Trajectory, Unreadable> {
+    match &found.row.path {
+        Some(path) => {
+            let runs = load_path(Path::new(path), &Options::default())?.runs;
+            runs.into_iter().nth(found.run).ok_or_else(|| Unreadable::Gone(path.clone()))
+        }
+        None => of_telemetry(store, &found.row.id)?
+            .ok_or_else(|| Unreadable::Gone("the store".to_owned())),
     }
 }
 

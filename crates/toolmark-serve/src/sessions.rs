@@ -1,7 +1,8 @@
 //! Sessions in the store: how they get in, how they are listed.
 
-use crate::evaluate::Evaluated;
+use crate::evaluate::{CallFact, Evaluated};
 use crate::model::{SessionRow, Source, Time};
+use crate::store::{Store, StoreError};
 use jiff::Timestamp;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
@@ -70,33 +71,45 @@ fn own_id(
     })
 }
 
+/// So many rows are written at once: requests wait for no more.
+pub(crate) const MAX_ROWS: usize = 500;
+
 /// Puts the sessions of a file, each with its place there, in the place of those it had.
+/// `seen` notes that the file was read, after all else: what was interrupted is read again.
 pub(crate) fn put_file(
-    db: &Connection,
+    store: &Store,
     path: &str,
     changed: i64,
     sessions: Vec<(usize, Evaluated)>,
-) -> rusqlite::Result<()> {
+    seen: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
+) -> Result<(), StoreError> {
     let mut kept = HashSet::new();
     for (run, mut one) in sessions {
         kept.insert(run as i64);
-        let id = own_id(db, &one.row.id, Some(path), run)?;
-        let told: Option<Option<String>> = db
-            .prepare_cached("SELECT telemetry FROM session WHERE id = ?1")?
-            .query_row([&id], |row| row.get(0))
-            .optional()?;
-        one.row.id = id;
-        one.row.path = Some(path.to_owned());
-        put(db, one, run, changed, told.flatten())?;
+        let path = path.to_owned();
+        let calls = std::mem::take(&mut one.calls);
+        put_parts(store, calls, move |db| {
+            let id = own_id(db, &one.row.id, Some(&path), run)?;
+            let told: Option<Option<String>> = db
+                .prepare_cached("SELECT telemetry FROM session WHERE id = ?1")?
+                .query_row([&id], |row| row.get(0))
+                .optional()?;
+            one.row.id = id;
+            one.row.path = Some(path);
+            put(db, one, run, changed, told.flatten()).map(Some)
+        })?;
     }
-    // A file that was rewritten may hold fewer.
-    let mut had = db.prepare_cached("SELECT key, run FROM session WHERE path = ?1")?;
-    let had = had.query_map([path], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let had = had.collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
-    for (key, _) in had.into_iter().filter(|(_, run)| !kept.contains(run)) {
-        db.prepare_cached("DELETE FROM session WHERE key = ?1")?.execute([key])?;
-    }
-    Ok(())
+    let path = path.to_owned();
+    store.write_derived(move |db| {
+        // A file that was rewritten may hold fewer.
+        let mut had = db.prepare_cached("SELECT key, run FROM session WHERE path = ?1")?;
+        let had = had.query_map([&path], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let had = had.collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
+        for (key, _) in had.into_iter().filter(|(_, run)| !kept.contains(run)) {
+            db.prepare_cached("DELETE FROM session WHERE key = ?1")?.execute([key])?;
+        }
+        seen(db)
+    })
 }
 
 /// The ids of the sessions of a file.
@@ -109,33 +122,98 @@ pub(crate) fn ids_of(db: &Connection, path: &str) -> rusqlite::Result<Vec<String
 /// Puts a session that telemetry told of in the store. Where its file is there, the file
 /// decides, and only what telemetry says is noted.
 pub(crate) fn put_telemetry(
-    db: &Connection,
+    store: &Store,
     unit: &str,
     changed: i64,
     mut one: Evaluated,
-) -> rusqlite::Result<()> {
-    let told = serde_json::to_string(&Telemetry::of(&one.row)).unwrap_or_default();
-    let path: Option<Option<String>> = db
-        .prepare_cached("SELECT path FROM session WHERE id = ?1")?
-        .query_row([unit], |row| row.get(0))
-        .optional()?;
-    if let Some(Some(_)) = path {
-        db.prepare_cached("UPDATE session SET telemetry = ?2 WHERE id = ?1")?
-            .execute(params![unit, told])?;
-        return Ok(());
-    }
-    unit.clone_into(&mut one.row.id);
-    put(db, one, 0, changed, Some(told))
+) -> Result<(), StoreError> {
+    let unit = unit.to_owned();
+    let calls = std::mem::take(&mut one.calls);
+    put_parts(store, calls, move |db| {
+        let told = serde_json::to_string(&Telemetry::of(&one.row)).unwrap_or_default();
+        let path: Option<Option<String>> = db
+            .prepare_cached("SELECT path FROM session WHERE id = ?1")?
+            .query_row([&unit], |row| row.get(0))
+            .optional()?;
+        if let Some(Some(_)) = path {
+            db.prepare_cached("UPDATE session SET telemetry = ?2 WHERE id = ?1")?
+                .execute(params![unit, told])?;
+            return Ok(None);
+        }
+        one.row.id = unit;
+        put(db, one, 0, changed, Some(told)).map(Some)
+    })
 }
 
+/// Writes a session and its calls, some at a time. `put` writes the row of the session and
+/// says its key; nothing where the calls are not to be written.
+fn put_parts(
+    store: &Store,
+    calls: Vec<CallFact>,
+    put: impl FnOnce(&Connection) -> rusqlite::Result<Option<i64>> + Send + 'static,
+) -> Result<(), StoreError> {
+    let count = calls.len();
+    let mut parts = parts(calls);
+    let first = parts.next().unwrap_or_default();
+    let (tell, told) = std::sync::mpsc::channel();
+    store.write_derived(move |db| {
+        let Some(key) = put(db)? else { return Ok(()) };
+        db.prepare_cached("DELETE FROM call WHERE session = ?1 AND number > ?2")?
+            .execute((key, count as i64))?;
+        put_calls(db, key, &first)?;
+        let _ = tell.send(key);
+        Ok(())
+    })?;
+    let Ok(key) = told.recv() else { return Ok(()) };
+    parts.try_for_each(|part| store.write_derived(move |db| put_calls(db, key, &part)))
+}
+
+/// Rows in the parts that are written at once.
+pub(crate) fn parts<T>(rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
+    let mut rows = rows.into_iter().peekable();
+    std::iter::from_fn(move || {
+        rows.peek()?;
+        Some(rows.by_ref().take(MAX_ROWS).collect())
+    })
+}
+
+/// Most calls of a session that grew are as they were: only the others are written.
+fn put_calls(db: &Connection, key: i64, calls: &[CallFact]) -> rusqlite::Result<()> {
+    let mut insert = db.prepare_cached(
+        "INSERT INTO call SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9 WHERE EXISTS
+           (SELECT 1 FROM session WHERE key = ?1)
+         ON CONFLICT(session, number) DO UPDATE SET tool=excluded.tool, status=excluded.status,
+           ms=excluded.ms, at=excluded.at, byte=excluded.byte, class=excluded.class,
+           recovery=excluded.recovery
+         WHERE (tool, status, ms, at, byte, class, recovery) IS NOT (excluded.tool,
+           excluded.status, excluded.ms, excluded.at, excluded.byte, excluded.class,
+           excluded.recovery)",
+    )?;
+    for call in calls {
+        insert.execute(params![
+            key,
+            call.number as i64,
+            call.tool,
+            call.status,
+            call.ms,
+            call.at,
+            call.byte,
+            call.class,
+            call.recovery,
+        ])?;
+    }
+    Ok(())
+}
+
+/// Writes the row of a session and its occurrences; its key.
 fn put(
     db: &Connection,
     one: Evaluated,
     run: usize,
     changed: i64,
     telemetry: Option<String>,
-) -> rusqlite::Result<()> {
-    let Evaluated { row, calls, batch } = one;
+) -> rusqlite::Result<i64> {
+    let Evaluated { row, batch, .. } = one;
     let number = |count: Option<u64>| count.and_then(|count| i64::try_from(count).ok());
     let time = |time: Option<Time>| time.map(|Time(time)| time.as_millisecond());
     let words = [&row.id, row.request.as_deref().unwrap_or_default()].join(" ").to_lowercase();
@@ -143,14 +221,11 @@ fn put(
     let key: i64 = db
         .prepare_cached(
             "INSERT INTO session(id, path, run, agent, version, model, project, started, ended,
-               changed, verdict, calls, failed, tokens, cost, findings, words, body, batch,
-               telemetry, evaluated)
-             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,
-               coalesce((SELECT max(evaluated) FROM session), 0) + 1)
+               changed, verdict, calls, failed, tokens, cost, findings, words, body, telemetry)
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)
              ON CONFLICT(id) DO UPDATE SET path=?2, run=?3, agent=?4, version=?5, model=?6,
                project=?7, started=?8, ended=?9, changed=?10, verdict=?11, calls=?12, failed=?13,
-               tokens=?14, cost=?15, findings=?16, words=?17, body=?18, batch=?19, telemetry=?20,
-               evaluated=excluded.evaluated
+               tokens=?14, cost=?15, findings=?16, words=?17, body=?18, telemetry=?19
              RETURNING key",
         )?
         .query_row(
@@ -173,27 +248,20 @@ fn put(
                 findings as i64,
                 words,
                 serde_json::to_string(&row).unwrap_or_default(),
-                batch.to_text(),
                 telemetry,
             ],
             |row| row.get(0),
         )?;
-    db.prepare_cached("DELETE FROM call WHERE session = ?1")?.execute([key])?;
-    let mut insert = db.prepare_cached("INSERT INTO call VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)")?;
-    for call in calls {
-        insert.execute(params![
-            key,
-            call.number as i64,
-            call.tool,
-            call.status,
-            call.ms,
-            call.at,
-            call.byte,
-            call.class,
-            call.recovery,
-        ])?;
-    }
-    Ok(())
+    let evaluated: i64 = db
+        .prepare_cached("UPDATE sequence SET value = value + 1 RETURNING value")?
+        .query_row([], |row| row.get(0))?;
+    db.prepare_cached("INSERT OR REPLACE INTO session_feed VALUES (?1, ?2, ?3, ?4)")?.execute((
+        key,
+        &row.id,
+        evaluated,
+        batch.to_bytes(),
+    ))?;
+    Ok(key)
 }
 
 /// Which sessions, and in which order.

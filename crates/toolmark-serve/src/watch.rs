@@ -5,7 +5,7 @@
 //! of a file is kept in the store: inode, size, how far its lines were complete, and a hash
 //! of its beginning, so that nothing is read twice after a restart.
 
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Evaluated, Evaluator};
 use crate::evaluators::Queue;
 use crate::live::Hub;
 use crate::model::{SessionRow, Source, Time};
@@ -41,6 +41,10 @@ const MAX_REST: Duration = Duration::from_secs(30);
 
 /// What could not be written is tried again after so long.
 const RETRY: Duration = Duration::from_secs(2);
+
+/// A larger file is read by a thread of its own: what it allocated is given back when that
+/// ends, and not kept for the next large one.
+const LARGE: u64 = 1 << 20;
 
 /// So much of the beginning of a file tells whether it was rewritten.
 const PREFIX: u64 = 4 << 10;
@@ -298,6 +302,27 @@ impl Watch {
         self.retention.zip(ended).is_some_and(|(age, ago)| ago > age)
     }
 
+    /// The sessions of a file, each with its place there, and what is wrong with it.
+    fn evaluate(&self, path: &Path) -> (Vec<(usize, Evaluated)>, Option<String>) {
+        match load_path(path, &Options::default()) {
+            Ok(loaded) => {
+                let evaluated = loaded
+                    .runs
+                    .iter()
+                    .map(|run| self.evaluator.evaluate(run, Source::File))
+                    .enumerate()
+                    .filter(|(_, one)| !self.is_old(&one.row))
+                    .collect();
+                let skipped = loaded.skipped;
+                let problem = (skipped > 0).then(|| format!("{skipped} records could not be read"));
+                (evaluated, problem)
+            }
+            // Not everything in a folder is a trace.
+            Err(ReadError::UnknownFormat { .. } | ReadError::Empty { .. }) => (Vec::new(), None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        }
+    }
+
     /// Reads a file and puts its sessions in the store; how many they are.
     fn read_file(&self, path: &Path, companions: &BTreeSet<PathBuf>) -> Result<u64, StoreError> {
         let Ok(mut file) = File::open(path) else { return Ok(0) };
@@ -323,25 +348,13 @@ impl Watch {
                 .map(drop)
         };
         if is_partial && is_lines && companions.is_empty() {
-            self.store.write_blocking(move |db| seen(db, &name, None))?;
+            self.store.write_derived(move |db| seen(db, &name, None))?;
             return Ok(0);
         }
-        let (sessions, problem) = match load_path(path, &Options::default()) {
-            Ok(loaded) => {
-                let evaluated: Vec<_> = loaded
-                    .runs
-                    .iter()
-                    .map(|run| self.evaluator.evaluate(run, Source::File))
-                    .enumerate()
-                    .filter(|(_, one)| !self.is_old(&one.row))
-                    .collect();
-                let skipped = loaded.skipped;
-                let problem = (skipped > 0).then(|| format!("{skipped} records could not be read"));
-                (evaluated, problem)
-            }
-            // Not everything in a folder is a trace.
-            Err(ReadError::UnknownFormat { .. } | ReadError::Empty { .. }) => (Vec::new(), None),
-            Err(error) => (Vec::new(), Some(error.to_string())),
+        let (sessions, problem) = match data.len() > LARGE {
+            true => std::thread::scope(|scope| scope.spawn(|| self.evaluate(path)).join())
+                .unwrap_or_else(|_| (Vec::new(), Some("evaluating it failed".to_owned()))),
+            false => self.evaluate(path),
         };
         let count = sessions.len() as u64;
         let beside: Vec<(String, i64, i64, i64)> = companions
@@ -353,15 +366,15 @@ impl Watch {
                 Some((name, inode.cast_signed(), size.cast_signed(), modified(&data)))
             })
             .collect();
-        self.store.write_blocking(move |db| {
-            sessions::put_file(db, &name, changed, sessions)?;
+        let file = name.clone();
+        sessions::put_file(&self.store, &name, changed, sessions, move |db| {
             for (name, inode, size, modified) in beside {
                 db.prepare_cached(
                     "INSERT OR REPLACE INTO source_file VALUES (?1,?2,?3,?4,0,'',NULL)",
                 )?
                 .execute(params![name, inode, size, modified])?;
             }
-            seen(db, &name, problem)
+            seen(db, &file, problem)
         })?;
         if let Some(queue) = self.queue.as_ref().filter(|_| count > 0) {
             queue.add(self.store.read(|db| sessions::ids_of(db, &path.to_string_lossy()))?);

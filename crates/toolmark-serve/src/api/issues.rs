@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
-use toolmark_feed::{Event, Issue, IssueId, Listed};
+use toolmark_feed::{Event, Issue, IssueId, Listed, Representative};
 use toolmark_hosts::install::unified_diff;
 use toolmark_outcome::TracePlace;
 
@@ -129,14 +129,16 @@ struct Shown {
     number: Option<u64>,
 }
 
+/// The sessions that occurrences are shown in, by session and file.
+type Owners<'o> = HashMap<(&'o str, &'o str), String>;
+
 fn shown(
     app: &App,
-    sessions: &std::collections::HashMap<(Arc<str>, Arc<str>), Arc<str>>,
+    owners: &Owners<'_>,
     session: &str,
     place: &TracePlace,
 ) -> Result<Shown, ApiError> {
-    let key = (Arc::from(session), Arc::clone(place.file.raw()));
-    let Some(id) = sessions.get(&key) else {
+    let Some(id) = owners.get(&(session, &**place.file.raw())) else {
         return Ok(Shown { session: session.to_owned(), number: None });
     };
     let byte = place.byte.cast_signed();
@@ -145,7 +147,7 @@ fn shown(
             "SELECT number FROM call WHERE session = (SELECT key FROM session WHERE id = ?1)
              AND byte = ?2",
         )?;
-        let rows = rows.query_map((&**id, byte), |row| row.get(0))?;
+        let rows = rows.query_map((id, byte), |row| row.get(0))?;
         rows.collect()
     })?;
     // The same byte in the file of a sub-agent is another call: only a look at it tells.
@@ -158,7 +160,14 @@ fn shown(
             book.and_then(|book| View::new(&book, app.redactor).call_at(place))
         }
     };
-    Ok(Shown { session: id.to_string(), number })
+    Ok(Shown { session: id.clone(), number })
+}
+
+/// Where the occurrence that shows an issue is shown.
+fn shown_one(app: &App, one: &Representative) -> Result<Shown, ApiError> {
+    let (session, file) = (one.session.raw(), one.place.file.raw());
+    let owners = app.issues.owners([(session, &**file)].into_iter());
+    shown(app, &owners, session, &one.place)
 }
 
 fn find<'g>(grouped: &'g Grouped, id: &str) -> Result<&'g Issue, ApiError> {
@@ -172,8 +181,7 @@ fn weeks_json(weeks: &BTreeMap<String, u64>) -> Vec<Value> {
 fn detail(app: &App, grouped: &Grouped, issue: &Issue) -> Result<Map<String, Value>, ApiError> {
     let mut map = app.issue_json(issue);
     if let Some(one) = &issue.representative {
-        let sessions = app.issues.sessions();
-        let shown = shown(app, &sessions, one.session.raw(), &one.place)?;
+        let shown = shown_one(app, one)?;
         if let Some(Value::Object(one)) = map.get_mut("representative") {
             one.insert("session".to_owned(), shown.session.into());
             one.insert("number".to_owned(), json!(shown.number));
@@ -253,22 +261,19 @@ pub(super) async fn occurrences(
         let all = app.issues.occurrences(issue.id, &grouped);
         let total = all.len() as u64;
         let offset = usize::try_from(paging.offset()?).unwrap_or(usize::MAX);
-        let sessions = app.issues.sessions();
-        let rows = all.iter().skip(offset).take(paging.limit() as usize);
+        let rows = || all.iter().skip(offset).take(paging.limit() as usize);
+        let origins = rows().map(|one| (one.session.raw(), &**one.place.file.raw()));
+        let owners = app.issues.owners(origins);
         let items: Vec<OccurrenceRow> =
-            rows.map(|one| row(app, &sessions, one)).collect::<Result<_, ApiError>>()?;
+            rows().map(|one| row(app, &owners, one)).collect::<Result<_, ApiError>>()?;
         let next = paging.next(items.len(), total)?;
         Ok(Json(Page { items, next, total }))
     })
     .await
 }
 
-fn row(
-    app: &App,
-    sessions: &std::collections::HashMap<(Arc<str>, Arc<str>), Arc<str>>,
-    one: &Listed,
-) -> Result<OccurrenceRow, ApiError> {
-    let shown = shown(app, sessions, one.session.raw(), &one.place)?;
+fn row(app: &App, owners: &Owners<'_>, one: &Listed) -> Result<OccurrenceRow, ApiError> {
+    let shown = shown(app, owners, one.session.raw(), &one.place)?;
     let now = Timestamp::now();
     let about = app.store.read(|db| stored::find(db, &shown.session, now))?;
     let about = about.map(|found| found.row).unwrap_or_default();
@@ -468,7 +473,7 @@ pub(super) async fn promote(
                 .hint("the session that shows it is gone, or has only a part of the call")
         };
         let one = issue.representative.as_ref().ok_or_else(no_case)?;
-        let shown = shown(app, &app.issues.sessions(), one.session.raw(), &one.place)?;
+        let shown = shown_one(app, one)?;
         let found = app.store.read(|db| stored::find(db, &shown.session, Timestamp::now()))?;
         let found = found.ok_or_else(no_case)?;
         let book = app.library.open(&app.store, &found)?;

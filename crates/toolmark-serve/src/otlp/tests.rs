@@ -108,8 +108,7 @@ fn what_agents_send_becomes_sessions_and_twice_is_once() {
                 loaded.runs.iter().map(|run| evaluator.evaluate(run, Source::File)).collect();
             let (id, calls) = (evaluated[0].row.id.clone(), evaluated[0].row.calls);
             let evaluated = evaluated.into_iter().enumerate().collect();
-            let put = move |db: &_| sessions::put_file(db, "f.jsonl", 1, evaluated);
-            receiver.store.write_blocking(put).unwrap();
+            sessions::put_file(&receiver.store, "f.jsonl", 1, evaluated, |_| Ok(())).unwrap();
             if let Some(told) = first.iter().find(|row| row.id == id) {
                 let row = list().into_iter().find(|row| row.id == id).unwrap();
                 assert_eq!((row.source, row.calls), (Source::Both, calls));

@@ -76,13 +76,12 @@ impl Units {
                 calls
             });
         let is_known = evaluated.is_some();
+        if let Some(evaluated) = evaluated {
+            sessions::put_telemetry(&self.store, unit, last, evaluated)?;
+            self.hold_against_key(unit, calls, last)?;
+        }
         let name = unit.to_owned();
-        let keys = self.keys.clone();
-        self.store.write_blocking(move |db| {
-            if let Some(evaluated) = evaluated {
-                sessions::put_telemetry(db, &name, last, evaluated)?;
-                hold_against_key(db, &name, &keys, &calls, last)?;
-            }
+        self.store.write_derived(move |db| {
             // What came meanwhile is evaluated again.
             db.prepare_cached(
                 "UPDATE unit SET root_due = NULL,
@@ -96,28 +95,41 @@ impl Units {
         }
         Ok(())
     }
+
+    /// Says of each call whether the key it came under allows its tool.
+    fn hold_against_key(
+        &self,
+        unit: &str,
+        calls: Vec<(String, String)>,
+        at: i64,
+    ) -> Result<(), StoreError> {
+        let name: Option<String> = self.store.read(|db| {
+            db.prepare_cached("SELECT ingest_key FROM unit WHERE id = ?1")?
+                .query_row([unit], |row| row.get::<_, Option<String>>(0))
+                .optional()
+                .map(Option::flatten)
+        })?;
+        let Some(key) = self.keys.iter().find(|key| Some(&key.name) == name.as_ref()) else {
+            return Ok(());
+        };
+        if key.allowed.is_empty() && key.denied.is_empty() {
+            return Ok(());
+        }
+        for calls in sessions::parts(calls) {
+            let (key, unit) = (key.clone(), unit.to_owned());
+            self.store.write_derived(move |db| put_verdicts(db, &unit, &key, &calls, at))?;
+        }
+        Ok(())
+    }
 }
 
-/// Says of each call whether the key it came under allows its tool.
-fn hold_against_key(
+fn put_verdicts(
     db: &Connection,
     unit: &str,
-    keys: &[IngestKey],
+    key: &IngestKey,
     calls: &[(String, String)],
     at: i64,
 ) -> rusqlite::Result<()> {
-    let name: Option<Option<String>> = db
-        .prepare_cached("SELECT ingest_key FROM unit WHERE id = ?1")?
-        .query_row([unit], |row| row.get(0))
-        .optional()?;
-    let Some(key) =
-        keys.iter().find(|key| Some(&key.name) == name.as_ref().and_then(Option::as_ref))
-    else {
-        return Ok(());
-    };
-    if key.allowed.is_empty() && key.denied.is_empty() {
-        return Ok(());
-    }
     let mut insert = db.prepare_cached(
         "INSERT OR REPLACE INTO evaluation
          SELECT key, ?2, ?3, ?4, ?5, NULL, ?6, ?7 FROM session WHERE id = ?1",

@@ -1,22 +1,20 @@
-//! The store: one SQLite file. One thread writes, in groups, and says so only after the
-//! group is on disk; any number of readers read beside it.
+//! The store: one SQLite file. One thread writes, requests first and in groups, and says so
+//! only after the group is on disk; any number of readers read beside it.
 
+mod checkpoint;
 mod schema;
+mod writer;
 
 pub(crate) use schema::SCHEMA_VERSION;
 
+use checkpoint::{Checkpointer, LogLimits};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// So many writes wait; more are refused, and whoever sent them tries again.
-const MAX_QUEUE: usize = 128;
-
-/// So many writes are one transaction.
-const MAX_GROUP: usize = 256;
+use writer::{Queue, write_all};
 
 /// So many connections for reading are kept open.
 const MAX_IDLE_READERS: usize = 4;
@@ -62,22 +60,28 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-type Work = Box<dyn FnOnce(&Connection) -> rusqlite::Result<()> + Send>;
-type Done = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-
-enum Job {
-    Write(Work, Done),
-    Close,
-}
-
 /// The store.
-#[derive(Debug)]
 pub(crate) struct Store {
     path: PathBuf,
-    jobs: SyncSender<Job>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    queue: Arc<Queue>,
+    checkpointer: Arc<Checkpointer>,
+    /// The one that writes, and the one that copies.
+    threads: Mutex<Vec<JoinHandle<()>>>,
     readers: Mutex<Vec<Connection>>,
     problem: Arc<Mutex<Option<StoreError>>>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.checkpointer.close();
+        self.queue.close();
+    }
 }
 
 /// What a lock guards is always whole: nothing that holds one panics half-way.
@@ -88,49 +92,64 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Store {
     /// Opens a store, or makes one.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_with(path, LogLimits::default())
+    }
+
+    fn open_with(path: &Path, limits: LogLimits) -> Result<Self, StoreError> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         schema::migrate(&connection, path)?;
         private(path);
-        let (jobs, queue) = sync_channel(MAX_QUEUE);
-        let problem = Arc::default();
-        let shared = Arc::clone(&problem);
-        let writer = std::thread::Builder::new()
-            .name("store".to_owned())
-            .spawn(move || write_all(connection, &queue, &shared))
-            .map_err(|error| StoreError::Other(error.to_string()))?;
+        let checkpointer = Checkpointer::new(&connection, limits)?;
+        let (queue, problem) = (Arc::new(Queue::default()), Arc::default());
+        let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
+            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+            thread.map_err(|error| StoreError::Other(error.to_string()))
+        };
+        let (waiting, shared) = (Arc::clone(&queue), Arc::clone(&problem));
+        let copying = Arc::clone(&checkpointer);
+        let writer = move || {
+            write_all(&connection, &waiting, &shared, &copying);
+            // Whoever opens the file next finds one file and not three.
+            let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        };
+        let (copying, file) = (Arc::clone(&checkpointer), path.to_owned());
+        let threads = vec![
+            spawn("checkpoint", Box::new(move || copying.run(&file)))?,
+            spawn("store", Box::new(writer))?,
+        ];
         Ok(Self {
             path: path.to_owned(),
-            jobs,
-            writer: Mutex::new(Some(writer)),
+            queue,
+            checkpointer,
+            threads: Mutex::new(threads),
             readers: Mutex::default(),
             problem,
         })
     }
 
-    /// Writes, and returns once it is on disk. Where too much waits, it is refused at once.
+    /// Writes what was requested, and returns once it is on disk. Where too much waits, it
+    /// is refused at once.
     pub(crate) async fn write(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
     ) -> Result<(), StoreError> {
         let (tell, told) = tokio::sync::oneshot::channel();
         let done = Box::new(move |result| drop(tell.send(result)));
-        match self.jobs.try_send(Job::Write(Box::new(work), done)) {
-            Ok(()) => told.await.unwrap_or(Err(StoreError::Closed)),
-            Err(TrySendError::Full(_)) => Err(StoreError::Busy),
-            Err(TrySendError::Disconnected(_)) => Err(StoreError::Closed),
-        }
+        self.queue.request(Box::new(work), done)?;
+        told.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// The same for threads that may wait.
-    pub(crate) fn write_blocking(
+    /// Writes what was concluded from what is stored or from files; requests go first. It
+    /// outlives the process, but is only on disk with what is written next: whoever writes
+    /// much does so in small parts, for each of which requests wait.
+    pub(crate) fn write_derived(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
     ) -> Result<(), StoreError> {
         let (tell, told) = sync_channel(1);
         let done = Box::new(move |result| drop(tell.send(result)));
-        let job = Job::Write(Box::new(work), done);
-        self.jobs.send(job).map_err(|_| StoreError::Closed)?;
+        self.queue.derive(Box::new(work), done)?;
         told.recv().unwrap_or(Err(StoreError::Closed))
     }
 
@@ -168,11 +187,10 @@ impl Store {
     pub(crate) fn close(&self) {
         // Those that only read cannot put the log into the file: the writer is the last.
         lock(&self.readers).clear();
-        let _ = self.jobs.send(Job::Close);
-        let writer = lock(&self.writer).take();
-        if let Some(writer) = writer {
-            let _ = writer.join();
-        }
+        self.checkpointer.close();
+        self.queue.close();
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        threads.into_iter().for_each(|thread| drop(thread.join()));
     }
 }
 
@@ -187,60 +205,6 @@ fn private(path: &Path) {
     let _ = path;
 }
 
-fn write_all(connection: Connection, queue: &Receiver<Job>, problem: &Mutex<Option<StoreError>>) {
-    let mut is_open = true;
-    while is_open {
-        let Ok(first) = queue.recv() else { break };
-        let mut next = Some(first);
-        let mut waiting: Vec<(Done, Result<(), StoreError>)> = Vec::new();
-        let mut begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(StoreError::from);
-        while let Some(job) = next.take() {
-            match job {
-                Job::Close => is_open = false,
-                Job::Write(work, done) => {
-                    let result = match &begun {
-                        Ok(()) => alone(&connection, work),
-                        Err(error) => Err(error.clone()),
-                    };
-                    // A full disk ends the transaction by itself.
-                    if result.is_err() && connection.is_autocommit() {
-                        begun = begun.and(Err(StoreError::Full));
-                    }
-                    waiting.push((done, result));
-                }
-            }
-            if is_open && waiting.len() < MAX_GROUP {
-                next = queue.try_recv().ok();
-            }
-        }
-        let end = begun.and_then(|()| Ok(connection.execute_batch("COMMIT")?));
-        if end.is_err() && !connection.is_autocommit() {
-            let _ = connection.execute_batch("ROLLBACK");
-        }
-        if !waiting.is_empty() {
-            let failed = waiting.iter().find_map(|(_, result)| result.clone().err());
-            *lock(problem) = end.clone().err().or(failed);
-        }
-        for (done, result) in waiting {
-            done(end.clone().and(result));
-        }
-    }
-    // Whoever opens the file next finds one file and not three.
-    let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
-}
-
-/// Does one write; one that fails takes none of the others with it.
-fn alone(connection: &Connection, work: Work) -> Result<(), StoreError> {
-    connection.execute_batch("SAVEPOINT one")?;
-    match work(connection) {
-        Ok(()) => Ok(connection.execute_batch("RELEASE one")?),
-        Err(error) => {
-            let _ = connection.execute_batch("ROLLBACK TO one; RELEASE one");
-            Err(error.into())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,7 +214,7 @@ mod tests {
     }
 
     fn insert(store: &Store, trace: &'static str) -> Result<(), StoreError> {
-        store.write_blocking(move |db| {
+        store.write_derived(move |db| {
             db.execute("INSERT INTO trace_unit VALUES (?1, 'u')", [trace]).map(drop)
         })
     }
@@ -278,7 +242,7 @@ mod tests {
         let store = Store::open(&dir.path().join("s.db")).unwrap();
         let limit = |pages: u32| {
             store
-                .write_blocking(move |db| {
+                .write_derived(move |db| {
                     db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
                 })
                 .unwrap();
@@ -286,7 +250,7 @@ mod tests {
         insert(&store, "a").unwrap();
         limit(1);
         let large = |name: String| {
-            store.write_blocking(move |db| {
+            store.write_derived(move |db| {
                 let text = "x".repeat(100_000);
                 db.execute("INSERT INTO trace_unit VALUES (?1, ?2)", [&name, &text]).map(drop)
             })
@@ -298,6 +262,33 @@ mod tests {
         large("after".to_owned()).unwrap();
         assert!(store.problem().is_none());
         insert(&store, "b").unwrap();
+    }
+
+    /// How long the log is, in bytes.
+    fn log_size(path: &Path) -> u64 {
+        std::fs::metadata(path.with_extension("db-wal")).unwrap().len()
+    }
+
+    #[test]
+    fn the_log_does_not_grow_with_what_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.db");
+        let limits = LogLimits { behind: 20, long: 40, longest: 200 };
+        let store = Store::open_with(&path, limits).unwrap();
+        let text: Arc<str> = "x".repeat(4 * 4096).into();
+        for n in 0..400 {
+            let text = Arc::clone(&text);
+            let put = move |db: &Connection| {
+                db.execute("INSERT INTO trace_unit VALUES (?1, ?2)", (n.to_string(), &*text))
+                    .map(drop)
+            };
+            store.write_derived(put).unwrap();
+        }
+        // 400 rows of four pages and more; the log is begun anew at 200.
+        assert!(log_size(&path) < 300 * 4096 + 300 * 24, "{}", log_size(&path));
+        assert_eq!(count(&store), 400);
+        store.close();
+        assert_eq!(count(&Store::open(&path).unwrap()), 400);
     }
 
     #[test]

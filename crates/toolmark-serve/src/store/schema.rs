@@ -11,7 +11,7 @@ pub(crate) const SCHEMA_VERSION: u32 = STEPS.len() as u32;
 const APPLICATION: u32 = 0x746d_726b;
 
 /// From each version to the next.
-const STEPS: &[&str] = &[V1, V2];
+const STEPS: &[&str] = &[V1, V2, V3];
 
 const V1: &str = "
 -- A file of sessions, as it was when it was read.
@@ -150,6 +150,26 @@ CREATE INDEX evaluation_evaluator ON evaluation(evaluator, version, verdict);
 CREATE INDEX session_sums ON session(calls, failed, findings);
 ";
 
+/// Occurrences are read at every start: they are apart from the rest of a session, with a
+/// number that is never given twice, by which those that changed are found. What version 2
+/// kept is concluded again from files and telemetry.
+const V3: &str = "
+CREATE TABLE session_feed(
+  session INTEGER PRIMARY KEY REFERENCES session(key) ON DELETE CASCADE,
+  id TEXT NOT NULL,
+  evaluated INTEGER NOT NULL,
+  batch BLOB NOT NULL
+);
+CREATE INDEX session_feed_evaluated ON session_feed(evaluated);
+CREATE TABLE sequence(value INTEGER NOT NULL);
+INSERT INTO sequence VALUES (0);
+DROP INDEX session_evaluated;
+ALTER TABLE session DROP COLUMN evaluated;
+ALTER TABLE session DROP COLUMN batch;
+DELETE FROM source_file;
+UPDATE unit SET quiet_due = 0;
+";
+
 /// Makes the tables, or brings those of an older version up to date.
 pub(super) fn migrate(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let number = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
@@ -168,7 +188,7 @@ pub(super) fn migrate(db: &Connection, path: &Path) -> Result<(), StoreError> {
     }
     db.execute_batch(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;
-         PRAGMA cache_size=-16000; PRAGMA journal_size_limit=67108864;",
+         PRAGMA cache_size=-8000; PRAGMA journal_size_limit=67108864;",
     )?;
     if version < SCHEMA_VERSION {
         db.execute_batch("BEGIN IMMEDIATE")?;

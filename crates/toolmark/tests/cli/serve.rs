@@ -1,6 +1,7 @@
 //! `toolmark serve`, run as people run it: on ports the system chooses.
 
 mod evaluate;
+mod grouping;
 mod protocols;
 mod store;
 

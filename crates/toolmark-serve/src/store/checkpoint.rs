@@ -1,0 +1,104 @@
+//! Moves what was written from the log of the store to its file. Copying and syncing the file
+//! takes long, and SQLite would do it within the commit that makes the log too long: it is
+//! done by another thread instead, and no acknowledgement waits for it.
+
+use super::{StoreError, lock};
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// How long the log may be, in pages.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LogLimits {
+    /// So many pages that are not in the file yet are copied, beside what is written.
+    pub(super) behind: i64,
+    /// A log of this length is begun anew. Only its end is left to copy then, but writing
+    /// stops for that moment.
+    pub(super) long: i64,
+    /// A log of this length is copied whatever waits for it.
+    pub(super) longest: i64,
+}
+
+impl Default for LogLimits {
+    fn default() -> Self {
+        Self { behind: 2_000, long: 8_000, longest: 32_000 }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    /// It was asked to copy, and has not ended yet.
+    is_copying: bool,
+    is_closed: bool,
+}
+
+/// Copies when it is asked to.
+pub(super) struct Checkpointer {
+    limits: LogLimits,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// How many pages the log has, and how many of them are in the file.
+fn frames(db: &Connection, mode: &str) -> rusqlite::Result<(i64, i64)> {
+    db.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})"))?
+        .query_row([], |row| Ok((row.get(1)?, row.get(2)?)))
+}
+
+impl Checkpointer {
+    /// Takes the copying over from the connection that writes.
+    pub(super) fn new(writer: &Connection, limits: LogLimits) -> Result<Arc<Self>, StoreError> {
+        writer.pragma_update(None, "wal_autocheckpoint", 0)?;
+        Ok(Arc::new(Self { limits, state: Mutex::default(), changed: Condvar::new() }))
+    }
+
+    /// Copies whenever it is wanted, until it is closed.
+    pub(super) fn run(&self, path: &Path) {
+        // Where it cannot copy, the one that writes does.
+        let Ok(db) = Connection::open(path) else { return self.close() };
+        let mut state = lock(&self.state);
+        while !state.is_closed {
+            if !state.is_copying {
+                state = self.wait(state);
+                continue;
+            }
+            drop(state);
+            // What cannot be copied now is still in the log.
+            let _ = frames(&db, "PASSIVE");
+            state = lock(&self.state);
+            state.is_copying = false;
+            self.changed.notify_all();
+        }
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks how long the log is by now.
+    pub(super) fn after_commit(&self, writer: &Connection) {
+        let Ok((log, copied)) = frames(writer, "NOOP") else { return };
+        let LogLimits { behind, long, longest } = self.limits;
+        let mut state = lock(&self.state);
+        while log >= longest && state.is_copying && !state.is_closed {
+            state = self.wait(state);
+        }
+        let is_alone = state.is_closed || !state.is_copying;
+        let is_behind = log - copied > behind;
+        if log >= longest || log >= long && is_alone && !is_behind || is_behind && state.is_closed {
+            drop(state);
+            let _ = frames(writer, "PASSIVE");
+        } else if is_behind && is_alone {
+            state.is_copying = true;
+            self.changed.notify_all();
+        }
+    }
+
+    /// Ends [`Checkpointer::run`].
+    pub(super) fn close(&self) {
+        let mut state = lock(&self.state);
+        state.is_closed = true;
+        state.is_copying = false;
+        self.changed.notify_all();
+    }
+}
