@@ -2,8 +2,11 @@
 //! noticed.
 
 use crate::live::Hub;
+use crate::sessions::MAX_ROWS;
 use crate::store::{Store, StoreError};
 use jiff::{SignedDuration, Timestamp};
+use rusqlite::params_from_iter;
+use rusqlite::types::Value as Sql;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +22,18 @@ const LOOK: Duration = Duration::from_secs(2);
 /// How often old data are deleted.
 const CLEAN: Duration = Duration::from_secs(60 * 60);
 
-/// So many rows are deleted at once, so that nobody waits long.
-const ROWS: i64 = 2000;
+/// So many pages of the file are given back at once, so that nobody waits long.
+const PAGES: usize = 200;
+
+/// What gets old: the table, its key, when a row was last of use, and how many are deleted
+/// at once. The calls and answers of a session go with it.
+const OLD: &[(&str, &str, &str, usize)] = &[
+    ("session", "key", "coalesce(ended, changed)", 5),
+    ("span", "trace, span", "received", MAX_ROWS),
+    ("log", "unit, sequence", "received", MAX_ROWS),
+    ("metric", "hash", "received", MAX_ROWS),
+    ("unit", "id", "last", MAX_ROWS),
+];
 
 /// What housekeeping needs.
 pub(crate) struct Housekeeping {
@@ -74,34 +87,116 @@ impl Housekeeping {
             return Ok(());
         };
         let before = before.as_millisecond();
-        for statement in [
-            "DELETE FROM session WHERE key IN
-               (SELECT key FROM session WHERE coalesce(ended, changed) < ?1 LIMIT ?2)",
-            "DELETE FROM span WHERE (trace, span) IN
-               (SELECT trace, span FROM span WHERE received < ?1 LIMIT ?2)",
-            "DELETE FROM log WHERE (unit, sequence) IN
-               (SELECT unit, sequence FROM log WHERE received < ?1 LIMIT ?2)",
-            "DELETE FROM metric WHERE hash IN
-               (SELECT hash FROM metric WHERE received < ?1 LIMIT ?2)",
-            "DELETE FROM unit WHERE id IN (SELECT id FROM unit WHERE last < ?1 LIMIT ?2)",
-        ] {
-            while !self.stop.load(Ordering::Relaxed) && self.delete(statement, before)? {}
+        for (table, key, age, count) in OLD {
+            self.delete(table, key, age, *count, before)?;
         }
-        self.store.write_blocking(|db| db.execute_batch("PRAGMA incremental_vacuum(2000)"))
+        self.give_back()
     }
 
-    /// Deletes some rows; may there be more?
-    fn delete(&self, statement: &'static str, before: i64) -> Result<bool, StoreError> {
-        let (tell, told) = std::sync::mpsc::channel();
-        self.store.write_blocking(move |db| {
-            let count = db.prepare_cached(statement)?.execute((before, ROWS))?;
-            let _ = tell.send(count as i64 == ROWS);
-            Ok(())
-        })?;
-        Ok(told.recv().unwrap_or(false))
+    /// Deletes what is older, a few rows at a time. They are found by a reader: nobody waits
+    /// for the search.
+    fn delete(
+        &self,
+        table: &str,
+        key: &str,
+        age: &str,
+        count: usize,
+        before: i64,
+    ) -> Result<(), StoreError> {
+        let marks = vec!["?"; key.split(',').count()].join(", ");
+        let delete = format!("DELETE FROM {table} WHERE ({key}) = ({marks}) AND {age} < ?");
+        let mut after: Vec<Sql> = Vec::new();
+        while !self.stop.load(Ordering::Relaxed) {
+            let from = match after.is_empty() {
+                true => String::new(),
+                false => format!("({key}) > ({marks}) AND"),
+            };
+            let find = format!(
+                "SELECT {key} FROM {table} WHERE {from} {age} < ? ORDER BY {key} LIMIT {count}"
+            );
+            let values: Vec<Sql> = after.iter().cloned().chain([before.into()]).collect();
+            let keys: Vec<Vec<Sql>> = self.store.read(|db| {
+                let mut rows = db.prepare_cached(&find)?;
+                let columns = rows.column_count();
+                let rows = rows.query_map(params_from_iter(values), |row| {
+                    (0..columns).map(|at| row.get(at)).collect()
+                })?;
+                rows.collect()
+            })?;
+            let Some(last) = keys.last() else { break };
+            after.clone_from(last);
+            let delete = delete.clone();
+            self.store.write_derived(move |db| {
+                let mut delete = db.prepare_cached(&delete)?;
+                for key in keys {
+                    delete.execute(params_from_iter(key.into_iter().chain([before.into()])))?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Gives pages that nothing is on any more back to the disk.
+    fn give_back(&self) -> Result<(), StoreError> {
+        let free: i64 =
+            self.store.read(|db| db.query_row("PRAGMA freelist_count", [], |row| row.get(0)))?;
+        for _ in 0..free.unsigned_abs() as usize / PAGES + 1 {
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            self.store.write_derived(|db| {
+                // Each row is a page that is given back.
+                let mut vacuum = db.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+                let mut rows = vacuum.query([])?;
+                while rows.next()?.is_some() {}
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 }
 
 fn size(path: &Path) -> Option<u64> {
     Some(std::fs::metadata(path).ok()?.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(store: &Store, question: &str) -> i64 {
+        store.read(|db| db.query_row(question, [], |row| row.get(0))).unwrap()
+    }
+
+    #[test]
+    fn what_is_old_is_deleted_and_its_room_given_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::open(&dir.path().join("s.db")).unwrap());
+        let now = Timestamp::now().as_millisecond();
+        let put = move |db: &rusqlite::Connection| {
+            for n in 0..3_000_i64 {
+                // Every third is new.
+                let received = if n % 3 == 0 { now } else { 1000 };
+                let id = format!("{n:05}");
+                let row = (&id, &id, "u", 0, received, "x".repeat(800));
+                db.prepare_cached("INSERT INTO span VALUES (?1,?2,?3,?4,?5,?6)")?.execute(row)?;
+            }
+            Ok(())
+        };
+        store.write_derived(put).unwrap();
+        let pages = number(&store, "PRAGMA page_count");
+        let housekeeping = Housekeeping {
+            store: Arc::clone(&store),
+            hub: Arc::new(Hub::default()),
+            retention: Some(SignedDuration::from_hours(1)),
+            guard_log: None,
+            runs: Vec::new(),
+            stop: Arc::default(),
+        };
+        housekeeping.clean().unwrap();
+        assert_eq!(number(&store, "SELECT count(*) FROM span"), 1_000);
+        assert_eq!(number(&store, "PRAGMA freelist_count"), 0);
+        assert!(number(&store, "PRAGMA page_count") < pages / 2, "of {pages}");
+    }
 }
