@@ -1,7 +1,7 @@
 //! The store for an agent: what keeps failing here, and how to fix it, over MCP.
 //!
-//! Lines of JSON-RPC on standard input and output. The answers are those of the API, made
-//! short: an agent pays for every word.
+//! JSON-RPC, in lines on standard input and output or in requests over HTTP. The answers are
+//! those of the API, made short: an agent pays for every word.
 
 use crate::evaluate::Evaluator;
 use crate::issues::{Filter, Grouped, Issues};
@@ -46,15 +46,16 @@ pub struct McpOptions {
     pub redactor: Redactor,
 }
 
-struct Server {
-    store: Arc<Store>,
-    hub: Arc<Hub>,
-    issues: Issues,
-    library: Library,
-    redactor: Redactor,
-    states: Arc<Mutex<Vec<FolderState>>>,
-    /// Until when the first question may wait.
-    patience: Instant,
+/// What answers an agent.
+pub(crate) struct Server<'s> {
+    pub(crate) store: &'s Store,
+    pub(crate) hub: &'s Hub,
+    pub(crate) issues: &'s Issues,
+    pub(crate) library: &'s Library,
+    pub(crate) redactor: Redactor,
+    pub(crate) states: &'s Mutex<Vec<FolderState>>,
+    /// Until when the first question may wait for the folders to be looked through.
+    pub(crate) waits_until: Option<Instant>,
 }
 
 /// Why a question has no answer, in words for the agent.
@@ -84,13 +85,13 @@ pub fn mcp(options: McpOptions, input: impl BufRead, output: impl Write) -> Resu
     };
     let watching = std::thread::spawn(move || watch.run());
     let server = Server {
-        store: Arc::clone(&store),
-        hub,
-        issues: Issues::new(options.state),
-        library: Library::default(),
+        store: &store,
+        hub: &hub,
+        issues: &Issues::new(options.state),
+        library: &Library::default(),
         redactor: options.redactor,
-        states,
-        patience: Instant::now() + CATCH_UP,
+        states: &states,
+        waits_until: Some(Instant::now() + CATCH_UP),
     };
     let result = server.talk(input, output);
     stop.store(true, Ordering::Relaxed);
@@ -99,7 +100,7 @@ pub fn mcp(options: McpOptions, input: impl BufRead, output: impl Write) -> Resu
     result.map_err(|error| StoreError::Other(error.to_string()))
 }
 
-impl Server {
+impl Server<'_> {
     fn talk(&self, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
         loop {
             let mut line = Vec::new();
@@ -110,14 +111,18 @@ impl Server {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let answer = match serde_json::from_slice::<Value>(&line) {
-                Ok(message) => self.answer(&message),
-                Err(error) => Some(failed(&Value::Null, -32700, &error.to_string())),
-            };
-            if let Some(answer) = answer {
+            if let Some(answer) = self.answer_to(&line) {
                 writeln!(output, "{answer}")?;
                 output.flush()?;
             }
+        }
+    }
+
+    /// The answer to a message; none to a notice.
+    pub(crate) fn answer_to(&self, message: &[u8]) -> Option<Value> {
+        match serde_json::from_slice::<Value>(message) {
+            Ok(message) => self.answer(&message),
+            Err(error) => Some(failed(&Value::Null, -32700, &error.to_string())),
         }
     }
 
@@ -172,13 +177,13 @@ impl Server {
     /// The issues, once the folders were looked through.
     fn grouped(&self, filter: &Filter) -> Result<Arc<Grouped>, Unanswered> {
         let is_waiting = || {
-            let states = crate::store::lock(&self.states);
+            let states = crate::store::lock(self.states);
             !states.is_empty() && states.iter().all(|state| !state.exists && state.files == 0)
         };
-        while is_waiting() && Instant::now() < self.patience {
+        while self.waits_until.is_some_and(|until| Instant::now() < until) && is_waiting() {
             std::thread::sleep(Duration::from_millis(50));
         }
-        Ok(self.issues.grouped(&self.store, filter, self.hub.seq())?)
+        Ok(self.issues.grouped(self.store, filter, self.hub.seq())?)
     }
 
     fn hide(&self, text: &str) -> String {
@@ -225,7 +230,7 @@ impl Server {
     fn open(&self, id: &str) -> Result<(stored::Found, Arc<crate::library::Book>), Unanswered> {
         let found = self.store.read(|db| stored::find(db, id, Timestamp::now()))?;
         let found = found.ok_or_else(|| Unanswered(format!("there is no session {id}")))?;
-        let book = self.library.open(&self.store, &found);
+        let book = self.library.open(self.store, &found);
         let book = book.map_err(|error| Unanswered(error.to_string()))?;
         Ok((found, book))
     }

@@ -33,6 +33,12 @@ use toolmark_redact::Redactor;
 /// Answers that are under way get so long to end.
 const DRAIN: Duration = Duration::from_secs(5);
 
+/// So many questions that read files or the store are answered at once; others wait.
+const MAX_BLOCKING: usize = 16;
+
+/// A thread that answered gives what it allocated back after so long.
+const KEEP_ALIVE: Duration = Duration::from_secs(1);
+
 /// What other commands of toolmark do, for the page.
 pub trait Commands: Send + Sync {
     /// The log of the guard.
@@ -108,6 +114,8 @@ pub struct Options {
     pub retention: Option<SignedDuration>,
     /// Does it show samples?
     pub is_demo: bool,
+    /// May agents ask over MCP, at `/mcp` of the page's address?
+    pub has_mcp: bool,
     /// What hides secrets.
     pub redactor: Redactor,
     /// How large requests may be.
@@ -134,6 +142,7 @@ impl Options {
             tags: Vec::new(),
             retention: None,
             is_demo: false,
+            has_mcp: false,
             redactor: Redactor::new(true),
             limits: Limits::default(),
             commands,
@@ -197,7 +206,11 @@ pub fn serve(options: Options, ready: impl FnOnce(&Ready)) -> Result<(), ServeEr
     check_exposure(&options)?;
     let acceptor = options.tls.as_ref().map(tls_acceptor).transpose()?;
     let store = Arc::new(Store::open(&options.db)?);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(MAX_BLOCKING)
+        .thread_keep_alive(KEEP_ALIVE)
+        .enable_all()
+        .build()?;
     let result = runtime.block_on(run(options, Arc::clone(&store), acceptor, ready));
     // Threads that read a large file are not waited for.
     runtime.shutdown_timeout(DRAIN);
@@ -285,6 +298,7 @@ async fn run(
         commands: Arc::clone(&options.commands),
         started: since,
         is_demo: options.is_demo,
+        has_mcp: options.has_mcp,
         receivers: Receivers {
             http: text(addresses.http),
             grpc: text(addresses.grpc),

@@ -5,6 +5,7 @@ mod events;
 mod guard;
 mod info;
 mod issues;
+mod mcp;
 mod openapi;
 mod query;
 mod runs;
@@ -40,6 +41,9 @@ use toolmark_redact::Redactor;
 /// The largest request that changes something.
 const MAX_BODY: usize = 1 << 20;
 
+/// Where agents ask.
+const MCP: &str = "/mcp";
+
 /// What all handlers share.
 pub(crate) struct App {
     pub(crate) store: Arc<Store>,
@@ -59,6 +63,8 @@ pub(crate) struct App {
     pub(crate) commands: Arc<dyn Commands>,
     pub(crate) started: Time,
     pub(crate) is_demo: bool,
+    /// May agents ask over MCP?
+    pub(crate) has_mcp: bool,
     pub(crate) receivers: Receivers,
     pub(crate) problems: Vec<Problem>,
     /// Turns true when the server stops.
@@ -214,8 +220,12 @@ pub(crate) fn router(app: Arc<App>) -> Router {
                 .hint("GET /api/v1/openapi.json lists what there is")
         })
         .layer(DefaultBodyLimit::max(MAX_BODY));
-    Router::new()
-        .nest("/api/v1", api)
+    let mut router = Router::new().nest("/api/v1", api);
+    if app.has_mcp {
+        let ask = post(mcp::ask).fallback(mcp::no_stream).layer(DefaultBodyLimit::max(MAX_BODY));
+        router = router.route(MCP, ask);
+    }
+    router
         .fallback(get(page::file))
         .layer(from_fn_with_state(Arc::clone(&app), guard_site))
         .with_state(app)
@@ -223,8 +233,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 
 /// What every request passes: names, origins, tokens; and the headers of every answer.
 async fn guard_site(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let is_page = !request.uri().path().starts_with("/api/");
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let path = request.uri().path();
+    let is_page = !path.starts_with("/api/") && path != MCP;
+    // What agents ask changes nothing.
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD) || path == MCP;
     let scope = if reads { Scope::Read } else { Scope::Write };
     let headers = request.headers();
     let allowed = match is_page {

@@ -98,6 +98,9 @@ pub(crate) struct Serve {
     /// Serve others without TLS, for example behind a proxy that has it
     #[arg(long)]
     insecure: bool,
+    /// Answer agents over MCP at /mcp of the page's address, as `toolmark mcp` does
+    #[arg(long)]
+    mcp: bool,
     /// Write what is in the store to a directory, and serve nothing
     #[arg(long, num_args = 2, value_names = ["FORMAT", "DIR"])]
     export: Option<Vec<String>>,
@@ -178,6 +181,7 @@ impl Serve {
         options.retention = self.retention;
         options.is_insecure = self.insecure;
         options.is_demo = self.demo;
+        options.has_mcp = self.mcp;
         options.redactor = printer.redactor;
         options.tls = self
             .tls_cert

@@ -1,7 +1,7 @@
 //! The ways in: TLS, gRPC, chunked and compressed requests, and the stream of changes.
 //! Programs of others do the talking; without them the tests are skipped.
 
-use super::{PATIENCE, binary, log, sample, served, start, watched};
+use super::{PATIENCE, Served, binary, log, request, sample, served, start, watched};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -165,5 +165,53 @@ fn wrong_questions_are_answered_in_kind() {
     let tag = served.get("/app.js").head;
     let tag = tag.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned();
     let known = [("If-None-Match", tag.as_str())];
-    assert_eq!(super::request(&served.ui, "GET", "/app.js", &known, b"").status, 304);
+    assert_eq!(request(&served.ui, "GET", "/app.js", &known, b"").status, 304);
+}
+
+#[test]
+fn agents_ask_over_http_where_they_may() {
+    let (dir, folder, db) = watched();
+    fs::write(Path::new(&folder).join("disk-full.jsonl"), sample()).unwrap();
+    let tokens = dir.path().join("tokens");
+    fs::write(&tokens, "0123456789abcdef read\nfedcba9876543210 ingest\n").unwrap();
+    let tokens = tokens.to_string_lossy();
+    let served = start(dir.path(), &["--watch", &folder, "--db", &db, "--mcp"]);
+    let ask = |headers: &[(&str, &str)], message: &str| {
+        request(&served.ui, "POST", "/mcp", headers, message.as_bytes())
+    };
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
+    assert_eq!(ask(&[], hello).json()["result"]["serverInfo"]["name"], "toolmark");
+    assert_eq!(ask(&[], r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).status, 202);
+    assert_eq!(served.get("/mcp").status, 405);
+    assert_eq!(ask(&[("Origin", "http://example.com")], hello).status, 403);
+    served.wait("/api/v1/issues", |page| page["total"].as_u64() > Some(0));
+    let failing =
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"what_keeps_failing"}}"#;
+    let told = ask(&[], failing).json()["result"]["content"][0]["text"].to_string();
+    assert!(told.contains("open_issues") && told.contains("has_fix"), "{told}");
+    drop(served);
+    // Only where it is wanted, and only whoever may read.
+    let served = start(dir.path(), &["--watch", &folder, "--db", &db]);
+    assert_eq!(request(&served.ui, "POST", "/mcp", &[], hello.as_bytes()).status, 405);
+    drop(served);
+    let mut process = binary()
+        .args(["serve", "--quiet", "--ui", "127.0.0.1:0", "--http", "off", "--grpc", "off"])
+        .args(["--watch", &folder, "--db", &db, "--mcp", "--token-file", &tokens])
+        .env("HOME", dir.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let ui = line.trim().trim_start_matches("http://").to_owned();
+    let served = Served { process, ui, http: String::new() };
+    for (token, status) in [
+        (None, 401),
+        (Some("Bearer fedcba9876543210"), 403),
+        (Some("Bearer 0123456789abcdef"), 200),
+    ] {
+        let headers: Vec<_> = token.iter().map(|token| ("Authorization", *token)).collect();
+        let answer = request(&served.ui, "POST", "/mcp", &headers, hello.as_bytes());
+        assert_eq!(answer.status, status, "{token:?}: {}", answer.body);
+    }
 }
