@@ -14,55 +14,60 @@ use walkdir::WalkDir;
 /// What stdin is called in every output.
 const STDIN: &str = "<stdin>";
 
-/// One file to read.
+/// One file to read. There may be millions of them, so it is small.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Input {
-    source: Source,
-    /// Was it named itself, or met in a directory?
-    pub(crate) is_named: bool,
-}
+pub(crate) struct Input(Source);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
-    File(PathBuf),
+    /// A file that was named itself.
+    Named(Box<Path>),
+    /// A file that was met in a directory.
+    Met(Box<Path>),
     Stdin,
-    /// What was named is no file, or a directory could not be walked.
-    Broken {
-        name: String,
-        problem: String,
-    },
+    Broken(Box<Broken>),
+}
+
+/// What was named is no file, or a directory could not be walked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Broken {
+    name: String,
+    problem: String,
 }
 
 impl Input {
     /// A file named by the user, `-` for stdin.
     pub(crate) fn named(path: &Path) -> Self {
-        let source =
-            if path == Path::new("-") { Source::Stdin } else { Source::File(path.to_owned()) };
-        Self { source, is_named: true }
+        Self(if path == Path::new("-") { Source::Stdin } else { Source::Named(path.into()) })
     }
 
     fn met(path: PathBuf) -> Self {
-        Self { source: Source::File(path), is_named: false }
+        Self(Source::Met(path.into_boxed_path()))
     }
 
     fn broken(name: &Path, problem: impl Into<String>) -> Self {
         let name = name.to_string_lossy().into_owned();
-        Self { source: Source::Broken { name, problem: problem.into() }, is_named: true }
+        Self(Source::Broken(Box::new(Broken { name, problem: problem.into() })))
+    }
+
+    /// Was it named itself, or met in a directory?
+    pub(crate) fn is_named(&self) -> bool {
+        !matches!(self.0, Source::Met(_))
     }
 
     /// What outputs call it.
     pub(crate) fn name(&self) -> String {
-        match &self.source {
-            Source::File(path) => path.to_string_lossy().into_owned(),
+        match &self.0 {
+            Source::Named(path) | Source::Met(path) => path.to_string_lossy().into_owned(),
             Source::Stdin => STDIN.to_owned(),
-            Source::Broken { name, .. } => name.clone(),
+            Source::Broken(broken) => broken.name.clone(),
         }
     }
 
     /// The file, if it is one.
     pub(crate) fn path(&self) -> Option<&Path> {
-        match &self.source {
-            Source::File(path) => Some(path),
+        match &self.0 {
+            Source::Named(path) | Source::Met(path) => Some(path),
             _ => None,
         }
     }
@@ -75,22 +80,20 @@ impl Input {
         runs: &Trajectories,
         options: &Options,
     ) -> Joined {
-        match &self.source {
-            Source::File(path) if self.is_named => {
-                join_sub_agents(run, path, runs.format(), options)
-            }
+        match &self.0 {
+            Source::Named(path) => join_sub_agents(run, path, runs.format(), options),
             _ => Joined::default(),
         }
     }
 
     /// Opens it.
     pub(crate) fn read(&self, options: &Options) -> Result<Trajectories, ReadError> {
-        match &self.source {
+        match &self.0 {
             Source::Stdin => read(io::stdin(), STDIN, options),
-            Source::File(path) => read_path(path, options),
-            Source::Broken { name, problem } => Err(ReadError::Io {
-                file: name.clone(),
-                source: io::Error::new(io::ErrorKind::NotFound, problem.clone()),
+            Source::Named(path) | Source::Met(path) => read_path(path, options),
+            Source::Broken(broken) => Err(ReadError::Io {
+                file: broken.name.clone(),
+                source: io::Error::new(io::ErrorKind::NotFound, broken.problem.clone()),
             }),
         }
     }
@@ -191,7 +194,11 @@ fn walk(dir: &Path, inputs: &mut Vec<Input>) {
         }
     }
     repeats::leave_out(&mut met);
-    inputs.append(&mut met);
+    // Of a million files, no second list is made.
+    match inputs.is_empty() {
+        true => *inputs = met,
+        false => inputs.append(&mut met),
+    }
 }
 
 #[cfg(test)]
@@ -218,12 +225,12 @@ mod tests {
             ["<stdin>", "b.jsonl", "a.jsonl"]
         );
         let listed = expand_listed(&[at("b.jsonl"), at("sub"), at("none")]);
-        let listed: Vec<_> = listed.iter().map(|i| (i.name(), i.is_named)).collect();
+        let listed: Vec<_> = listed.iter().map(|i| (i.name(), i.is_named())).collect();
         let name = |path: &str| at(path).to_string_lossy().into_owned();
         let expected = [("b.jsonl", false), ("sub/c.json", false), ("none", true)];
         assert_eq!(listed, expected.map(|(path, is_named)| (name(path), is_named)));
         let broken = expand(&[at("none.jsonl"), at("none*")]);
         assert_eq!(broken.len(), 2);
-        assert!(broken.iter().all(|i| i.is_named && i.read(&Options::default()).is_err()));
+        assert!(broken.iter().all(|i| i.is_named() && i.read(&Options::default()).is_err()));
     }
 }

@@ -82,8 +82,14 @@ pub(crate) struct Walked {
     pub(crate) files: u64,
     /// Could a file, or a part of one, not be read?
     pub(crate) unread: bool,
-    foreign: Vec<String>,
+    /// How many files of directories are not traces.
+    foreign: usize,
+    /// The names of those that are named.
+    foreign_names: Vec<String>,
 }
+
+/// So many files that are not traces are named, unless everything is to be said.
+const MAX_FOREIGN: usize = 3;
 
 impl Reader {
     pub(crate) fn new(options: Options, pool: Pool, verbosity: Verbosity) -> Self {
@@ -130,7 +136,7 @@ impl Reader {
                 Ok(Runs { reader: self, input, trajectories, joined: Joined::default() })
             }
             // Not everything in a directory is a trace.
-            Err(ReadError::UnknownFormat { .. }) if !input.is_named => {
+            Err(ReadError::UnknownFormat { .. }) if !input.is_named() => {
                 let kind = EndKind::Foreign(file);
                 Err(End { skipped: 0, findings: Findings::default(), kind })
             }
@@ -201,7 +207,13 @@ impl Reader {
                     }
                     match end.kind {
                         EndKind::Read => walked.files += 1,
-                        EndKind::Foreign(file) => walked.foreign.push(file),
+                        EndKind::Foreign(file) => {
+                            walked.foreign += 1;
+                            if self.verbosity == Verbosity::Verbose || walked.foreign <= MAX_FOREIGN
+                            {
+                                walked.foreign_names.push(file);
+                            }
+                        }
                         EndKind::Unreadable(one) => next = take(Err(one)).map_err(Some)?,
                     }
                     if next == Next::Enough {
@@ -293,12 +305,13 @@ impl Iterator for Runs<'_> {
 impl Walked {
     /// Files of directories that were left out, in words.
     pub(crate) fn note(&self, verbosity: Verbosity) -> Option<String> {
-        const NAMED: usize = 3;
-        let all = self.foreign.len();
-        let named = if verbosity == Verbosity::Verbose { all } else { NAMED.min(all) };
+        let all = self.foreign;
+        let most = if verbosity == Verbosity::Verbose { all } else { MAX_FOREIGN };
+        let named = most.min(self.foreign_names.len());
         let are = if all == 1 { "is not a trace" } else { "are not traces" };
         let files = human::things(all as u64, "file");
-        let mut words = format!("skipped {files} that {are}: {}", self.foreign[..named].join(", "));
+        let mut words =
+            format!("skipped {files} that {are}: {}", self.foreign_names[..named].join(", "));
         if named < all {
             words.push_str(&format!(" and {} more (--verbose lists them)", all - named));
         }
