@@ -63,7 +63,8 @@ impl CallRow {
     }
 
     /// It as it may be printed.
-    pub(crate) fn redact(self, redactor: Redactor) -> CallRow<Printable> {
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> CallRow<Printable> {
         CallRow {
             session: self.session.map(|session| redactor.apply(session)),
             place: self.place.redact(redactor),

@@ -21,6 +21,12 @@ pub fn of(parts: &[&str]) -> String {
     format!("{hash:016x}")
 }
 
+/// A fingerprint as the number it is made of.
+#[must_use]
+pub fn number(fingerprint: &str) -> u64 {
+    u64::from_str_radix(fingerprint, 16).unwrap_or_default()
+}
+
 /// The fingerprint of a finding: names as they are, texts in their general form,
 /// paths from the working directory.
 pub(crate) fn of_finding(cwd: Option<&str>, names: &[&str], texts: &[&str]) -> String {

@@ -6,6 +6,7 @@ use crate::profile::{SessionProfile, Spent};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+use toolmark_outcome::{Printable, Redactor, Untrusted};
 
 /// The sum of some sessions.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,15 @@ impl<T> Group<T> {
             failed: nothing,
             repeated: nothing,
         }
+    }
+
+    fn merge<O>(&mut self, other: &Group<O>) {
+        self.sessions += other.sessions;
+        self.affected += other.affected;
+        self.faults += other.faults;
+        self.calls.merge(other.calls);
+        self.failed.merge(other.failed);
+        self.repeated.merge(other.repeated);
     }
 
     fn add<P>(&mut self, profile: &SessionProfile<P>) {
@@ -94,33 +104,103 @@ pub struct Overview<T> {
     pub by_week: Vec<Group<T>>,
 }
 
-impl<T: Ord + Clone> Overview<T> {
-    /// The sum of these sessions.
-    #[must_use]
-    pub fn new(profiles: &[SessionProfile<T>]) -> Self {
-        let mut total = Group::new(None);
-        profiles.iter().for_each(|profile| total.add(profile));
+/// Sessions that are added up one by one, without keeping any of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OverviewSums<T: Ord = Untrusted> {
+    total: Group<T>,
+    by_model: Groups<T>,
+    by_agent: Groups<T>,
+    by_project: Groups<T>,
+    by_week: Groups<T>,
+}
+
+/// Sessions by what they have in common.
+type Groups<T> = BTreeMap<Option<T>, Group<T>>;
+
+impl<T: Ord> Default for OverviewSums<T> {
+    fn default() -> Self {
         Self {
-            total,
-            by_model: most_faults_first(split(profiles, |p| p.model.clone())),
-            by_agent: most_faults_first(split(profiles, |p| Some(p.agent.clone()))),
-            by_project: most_faults_first(split(profiles, |p| p.project.clone())),
-            by_week: split(profiles, |p| p.week.clone()),
+            total: Group::new(None),
+            by_model: Groups::new(),
+            by_agent: Groups::new(),
+            by_project: Groups::new(),
+            by_week: Groups::new(),
         }
     }
 }
 
-/// Sessions with the same name together, in the order of names.
-fn split<T: Ord + Clone>(
-    profiles: &[SessionProfile<T>],
-    name: impl Fn(&SessionProfile<T>) -> Option<T>,
-) -> Vec<Group<T>> {
-    let mut groups: BTreeMap<Option<T>, Group<T>> = BTreeMap::new();
-    for profile in profiles {
-        let name = name(profile);
-        groups.entry(name.clone()).or_insert_with(|| Group::new(name)).add(profile);
+impl<T: Ord + Clone> OverviewSums<T> {
+    /// The sums of these sessions.
+    #[must_use]
+    pub fn of(profiles: &[SessionProfile<T>]) -> Self {
+        let mut sums = Self::default();
+        profiles.iter().for_each(|profile| sums.add(profile));
+        sums
     }
-    groups.into_values().collect()
+
+    /// Adds a session.
+    pub fn add(&mut self, profile: &SessionProfile<T>) {
+        self.total.add(profile);
+        group(&mut self.by_model, &profile.model).add(profile);
+        group(&mut self.by_agent, &Some(profile.agent.clone())).add(profile);
+        group(&mut self.by_project, &profile.project).add(profile);
+        group(&mut self.by_week, &profile.week).add(profile);
+    }
+
+    /// Adds the sums of others.
+    pub fn merge(&mut self, other: Self) {
+        self.total.merge(&other.total);
+        for (groups, others) in [
+            (&mut self.by_model, other.by_model),
+            (&mut self.by_agent, other.by_agent),
+            (&mut self.by_project, other.by_project),
+            (&mut self.by_week, other.by_week),
+        ] {
+            others.into_iter().for_each(|(name, sum)| group(groups, &name).merge(&sum));
+        }
+    }
+
+    /// What they come to.
+    #[must_use]
+    pub fn overview(&self) -> Overview<T> {
+        let all = |groups: &Groups<T>| groups.values().cloned().collect();
+        Overview {
+            total: self.total.clone(),
+            by_model: most_faults_first(all(&self.by_model)),
+            by_agent: most_faults_first(all(&self.by_agent)),
+            by_project: most_faults_first(all(&self.by_project)),
+            by_week: all(&self.by_week),
+        }
+    }
+}
+
+impl OverviewSums {
+    /// They as they may be printed. Names that look the same then are one.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> OverviewSums<Printable> {
+        let all = |groups: Groups<Untrusted>| {
+            let mut redacted = Groups::new();
+            for (name, sum) in groups {
+                let name = name.map(|name| redactor.apply(name));
+                group(&mut redacted, &name).merge(&sum);
+            }
+            redacted
+        };
+        let mut total = Group::new(None);
+        total.merge(&self.total);
+        OverviewSums {
+            total,
+            by_model: all(self.by_model),
+            by_agent: all(self.by_agent),
+            by_project: all(self.by_project),
+            by_week: all(self.by_week),
+        }
+    }
+}
+
+/// The sessions with this name.
+fn group<'g, T: Ord + Clone>(groups: &'g mut Groups<T>, name: &Option<T>) -> &'g mut Group<T> {
+    groups.entry(name.clone()).or_insert_with(|| Group::new(name.clone()))
 }
 
 fn most_faults_first<T>(mut groups: Vec<Group<T>>) -> Vec<Group<T>> {
@@ -140,9 +220,9 @@ mod tests {
             let run = notation::parse(&read.repeat(times)).unwrap();
             let mut profile = Checker::default().check(&run).profiles.remove(0);
             profile.model = (!model.is_empty()).then(|| model.into());
-            profile.redact(toolmark_outcome::Redactor::new(true))
+            profile.redact(Redactor::new(true))
         };
-        let overview = Overview::new(&[of(4, "a"), of(1, "a"), of(1, "")]);
+        let overview = OverviewSums::of(&[of(4, "a"), of(1, "a"), of(1, "")]).overview();
         let total = &overview.total;
         assert_eq!((total.sessions, total.affected), (3, 1));
         assert_eq!(total.calls.calls, 6);

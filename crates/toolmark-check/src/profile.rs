@@ -7,6 +7,7 @@
 
 use crate::call_key::CallKey;
 use crate::session::{Ended, Session, SessionCall};
+use crate::stored::Stored;
 use foldhash::quality::FixedState;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -83,6 +84,26 @@ impl Spent {
             .and_then(|step| step.usage.as_ref())
             .map(|usage| (usage.total() / share, usage.normalised().output / share));
         Self::of_call(duration.and_then(|ms| u64::try_from(ms).ok()), tokens)
+    }
+}
+
+impl Stored for Spent {
+    fn write(&self, out: &mut Vec<u8>) {
+        let Self { calls, timed, counted, milliseconds, tokens, output_tokens } = self;
+        [calls, timed, counted, milliseconds, tokens, output_tokens]
+            .iter()
+            .for_each(|number| number.write(out));
+    }
+
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            calls: Stored::read(bytes)?,
+            timed: Stored::read(bytes)?,
+            counted: Stored::read(bytes)?,
+            milliseconds: Stored::read(bytes)?,
+            tokens: Stored::read(bytes)?,
+            output_tokens: Stored::read(bytes)?,
+        })
     }
 }
 

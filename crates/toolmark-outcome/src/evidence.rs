@@ -29,6 +29,16 @@ pub enum Role {
 }
 
 impl Role {
+    /// All of them, in order.
+    pub const ALL: &[Self] = &[
+        Self::Matched,
+        Self::Missing,
+        Self::Violation,
+        Self::Extra,
+        Self::Mismatch,
+        Self::Context,
+    ];
+
     /// The word for it.
     #[must_use]
     pub fn word(self) -> &'static str {

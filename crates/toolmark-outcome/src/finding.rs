@@ -171,6 +171,26 @@ impl<T> Finding<T> {
     }
 }
 
+impl<T: Ord> Finding<T> {
+    /// The worst first, then by code and place: the order of every report.
+    #[must_use]
+    pub fn order(&self, other: &Self) -> Ordering {
+        let index = |finding: &Self| {
+            finding.evidence.first().and_then(|e| e.call.as_ref()).map_or(0, |call| call.index)
+        };
+        other
+            .severity
+            .cmp(&self.severity)
+            .then_with(|| other.confidence.cmp(&self.confidence))
+            .then_with(|| self.code.cmp(other.code))
+            .then_with(|| self.place.file.cmp(&other.place.file))
+            .then_with(|| self.place.byte.cmp(&other.place.byte))
+            .then_with(|| index(self).cmp(&index(other)))
+            .then_with(|| self.session.cmp(&other.session))
+            .then_with(|| self.message.cmp(&other.message))
+    }
+}
+
 impl Finding {
     /// It as it may be printed.
     #[must_use]
@@ -192,23 +212,5 @@ impl Finding {
             new: self.new,
             judge: self.judge.map(|judge| judge.redact(redactor)),
         }
-    }
-
-    /// The worst first, then by code and place: the order of every report.
-    #[must_use]
-    pub fn order(&self, other: &Self) -> Ordering {
-        let index = |finding: &Self| {
-            finding.evidence.first().and_then(|e| e.call.as_ref()).map_or(0, |call| call.index)
-        };
-        other
-            .severity
-            .cmp(&self.severity)
-            .then_with(|| other.confidence.cmp(&self.confidence))
-            .then_with(|| self.code.cmp(other.code))
-            .then_with(|| self.place.file.cmp(&other.place.file))
-            .then_with(|| self.place.byte.cmp(&other.place.byte))
-            .then_with(|| index(self).cmp(&index(other)))
-            .then_with(|| self.session.cmp(&other.session))
-            .then_with(|| self.message.cmp(&other.message))
     }
 }

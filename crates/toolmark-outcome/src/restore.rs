@@ -129,10 +129,8 @@ fn part(value: &Value) -> Option<Part> {
 
 fn evidence(value: &Value) -> Option<Evidence> {
     let word = value.get("role")?.as_str()?;
-    let roles =
-        [Role::Matched, Role::Missing, Role::Violation, Role::Extra, Role::Mismatch, Role::Context];
     Some(Evidence {
-        role: roles.into_iter().find(|role| role.word() == word)?,
+        role: Role::ALL.iter().copied().find(|role| role.word() == word)?,
         text: text(value, "text")?,
         call: value.get("call").and_then(call),
         place: value.get("place").and_then(place),

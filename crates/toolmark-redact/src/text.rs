@@ -271,6 +271,12 @@ impl From<&'static str> for Name<Printable> {
     }
 }
 
+impl From<Printable> for Name<Printable> {
+    fn from(name: Printable) -> Self {
+        Self::new(name.0.into())
+    }
+}
+
 impl<T> fmt::Debug for Name<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&redact(&self.name), f)

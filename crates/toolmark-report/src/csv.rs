@@ -13,12 +13,13 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let table = Table::new(report, options);
+    let table = Table::new(report, options)?;
     let mut writer = csv::Writer::from_writer(out);
     let failed = |error: csv::Error| io::Error::other(error);
     let columns = table.columns.clone();
     writer.write_record(columns.iter().map(|(name, _)| name)).map_err(failed)?;
     for row in table.into_rows() {
+        let row = row?;
         let cell = |name: &str| table::cell_of(&row, name).map(shown).unwrap_or_default();
         writer.write_record(columns.iter().map(|(name, _)| cell(name))).map_err(failed)?;
     }

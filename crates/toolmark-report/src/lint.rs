@@ -93,7 +93,7 @@ impl LintReport {
         let properties =
             json!({ "specs": self.specs, "errors": self.errors, "warnings": self.warnings });
         let log = log_of(rules.collect(), results, properties, options);
-        document(vec![log], out)
+        document(&[log], out)
     }
 }
 

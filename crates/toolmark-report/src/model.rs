@@ -15,6 +15,7 @@ pub(crate) type DestructiveCall = toolmark_check::DestructiveCall<Printable>;
 pub(crate) type Evidence = toolmark_outcome::Evidence<Printable>;
 pub(crate) type Explanation = toolmark_outcome::Explanation<Printable>;
 pub(crate) type FeedRun = toolmark_feed::FeedRun<Printable>;
+pub(crate) type FoundRow<'r> = toolmark_check::FoundRow<'r>;
 pub(crate) type FindingRef = toolmark_compare::FindingRef;
 pub(crate) type Finding = toolmark_outcome::Finding<Printable>;
 pub(crate) type GateRow = toolmark_check::gate::GateRow<Printable>;

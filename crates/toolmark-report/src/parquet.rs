@@ -16,12 +16,16 @@ use std::sync::Arc;
 /// So many rows are a group of the file: no more of them are in memory.
 const GROUP: usize = 32_768;
 
+/// So many values are handed to the writer of a column at once: as many as it takes at once
+/// itself, so that the file does not depend on it.
+const BATCH: usize = 1024;
+
 pub(crate) fn write(
     report: &Report<'_>,
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    write_table(Table::new(report, options), options, out)
+    write_table(Table::new(report, options)?, options, out)
 }
 
 pub(crate) fn write_table(
@@ -31,17 +35,18 @@ pub(crate) fn write_table(
 ) -> Result<(), ReportError> {
     let mut writer = ParquetWriter::new(&table.name, &table.columns, options)?;
     for row in table.into_rows() {
-        writer.push(row, out)?;
+        writer.push(row?, out)?;
     }
     writer.finish(out)
 }
 
 /// Writes rows as Parquet while they come.
 pub struct ParquetWriter {
-    columns: Vec<(&'static str, Kind)>,
+    columns: Vec<Column>,
     /// What is not handed on yet.
     file: SerializedFileWriter<Vec<u8>>,
-    group: Vec<Row>,
+    /// How many rows the group has so far.
+    rows: usize,
     has_group: bool,
 }
 
@@ -53,13 +58,17 @@ impl ParquetWriter {
         options: &Options,
     ) -> Result<Self, ReportError> {
         let file = open(name, columns, options).map_err(io::Error::other)?;
-        Ok(Self { columns: columns.to_vec(), file, group: Vec::new(), has_group: false })
+        let columns = columns.iter().map(|(name, kind)| Column::new(name, *kind)).collect();
+        Ok(Self { columns, file, rows: 0, has_group: false })
     }
 
     /// Adds a row, and hands on what is complete.
     pub fn push(&mut self, row: Row, out: &mut dyn Write) -> Result<(), ReportError> {
-        self.group.push(row);
-        if self.group.len() < GROUP {
+        for column in &mut self.columns {
+            column.push(cell_of(&row, column.name));
+        }
+        self.rows += 1;
+        if self.rows < GROUP {
             return Ok(());
         }
         self.end_group().map_err(io::Error::other)?;
@@ -70,7 +79,7 @@ impl ParquetWriter {
     /// Writes the rest.
     pub fn finish(mut self, out: &mut dyn Write) -> Result<(), ReportError> {
         // A table without rows has a group too: some readers take the columns from it.
-        if !self.group.is_empty() || !self.has_group {
+        if self.rows > 0 || !self.has_group {
             self.end_group().map_err(io::Error::other)?;
         }
         let rest = self.file.into_inner().map_err(io::Error::other)?;
@@ -79,16 +88,119 @@ impl ParquetWriter {
 
     fn end_group(&mut self) -> Result<(), ParquetError> {
         let mut group = self.file.next_row_group()?;
-        for (name, _) in &self.columns {
-            let Some(mut column) = group.next_column()? else { break };
-            write_column(column.untyped(), &self.group, name)?;
-            column.close()?;
+        for column in &mut self.columns {
+            let Some(mut writer) = group.next_column()? else { break };
+            column.write(writer.untyped())?;
+            writer.close()?;
         }
         group.close()?;
-        self.group.clear();
+        self.rows = 0;
         self.has_group = true;
         Ok(())
     }
+}
+
+/// The cells of a column: what is known, and for every row whether it is. Rows would take
+/// several times the memory.
+struct Column {
+    name: &'static str,
+    levels: Vec<i16>,
+    values: Values,
+}
+
+enum Values {
+    /// All texts, one behind the other, and where each ends.
+    Text(Vec<u8>, Vec<usize>),
+    Whole(Vec<i64>),
+    Real(Vec<f64>),
+    Flag(Vec<bool>),
+}
+
+impl Column {
+    fn new(name: &'static str, kind: Kind) -> Self {
+        let values = match kind {
+            Kind::Text => Values::Text(Vec::new(), Vec::new()),
+            Kind::Whole => Values::Whole(Vec::new()),
+            Kind::Real => Values::Real(Vec::new()),
+            Kind::Flag => Values::Flag(Vec::new()),
+        };
+        Self { name, levels: Vec::new(), values }
+    }
+
+    fn push(&mut self, cell: Option<&Cell>) {
+        let is_known = match (&mut self.values, cell) {
+            (Values::Text(bytes, ends), Some(Cell::Text(Some(text)))) => {
+                bytes.extend_from_slice(text.as_bytes());
+                ends.push(bytes.len());
+                true
+            }
+            (Values::Whole(values), Some(Cell::Whole(Some(value)))) => add(values, *value),
+            (Values::Real(values), Some(Cell::Real(Some(value)))) => add(values, *value),
+            (Values::Flag(values), Some(Cell::Flag(Some(value)))) => add(values, *value),
+            _ => false,
+        };
+        self.levels.push(i16::from(is_known));
+    }
+
+    /// Hands the cells on. None is left.
+    fn write(&mut self, writer: &mut ColumnWriter<'_>) -> Result<(), ParquetError> {
+        let (mut from, mut start) = (0, 0);
+        // A column without a row is written too.
+        for at in (0..self.levels.len().max(1)).step_by(BATCH) {
+            let end = self.levels.len().min(at + BATCH);
+            let levels = self.levels.get(at..end).unwrap_or_default();
+            let to = from + levels.iter().filter(|level| **level > 0).count();
+            macro_rules! write_as {
+                ($writer:expr, $values:expr) => {
+                    $writer.write_batch(
+                        $values.get(from..to).unwrap_or_default(),
+                        Some(levels),
+                        None,
+                    )
+                };
+            }
+            match (&mut *writer, &self.values) {
+                (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text(bytes, ends)) => {
+                    let text = |end: &usize| {
+                        let text = bytes.get(start..*end).unwrap_or_default();
+                        start = *end;
+                        ByteArray::from(text.to_vec())
+                    };
+                    let texts: Vec<ByteArray> =
+                        ends.get(from..to).unwrap_or_default().iter().map(text).collect();
+                    writer.write_batch(&texts, Some(levels), None)
+                }
+                (ColumnWriter::Int64ColumnWriter(writer), Values::Whole(all)) => {
+                    write_as!(writer, all)
+                }
+                (ColumnWriter::DoubleColumnWriter(writer), Values::Real(all)) => {
+                    write_as!(writer, all)
+                }
+                (ColumnWriter::BoolColumnWriter(writer), Values::Flag(all)) => {
+                    write_as!(writer, all)
+                }
+                _ => Err(ParquetError::General(format!("{} has no type of ours", self.name))),
+            }?;
+            from = to;
+        }
+        self.levels.clear();
+        match &mut self.values {
+            Values::Text(bytes, ends) => {
+                bytes.clear();
+                ends.clear();
+            }
+            Values::Whole(all) => all.clear(),
+            Values::Real(all) => all.clear(),
+            Values::Flag(all) => all.clear(),
+        }
+        Ok(())
+    }
+}
+
+/// A value that is known.
+fn add<T>(values: &mut Vec<T>, value: T) -> bool {
+    values.push(value);
+    true
 }
 
 fn open(
@@ -119,39 +231,6 @@ fn schema(columns: &[(&'static str, Kind)]) -> String {
     };
     let columns: Vec<String> = columns.iter().map(column).collect();
     format!("message rows {{ {} }}", columns.join(" "))
-}
-
-/// Writes one column: what is known, and for every row whether it is.
-fn write_column(
-    writer: &mut ColumnWriter<'_>,
-    rows: &[Row],
-    name: &'static str,
-) -> Result<(), ParquetError> {
-    let mut levels = Vec::with_capacity(rows.len());
-    macro_rules! write_as {
-        ($writer:expr, $kind:ident, $convert:expr) => {{
-            let mut values = Vec::new();
-            for row in rows {
-                let known = match cell_of(row, name) {
-                    Some(Cell::$kind(Some(value))) => Some(value),
-                    _ => None,
-                };
-                levels.push(i16::from(known.is_some()));
-                values.extend(known.map($convert));
-            }
-            $writer.write_batch(&values, Some(&levels), None)?;
-        }};
-    }
-    match writer {
-        ColumnWriter::ByteArrayColumnWriter(writer) => {
-            write_as!(writer, Text, |text: &String| ByteArray::from(text.as_bytes().to_vec()));
-        }
-        ColumnWriter::Int64ColumnWriter(writer) => write_as!(writer, Whole, |n: &i64| *n),
-        ColumnWriter::DoubleColumnWriter(writer) => write_as!(writer, Real, |n: &f64| *n),
-        ColumnWriter::BoolColumnWriter(writer) => write_as!(writer, Flag, |flag: &bool| *flag),
-        _ => return Err(ParquetError::General(format!("{name} has no type of ours"))),
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -211,7 +290,7 @@ mod tests {
         let mut bytes = Vec::new();
         for n in 0..count {
             writer.push(vec![("n", Cell::Whole(Some(n)))], &mut bytes).unwrap();
-            assert!(writer.group.len() < GROUP);
+            assert!(writer.rows < GROUP);
         }
         assert!(bytes.starts_with(b"PAR1"));
         writer.finish(&mut bytes).unwrap();

@@ -6,7 +6,7 @@ use crate::model::{CallRow, CaseResult, Finding, GraderResult, Issue, Listed, Se
 use crate::terminal::text::sanitize;
 use crate::trends::suspects;
 use crate::{Options, Report, ReportError, Rows};
-use std::io::Write;
+use std::io::{self, Write};
 use toolmark_outcome::Printable;
 
 /// The version of all tables. A column may be added without a new version; one that is
@@ -56,13 +56,16 @@ impl Cell {
 /// The cells of one row, with the columns they are in.
 pub type Row = Vec<(&'static str, Cell)>;
 
+/// Rows that are made while they are taken; some are read from a file.
+type BoxedRows<'r> = Box<dyn Iterator<Item = io::Result<Row>> + 'r>;
+
 /// A table, whose rows are made while they are written.
 pub struct Table<'r> {
     /// What its rows are: `findings`, `calls`, `outcomes` …
     pub(crate) name: String,
     /// The columns, in order.
     pub(crate) columns: Vec<(&'static str, Kind)>,
-    rows: Box<dyn Iterator<Item = Row> + 'r>,
+    rows: BoxedRows<'r>,
 }
 
 impl<'r> Table<'r> {
@@ -73,7 +76,7 @@ impl<'r> Table<'r> {
         columns: &[(&'static str, Kind)],
         rows: impl IntoIterator<Item = Row, IntoIter: 'r>,
     ) -> Self {
-        let rows = Box::new(rows.into_iter());
+        let rows = Box::new(rows.into_iter().map(Ok));
         Self { name: name.to_owned(), columns: columns.to_vec(), rows }
     }
 
@@ -83,32 +86,42 @@ impl<'r> Table<'r> {
     }
 
     /// The table of a report.
-    pub(crate) fn new(report: &Report<'r>, options: &Options) -> Self {
+    pub(crate) fn new(report: &Report<'r>, options: &Options) -> io::Result<Self> {
         let mut table = Self::of("", &[], []);
         if let Some(run) = report.graded {
             match options.rows {
                 Rows::Graders => {
-                    table.add("graders", GRADER, run.outcomes.iter().flat_map(graders));
+                    let rows = run.outcomes.iter().flat_map(graders);
+                    table.add("graders", GRADER, rows.map(Ok));
                 }
-                _ => table.add("outcomes", OUTCOME, run.outcomes.iter().map(outcome)),
+                _ => table.add("outcomes", OUTCOME, run.outcomes.iter().map(outcome).map(Ok)),
             }
         }
         if let Some(run) = report.checked {
             match options.rows {
-                Rows::Calls => table.add("calls", CALL, run.checked.calls.iter().map(call)),
-                _ => table.add("findings", FINDING, run.checked.findings.iter().map(finding)),
+                Rows::Calls => {
+                    let rows = run.calls()?.map(|one| one.map(|one| call(&one)));
+                    table.add("calls", CALL, rows);
+                }
+                _ => {
+                    let rows = run.findings()?.map(|one| one.map(|one| finding(&one)));
+                    table.add("findings", FINDING, rows);
+                }
             }
         }
         if let Some(run) = report.feed {
             match &run.occurrences {
-                Some(all) => table.add("occurrences", OCCURRENCE, all.iter().map(occurrence)),
-                None => table.add("issues", ISSUE, run.issues.iter().map(issue)),
+                Some(all) => {
+                    table.add("occurrences", OCCURRENCE, all.iter().map(occurrence).map(Ok));
+                }
+                None => table.add("issues", ISSUE, run.issues.iter().map(issue).map(Ok)),
             }
         }
         if let Some(run) = report.trend {
-            table.add("trend", TREND, run.series.iter().flat_map(|series| points(series, run)));
+            let rows = run.series.iter().flat_map(|series| points(series, run));
+            table.add("trend", TREND, rows.map(Ok));
         }
-        table
+        Ok(table)
     }
 
     /// Adds rows with columns of their own. Rows of several kinds go by several names.
@@ -116,7 +129,7 @@ impl<'r> Table<'r> {
         &mut self,
         name: &str,
         columns: &[(&'static str, Kind)],
-        rows: impl Iterator<Item = Row> + 'r,
+        rows: impl Iterator<Item = io::Result<Row>> + 'r,
     ) {
         self.name = if self.name.is_empty() { name } else { "mixed" }.to_owned();
         self.columns.extend(columns);
@@ -125,7 +138,7 @@ impl<'r> Table<'r> {
     }
 
     /// The rows, each with the cells it has.
-    pub(crate) fn into_rows(self) -> impl Iterator<Item = Row> + 'r {
+    pub(crate) fn into_rows(self) -> impl Iterator<Item = io::Result<Row>> + 'r {
         self.rows
     }
 }

@@ -443,9 +443,7 @@ impl ReportArgs {
         let options = for_people(for_files);
         let elapsed = io::stdout().is_terminal().then(|| started.elapsed());
         let options = ReportOptions { elapsed, ..options };
-        let mut text = Vec::new();
-        write(result, &self.format, &options, &mut text)?;
-        Ok(printer.raw(&String::from_utf8_lossy(&text))?)
+        write(result, &self.format, &options, &mut printer.text_sink())
     }
 
     fn for_files(&self, printer: &Printer) -> ReportOptions {

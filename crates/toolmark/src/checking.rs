@@ -3,12 +3,16 @@
 
 pub(crate) mod config;
 pub(crate) mod promote;
+pub(crate) mod rows;
 
 use crate::exit::Failure;
+use crate::pool::{Emit, Pool};
 use crate::reading::Runs;
 use toolmark_check::config::chooses;
-use toolmark_check::{Checked, Checker, RULES, Rule};
+use toolmark_check::{CallRow, Checked, Checker, OverviewSums, RULES, Rule};
 use toolmark_config::did_you_mean;
+use toolmark_outcome::{Finding, Printable, Redactor};
+use toolmark_trace::Trajectory;
 
 /// The rules that are left by `--select` and `--ignore`. A rule in preview has to
 /// be selected by its own code or name.
@@ -44,18 +48,106 @@ pub(crate) fn unknown(word: &str) -> Failure {
     }
 }
 
-/// Checks every run of a file; `None` where there is none.
-pub(crate) fn check(runs: &mut Runs<'_>, checker: &Checker) -> Option<Checked> {
-    runs.map(|run| checker.check(&run)).reduce(|mut all, one| {
-        all.merge(one);
-        all
-    })
+/// How many runs of a file are held at a time where idle threads help, and how many calls
+/// they may have together.
+const MAX_RUNS: usize = 64;
+const MAX_CALLS: usize = 500;
+
+/// What is kept of each run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keep {
+    pub(crate) redactor: Redactor,
+    /// Findings as they are, because somebody compares them, asks about them or makes
+    /// cases of them.
+    pub(crate) raw_findings: bool,
+    /// What each session is and costs.
+    pub(crate) profiles: bool,
+    /// The calls that destroy something for good.
+    pub(crate) destructive: bool,
+}
+
+/// What a part of a file came to.
+pub(crate) struct Part {
+    /// All that is added up, and what is kept as it is.
+    pub(crate) checked: Checked,
+    pub(crate) sums: OverviewSums,
+    pub(crate) findings: Vec<Finding<Printable>>,
+    pub(crate) calls: Vec<CallRow<Printable>>,
+    /// Is it the last of its file?
+    pub(crate) is_last: bool,
+}
+
+impl Part {
+    fn new(mut checked: Checked, keep: Keep) -> Self {
+        let sums = OverviewSums::of(&checked.profiles);
+        if !keep.profiles {
+            checked.profiles = Vec::new();
+        }
+        if !keep.destructive {
+            checked.destructive = Vec::new();
+        }
+        let findings = match keep.raw_findings {
+            true => Vec::new(),
+            false => std::mem::take(&mut checked.findings),
+        };
+        let calls = std::mem::take(&mut checked.calls);
+        Self {
+            findings: findings.into_iter().map(|one| one.redact(keep.redactor)).collect(),
+            calls: calls.into_iter().map(|one| one.redact(keep.redactor)).collect(),
+            checked,
+            sums,
+            is_last: false,
+        }
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        self.checked.merge(other.checked);
+        self.sums.merge(other.sums);
+        self.findings.extend(other.findings);
+        self.calls.extend(other.calls);
+        self
+    }
+}
+
+/// Checks every run of a file with the help of idle threads, and hands on what they came
+/// to part by part.
+pub(crate) fn check(
+    runs: &mut Runs<'_>,
+    checker: &Checker,
+    keep: Keep,
+    pool: &Pool,
+    emit: &mut Emit<'_, Part>,
+) {
+    let mut ready: Option<Part> = None;
+    loop {
+        let batch = next_runs(runs, pool.has_idle());
+        let parts = pool.map(&batch, |run| Part::new(checker.check(run), keep));
+        let Some(part) = parts.into_iter().reduce(Part::merge) else { break };
+        if ready.replace(part).is_some_and(|before| emit(before).is_break()) {
+            return;
+        }
+    }
+    if let Some(last) = ready {
+        let _ = emit(Part { is_last: true, ..last });
+    }
+}
+
+/// The next run, or some of them where others can help.
+fn next_runs(runs: &mut Runs<'_>, can_help: bool) -> Vec<Trajectory> {
+    let (mut batch, mut calls) = (Vec::new(), 0);
+    for run in runs.take(if can_help { MAX_RUNS } else { 1 }) {
+        calls += run.calls.len();
+        batch.push(run);
+        if calls >= MAX_CALLS {
+            break;
+        }
+    }
+    batch
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_outcome::Redactor;
     use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
 
     #[test]

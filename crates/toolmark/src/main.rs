@@ -27,6 +27,7 @@ mod progress;
 mod reading;
 mod running;
 mod sessions;
+mod spool;
 mod table;
 mod timeline;
 

@@ -82,6 +82,11 @@ impl Pool {
         })
     }
 
+    /// Has a thread nothing to do?
+    pub(crate) fn has_idle(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) > 0
+    }
+
     /// Works on all items with the help of idle threads. The results have the
     /// order of the items.
     pub(crate) fn map<I: Sync, T: Send>(

@@ -146,7 +146,8 @@ mod tests {
         let checker = Checker::default().with_gold(Some(gold.clone()));
         let mut checked = checker.check(&run.unwrap());
         checked.selection = Some(gold.score(&checked.pairs).unwrap());
-        let run = toolmark_check::CheckRun { checked, files: 1, ..Default::default() };
+        let sums = toolmark_check::OverviewSums::of(&checked.profiles);
+        let run = toolmark_check::CheckRun { checked, sums, files: 1, ..Default::default() };
         run.redact(Redactor::new(true))
     }
 

@@ -6,18 +6,30 @@ pub(crate) mod judged;
 pub(crate) mod kinds;
 pub(crate) mod overview;
 
-use crate::model::{CheckRun, Finding};
+use crate::model::{CheckRun, Finding, FoundRow};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
-use toolmark_outcome::Axis;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::iter::Peekable;
+use toolmark_outcome::{Axis, Name, Printable, Severity};
 
 /// So many findings lead a report.
 const WORST: usize = 3;
 
 /// The findings a report leads with: the worst of different rules, then the worst of
 /// those that are left.
-pub(crate) fn worst(run: &CheckRun) -> Vec<&Finding> {
-    let mut findings: Vec<&Finding> = run.new_findings().collect();
+pub(crate) fn worst(run: &CheckRun) -> io::Result<Vec<FoundRow<'_>>> {
+    // No other finding of a rule can be among them: the worst come first.
+    let mut of_rule: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut findings: Vec<FoundRow<'_>> = Vec::new();
+    for finding in run.new_findings()? {
+        let finding = finding?;
+        let count = of_rule.entry(finding.code).or_default();
+        *count += 1;
+        if *count <= WORST + 1 {
+            findings.push(finding);
+        }
+    }
     // Of two errors, the one that cannot be undone is worse.
     let rank = |axis: Axis| match axis {
         Axis::Irreversibility => 0,
@@ -26,27 +38,90 @@ pub(crate) fn worst(run: &CheckRun) -> Vec<&Finding> {
         Axis::Selection => 3,
     };
     findings.sort_by_key(|finding| (Reverse(finding.severity), rank(finding.axis)));
-    different(&findings, WORST, |finding| finding.code)
+    let mut worst = Different::new(WORST, |finding| finding.code);
+    findings.into_iter().for_each(|finding| worst.add(finding));
+    Ok(worst.finish())
 }
 
 /// Findings of one rule as examples of it: from different sessions first.
-pub(crate) fn examples<'f>(alike: &[&'f Finding], most: usize) -> Vec<&'f Finding> {
-    different(alike, most, |finding| (finding.session.as_deref(), &*finding.place.file))
+pub(crate) fn examples<'r>(most: usize) -> Examples<'r> {
+    Different::new(most, |finding| (finding.session.clone(), finding.place.file.clone()))
 }
 
-/// At most so many findings in their order: those with different keys come before others.
-fn different<'f, K: Ord>(
-    findings: &[&'f Finding],
+/// Findings of one rule that are equally bad.
+pub(crate) struct Alike<'r> {
+    pub(crate) code: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) axis: Axis,
+    /// How many there are.
+    pub(crate) count: usize,
+    /// Some of them.
+    pub(crate) examples: Vec<FoundRow<'r>>,
+}
+
+/// The next findings that are alike, with at most so many examples; none where there is
+/// no other finding.
+pub(crate) fn alike<'r>(
+    findings: &mut Peekable<impl Iterator<Item = io::Result<FoundRow<'r>>>>,
     most: usize,
-    key: impl Fn(&'f Finding) -> K,
-) -> Vec<&'f Finding> {
-    if findings.len() <= most {
-        return findings.to_vec();
+) -> io::Result<Option<Alike<'r>>> {
+    let Some(first) = findings.next().transpose()? else { return Ok(None) };
+    let Finding { code, name, severity, axis, .. } = *first;
+    let mut some = examples(most);
+    some.add(first);
+    let is_alike = |next: &io::Result<FoundRow<'_>>| {
+        next.as_ref().map_or(true, |next| (next.code, next.severity) == (code, severity))
+    };
+    while let Some(next) = findings.next_if(is_alike) {
+        some.add(next?);
     }
-    let mut seen = BTreeSet::new();
-    let (first, again): (Vec<&Finding>, Vec<&Finding>) =
-        findings.iter().partition(|finding| seen.insert(key(finding)));
-    first.into_iter().chain(again).take(most).collect()
+    let count = some.count;
+    Ok(Some(Alike { code, name, severity, axis, count, examples: some.finish() }))
+}
+
+/// Examples of one rule, by session and file.
+pub(crate) type Examples<'r> = Different<'r, (Option<Printable>, Name<Printable>)>;
+
+/// Collects at most so many findings in their order: those with different keys come before
+/// others. What cannot be among them is dropped at once.
+pub(crate) struct Different<'r, K> {
+    most: usize,
+    key: fn(&Finding) -> K,
+    seen: BTreeSet<K>,
+    /// The first of each key, as many as are wanted, and as many others; each with its
+    /// place among all.
+    first: Vec<(usize, FoundRow<'r>)>,
+    again: Vec<(usize, FoundRow<'r>)>,
+    count: usize,
+}
+
+impl<'r, K: Ord> Different<'r, K> {
+    fn new(most: usize, key: fn(&Finding) -> K) -> Self {
+        Self { most, key, seen: BTreeSet::new(), first: Vec::new(), again: Vec::new(), count: 0 }
+    }
+
+    pub(crate) fn add(&mut self, finding: FoundRow<'r>) {
+        let at = self.count;
+        self.count += 1;
+        if self.first.len() == self.most {
+            return;
+        }
+        if self.seen.insert((self.key)(&finding)) {
+            self.first.push((at, finding));
+        } else if self.again.len() < self.most {
+            self.again.push((at, finding));
+        }
+    }
+
+    pub(crate) fn finish(self) -> Vec<FoundRow<'r>> {
+        let mut all: Vec<_> = self.first.into_iter().chain(self.again).take(self.most).collect();
+        // Where all of them are shown, they keep their order.
+        if self.count <= self.most {
+            all.sort_by_key(|(at, _)| *at);
+        }
+        all.into_iter().map(|(_, finding)| finding).collect()
+    }
 }
 
 #[cfg(test)]
@@ -57,7 +132,7 @@ pub(crate) mod tests {
     use toolmark_check::Toolsets;
     use toolmark_check::baseline::Baseline;
     use toolmark_check::gate::{Cells, Gate};
-    use toolmark_check::{Checker, RULES, notation};
+    use toolmark_check::{Checker, OverviewSums, RULES, notation};
     use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
     use toolmark_outcome::{Confidence, Redactor, Severity, Verdict};
 
@@ -86,12 +161,14 @@ pub(crate) mod tests {
         let gates = gates.iter().flat_map(|gate| gate.parse::<Gate>().unwrap().rows(&cells, None));
         let run = toolmark_check::CheckRun {
             gates: gates.collect(),
+            sums: OverviewSums::of(&checked.profiles),
             checked,
             files: 1,
             notes: vec!["a note".into()],
             rules: checker.rules().to_vec(),
             fail_on: Some(Severity::Warning),
             changes: Some(changes),
+            ..Default::default()
         };
         run.redact(Redactor::new(true))
     }
@@ -150,8 +227,15 @@ pub(crate) mod tests {
         checked.refine(&InTurn);
         let rules = checker.rules().to_vec();
         let fail_on = Some(Severity::Info);
-        let run =
-            toolmark_check::CheckRun { checked, files: 1, rules, fail_on, ..Default::default() };
+        let sums = OverviewSums::of(&checked.profiles);
+        let run = toolmark_check::CheckRun {
+            checked,
+            sums,
+            files: 1,
+            rules,
+            fail_on,
+            ..Default::default()
+        };
         run.redact(Redactor::new(true))
     }
 

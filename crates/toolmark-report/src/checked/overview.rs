@@ -8,7 +8,7 @@ use toolmark_outcome::{Printable, printable};
 
 /// The counts of a run.
 pub(crate) fn of(run: &CheckRun) -> Overview {
-    Overview::new(&run.checked.profiles)
+    run.sums.overview()
 }
 
 /// The parts of an overview by what they are parted by; one part says nothing.

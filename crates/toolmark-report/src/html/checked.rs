@@ -4,12 +4,13 @@
 use super::sessions::{self, Sessions};
 use super::{Part, safe, table, verdict};
 use crate::Options;
-use crate::checked::{examples, gates, judged, kinds, overview};
+use crate::checked::{alike, gates, judged, kinds, overview};
 use crate::model::{CheckRun, DestructiveCall, Evidence, Finding, Group, Refined};
 use crate::shown;
 use crate::terminal::text::cut;
 use maud::{Markup, html};
 use serde_json::{Value, json};
+use std::io;
 use toolmark_check::ToolCard;
 use toolmark_outcome::{Severity, printable};
 
@@ -26,41 +27,33 @@ const MAX_ROWS: usize = 500;
 /// So many findings are in the table without a script.
 const MAX_IN_TABLE: usize = 500;
 
-pub(super) fn part(run: &CheckRun, options: &Options) -> Part {
+pub(super) fn part(run: &CheckRun, options: &Options) -> io::Result<Part> {
     let sessions = Sessions::new(run);
-    let findings: Vec<&Finding> = run.new_findings().collect();
-    Part {
+    Ok(Part {
         page: "check",
         title: format!("{} toolmark check", shown::sign(run.verdict())),
         data: vec![
-            ("/api/v1/check", check(run, &findings, &sessions, options)),
-            ("/api/v1/sessions", sessions.rows(run)),
+            ("/api/v1/check", check(run, &sessions, options)?),
+            ("/api/v1/sessions", sessions.rows(run)?),
         ],
         notes: run.notes.clone(),
-        tables: tables(run, &findings),
-    }
+        tables: tables(run)?,
+    })
 }
 
-fn check(
-    run: &CheckRun,
-    findings: &[&Finding],
-    sessions: &Sessions<'_>,
-    options: &Options,
-) -> Value {
-    let alike = findings.chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity));
+fn check(run: &CheckRun, sessions: &Sessions<'_>, options: &Options) -> io::Result<Value> {
     let (mut rules, mut shown) = (Vec::new(), Vec::new());
-    for alike in alike {
-        let Some(first) = alike.first() else { continue };
-        let some = examples(alike, OF_A_RULE);
+    let mut findings = run.new_findings()?.peekable();
+    while let Some(alike) = alike(&mut findings, OF_A_RULE)? {
         rules.push(json!({
-            "code": first.code,
-            "name": first.name,
-            "severity": severity(first.severity),
-            "axis": first.axis.word(),
-            "count": alike.len(),
-            "shown": some.len(),
+            "code": alike.code,
+            "name": alike.name,
+            "severity": severity(alike.severity),
+            "axis": alike.axis.word(),
+            "count": alike.count,
+            "shown": alike.examples.len(),
         }));
-        shown.extend(some.into_iter().map(|finding| found(finding, sessions)));
+        shown.extend(alike.examples.iter().map(|finding| found(finding, sessions)));
     }
     let card = &run.checked.scorecard;
     let counts = overview::of(run);
@@ -119,7 +112,7 @@ fn check(
     if let (Some(judged), Some(data)) = (&run.checked.judged, data.as_object_mut()) {
         data.insert("judge".to_owned(), judge(judged));
     }
-    data
+    Ok(data)
 }
 
 /// The word of the page for a severity.
@@ -221,10 +214,11 @@ fn judge(all: &[Refined]) -> Value {
     })
 }
 
-fn tables(run: &CheckRun, findings: &[&Finding]) -> Markup {
+fn tables(run: &CheckRun) -> io::Result<Markup> {
     let card = &run.checked.scorecard;
-    let shown = &findings[..findings.len().min(MAX_IN_TABLE)];
-    let rows: Vec<Markup> = shown.iter().map(|finding| row(finding)).collect();
+    let found: usize = run.groups().iter().map(|group| group.count).sum();
+    let shown = run.new_findings()?.take(MAX_IN_TABLE);
+    let rows = shown.map(|finding| Ok(row(&*finding?))).collect::<io::Result<Vec<Markup>>>()?;
     let gates: Vec<Markup> = run
         .gates
         .iter()
@@ -239,7 +233,7 @@ fn tables(run: &CheckRun, findings: &[&Finding]) -> Markup {
             }
         })
         .collect();
-    html! {
+    Ok(html! {
         h1 { "toolmark check " (verdict(run.verdict())) }
         p {
             (shown::things(card.sessions, "session")) ", " (shown::things(card.total().calls, "call"))
@@ -247,11 +241,11 @@ fn tables(run: &CheckRun, findings: &[&Finding]) -> Markup {
             (overview::rates(&overview::of(run).total))
         }
         @if !rows.is_empty() {
-            (table(&["", "rule", "finding", "where"], &rows, findings.len() - shown.len()))
+            (table(&["", "rule", "finding", "where"], &rows, found - rows.len()))
         }
         @if !gates.is_empty() { (table(&["", "gate", "value", ""], &gates, 0)) }
-        @if findings.is_empty() && card.total().calls == 0 { p { "There is nothing to report." } }
-    }
+        @if found == 0 && card.total().calls == 0 { p { "There is nothing to report." } }
+    })
 }
 
 fn row(finding: &Finding) -> Markup {

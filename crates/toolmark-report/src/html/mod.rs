@@ -43,7 +43,7 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let graded = report.graded.map(|run| graded::part(run, options));
-    let checked = report.checked.map(|run| checked::part(run, options));
+    let checked = report.checked.map(|run| checked::part(run, options)).transpose()?;
     let feed = report.feed.map(issues::part).transpose()?;
     let trend = report.trend.map(trend::part);
     let compared = report.compared.map(|run| compared::part(run, options)).transpose()?;

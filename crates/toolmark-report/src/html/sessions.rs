@@ -3,6 +3,7 @@
 use crate::model::{CheckRun, Finding, SessionProfile};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::io;
 use toolmark_check::{Tally, ToolCard};
 use toolmark_outcome::{Axis, Printable, Severity, printable};
 
@@ -49,10 +50,11 @@ impl<'r> Sessions<'r> {
     }
 
     /// The sessions as the page lists them.
-    pub(super) fn rows(&self, run: &CheckRun) -> Value {
+    pub(super) fn rows(&self, run: &CheckRun) -> io::Result<Value> {
         let mut found = vec![[0_u64; 3]; self.all.len()];
-        for finding in run.new_findings() {
-            if let Some(counts) = self.of(finding).and_then(|at| found.get_mut(at)) {
+        for finding in run.new_findings()? {
+            let finding = finding?;
+            if let Some(counts) = self.of(&finding).and_then(|at| found.get_mut(at)) {
                 counts[finding.severity as usize] += 1;
             }
         }
@@ -73,7 +75,7 @@ impl<'r> Sessions<'r> {
                 row(at, profile, found[at], card)
             })
             .collect();
-        json!({ "items": items, "next": null, "total": self.all.len() })
+        Ok(json!({ "items": items, "next": null, "total": self.all.len() }))
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::Options;
 use crate::checked::overview;
 use crate::model::{
-    Changes, CheckRun, Decisions, DestructiveCall, Finding, GateRow, Overview, Refined, Scorecard,
+    Changes, CheckRun, Decisions, DestructiveCall, GateRow, Overview, Refined, Scorecard,
     Selection, SessionProfile,
 };
-use serde::Serialize;
+use serde::ser::{Error, SerializeSeq};
+use serde::{Serialize, Serializer};
 use toolmark_check::baseline::TrajectoryCells;
 use toolmark_check::gate::{Cells, shares};
 use toolmark_outcome::{Printable, Verdict};
@@ -21,7 +22,7 @@ pub(super) struct Shape<'r> {
     generated_at: Option<String>,
     verdict: Verdict,
     files: u64,
-    findings: &'r [Finding],
+    findings: Findings<'r>,
     left_out: u64,
     scorecard: &'r Scorecard,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,27 +41,22 @@ pub(super) struct Shape<'r> {
     /// The calls that destroy something for good, and what was said before each.
     destructive: &'r [DestructiveCall],
     /// What makes the report a baseline.
-    trajectories: Vec<TrajectoryCells<Printable>>,
+    trajectories: Trajectories<'r>,
     /// What the guard would have said about the calls.
     decisions: &'r Decisions,
     notes: &'r [Printable],
 }
 
 pub(super) fn shape<'r>(run: &'r CheckRun, options: &Options) -> Shape<'r> {
-    let whole = &run.checked.scorecard;
-    let shares = shares(whole);
-    let each = run.checked.sessions.iter().map(|session| {
-        TrajectoryCells::new(session.id.clone(), &Cells::of_part(&session.card, &shares))
-    });
     Shape {
         schema_version: super::SCHEMA_VERSION,
         toolmark: env!("CARGO_PKG_VERSION"),
         generated_at: options.generated_at.map(|time| time.to_string()),
         verdict: run.verdict(),
         files: run.files,
-        findings: &run.checked.findings,
+        findings: Findings(run),
         left_out: run.checked.left_out,
-        scorecard: whole,
+        scorecard: &run.checked.scorecard,
         selection: run.checked.selection.as_ref(),
         gates: &run.gates,
         changes: run.changes.as_ref(),
@@ -68,8 +64,34 @@ pub(super) fn shape<'r>(run: &'r CheckRun, options: &Options) -> Shape<'r> {
         overview: overview::of(run),
         sessions: &run.checked.profiles,
         destructive: &run.checked.destructive,
-        trajectories: each.collect(),
+        trajectories: Trajectories(run),
         decisions: &run.checked.decisions,
         notes: &run.notes,
+    }
+}
+
+/// The findings, which are read while they are written.
+struct Findings<'r>(&'r CheckRun);
+
+impl Serialize for Findings<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for finding in self.0.findings().map_err(S::Error::custom)? {
+            list.serialize_element(&*finding.map_err(S::Error::custom)?)?;
+        }
+        list.end()
+    }
+}
+
+/// The numbers of the sessions, which are made while they are written.
+struct Trajectories<'r>(&'r CheckRun);
+
+impl Serialize for Trajectories<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let checked = &self.0.checked;
+        let shares = shares(&checked.scorecard);
+        serializer.collect_seq(checked.sessions.iter().map(|session| {
+            TrajectoryCells::new(session.id.clone(), &Cells::of_part(&session.card, &shares))
+        }))
     }
 }

@@ -6,16 +6,19 @@ mod graded;
 mod issues;
 mod trend;
 
-use crate::terminal::harmless_json;
+use crate::terminal::HarmlessJson;
 use crate::{Options, Report, ReportError};
 use serde::Serialize;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 /// The version of the JSON of results. A member may be added without a new version; one
 /// that is removed, renamed or means something else makes one.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// What was graded, and what was checked and compared besides.
+/// So much is handed on at once.
+const PIECE: usize = 64 << 10;
+
 #[derive(Serialize)]
 struct Graded<'r> {
     #[serde(flatten)]
@@ -32,26 +35,31 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     if let Some(run) = report.feed {
-        let text = serde_json::to_string_pretty(&issues::shape(run, options))?;
-        out.write_all(harmless_json(text).as_bytes())?;
-        return Ok(out.write_all(b"\n")?);
+        return write_pretty(&issues::shape(run, options), out);
     }
     if let Some(run) = report.trend {
-        let text = serde_json::to_string_pretty(&trend::shape(run, options))?;
-        out.write_all(harmless_json(text).as_bytes())?;
-        return Ok(out.write_all(b"\n")?);
+        return write_pretty(&trend::shape(run, options), out);
     }
     let graded = report.graded.map(|run| graded::shape(run, options));
     let check = report.checked.map(|run| checked::shape(run, options));
     let comparison = report.compared.map(|run| compared::shape(run, options));
-    let text = match (graded, check, comparison) {
+    match (graded, check, comparison) {
         (Some(graded), check, comparison) => {
-            serde_json::to_string_pretty(&Graded { graded, check, comparison })
+            write_pretty(&Graded { graded, check, comparison }, out)
         }
-        (None, None, Some(comparison)) => serde_json::to_string_pretty(&comparison),
-        (None, checked, _) => serde_json::to_string_pretty(&checked),
-    };
-    out.write_all(harmless_json(text?).as_bytes())?;
-    out.write_all(b"\n")?;
+        (None, None, Some(comparison)) => write_pretty(&comparison, out),
+        (None, checked, _) => write_pretty(&checked, out),
+    }
+}
+
+/// Writes a value over many lines, while it is made.
+pub(crate) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> Result<(), ReportError> {
+    let mut safe = BufWriter::with_capacity(PIECE, HarmlessJson::new(out));
+    serde_json::to_writer_pretty(&mut safe, value).map_err(|error| match error.is_io() {
+        true => ReportError::Write(error.into()),
+        false => ReportError::Json(error),
+    })?;
+    safe.write_all(b"\n")?;
+    safe.flush()?;
     Ok(())
 }

@@ -61,8 +61,8 @@ pub(super) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    for finding in &run.checked.findings {
-        line(&Found { r#type: "finding", finding }, out)?;
+    for finding in run.findings()? {
+        line(&Found { r#type: "finding", finding: &*finding? }, out)?;
     }
     if let Some(selection) = &run.checked.selection {
         line(&Chosen { r#type: "selection", selection }, out)?;

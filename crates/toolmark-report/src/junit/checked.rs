@@ -7,56 +7,73 @@ use crate::Options;
 use crate::checked::{gates, judged};
 use crate::model::{CheckRun, Finding};
 use crate::shown;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io;
 use toolmark_outcome::{Printable, Verdict, printable};
 
 /// So many findings of a rule are spelled out.
 const OF_A_RULE: usize = 100;
 
-pub(super) fn suites(run: &CheckRun, options: &Options) -> Vec<Suite> {
+pub(super) fn suites(run: &CheckRun, options: &Options) -> io::Result<Vec<Suite>> {
     let time = options.generated_at.map(|time| ("timestamp", time.to_string()));
-    let suites = [("rules", of_rules(run)), ("gates", of_gates(run))].map(|(name, tests)| Suite {
+    let suites = [("rules", of_rules(run)?), ("gates", of_gates(run))].map(|(name, tests)| Suite {
         name: name.to_owned(),
         attributes: time.iter().cloned().collect(),
         properties: vec![("toolmark".into(), env!("CARGO_PKG_VERSION").into())],
         tests,
     });
-    suites.into_iter().filter(|suite| !suite.tests.is_empty()).collect()
+    Ok(suites.into_iter().filter(|suite| !suite.tests.is_empty()).collect())
 }
 
-fn of_rules(run: &CheckRun) -> Vec<Test> {
-    let test = |rule: &&toolmark_check::Rule| {
-        let failing: Vec<&Finding> = run
-            .checked
-            .findings
-            .iter()
-            .filter(|finding| finding.code == rule.code && run.fails(finding))
-            .collect();
-        let trouble = failing.first().map(|first| {
-            let more = match failing.len() {
-                1 => Printable::default(),
-                n => printable!(" and {} more", n - 1),
-            };
-            let mut body = String::from("\n");
-            failing.iter().take(OF_A_RULE).for_each(|finding| spell(finding, &mut body));
-            if failing.len() > OF_A_RULE {
-                let _ = writeln!(body, "and {} more", failing.len() - OF_A_RULE);
-            }
-            Trouble {
-                tag: "failure",
-                message: printable!("{}{}", first.message, more),
-                kind: None,
-                body,
-            }
-        });
-        Test {
-            name: printable!("{} {}", rule.code, rule.name),
-            class: "toolmark.rules".to_owned(),
-            attributes: Vec::new(),
-            trouble,
+fn of_rules(run: &CheckRun) -> io::Result<Vec<Test>> {
+    let mut failing: BTreeMap<&str, Failing> = BTreeMap::new();
+    for finding in run.findings()? {
+        let finding = finding?;
+        if run.fails(&finding) {
+            failing.entry(finding.code).or_default().add(&finding);
         }
+    }
+    let test = |rule: &&toolmark_check::Rule| Test {
+        name: printable!("{} {}", rule.code, rule.name),
+        class: "toolmark.rules".to_owned(),
+        attributes: Vec::new(),
+        trouble: failing.remove(rule.code).map(Failing::trouble),
     };
-    run.rules.iter().map(test).collect()
+    Ok(run.rules.iter().map(test).collect())
+}
+
+/// The findings that fail a rule.
+#[derive(Default)]
+struct Failing {
+    count: usize,
+    first: Printable,
+    body: String,
+}
+
+impl Failing {
+    fn add(&mut self, finding: &Finding) {
+        if self.count == 0 {
+            self.first = finding.message.clone();
+        }
+        self.count += 1;
+        if self.count <= OF_A_RULE {
+            spell(finding, &mut self.body);
+        }
+    }
+
+    fn trouble(self) -> Trouble {
+        let more = match self.count {
+            1 => Printable::default(),
+            n => printable!(" and {} more", n - 1),
+        };
+        let mut body = format!("\n{}", self.body);
+        if self.count > OF_A_RULE {
+            let _ = writeln!(body, "and {} more", self.count - OF_A_RULE);
+        }
+        let message = printable!("{}{}", self.first, more);
+        Trouble { tag: "failure", message, kind: None, body }
+    }
 }
 
 fn spell(finding: &Finding, body: &mut String) {

@@ -45,7 +45,7 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let graded = report.graded.map(|run| graded::suites(run, options)).unwrap_or_default();
-    let checked = report.checked.map(|run| checked::suites(run, options));
+    let checked = report.checked.map(|run| checked::suites(run, options)).transpose()?;
     // The page of one spec has its name; all of a check is one page too.
     let name = match (graded.first(), &checked) {
         (Some(suite), None) => suite.name.clone(),

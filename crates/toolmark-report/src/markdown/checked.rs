@@ -2,13 +2,13 @@
 //! findings behind a click. Nothing that comes from a trace is markup here.
 
 use super::graded::{MOST, code, emblem, words};
-use crate::checked::{examples, gates, judged, kinds, overview, worst};
-use crate::model::{CheckRun, Finding};
+use crate::checked::{Alike, alike, gates, judged, kinds, overview, worst};
+use crate::model::CheckRun;
 use crate::shown;
 use crate::terminal::text::cut;
 use crate::{Options, ReportError};
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
 use toolmark_check::ToolCard;
 use toolmark_outcome::{Axis, Severity};
 
@@ -27,20 +27,20 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let mut page = String::new();
-    head(&mut page, run, options);
+    head(&mut page, run, options)?;
     scorecard(&mut page, run);
     groups(&mut page, run);
     gate_table(&mut page, run);
     kind_table(&mut page, run);
     judge(&mut page, run);
-    let findings: Vec<&Finding> = run.new_findings().collect();
     let mut left_out = 0;
-    for alike in findings.chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity)) {
-        let text = details(alike);
+    let mut findings = run.new_findings()?.peekable();
+    while let Some(alike) = alike(&mut findings, OF_A_RULE)? {
+        let text = details(&alike);
         if page.len() + text.len() <= MOST {
             page.push_str(&text);
         } else {
-            left_out += alike.len() as u64;
+            left_out += alike.count as u64;
         }
     }
     if left_out > 0 {
@@ -54,7 +54,7 @@ pub(super) fn write(
     Ok(())
 }
 
-fn head(page: &mut String, run: &CheckRun, options: &Options) {
+fn head(page: &mut String, run: &CheckRun, options: &Options) -> io::Result<()> {
     let _ = writeln!(page, "## {} toolmark check\n", emblem(run.verdict()));
     let card = &run.checked.scorecard;
     let counts = Severity::ALL.iter().rev().map(|severity| (*severity, run.count(*severity)));
@@ -81,7 +81,7 @@ fn head(page: &mut String, run: &CheckRun, options: &Options) {
         let _ = writeln!(page, "\n{costs}");
     }
     page.push('\n');
-    for finding in worst(run) {
+    for finding in worst(run)? {
         let message = words(&cut(&finding.message, WORDS));
         let place = code(&shown::in_trace(&finding.place));
         let _ = writeln!(page, "- {} **{}** {message} at {place}", finding.severity, finding.code);
@@ -93,6 +93,7 @@ fn head(page: &mut String, run: &CheckRun, options: &Options) {
     if !run.notes.is_empty() {
         page.push('\n');
     }
+    Ok(())
 }
 
 fn scorecard(page: &mut String, run: &CheckRun) {
@@ -217,19 +218,19 @@ fn judge(page: &mut String, run: &CheckRun) {
     page.push_str("\n</details>\n\n");
 }
 
-/// The findings of one rule; there is at least one.
-fn details(alike: &[&Finding]) -> String {
+/// The findings of one rule.
+fn details(alike: &Alike<'_>) -> String {
     let mut text = String::new();
-    let Some(first) = alike.first() else { return text };
+    let Alike { severity, code: rule, name, count, examples, .. } = alike;
     let _ = writeln!(
         text,
         "<details><summary>{} <b>{} {}</b> \u{d7} {}</summary>\n",
-        first.severity,
-        first.code,
-        words(first.name),
-        alike.len()
+        severity,
+        rule,
+        words(name),
+        count
     );
-    for finding in examples(alike, OF_A_RULE) {
+    for finding in examples {
         let place = code(&shown::in_trace(&finding.place));
         let _ = writeln!(text, "- {} at {place}", words(&cut(&finding.message, WORDS)));
         for piece in finding.evidence.iter().take(EVIDENCE) {
@@ -242,8 +243,8 @@ fn details(alike: &[&Finding]) -> String {
         }
         let _ = writeln!(text, "  - to do: {}", words(&cut(&finding.remedy, WORDS)));
     }
-    if alike.len() > OF_A_RULE {
-        let _ = writeln!(text, "- and {} more", alike.len() - OF_A_RULE);
+    if *count > OF_A_RULE {
+        let _ = writeln!(text, "- and {} more", count - OF_A_RULE);
     }
     text.push_str("\n</details>\n\n");
     text

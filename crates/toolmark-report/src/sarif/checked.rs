@@ -1,45 +1,103 @@
 //! A result for every finding at the call at fault, related
 //! locations for what proves it, and a result for every gate that does not hold.
 
-use super::{RELATED, in_trace, location, log_of, pascal, result, words};
+use super::{RELATED, in_trace, location, log_of, make_relative, pascal, result, words};
 use crate::Options;
 use crate::model::{CheckRun, Finding, GateRow};
 use crate::shown;
+use serde::ser::{Error, SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use toolmark_check::{Rule, fingerprint, rule_by_code};
 use toolmark_outcome::{Confidence, Severity, Verdict, printable};
 
 /// The rule of gates.
 const GATE: &str = "gate";
 
-pub(super) fn log(run: &CheckRun, options: &Options) -> Value {
-    let mut rules: Vec<Value> = Vec::new();
-    let mut indices: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut index = |code: &'static str| {
-        *indices.entry(code).or_insert_with(|| {
-            rules.push(rule_by_code(code).map_or_else(gate_rule, described));
-            rules.len() - 1
-        })
-    };
-    let mut results = Vec::new();
-    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
-    for finding in run.new_findings() {
-        let times = seen.entry(&finding.fingerprint).or_default();
-        *times += 1;
-        results.push(found(finding, index(finding.code), *times));
+/// The run of a check, whose results are made while they are written.
+pub(super) struct Log<'r> {
+    run: &'r CheckRun,
+    /// All but the results.
+    frame: Value,
+    /// Where the rules are in the list of rules.
+    indices: BTreeMap<&'static str, usize>,
+    directory: Option<&'r str>,
+}
+
+impl<'r> Log<'r> {
+    /// Files are named from the directory.
+    pub(super) fn new(run: &'r CheckRun, options: &Options, directory: Option<&'r str>) -> Self {
+        let mut rules: Vec<Value> = Vec::new();
+        let mut indices: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let gate = run.gates.iter().any(is_missed).then_some(GATE);
+        for code in run.groups().iter().map(|group| group.code).chain(gate) {
+            indices.entry(code).or_insert_with(|| {
+                rules.push(rule_by_code(code).map_or_else(gate_rule, described));
+                rules.len() - 1
+            });
+        }
+        let properties = json!({
+            "verdict": run.verdict(),
+            "files": run.files,
+            "sessions": run.checked.scorecard.sessions,
+            "left_out": run.checked.left_out,
+            "notes": run.notes,
+        });
+        let frame = log_of(rules, Vec::new(), properties, options);
+        Self { run, frame, indices, directory }
     }
-    for row in run.gates.iter().filter(|row| row.verdict != Verdict::Pass) {
-        results.push(gated(row, run, index(GATE)));
+
+    fn index(&self, code: &str) -> usize {
+        self.indices.get(code).copied().unwrap_or_default()
     }
-    let properties = json!({
-        "verdict": run.verdict(),
-        "files": run.files,
-        "sessions": run.checked.scorecard.sessions,
-        "left_out": run.checked.left_out,
-        "notes": run.notes,
-    });
-    log_of(rules, results, properties, options)
+
+    fn relative(&self, mut result: Value) -> Value {
+        make_relative(&mut result, self.directory);
+        result
+    }
+}
+
+impl Serialize for Log<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut log = serializer.serialize_map(None)?;
+        for (key, value) in self.frame.as_object().into_iter().flatten() {
+            match key.as_str() {
+                "results" => log.serialize_entry(key, &Results(self))?,
+                _ => log.serialize_entry(key, value)?,
+            }
+        }
+        log.end()
+    }
+}
+
+struct Results<'l, 'r>(&'l Log<'r>);
+
+impl Serialize for Results<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let log = self.0;
+        let mut results = serializer.serialize_seq(None)?;
+        let mut seen: HashMap<u64, u64> = HashMap::new();
+        for finding in log.run.new_findings().map_err(S::Error::custom)? {
+            let finding = finding.map_err(S::Error::custom)?;
+            let times = seen.entry(fingerprint::number(&finding.fingerprint)).or_default();
+            *times += 1;
+            let result = found(&finding, log.index(finding.code), *times);
+            results.serialize_element(&log.relative(result))?;
+        }
+        let mut all = log.run.findings().map_err(S::Error::custom)?;
+        let first = all.next().transpose().map_err(S::Error::custom)?;
+        let file = first.map(|finding| finding.place.file.to_string()).unwrap_or_default();
+        for row in log.run.gates.iter().filter(|row| is_missed(row)) {
+            let result = gated(row, &file, log.index(GATE));
+            results.serialize_element(&log.relative(result))?;
+        }
+        results.end()
+    }
+}
+
+fn is_missed(row: &GateRow) -> bool {
+    row.verdict != Verdict::Pass
 }
 
 fn described(rule: &'static Rule) -> Value {
@@ -102,13 +160,12 @@ fn found(finding: &Finding, index: usize, times: u64) -> Value {
     result
 }
 
-fn gated(row: &GateRow, run: &CheckRun, index: usize) -> Value {
+fn gated(row: &GateRow, file: &str, index: usize) -> Value {
     let level = if row.verdict == Verdict::Fail { "error" } else { "warning" };
     let value = row.value.map_or("unknown".into(), shown::score);
     let message = printable!("{} is {} of {}: {}", row.subject(), value, row.n, row.reason);
     // A number stands nowhere; viewers want a place all the same.
-    let first = run.checked.findings.first().map(|finding| finding.place.file.to_string());
-    let locations = vec![location(&first.unwrap_or_default(), 1, 1, "what was checked")];
+    let locations = vec![location(file, 1, 1, "what was checked")];
     let print = fingerprint::of(&[GATE, &row.gate, &row.subject()]);
     result(GATE, index, level, &message, locations, &print)
 }

@@ -4,10 +4,11 @@
 mod checked;
 mod graded;
 
+use crate::json::write_pretty;
 use crate::model::TracePlace;
-use crate::terminal::harmless_json;
 use crate::terminal::text::sanitize;
 use crate::{Options, Report, ReportError};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -21,40 +22,55 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let graded = report.graded.map(|run| graded::log(run, options));
-    let checked = report.checked.map(|run| checked::log(run, options));
-    let mut runs: Vec<Value> = graded.into_iter().chain(checked).collect();
     let directory = options.directory.as_deref().map(|directory| uri(directory) + "/");
-    runs.iter_mut().for_each(|run| make_relative(run, directory.as_deref()));
-    document(runs, out)
+    let directory = directory.as_deref();
+    let graded = report.graded.map(|run| {
+        let mut log = graded::log(run, options);
+        let results = log.get_mut("results").and_then(Value::as_array_mut);
+        results.into_iter().flatten().for_each(|result| make_relative(result, directory));
+        Log::Graded(log)
+    });
+    let checked = report.checked.map(|run| checked::Log::new(run, options, directory));
+    let runs: Vec<Log<'_>> = graded.into_iter().chain(checked.map(Log::Checked)).collect();
+    document(&runs, out)
 }
 
-/// Names the files of all results from a directory: code scanning shows a result only
-/// where its file is one of the repository. What lies elsewhere becomes a `file:` URI.
-fn make_relative(run: &mut Value, directory: Option<&str>) {
-    let results = run.get_mut("results").and_then(Value::as_array_mut);
-    for result in results.into_iter().flatten() {
-        for key in ["locations", "relatedLocations"] {
-            let locations = result.get_mut(key).and_then(Value::as_array_mut);
-            for location in locations.into_iter().flatten() {
-                let uri = location.pointer_mut("/physicalLocation/artifactLocation/uri");
-                let Some(Value::String(uri)) = uri else { continue };
-                if let Some(rest) = directory.and_then(|directory| uri.strip_prefix(directory)) {
-                    *uri = rest.to_owned();
-                } else if uri.starts_with('/') {
-                    *uri = format!("file://{uri}");
-                }
+/// A run of the document.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Log<'r> {
+    Graded(Value),
+    Checked(checked::Log<'r>),
+}
+
+/// Names the files of a result from a directory: code scanning shows a result only where
+/// its file is one of the repository. What lies elsewhere becomes a `file:` URI.
+fn make_relative(result: &mut Value, directory: Option<&str>) {
+    for key in ["locations", "relatedLocations"] {
+        let locations = result.get_mut(key).and_then(Value::as_array_mut);
+        for location in locations.into_iter().flatten() {
+            let uri = location.pointer_mut("/physicalLocation/artifactLocation/uri");
+            let Some(Value::String(uri)) = uri else { continue };
+            if let Some(rest) = directory.and_then(|directory| uri.strip_prefix(directory)) {
+                *uri = rest.to_owned();
+            } else if uri.starts_with('/') {
+                *uri = format!("file://{uri}");
             }
         }
     }
 }
 
 /// Writes a document of these runs.
-pub(crate) fn document(runs: Vec<Value>, out: &mut dyn Write) -> Result<(), ReportError> {
-    let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": runs });
-    out.write_all(harmless_json(serde_json::to_string_pretty(&log)?).as_bytes())?;
-    out.write_all(b"\n")?;
-    Ok(())
+pub(crate) fn document(runs: &impl Serialize, out: &mut dyn Write) -> Result<(), ReportError> {
+    #[derive(Serialize)]
+    struct Document<'d, R> {
+        #[serde(rename = "$schema")]
+        schema: &'static str,
+        version: &'static str,
+        runs: &'d R,
+    }
+
+    write_pretty(&Document { schema: SCHEMA, version: "2.1.0", runs }, out)
 }
 
 /// A run of the tool, as SARIF has it.
@@ -200,18 +216,16 @@ mod tests {
     #[test]
     fn files_are_named_from_the_directory() {
         let at = |file: &str| json!({ "locations": [location(file, 1, 1, "x")] });
-        let mut run = json!({ "results": [
-            at("/w/my repo/traces/a.jsonl"), at("traces/b.jsonl"), at("/w/my repository/c.jsonl"),
-        ] });
-        make_relative(&mut run, Some(&(uri("/w/my repo") + "/")));
-        let path = "/locations/0/physicalLocation/artifactLocation/uri";
-        let uris: Vec<&str> = run["results"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|result| result.pointer(path).unwrap().as_str().unwrap())
-            .collect();
-        assert_eq!(uris, ["traces/a.jsonl", "traces/b.jsonl", "file:///w/my%20repository/c.jsonl"]);
+        for (file, want) in [
+            ("/w/my repo/traces/a.jsonl", "traces/a.jsonl"),
+            ("traces/b.jsonl", "traces/b.jsonl"),
+            ("/w/my repository/c.jsonl", "file:///w/my%20repository/c.jsonl"),
+        ] {
+            let mut result = at(file);
+            make_relative(&mut result, Some(&(uri("/w/my repo") + "/")));
+            let path = "/locations/0/physicalLocation/artifactLocation/uri";
+            assert_eq!(result.pointer(path).unwrap(), want);
+        }
     }
 
     #[test]

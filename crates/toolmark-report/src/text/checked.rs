@@ -11,7 +11,7 @@ use crate::terminal::text::Layout;
 use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity};
 use anstyle::Style;
-use std::io::Write;
+use std::io::{self, Write};
 use toolmark_check::baseline::Trend;
 use toolmark_check::{Tally, ToolCard};
 use toolmark_outcome::{Axis, Printable, Role, Severity, Verdict, printable};
@@ -32,17 +32,20 @@ pub(super) fn write(
 ) -> Result<(), ReportError> {
     let mut page = Page::new(options);
     if options.verbosity == Verbosity::Quiet {
-        run.new_findings().for_each(|finding| page.brief(finding));
+        for finding in run.new_findings()? {
+            page.brief(&*finding?);
+            page.flush(out)?;
+        }
         run.gates.iter().filter(|row| row.verdict != Verdict::Pass).for_each(|r| page.gate(r));
         page.summary(run);
     } else {
-        page.verdict_and_worst(run);
+        page.verdict_and_worst(run)?;
         page.scorecard(run);
         page.overview(run);
         if let Some(selection) = &run.checked.selection {
             gold::lines(selection, page.width).into_iter().for_each(|line| page.line(line));
         }
-        page.findings(run);
+        page.findings(run, out)?;
         if let Some(judged) = &run.checked.judged {
             page.judge(judged);
         }
@@ -61,7 +64,7 @@ pub(super) fn write(
 
 impl Page<'_> {
     /// The verdict, and the worst findings in two lines each.
-    fn verdict_and_worst(&mut self, run: &CheckRun) {
+    fn verdict_and_worst(&mut self, run: &CheckRun) -> io::Result<()> {
         let tone = match run.verdict() {
             Verdict::Pass => style::GOOD,
             Verdict::Fail => style::BAD,
@@ -72,7 +75,7 @@ impl Page<'_> {
         let total = overview::of(run).total;
         let words = overview::rates(&total);
         self.words(0, (tone.bold(), printable!("{}: ", lead)), style::PLAIN, &words);
-        for finding in worst(run) {
+        for finding in worst(run)? {
             let (tone, mark) = look(finding.severity);
             let mut line = Line::of(tone, printable!("  {} ", mark));
             line.push(style::STRONG, printable!("{} ", finding.code));
@@ -82,6 +85,7 @@ impl Page<'_> {
             self.line(Line::of(style::PLAIN, "    ").with(style::USER, place));
         }
         self.out.push('\n');
+        Ok(())
     }
 
     /// What failed and repeated calls cost, and the parts the sessions fall into.
@@ -214,32 +218,42 @@ impl Page<'_> {
         self.line(line);
     }
 
-    fn findings(&mut self, run: &CheckRun) {
-        let findings: Vec<&Finding> = run.new_findings().collect();
+    /// The findings by rule, the worst first.
+    fn findings(&mut self, run: &CheckRun, out: &mut dyn Write) -> io::Result<()> {
         let most = match self.options.verbosity {
             Verbosity::Verbose => usize::MAX,
             _ => OF_A_RULE,
         };
-        let mut from = 0;
-        while let Some(first) = findings.get(from) {
-            let alike = |f: &&&Finding| {
-                (f.code, f.severity, f.confidence) == (first.code, first.severity, first.confidence)
-            };
-            let count = findings[from..].iter().take_while(alike).count();
-            self.out.push('\n');
-            self.rule(first, count);
-            for finding in examples(&findings[from..from + count], most) {
-                self.finding(finding);
+        let mut findings = run.new_findings()?;
+        let groups = run.groups();
+        for group in &groups {
+            // Where all of a rule are shown, each is printed as it comes.
+            let mut some = (group.count > most).then(|| examples(most));
+            for at in 0..group.count {
+                let Some(finding) = findings.next().transpose()? else { break };
+                if at == 0 {
+                    self.out.push('\n');
+                    self.rule(&finding, group.count);
+                }
+                match &mut some {
+                    Some(some) => some.add(finding),
+                    None => {
+                        self.finding(&finding);
+                        self.flush(out)?;
+                    }
+                }
             }
-            if count > most {
-                let words = printable!("  and {} more; --verbose shows them", count - most);
+            if let Some(some) = some {
+                some.finish().iter().for_each(|finding| self.finding(finding));
+                let more = group.count - most;
+                let words = printable!("  and {} more; --verbose shows them", more);
                 self.line(Line::of(style::DIM, words));
             }
-            from += count;
         }
-        if !findings.is_empty() {
+        if !groups.is_empty() {
             self.out.push('\n');
         }
+        Ok(())
     }
 
     fn rule(&mut self, first: &Finding, count: usize) {

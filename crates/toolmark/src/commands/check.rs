@@ -7,13 +7,15 @@ use crate::Stop;
 use crate::args::{
     InputArgs, ReportArgs, Selected, SessionArgs, at_least_one, format_of, report_of,
 };
-use crate::checking::{self, config};
+use crate::checking::rows::Collected;
+use crate::checking::{self, Keep, Part, config};
 use crate::commands::rules;
 use crate::exit::{Exit, Failure};
 use crate::gold;
 use crate::human;
 use crate::inputs::Input;
 use crate::judging::{JudgeArgs, JudgeRequest, OpenJudge};
+use crate::pool::Emit;
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
 use crate::reading::{Next, Reader, Runs, Walked};
@@ -198,7 +200,8 @@ impl Check {
         }
         let mut selected = self.sessions.select(&self.input)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
-        let (mut run, walked) = check(&checker, &reader, &selected, printer)?;
+        let keep = self.keep(printer);
+        let (mut run, walked) = check(&checker, &reader, &selected, keep, printer)?;
         run.notes.extend(selected.notes.drain(..).map(Into::into));
         // A part of the files may have none.
         if run.files == 0 && !self.input.list.is_part() {
@@ -280,8 +283,25 @@ impl Check {
         let checker = if self.judge { checker.with_doubts() } else { checker };
         let keeps_calls = self.rows == RowKind::Calls;
         let checker = if keeps_calls { checker.keep_calls() } else { checker };
-        let has_cards = ["json", "html"].iter().any(|format| self.report.wants(format));
-        Ok(if compares || has_cards { checker.keep_sessions() } else { checker })
+        Ok(if compares || self.has_cards() { checker.keep_sessions() } else { checker })
+    }
+
+    /// What is kept of each run: the less, the less memory grows with the number of runs.
+    fn keep(&self, printer: &Printer) -> Keep {
+        let has_cards = self.has_cards();
+        let lists_destructive =
+            self.report.wants("text") && printer.verbosity == Verbosity::Verbose;
+        Keep {
+            redactor: printer.redactor,
+            raw_findings: self.judge || self.baseline.is_some() || self.promote.is_some(),
+            profiles: has_cards,
+            destructive: has_cards || lists_destructive,
+        }
+    }
+
+    /// Has a report something to say about each session?
+    fn has_cards(&self) -> bool {
+        ["json", "html"].iter().any(|format| self.report.wants(format))
     }
 
     /// Who is asked where the rules are not sure.
@@ -380,17 +400,24 @@ fn check(
     checker: &Checker,
     reader: &Reader,
     selected: &Selected,
+    keep: Keep,
     printer: &mut Printer,
 ) -> Result<(CheckRun, Walked), Stop> {
-    let mut run = CheckRun::default();
-    let work = |runs: &mut Runs<'_>| checking::check(runs, checker);
-    let walked = reader.each(&selected.inputs, printer, work, |checked| {
-        if let Ok(checked) = checked {
-            run.files += 1;
-            run.checked.merge(checked);
+    let (mut run, mut stored) = (CheckRun::default(), Collected::default());
+    let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Part>| {
+        checking::check(runs, checker, keep, reader.pool(), emit);
+    };
+    let walked = reader.stream(&selected.inputs, printer, work, |part| {
+        if let Ok(part) = part {
+            run.files += u64::from(part.is_last);
+            run.checked.merge(part.checked);
+            run.sums.merge(part.sums);
+            stored.add_findings(part.findings)?;
+            stored.add_calls(&part.calls)?;
         }
         Ok(if selected.limit == Some(run.files) { Next::Enough } else { Next::More })
     })?;
+    run.stored = Some(Box::new(stored.finish()?));
     run.notes.extend(walked.note(printer.verbosity).map(Into::into));
     run.notes.extend(unrecorded(&run.checked).map(Into::into));
     Ok((run, walked))

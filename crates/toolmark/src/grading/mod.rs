@@ -8,6 +8,5 @@ pub(crate) mod read;
 pub(crate) mod select;
 pub(crate) mod spec;
 pub(crate) mod specs;
-pub(crate) mod spool;
 pub(crate) mod stream;
 pub(crate) mod types;

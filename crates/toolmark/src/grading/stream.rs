@@ -1,7 +1,7 @@
 //! Grades without keeping outcomes: of each a row and the pieces of the reports are
 //! left, so that memory does not grow with what outcomes say.
 
-use crate::grading::spool::Spool;
+use crate::spool::Spool;
 use std::io;
 use std::path::PathBuf;
 use toolmark_grade::{Grading, Plan, Standing};

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// So much is held in memory.
-const IN_MEMORY: usize = 8 << 20;
+const IN_MEMORY: usize = 4 << 20;
 
 /// How much is read at once.
 const BLOCK: usize = 256 << 10;
@@ -35,18 +35,20 @@ impl Spool {
             self.written += self.memory.len() as u64;
             self.memory.clear();
         }
-        let at = self.written + self.memory.len() as u64;
+        let at = self.len();
         self.memory.extend_from_slice(bytes);
         Ok(at)
     }
 
+    /// How much was added.
+    pub(crate) fn len(&self) -> u64 {
+        self.written + self.memory.len() as u64
+    }
+
     /// Adds the bytes from `at` on to `out`. Nothing may be added afterwards.
     pub(crate) fn read(&mut self, at: u64, length: usize, out: &mut Vec<u8>) -> io::Result<()> {
-        let gone = || io::Error::from(io::ErrorKind::UnexpectedEof);
         if let Some(from) = at.checked_sub(self.written) {
-            let from = usize::try_from(from).map_err(|_| gone())?;
-            out.extend_from_slice(self.memory.get(from..from + length).ok_or_else(gone)?);
-            return Ok(());
+            return self.read_memory(from, length, out);
         }
         let is_read = |spool: &Self| {
             let from = usize::try_from(at.checked_sub(spool.block_start)?).ok()?;
@@ -66,6 +68,36 @@ impl Spool {
         out.extend_from_slice(self.block.get(from..from + length).ok_or_else(gone)?);
         Ok(())
     }
+
+    /// The same for whoever reads at several places in turn, in blocks of their own. They
+    /// may begin in the file and end in memory.
+    pub(crate) fn read_block(
+        &mut self,
+        at: u64,
+        length: usize,
+        out: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let of_file = self.written.saturating_sub(at).min(length as u64);
+        if of_file > 0 {
+            let file = self.file.as_mut().ok_or_else(gone)?;
+            file.seek(SeekFrom::Start(at))?;
+            if file.take(of_file).read_to_end(out)? as u64 != of_file {
+                return Err(gone());
+            }
+        }
+        let from = (at + of_file).saturating_sub(self.written);
+        self.read_memory(from, length - of_file as usize, out)
+    }
+
+    fn read_memory(&self, from: u64, length: usize, out: &mut Vec<u8>) -> io::Result<()> {
+        let from = usize::try_from(from).map_err(|_| gone())?;
+        out.extend_from_slice(self.memory.get(from..from + length).ok_or_else(gone)?);
+        Ok(())
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::from(io::ErrorKind::UnexpectedEof)
 }
 
 #[cfg(test)]
