@@ -4,6 +4,7 @@
 //! in the same way, because they all do it here.
 
 use crate::format::FormatInfo;
+use crate::ids::{ById, Id};
 use crate::model::{
     Actor, At, Call, CallResult, Event, EventKind, Fact, Level, Payload, Status, Step, Text,
     ToolName, Trajectory, Usage,
@@ -11,6 +12,7 @@ use crate::model::{
 use foldhash::{HashMap, HashMapExt, HashSet};
 use jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Builds one trajectory.
@@ -21,10 +23,10 @@ use std::sync::Arc;
 pub struct Builder {
     /// The trajectory so far.
     pub run: Trajectory,
-    by_id: HashMap<String, SameId>,
+    by_id: ById<SameId>,
     /// All calls before this one have their result.
     open_from: Cell<usize>,
-    steps_by_id: HashMap<String, u32>,
+    steps_by_id: ById<u32>,
     ids_repeat: bool,
     /// Results whose calls have not come yet, with their event.
     early: HashMap<String, (usize, Answer)>,
@@ -33,11 +35,34 @@ pub struct Builder {
 }
 
 /// The calls of one id, in order; those before `open_from` are answered.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct SameId {
-    calls: Vec<u32>,
+    first: u32,
+    /// Nearly always there are none.
+    later: Vec<u32>,
     open_from: Cell<usize>,
 }
+
+impl SameId {
+    fn new(first: u32) -> Self {
+        Self { first, later: Vec::new(), open_from: Cell::new(0) }
+    }
+
+    fn get(&self, at: usize) -> Option<u32> {
+        match at.checked_sub(1) {
+            None => Some(self.first),
+            Some(later) => self.later.get(later).copied(),
+        }
+    }
+
+    /// From the last to the first.
+    fn rev(&self) -> impl Iterator<Item = u32> {
+        self.later.iter().rev().copied().chain([self.first])
+    }
+}
+
+/// Room for more calls than this is not made before they come.
+const MOST_ROOM: usize = 64;
 
 /// A call, as a reader found it.
 #[derive(Debug)]
@@ -139,9 +164,9 @@ impl Builder {
     pub fn new(format: &FormatInfo, file: Arc<str>) -> Self {
         Self {
             run: Trajectory::empty(format.id, file, format.fidelity),
-            by_id: HashMap::new(),
+            by_id: ById::default(),
             open_from: Cell::new(0),
-            steps_by_id: HashMap::new(),
+            steps_by_id: ById::default(),
             ids_repeat: false,
             early: HashMap::new(),
             moved: Vec::new(),
@@ -156,6 +181,16 @@ impl Builder {
     pub fn with_repeating_ids(mut self) -> Self {
         self.ids_repeat = true;
         self
+    }
+
+    /// Makes room for so many model responses with a call and a result each, within
+    /// reason.
+    pub fn reserve(&mut self, responses: usize) {
+        let responses = responses.min(MOST_ROOM);
+        self.run.steps.reserve(responses);
+        self.run.calls.reserve(responses);
+        self.run.events.reserve(2 * responses);
+        self.by_id.reserve(responses);
     }
 
     /// Has nothing happened yet?
@@ -227,7 +262,7 @@ impl Builder {
             if self.run.steps.last().is_some_and(|s| s.id.as_ref() == Some(id)) {
                 return next - 1;
             }
-            let known = *self.steps_by_id.entry(id.get().into_owned()).or_insert(next);
+            let known = *self.steps_by_id.entry(Id::of(id)).or_insert(next);
             if known != next {
                 return known;
             }
@@ -261,18 +296,24 @@ impl Builder {
         self.seen(new.time);
         let next = self.run.calls.len() as u32;
         if let Some(id) = &new.id {
-            let known = self.by_id.entry(id.get().into_owned()).or_default();
-            // A copy follows its original closely; a file that uses one id for
-            // everything must not be compared with itself over and over.
-            for &i in known.calls.iter().rev().take(8) {
-                let call = &self.run.calls[i as usize];
-                let reused =
-                    call.result.is_some() && (self.ids_repeat || is_of_later_response(call, &new));
-                if !reused && call.name == new.name && call.args == new.args {
-                    return i;
+            match self.by_id.entry(Id::of(id)) {
+                Entry::Vacant(place) => {
+                    place.insert(SameId::new(next));
+                }
+                Entry::Occupied(mut known) => {
+                    // A copy follows its original closely; a file that uses one id for
+                    // everything must not be compared with itself over and over.
+                    for i in known.get().rev().take(8) {
+                        let call = &self.run.calls[i as usize];
+                        let reused = call.result.is_some()
+                            && (self.ids_repeat || is_of_later_response(call, &new));
+                        if !reused && call.name == new.name && call.args == new.args {
+                            return i;
+                        }
+                    }
+                    known.get_mut().later.push(next);
                 }
             }
-            known.calls.push(next);
         }
         let early = new.id.as_ref().filter(|_| !self.early.is_empty());
         let early = early.and_then(|id| self.early.remove(&*id.get()));
@@ -315,13 +356,13 @@ impl Builder {
     #[must_use]
     pub fn find(&self, id: &str) -> Option<u32> {
         let known = self.by_id.get(id)?;
-        let is_answered = |i: &u32| self.run.calls[*i as usize].result.is_some();
+        let is_answered = |i: u32| self.run.calls[i as usize].result.is_some();
         let mut from = known.open_from.get();
-        while known.calls.get(from).is_some_and(is_answered) {
+        while known.get(from).is_some_and(is_answered) {
             from += 1;
         }
         known.open_from.set(from);
-        known.calls.get(from).or(known.calls.last()).copied()
+        known.get(from).or(known.rev().next())
     }
 
     /// The first call without a result that `test` accepts: for formats that

@@ -68,6 +68,7 @@ mod diagnostic;
 mod export;
 mod format;
 mod formats;
+mod ids;
 mod input;
 mod join;
 mod model;

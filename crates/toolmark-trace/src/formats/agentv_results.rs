@@ -118,6 +118,7 @@ fn read(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
         .or_else(|| summary.and_then(|t| t.get("messages")))
         .filter(|m| m.is_array());
     let events = trace.filter(|t| t.is_array());
+    b.reserve(messages.into_iter().flat_map(Value::items).count());
     for message in messages.into_iter().flat_map(Value::items) {
         agentv::message(b, record, message);
     }

@@ -155,7 +155,7 @@ impl Text {
     #[inline]
     pub(crate) fn escaped(block: &Arc<Block>, start: usize, end: usize) -> Self {
         let mut text = Self::verbatim(block, start, end);
-        if memchr::memchr(b'\\', text.raw().as_bytes()).is_some() {
+        if has_escape(text.raw().as_bytes()) {
             text.len |= ESCAPED;
         }
         text
@@ -227,6 +227,17 @@ impl Text {
     #[must_use]
     pub fn at(&self) -> At {
         At { block: Arc::clone(&self.block), offset: self.start }
+    }
+}
+
+/// Is there a backslash? Names, ids and arguments are too short for a search that is
+/// made for long texts.
+#[inline]
+fn has_escape(bytes: &[u8]) -> bool {
+    const SHORT: usize = 32;
+    match bytes.len() {
+        ..=SHORT => bytes.iter().fold(false, |found, byte| found | (*byte == b'\\')),
+        _ => memchr::memchr(b'\\', bytes).is_some(),
     }
 }
 

@@ -1,0 +1,63 @@
+//! Tables by the ids that a trace gives to calls and responses.
+
+use crate::model::Text;
+use std::borrow::{Borrow, Cow};
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+
+/// A table by id. Ids are looked up for every call of a trace, so they are hashed by a
+/// fast hash, and the text of an id stays where it is.
+pub(crate) type ById<T> = HashMap<Id, T, foldhash::quality::RandomState>;
+
+/// An id of a trace, which has no escapes.
+#[derive(Debug)]
+pub(crate) struct Id(Text);
+
+impl Id {
+    pub(crate) fn of(id: &Text) -> Self {
+        match id.get() {
+            Cow::Borrowed(_) => Self(id.clone()),
+            Cow::Owned(decoded) => Self(Text::owned(decoded)),
+        }
+    }
+}
+
+impl Borrow<str> for Id {
+    fn borrow(&self) -> &str {
+        self.0.raw()
+    }
+}
+
+impl Hash for Id {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.raw().hash(state);
+    }
+}
+
+impl PartialEq for Id {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.raw() == other.0.raw()
+    }
+}
+
+impl Eq for Id {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Block;
+    use std::sync::Arc;
+
+    #[test]
+    fn ids_are_found_however_they_are_written() {
+        let raw = r"caf\u00e9 x\ty";
+        let block = Arc::new(Block::new(raw.into(), 0, 1, 0, "f".into()));
+        let mut table: ById<u32> = ById::default();
+        table.insert(Id::of(&Text::escaped(&block, 0, raw.len())), 1);
+        table.insert(Id::of(&Text::owned("plain")), 2);
+        assert_eq!(table.get("caf\u{e9} x\ty"), Some(&1));
+        assert_eq!(table.get("plain"), Some(&2));
+        assert_eq!(table.get(raw), None);
+        assert!(table.contains_key(&Id::of(&Text::owned("caf\u{e9} x\ty"))));
+    }
+}
