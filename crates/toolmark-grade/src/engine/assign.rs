@@ -30,13 +30,14 @@ pub fn assign(grid: &Grid) -> Vec<Option<usize>> {
 /// calls as there are expectations are choice enough: the others can hold all
 /// but one of them.
 #[must_use]
-pub fn assign_choices(edges: &[Vec<u32>], calls: usize) -> Vec<Option<usize>> {
+pub fn assign_choices(edges: &[impl AsRef<[u32]>], calls: usize) -> Vec<Option<usize>> {
     let items = edges.len();
     let mut of_item = vec![FREE; items];
     let mut of_call = vec![FREE; calls];
     // Most of it is easy: the first free call.
     for (item, edges) in edges.iter().enumerate() {
-        if let Some(&call) = edges.iter().find(|call| of_call[**call as usize] == FREE) {
+        let mut choice = edges.as_ref().iter();
+        if let Some(&call) = choice.find(|call| of_call[**call as usize] == FREE) {
             of_item[item] = call;
             of_call[call as usize] = item as u32;
         }
@@ -54,7 +55,7 @@ pub fn assign_choices(edges: &[Vec<u32>], calls: usize) -> Vec<Option<usize>> {
 }
 
 /// Breadth first from the expectations without a call. Is there a free call to reach?
-fn layer(edges: &[Vec<u32>], of_item: &[u32], of_call: &[u32], level: &mut [u32]) -> bool {
+fn layer(edges: &[impl AsRef<[u32]>], of_item: &[u32], of_call: &[u32], level: &mut [u32]) -> bool {
     let mut queue = VecDeque::new();
     for (item, &call) in of_item.iter().enumerate() {
         level[item] = if call == FREE { 0 } else { FREE };
@@ -64,7 +65,7 @@ fn layer(edges: &[Vec<u32>], of_item: &[u32], of_call: &[u32], level: &mut [u32]
     }
     let mut found = false;
     while let Some(item) = queue.pop_front() {
-        for &call in &edges[item] {
+        for &call in edges[item].as_ref() {
             let owner = of_call[call as usize];
             if owner == FREE {
                 found = true;
@@ -80,7 +81,7 @@ fn layer(edges: &[Vec<u32>], of_item: &[u32], of_call: &[u32], level: &mut [u32]
 /// Depth first along the layers, with a stack of its own: paths may be long.
 fn augment(
     start: usize,
-    edges: &[Vec<u32>],
+    edges: &[impl AsRef<[u32]>],
     of_item: &mut [u32],
     of_call: &mut [u32],
     level: &mut [u32],
@@ -88,7 +89,7 @@ fn augment(
 ) {
     let mut path = vec![start];
     while let Some(&item) = path.last() {
-        let Some(&call) = edges[item].get(next[item]) else {
+        let Some(&call) = edges[item].as_ref().get(next[item]) else {
             level[item] = FREE;
             path.pop();
             continue;
@@ -98,7 +99,7 @@ fn augment(
         if owner == FREE {
             // Everyone on the path takes the call they looked at last.
             for &item in &path {
-                let call = edges[item][next[item] - 1];
+                let call = edges[item].as_ref()[next[item] - 1];
                 of_item[item] = call;
                 of_call[call as usize] = item as u32;
             }

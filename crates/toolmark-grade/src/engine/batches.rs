@@ -17,9 +17,11 @@ impl Batches {
 
     /// Neighbours with the same key are one batch; a call without a key stands alone.
     pub fn of_keys<K: PartialEq>(keys: impl IntoIterator<Item = Option<K>>) -> Self {
-        let (mut of_call, mut starts) = (Vec::new(), Vec::new());
+        let keys = keys.into_iter();
+        let (calls, _) = keys.size_hint();
+        let (mut of_call, mut starts) = (Vec::with_capacity(calls), Vec::with_capacity(calls + 1));
         let mut last: Option<K> = None;
-        for (call, key) in keys.into_iter().enumerate() {
+        for (call, key) in keys.enumerate() {
             if key.is_none() || last != key {
                 starts.push(call as u32);
             }

@@ -1,22 +1,41 @@
 //! The calls that meet one expectation.
 
-use smallvec::{SmallVec, smallvec};
-
 /// A set of calls that finds the next one fast: a bit per call, and a bit per
 /// word of those.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     calls: usize,
-    words: SmallVec<[u64; 2]>,
-    summary: SmallVec<[u64; 2]>,
+    bits: Bits,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Bits {
+    /// Of 64 calls at most, as most trajectories have.
+    Few(u64),
+    Many(Box<Words>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Words {
+    words: Vec<u64>,
+    summary: Vec<u64>,
 }
 
 impl Column {
     /// None of so many calls.
     #[must_use]
     pub fn new(calls: usize) -> Self {
-        let words = calls.div_ceil(64);
-        Self { calls, words: smallvec![0; words], summary: smallvec![0; words.div_ceil(64)] }
+        let bits = match calls {
+            0..=64 => Bits::Few(0),
+            _ => {
+                let words = calls.div_ceil(64);
+                Bits::Many(Box::new(Words {
+                    words: vec![0; words],
+                    summary: vec![0; words.div_ceil(64)],
+                }))
+            }
+        };
+        Self { calls, bits }
     }
 
     /// Those of so many calls that a question picks.
@@ -34,29 +53,52 @@ impl Column {
     }
 
     /// Puts a call into the set.
+    #[inline]
     pub fn set(&mut self, call: usize) {
         debug_assert!(call < self.calls);
-        let word = call / 64;
-        self.words[word] |= 1 << (call % 64);
-        self.summary[word / 64] |= 1 << (word % 64);
+        match &mut self.bits {
+            Bits::Few(word) => *word |= 1 << (call % 64),
+            Bits::Many(many) => many.set(call),
+        }
     }
 
     /// Is the call in the set?
     #[must_use]
+    #[inline]
     pub fn get(&self, call: usize) -> bool {
-        self.words.get(call / 64).is_some_and(|word| word & (1 << (call % 64)) != 0)
+        self.words().get(call / 64).is_some_and(|word| word & (1 << (call % 64)) != 0)
+    }
+
+    /// Is no call in the set?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words().iter().all(|word| *word == 0)
+    }
+
+    #[inline]
+    fn words(&self) -> &[u64] {
+        match &self.bits {
+            Bits::Few(word) => std::slice::from_ref(word),
+            Bits::Many(many) => &many.words,
+        }
     }
 
     /// The first call of the set that is not before `from`.
     #[must_use]
+    #[inline]
     pub fn next(&self, from: usize) -> Option<usize> {
         let word = from / 64;
-        let rest = self.words.get(word)? & (u64::MAX << (from % 64));
+        let rest = self.words().get(word)? & (u64::MAX << (from % 64));
         if rest != 0 {
             return Some(word * 64 + rest.trailing_zeros() as usize);
         }
-        let word = next_bit(&self.summary, word + 1)?;
-        Some(word * 64 + self.words[word].trailing_zeros() as usize)
+        match &self.bits {
+            Bits::Few(_) => None,
+            Bits::Many(many) => {
+                let word = next_bit(&many.summary, word + 1)?;
+                Some(word * 64 + many.words[word].trailing_zeros() as usize)
+            }
+        }
     }
 
     /// The calls of the set, in order.
@@ -67,7 +109,7 @@ impl Column {
     /// How many calls are in the set.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
+        self.words().iter().map(|word| word.count_ones() as usize).sum()
     }
 
     /// Adds the calls of another set.
@@ -80,9 +122,27 @@ impl Column {
         self.merge(other, |mine, theirs| mine & !theirs);
     }
 
+    #[inline]
     fn merge(&mut self, other: &Self, with: impl Fn(u64, u64) -> u64) {
         debug_assert_eq!(self.calls, other.calls);
-        for (at, (mine, theirs)) in self.words.iter_mut().zip(&other.words).enumerate() {
+        match (&mut self.bits, &other.bits) {
+            (Bits::Few(mine), Bits::Few(theirs)) => *mine = with(*mine, *theirs),
+            (Bits::Many(mine), Bits::Many(theirs)) => mine.merge(&theirs.words, with),
+            // Sets of the same calls are of the same kind.
+            (Bits::Few(_), Bits::Many(_)) | (Bits::Many(_), Bits::Few(_)) => {}
+        }
+    }
+}
+
+impl Words {
+    fn set(&mut self, call: usize) {
+        let word = call / 64;
+        self.words[word] |= 1 << (call % 64);
+        self.summary[word / 64] |= 1 << (word % 64);
+    }
+
+    fn merge(&mut self, theirs: &[u64], with: impl Fn(u64, u64) -> u64) {
+        for (at, (mine, theirs)) in self.words.iter_mut().zip(theirs).enumerate() {
             *mine = with(*mine, *theirs);
             let (word, bit) = (at / 64, 1 << (at % 64));
             if *mine == 0 {
@@ -123,14 +183,18 @@ mod tests {
 
     #[test]
     fn sets_are_merged() {
-        let even = Column::from_fn(200, |call| call % 2 == 0);
-        let three = Column::from_fn(200, |call| call % 3 == 0);
-        let mut both = even.clone();
-        both.include(&three);
-        assert_eq!(both, Column::from_fn(200, |call| call % 2 == 0 || call % 3 == 0));
-        both.exclude(&even);
-        assert_eq!(both, Column::from_fn(200, |call| call % 2 != 0 && call % 3 == 0));
-        both.exclude(&three);
-        assert_eq!(both, Column::new(200));
+        for calls in [1, 63, 64, 65, 200] {
+            let even = Column::from_fn(calls, |call| call % 2 == 0);
+            let three = Column::from_fn(calls, |call| call % 3 == 0);
+            let mut both = even.clone();
+            both.include(&three);
+            assert_eq!(both, Column::from_fn(calls, |call| call % 2 == 0 || call % 3 == 0));
+            assert_eq!(both.iter().count(), both.count());
+            both.exclude(&even);
+            assert_eq!(both, Column::from_fn(calls, |call| call % 2 != 0 && call % 3 == 0));
+            both.exclude(&three);
+            assert!(both.is_empty() && both == Column::new(calls));
+            assert!(!both.get(calls) && both.next(calls).is_none());
+        }
     }
 }

@@ -3,6 +3,8 @@
 use super::align::TooLarge;
 use super::assign::assign_choices;
 use super::column::Column;
+use super::sequence::Calls;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// Pairs of expectation and call that are considered at most: 256 MB.
@@ -26,7 +28,7 @@ pub struct Want {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covered {
     /// For every expectation the calls it got, in order.
-    pub calls: Vec<Vec<usize>>,
+    pub calls: Vec<Calls>,
     /// For every expectation how many it lacks.
     pub missing: Vec<usize>,
     /// All calls that someone got.
@@ -50,20 +52,18 @@ pub fn cover(wants: &[Want], columns: &[Column], elsewhere: &Column) -> Result<C
         return Err(TooLarge);
     }
     let mut owners = Vec::with_capacity(copies);
-    let mut choices: Vec<Vec<u32>> = Vec::with_capacity(copies);
+    let mut choices: Vec<SmallVec<[u32; 4]>> = Vec::with_capacity(copies);
     for (at, want) in wants.iter().enumerate() {
-        let choice: Vec<u32> =
+        let choice: SmallVec<[u32; 4]> =
             columns[want.column].iter().take(copies).map(|call| call as u32).collect();
-        for _ in 0..there[at] {
-            owners.push(at);
-            choices.push(choice.clone());
-        }
+        owners.extend(std::iter::repeat_n(at, there[at]));
+        choices.extend(std::iter::repeat_n(choice, there[at]));
     }
     let mut of_copy = assign_choices(&choices, calls);
     drop(choices);
     exchange(wants, columns, &owners, &mut of_copy, &spare);
     let mut covered = Covered {
-        calls: vec![Vec::new(); wants.len()],
+        calls: vec![Calls::new(); wants.len()],
         missing: wants.iter().map(|want| want.count).collect(),
         used: Column::new(calls),
     };
@@ -94,6 +94,10 @@ fn exchange(
     of_copy: &mut [Option<usize>],
     spare: &Column,
 ) {
+    let mut could_go = of_copy.iter().flatten().filter(|call| spare.get(**call)).count();
+    if could_go == 0 {
+        return;
+    }
     let calls = spare.calls();
     let mut of_call: Vec<Option<usize>> = vec![None; calls];
     for (copy, call) in of_copy.iter().enumerate() {
@@ -101,7 +105,6 @@ fn exchange(
             of_call[call] = Some(copy);
         }
     }
-    let mut could_go = of_copy.iter().flatten().filter(|call| spare.get(**call)).count();
     let mut work = 0;
     for start in 0..calls {
         if could_go == 0 || work > MOST_WORK {
@@ -164,7 +167,7 @@ mod tests {
         assert_eq!(covered.missing.iter().sum::<usize>(), 1);
         let covered =
             cover(&[want(0, 2, false), want(1, 1, false)], &columns, &Column::new(4)).unwrap();
-        assert_eq!(covered.calls, [vec![0, 2], vec![1]]);
+        assert_eq!(covered.calls, [Calls::from_slice(&[0, 2]), Calls::from_slice(&[1])]);
         let covered = cover(&[want(0, 9, false)], &columns, &Column::new(4)).unwrap();
         assert_eq!((covered.missing[0], covered.calls[0].len()), (6, 3));
     }
@@ -176,11 +179,11 @@ mod tests {
         let columns = columns(3, &[&[0, 2], &[0, 1]]);
         let covered =
             cover(&[want(0, 1, false), want(1, 1, true)], &columns, &Column::new(3)).unwrap();
-        assert_eq!(covered.calls, [vec![2], vec![0, 1]]);
+        assert_eq!(covered.calls, [Calls::from_slice(&[2]), Calls::from_slice(&[0, 1])]);
         assert_eq!(covered.used.count(), 3);
         // A call that somebody else uses may be left over.
         let elsewhere = Column::from_fn(3, |call| call == 0);
         let covered = cover(&[want(0, 1, false)], &columns, &elsewhere).unwrap();
-        assert_eq!(covered.calls, [vec![2]]);
+        assert_eq!(covered.calls, [Calls::from_slice(&[2])]);
     }
 }

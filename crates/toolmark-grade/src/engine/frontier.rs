@@ -21,7 +21,7 @@ use super::align::TooLarge;
 use super::batches::Batches;
 use super::column::Column;
 use super::room::{Added, Held, Room};
-use super::sequence::{Alignment, Element, Extras, Item, Place};
+use super::sequence::{Alignment, Calls, Element, Extras, Item, Place};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
@@ -580,7 +580,7 @@ impl<'a> Frontier<'a> {
 
     /// The expectations of a way with the calls they got.
     fn trace(&self, end: u32) -> Alignment {
-        let mut calls: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        let mut calls: BTreeMap<u32, Calls> = BTreeMap::new();
         let mut asked: BTreeSet<u32> = BTreeSet::new();
         let (mut way, mut is_last) = (end, true);
         loop {

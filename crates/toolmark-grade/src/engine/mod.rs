@@ -28,5 +28,5 @@ pub use batches::Batches;
 pub use column::Column;
 pub use cover::{Covered, Want, cover};
 pub use grid::Grid;
-pub use sequence::{Alignment, Element, Extras, Item, Place, arrange};
+pub use sequence::{Alignment, Calls, Element, Extras, Item, Place, arrange};
 pub use weigh::{weigh, weigh_in_order};

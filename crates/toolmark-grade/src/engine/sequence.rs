@@ -11,6 +11,7 @@ use super::batches::Batches;
 use super::column::Column;
 use super::frontier::Frontier;
 use super::grid::Grid;
+use smallvec::SmallVec;
 
 /// A call that is expected, once or several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +50,16 @@ pub enum Extras {
     Forbidden,
 }
 
+/// The calls of one expectation, in order; mostly it is one.
+pub type Calls = SmallVec<[usize; 2]>;
+
 /// What became of one expectation on the chosen way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The expectation.
     pub id: usize,
     /// The calls it got, in order.
-    pub calls: Vec<usize>,
+    pub calls: Calls,
     /// How many required calls it lacks.
     pub missing: usize,
 }
@@ -123,6 +127,9 @@ fn arrange_plain(
     columns: &[Column],
     calls: usize,
 ) -> Result<Alignment, TooLarge> {
+    if let Some(places) = greedy(copies, columns) {
+        return Ok(Alignment { places });
+    }
     let items: usize = copies.iter().map(|(_, count)| count).sum();
     let mut grid = Grid::bounded(calls, items)?;
     let mut at = 0;
@@ -134,8 +141,64 @@ fn arrange_plain(
     }
     let mut of_copy = align(&grid)?.into_iter();
     let places = copies.iter().map(|(item, count)| {
-        let calls: Vec<usize> = of_copy.by_ref().take(*count).flatten().collect();
+        let calls: Calls = of_copy.by_ref().take(*count).flatten().collect();
         Place { id: item.id, missing: item.count - calls.len(), calls }
     });
     Ok(Alignment { places: places.collect() })
+}
+
+/// Takes the first call for each copy in turn; `None` unless all get one. It is what
+/// [`align`] finds too, without a table of all pairs.
+fn greedy(copies: &[(&Item, usize)], columns: &[Column]) -> Option<Vec<Place>> {
+    let mut from = 0;
+    let mut places = Vec::with_capacity(copies.len());
+    for (item, count) in copies {
+        let mut calls = Calls::new();
+        for _ in 0..*count {
+            let call = columns[item.column].next(from)?;
+            calls.push(call);
+            from = call + 1;
+        }
+        places.push(Place { id: item.id, missing: item.count - count, calls });
+    }
+    Some(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Where every copy gets a call, they are the calls that the table gives them.
+        #[test]
+        fn greedy_is_what_align_finds(
+            calls in 1_usize..7,
+            wanted in prop::collection::vec((any::<u8>(), 1_usize..3), 0..5),
+        ) {
+            let columns: Vec<Column> = wanted
+                .iter()
+                .map(|(bits, _)| Column::from_fn(calls, |call| bits & (1 << call) != 0))
+                .collect();
+            let item = |(id, (_, count)): (usize, &(u8, usize))| Item {
+                id, column: id, count: *count, more: false, optional: false,
+            };
+            let items: Vec<Item> = wanted.iter().enumerate().map(item).collect();
+            let copies: Vec<(&Item, usize)> = items
+                .iter()
+                .map(|item| (item, item.count.min(columns[item.column].count())))
+                .collect();
+            let owners: Vec<usize> = copies
+                .iter()
+                .flat_map(|(item, count)| std::iter::repeat_n(item.id, *count))
+                .collect();
+            let grid = Grid::from_fn(calls, owners.len(), |call, copy| {
+                columns[owners[copy]].get(call)
+            });
+            let aligned = align(&grid).unwrap();
+            let all: Option<Vec<usize>> = aligned.into_iter().collect();
+            let found = greedy(&copies, &columns).map(|places| Alignment { places });
+            prop_assert_eq!(found.as_ref().map(|found| found.calls().collect()), all);
+        }
+    }
 }

@@ -2,7 +2,8 @@
 
 use super::{Expect, Follows, Never};
 use crate::call_match::{CallTable, Fits, Prefixes, fits};
-use crate::engine::{Alignment, Column, Covered, Extras, TooLarge, Want, arrange, cover};
+use crate::engine::{Alignment, Calls, Column, Covered, Extras, TooLarge, Want, arrange, cover};
+use std::borrow::Cow;
 
 /// Pairs of allowed tool and tool that was called that are compared at most.
 const MOST_NAMES: usize = 1 << 24;
@@ -51,27 +52,79 @@ impl<'t, 'a> Known<'t, 'a> {
     pub(super) fn new(expect: &Expect, table: &'t CallTable<'a>) -> Result<Self, TooLarge> {
         let patterns: Vec<_> = expect.patterns.iter().collect();
         let mut fits = fits(&patterns, table, Prefixes::MayBeLeftOut)?;
+        let attempts = match table.undone().is_empty() {
+            true => Column::new(table.len()),
+            false => expect.attempts(&mut fits, table),
+        };
+        let allowed = expect.allowed(table)?;
+        Ok(Self { table, fits, attempts, allowed })
+    }
+
+    /// Is every question about a call answered?
+    pub(super) fn is_certain(&self) -> bool {
+        self.fits.is_certain() && self.allowed.0 == self.allowed.1
+    }
+
+    /// The calls that count as meeting something expected.
+    pub(super) fn wanted(&self, pattern: usize, mood: Mood) -> &Column {
+        match mood {
+            Mood::Worst => &self.fits.sure[pattern],
+            Mood::Best => self.fits.possible(pattern),
+        }
+    }
+
+    /// The same for every expectation.
+    fn columns(&self, mood: Mood) -> Cow<'_, [Column]> {
+        if mood == Mood::Worst || self.fits.is_certain() {
+            return Cow::Borrowed(&self.fits.sure);
+        }
+        let all = 0..self.fits.sure.len();
+        Cow::Owned(all.map(|pattern| self.wanted(pattern, mood).clone()).collect())
+    }
+
+    /// The calls that count as meeting something forbidden.
+    fn unwanted(&self, pattern: usize, mood: Mood) -> &Column {
+        match mood {
+            Mood::Worst => self.fits.possible(pattern),
+            Mood::Best => &self.fits.sure[pattern],
+        }
+    }
+}
+
+impl Expect {
+    /// Takes calls that did nothing out of those that meet an expectation; they are the
+    /// attempts at it.
+    fn attempts(&self, fits: &mut Fits, table: &CallTable<'_>) -> Column {
         let mut attempts = Column::new(table.len());
-        let expected = expect.leaves.iter().map(|leaf| leaf.item.id);
-        let expected = expected.chain(expect.calls.iter().map(|want| want.pattern));
+        let expected = self.leaves.iter().map(|leaf| leaf.item.id);
+        let expected = expected.chain(self.calls.iter().map(|want| want.pattern));
         for pattern in expected {
             attempts.include(fits.possible(pattern));
-            expect.count_done(pattern, &mut fits, table);
+            self.count_done(pattern, fits, table);
         }
-        for never in &expect.never {
-            expect.count_done(never.before, &mut fits, table);
+        for never in &self.never {
+            self.count_done(never.before, fits, table);
+        }
+        if self.counts_failed {
+            return Column::new(table.len());
         }
         let done = Column::from_fn(table.len(), |call| !table.undone().get(call));
         attempts.exclude(&done);
-        if expect.counts_failed {
-            attempts = Column::new(table.len());
+        attempts
+    }
+
+    /// The calls of tools that may be called, for sure and perhaps; none where no tool
+    /// is ruled out.
+    fn allowed(&self, table: &CallTable<'_>) -> Result<(Column, Column), TooLarge> {
+        let (mut sure, mut maybe) = (Column::new(table.len()), Column::new(table.len()));
+        if self.only.is_empty() {
+            return Ok((sure, maybe));
         }
-        if expect.only.len().saturating_mul(table.names().len()) > MOST_NAMES {
+        if self.only.len().saturating_mul(table.names().len()) > MOST_NAMES {
             return Err(TooLarge);
         }
-        let (mut sure, mut maybe) = (Column::new(table.len()), Column::new(table.len()));
         let mut is_allowed = vec![(false, false); table.names().len()];
-        for name in &expect.only {
+        for name in &self.only {
             let fitting = table.names().fitting(name, Prefixes::AreNeeded);
             for number in fitting.yes {
                 is_allowed[number as usize] = (true, true);
@@ -89,32 +142,9 @@ impl<'t, 'a> Known<'t, 'a> {
                 maybe.set(call);
             }
         }
-        Ok(Self { table, fits, attempts, allowed: (sure, maybe) })
+        Ok((sure, maybe))
     }
 
-    /// Is every question about a call answered?
-    pub(super) fn is_certain(&self) -> bool {
-        self.fits.is_certain() && self.allowed.0 == self.allowed.1
-    }
-
-    /// The calls that count as meeting something expected.
-    pub(super) fn wanted(&self, pattern: usize, mood: Mood) -> &Column {
-        match mood {
-            Mood::Worst => &self.fits.sure[pattern],
-            Mood::Best => self.fits.possible(pattern),
-        }
-    }
-
-    /// The calls that count as meeting something forbidden.
-    fn unwanted(&self, pattern: usize, mood: Mood) -> &Column {
-        match mood {
-            Mood::Worst => self.fits.possible(pattern),
-            Mood::Best => &self.fits.sure[pattern],
-        }
-    }
-}
-
-impl Expect {
     /// Takes out the calls that did nothing, unless the expectation says itself
     /// how the call must have ended.
     fn count_done(&self, pattern: usize, fits: &mut Fits, table: &CallTable<'_>) {
@@ -171,22 +201,19 @@ impl Expect {
         known: &Known<'_, '_>,
         mood: Mood,
     ) -> Result<(Alignment, Option<Covered>), TooLarge> {
-        let columns: Vec<Column> =
-            (0..self.patterns.len()).map(|pattern| known.wanted(pattern, mood).clone()).collect();
+        let columns = known.columns(mood);
         let first = self.align_with(&columns, &columns, known)?;
         let leftover = |(alignment, covered): &(Alignment, Option<Covered>)| {
-            let calls: Vec<usize> = alignment.calls().collect();
-            let also = covered.iter().flat_map(|covered| covered.used.iter());
-            let mut used: Vec<usize> = calls.into_iter().chain(also).collect();
-            used.sort_unstable();
-            used.dedup();
-            known.table.len() - used.len()
+            let mut used = Column::new(known.table.len());
+            alignment.calls().for_each(|call| used.set(call));
+            covered.iter().for_each(|covered| used.include(&covered.used));
+            known.table.len() - used.count()
         };
         if self.extras == Extras::Allowed || first.1.is_none() || leftover(&first) == 0 {
             return Ok(first);
         }
         // What `calls` can use is left to it, if the sequence is no worse for it.
-        let mut others = columns.clone();
+        let mut others = columns.to_vec();
         for leaf in &self.leaves {
             for want in &self.calls {
                 others[leaf.item.column].exclude(&columns[want.pattern]);
@@ -230,6 +257,9 @@ impl Expect {
     /// stand between their neighbours. (Where extra calls are forbidden this is
     /// part of the alignment.)
     fn take_more(&self, alignment: &mut Alignment, columns: &[Column]) {
+        if !self.leaves.iter().any(|leaf| leaf.item.more) {
+            return;
+        }
         let ends: Vec<Option<(usize, usize)>> = alignment
             .places
             .iter()
@@ -250,7 +280,7 @@ impl Expect {
                     .iter()
                     .skip_while(|call| *call < from)
                     .take_while(|call| *call < next_starts[at]);
-                let mut all: Vec<usize> = further.chain(own).collect();
+                let mut all: Calls = further.chain(own).collect();
                 all.sort_unstable();
                 all.dedup();
                 place.calls = all;
