@@ -8,7 +8,7 @@ use crate::stored::StoredCases;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_outcome::View;
+use toolmark_outcome::prompt_of;
 use toolmark_trace::Trajectory;
 
 /// Finds the case a trajectory belongs to.
@@ -64,7 +64,7 @@ impl Pairing {
         if self.by_prompt.is_empty() && !has_prompts {
             return Err(Unpaired::None);
         }
-        let prompt = View::whole(trajectory).prompt().map(|prompt| folded(&prompt));
+        let prompt = prompt_of(trajectory).map(|prompt| folded(&prompt));
         let asked = prompt.map(|prompt| self.asked(&prompt)).unwrap_or_default();
         match asked.as_slice() {
             [] => Err(Unpaired::None),

@@ -18,7 +18,7 @@ use toolmark_outcome::{
 use toolmark_outcome::{Cause, Outcome, PassRule, Profile, Verdict};
 use toolmark_outcome::{Context, Environment, Subject};
 use toolmark_outcome::{Scored, SpecPlace, Untrusted, reaches};
-use toolmark_outcome::{Seen, View, duration_of};
+use toolmark_outcome::{Seen, View, duration_of, prompt_of};
 use toolmark_trace::{EventKind, Trajectory};
 
 /// How much of a trajectory a report shows.
@@ -506,7 +506,7 @@ fn make_cases(outcomes: &mut [CaseResult]) {
 
 /// What stands for the words a trajectory was asked first.
 fn asked(trajectory: &Trajectory) -> Option<u64> {
-    let prompt = View::whole(trajectory).prompt()?;
+    let prompt = prompt_of(trajectory)?;
     let mut hasher = DefaultHasher::new();
     folded(&prompt).hash(&mut hasher);
     Some(hasher.finish())

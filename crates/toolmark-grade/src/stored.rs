@@ -92,7 +92,7 @@ impl StoredCases {
         while let Some((start, bytes)) = file.next().ok()? {
             number = number.checked_add(1)?;
             let line = str::from_utf8(bytes).ok()?;
-            if line.trim().is_empty() {
+            if line.chars().all(char::is_whitespace) {
                 continue;
             }
             let facts = all.reader.facts(line, number)?;

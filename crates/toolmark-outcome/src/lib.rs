@@ -56,4 +56,4 @@ pub use subject::{Context, Environment, Findings, Subject};
 /// The text results are made of.
 pub use toolmark_redact::{Harmless, Name, Printable, Redactor, Untrusted, printable};
 pub use trials::PassRule;
-pub use view::{Missing, Seen, View, duration_of};
+pub use view::{Missing, Seen, View, duration_of, prompt_of};

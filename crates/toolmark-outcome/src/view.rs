@@ -105,7 +105,11 @@ impl<'a> View<'a> {
             (call.actor != Actor::User).then_some(Seen { index, call })
         };
         let calls = match turn {
-            None => (0..trajectory.calls.len()).filter_map(seen).collect(),
+            None => {
+                let mut calls = Vec::with_capacity(trajectory.calls.len());
+                calls.extend((0..trajectory.calls.len()).filter_map(seen));
+                calls
+            }
             Some(_) => trajectory.events[events.clone()]
                 .iter()
                 .filter_map(|event| match event.kind {
@@ -208,7 +212,7 @@ impl<'a> View<'a> {
     /// The first thing the user said.
     #[must_use]
     pub fn prompt(&self) -> Option<Cow<'a, str>> {
-        self.events_of(EventKind::User).find_map(|event| Some(event.text.as_ref()?.plain()))
+        first_asked(self.events())
     }
 
     /// The names of the skills that were activated, each with its event.
@@ -249,6 +253,17 @@ impl<'a> View<'a> {
             None => evidence,
         }
     }
+}
+
+/// The first thing the user said in a run.
+#[must_use]
+pub fn prompt_of(run: &Trajectory) -> Option<Cow<'_, str>> {
+    first_asked(&run.events)
+}
+
+fn first_asked(events: &[Event]) -> Option<Cow<'_, str>> {
+    let mut asked = events.iter().filter(|event| event.kind == EventKind::User);
+    asked.find_map(|event| Some(event.text.as_ref()?.plain()))
 }
 
 /// How long a run took.

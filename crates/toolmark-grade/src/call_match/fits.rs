@@ -8,6 +8,7 @@ use super::name::{NamePattern, Prefixes};
 use super::{CallPattern, CallTable, Lack, Truth};
 use crate::engine::{Column, TooLarge};
 use serde_json::Value;
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
 use toolmark_trace::{Call, Fact};
 
@@ -99,14 +100,17 @@ pub fn fits(
 #[derive(Default)]
 struct Bucket {
     /// Nothing but the name is asked.
-    named: Vec<u32>,
+    named: SmallVec<[u32; 4]>,
     /// Everything else is asked call by call.
-    asked: Vec<u32>,
-    /// An argument must have a plain value: by the argument, then the value.
-    keyed: BTreeMap<String, HashMap<Plain, Vec<u32>>>,
+    asked: SmallVec<[u32; 4]>,
+    /// An argument must have a plain value.
+    keyed: Option<Box<Keyed>>,
     /// The name itself could not be decided.
     open: Vec<u32>,
 }
+
+/// Patterns by an argument, then by the value that it must have.
+type Keyed = BTreeMap<String, HashMap<Plain, Vec<u32>>>;
 
 /// A value that may be equal to another of the same `Plain`.
 #[derive(PartialEq, Eq, Hash)]
@@ -159,7 +163,8 @@ impl Bucket {
             match key.and_then(|(key, value)| Some((key, Plain::of(value)?))) {
                 None => self.asked.push(number),
                 Some((key, value)) => {
-                    let values = self.keyed.entry(key.to_owned()).or_default();
+                    let keyed = self.keyed.get_or_insert_default();
+                    let values = keyed.entry(key.to_owned()).or_default();
                     values.entry(value).or_default().push(number);
                 }
             }
@@ -185,18 +190,16 @@ impl Filling<'_, '_> {
         for &pattern in &bucket.open {
             self.ask(pattern, call, Truth::Unknown(Lack::Pattern))?;
         }
-        if bucket.keyed.is_empty() {
-            return Ok(());
-        }
+        let Some(keyed) = &bucket.keyed else { return Ok(()) };
         let made = &self.table.calls()[call];
         if made.seen.call.args.is_none() && made.fidelity.lacks(Fact::Arguments) {
-            for pattern in bucket.keyed.values().flat_map(HashMap::values).flatten() {
+            for pattern in keyed.values().flat_map(HashMap::values).flatten() {
                 self.ask(*pattern, call, Truth::Yes)?;
             }
             return Ok(());
         }
         let args = made.seen.call.args.as_ref().and_then(|args| args.parsed());
-        for (key, values) in &bucket.keyed {
+        for (key, values) in keyed.iter() {
             let value = args.and_then(|args| args.get(key)).and_then(Plain::of);
             for &pattern in value.and_then(|value| values.get(&value)).into_iter().flatten() {
                 self.ask(pattern, call, Truth::Yes)?;
@@ -236,7 +239,7 @@ impl Filling<'_, '_> {
 /// What it costs to lay a pattern against a call.
 fn cost(pattern: &CallPattern, call: &Call) -> usize {
     let args = call.args.as_ref().map_or(0, |args| args.source().raw().len());
-    let result = match &pattern.result {
+    let result = match pattern.result() {
         None => 0,
         Some(_) => {
             let payload = call.result.as_ref().and_then(|result| result.payload.as_ref());

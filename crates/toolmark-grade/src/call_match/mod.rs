@@ -77,11 +77,31 @@ pub enum Position {
 pub struct CallPattern {
     name: NamePattern,
     args: ArgsRule,
+    /// Most patterns have nothing of it.
+    more: Option<Box<MoreRules>>,
+}
+
+/// What may be expected of a call besides its name and values of its arguments.
+#[derive(Debug, Clone, Default)]
+struct MoreRules {
     conditions: Vec<(KeyPath, Condition)>,
     result: Option<ResultRule>,
     status: Option<Vec<Status>>,
     max_millis: Option<f64>,
     positions: Vec<Position>,
+}
+
+impl MoreRules {
+    fn is_empty(&self) -> bool {
+        self.conditions.is_empty() && self.asks_only_args()
+    }
+
+    fn asks_only_args(&self) -> bool {
+        self.result.is_none()
+            && self.status.is_none()
+            && self.max_millis.is_none()
+            && self.positions.is_empty()
+    }
 }
 
 impl CallPattern {
@@ -96,13 +116,40 @@ impl CallPattern {
         max_millis: Option<f64>,
         positions: Vec<Position>,
     ) -> Self {
-        Self { name, args, conditions, result, status, max_millis, positions }
+        let more = MoreRules { conditions, result, status, max_millis, positions };
+        let more = (!more.is_empty()).then(|| Box::new(more));
+        Self { name, args, more }
+    }
+
+    /// Only the name and values of arguments are asked about.
+    pub(crate) fn with_args(name: NamePattern, args: ArgsRule) -> Self {
+        Self { name, args, more: None }
+    }
+
+    fn conditions(&self) -> &[(KeyPath, Condition)] {
+        self.more.as_ref().map_or(&[], |more| &more.conditions)
+    }
+
+    fn result(&self) -> Option<&ResultRule> {
+        self.more.as_ref().and_then(|more| more.result.as_ref())
+    }
+
+    fn status(&self) -> Option<&[Status]> {
+        self.more.as_ref().and_then(|more| more.status.as_deref())
+    }
+
+    fn max_millis(&self) -> Option<f64> {
+        self.more.as_ref().and_then(|more| more.max_millis)
+    }
+
+    fn positions(&self) -> &[Position] {
+        self.more.as_ref().map_or(&[], |more| &more.positions)
     }
 
     /// Only the name is asked about.
     #[must_use]
     pub fn named(name: NamePattern) -> Self {
-        Self::new(name, ArgsRule::default(), Vec::new(), None, None, None, Vec::new())
+        Self::with_args(name, ArgsRule::default())
     }
 
     /// The tool.
@@ -114,21 +161,18 @@ impl CallPattern {
     /// Does it say itself how the call must have ended?
     #[must_use]
     pub fn names_status(&self) -> bool {
-        self.status.is_some()
+        self.status().is_some()
     }
 
     /// Is nothing asked but the name?
     #[must_use]
     pub fn is_name_only(&self) -> bool {
-        !self.compares_args() && self.conditions.is_empty() && self.asks_only_args()
+        !self.compares_args() && self.conditions().is_empty() && self.asks_only_args()
     }
 
     /// Is nothing asked besides the name but the arguments?
     fn asks_only_args(&self) -> bool {
-        self.result.is_none()
-            && self.status.is_none()
-            && self.max_millis.is_none()
-            && self.positions.is_empty()
+        self.more.as_ref().is_none_or(|more| more.asks_only_args())
     }
 
     fn compares_args(&self) -> bool {
@@ -159,7 +203,7 @@ impl CallPattern {
         // What is cheap comes first.
         let questions: [&dyn Fn() -> Truth; 5] = [
             &|| self.status_of(made),
-            &|| Truth::all(self.positions.iter().map(|p| p.holds(table, call))),
+            &|| Truth::all(self.positions().iter().map(|p| p.holds(table, call))),
             &|| self.duration_of(made),
             &|| self.args_of(table, made),
             &|| self.result_of(made),
@@ -168,7 +212,7 @@ impl CallPattern {
     }
 
     fn status_of(&self, made: &Made<'_>) -> Truth {
-        let Some(wanted) = &self.status else { return Truth::Yes };
+        let Some(wanted) = self.status() else { return Truth::Yes };
         let status = made.seen.call.status;
         if wanted.contains(&status) {
             return Truth::Yes;
@@ -183,7 +227,7 @@ impl CallPattern {
     }
 
     fn duration_of(&self, made: &Made<'_>) -> Truth {
-        match (self.max_millis, made.seen.call.duration) {
+        match (self.max_millis(), made.seen.call.duration) {
             (None, _) => Truth::Yes,
             (Some(_), None) => Truth::Unknown(Lack::Duration),
             (Some(max), Some(duration)) => Truth::of(duration.as_secs_f64() * 1000.0 <= max),
@@ -191,10 +235,11 @@ impl CallPattern {
     }
 
     fn args_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
-        if !self.compares_args() && self.conditions.is_empty() {
+        let conditions = self.conditions();
+        if !self.compares_args() && conditions.is_empty() {
             return Truth::Yes;
         }
-        if self.conditions.is_empty()
+        if conditions.is_empty()
             && self.args.ignore.is_empty()
             && let (Some(expected), Some(args)) = (&self.args.expected, &made.seen.call.args)
             && let Some(is_met) = table.is_met(expected, self.args.how, args)
@@ -214,7 +259,7 @@ impl CallPattern {
         {
             return Truth::No;
         }
-        Truth::all(self.conditions.iter().map(|(path, c)| c.holds(path.get(args))))
+        Truth::all(self.conditions().iter().map(|(path, c)| c.holds(path.get(args))))
     }
 
     fn comparison(&self) -> Comparison<'_> {
@@ -222,7 +267,7 @@ impl CallPattern {
     }
 
     fn result_of(&self, made: &Made<'_>) -> Truth {
-        let Some(rule) = &self.result else { return Truth::Yes };
+        let Some(rule) = self.result() else { return Truth::Yes };
         let Some(result) = &made.seen.call.result else {
             return match made.fidelity.lacks(Fact::Results) {
                 true => Truth::Unknown(Lack::Results),
@@ -253,25 +298,25 @@ impl CallPattern {
             all.extend(expected.into_iter().flat_map(differences));
         }
         if let Some(found) = arguments(made) {
-            all.extend(unmet(&self.conditions, &found, "argument"));
+            all.extend(unmet(self.conditions(), &found, "argument"));
         }
         if self.result_of(made) == Truth::No {
             all.extend(self.result_differences(made.seen.call));
         }
         if self.status_of(made) == Truth::No {
-            let words = self.status.iter().flatten().map(|status| status.word());
+            let words = self.status().into_iter().flatten().map(|status| status.word());
             all.push(Difference {
                 what: "status".into(),
                 expected: Some(words.collect::<Vec<_>>().join(" or ")),
                 found: Some(made.seen.call.status.word().into()),
             });
         }
-        if let (Truth::No, Some(max)) = (self.duration_of(made), self.max_millis) {
+        if let (Truth::No, Some(max)) = (self.duration_of(made), self.max_millis()) {
             let found = made.seen.call.duration.map(|d| format!("{} ms", d.as_millis()));
             let expected = Some(format!("at most {max} ms"));
             all.push(Difference { what: "duration".into(), expected, found });
         }
-        for position in &self.positions {
+        for position in self.positions() {
             if position.holds(table, call) == Truth::No {
                 let found = match position {
                     Position::First | Position::Last => "other calls".to_owned(),
@@ -289,7 +334,7 @@ impl CallPattern {
     }
 
     fn result_differences(&self, call: &Call) -> Vec<Difference> {
-        let Some(rule) = &self.result else { return Vec::new() };
+        let Some(rule) = self.result() else { return Vec::new() };
         let payload = call.result.as_ref().and_then(|result| result.payload.as_ref());
         let Some(payload) = payload else {
             let expected = Some("a result".to_owned());
@@ -316,7 +361,7 @@ impl CallPattern {
         let conditions = |a: &[(KeyPath, Condition)], b: &[(KeyPath, Condition)]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && a.1.is(&b.1))
         };
-        let results = match (&self.result, &other.result) {
+        let results = match (self.result(), other.result()) {
             (None, None) => true,
             (Some(a), Some(b)) => {
                 a.regex.as_ref().map(Pattern::source) == b.regex.as_ref().map(Pattern::source)
@@ -339,10 +384,10 @@ impl CallPattern {
         self.name.is(&other.name)
             && args
             && results
-            && conditions(&self.conditions, &other.conditions)
-            && self.status == other.status
-            && self.max_millis == other.max_millis
-            && self.positions == other.positions
+            && conditions(self.conditions(), other.conditions())
+            && self.status() == other.status()
+            && self.max_millis() == other.max_millis()
+            && self.positions() == other.positions()
     }
 
     /// The tool and what is asked about, without the values.
@@ -385,24 +430,24 @@ impl CallPattern {
             Some(value) if self.compares_args() => parts.push(format!("args = {}", shown(value))),
             _ => {}
         }
-        parts.extend(self.conditions.iter().map(|(path, c)| format!("{path} {c}")));
+        parts.extend(self.conditions().iter().map(|(path, c)| format!("{path} {c}")));
         for (n, part) in parts.iter().enumerate() {
             let _ = write!(out, "{}{part}", if n == 0 { " with " } else { " and " });
         }
-        if let Some(rule) = &self.result {
+        if let Some(rule) = self.result() {
             let regex = rule.regex.as_ref().map(|regex| format!("matching /{regex}/"));
             let inner = rule.conditions.iter().map(|(path, c)| format!("{path} {c}"));
             let all: Vec<String> = regex.into_iter().chain(inner).collect();
             let _ = write!(out, " and a result {}", all.join(" and "));
         }
-        if let Some(status) = self.status.as_ref().filter(|all| all.len() < Status::ALL.len()) {
+        if let Some(status) = self.status().filter(|all| all.len() < Status::ALL.len()) {
             let words: Vec<&str> = status.iter().map(|status| status.word()).collect();
             let _ = write!(out, " that {}", words.join(" or "));
         }
-        if let Some(max) = self.max_millis {
+        if let Some(max) = self.max_millis() {
             let _ = write!(out, " within {max} ms");
         }
-        for position in &self.positions {
+        for position in self.positions() {
             let _ = write!(out, " {position}");
         }
         out

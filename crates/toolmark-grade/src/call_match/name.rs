@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use toolmark_config::CompactString;
 use toolmark_pattern::{Pattern, is_wildcard_match};
 use toolmark_trace::{Canonical, ToolName};
 
@@ -13,9 +14,9 @@ use toolmark_trace::{Canonical, ToolName};
 #[derive(Debug, Clone)]
 pub enum NamePattern {
     /// This name.
-    Exact(String),
+    Exact(CompactString),
     /// This name, where `*` stands for any characters and `?` for one.
-    Glob(String),
+    Glob(CompactString),
     /// A name in which this regular expression is found.
     Regex(Pattern),
 }
@@ -33,9 +34,9 @@ impl NamePattern {
     /// A name or a glob, by what is written.
     #[must_use]
     pub fn word(word: &str) -> Self {
-        match word.contains(['*', '?']) {
-            true => Self::Glob(word.to_owned()),
-            false => Self::Exact(word.to_owned()),
+        match word.bytes().any(|byte| matches!(byte, b'*' | b'?')) {
+            true => Self::Glob(word.into()),
+            false => Self::Exact(word.into()),
         }
     }
 
@@ -46,11 +47,13 @@ impl NamePattern {
             Self::Exact(word) => {
                 let own = word.clone();
                 // `server/tool` is the tool of that server.
-                Mention::new(word, move |tool| own == tool || own.rsplit('/').next() == Some(tool))
+                Mention::new(word.as_str(), move |tool| {
+                    own == tool || own.rsplit('/').next() == Some(tool)
+                })
             }
             Self::Glob(glob) => {
                 let own = glob.clone();
-                Mention::new(glob, move |tool| is_wildcard_match(&own, tool))
+                Mention::new(glob.as_str(), move |tool| is_wildcard_match(&own, tool))
             }
             Self::Regex(pattern) => Mention::pattern(pattern),
         }
@@ -116,6 +119,9 @@ struct Apart {
 /// Names by their numbers; mostly it is one.
 pub(crate) type Numbers = SmallVec<[u32; 4]>;
 
+/// So many names have room from the start.
+const USUAL: usize = 16;
+
 /// So few names are compared one by one.
 const FEW: usize = 32;
 
@@ -134,6 +140,11 @@ impl Names {
         let full = name.full();
         if let Some(number) = self.number(&full) {
             return number;
+        }
+        if self.names.is_empty() {
+            // One allocation for as many as most trajectories have.
+            self.names.reserve(USUAL);
+            self.full.reserve(USUAL);
         }
         let number = self.names.len() as u32;
         self.full.push(full.into_owned());

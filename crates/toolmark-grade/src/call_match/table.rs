@@ -75,13 +75,15 @@ impl<'a> CallTable<'a> {
     /// The calls of a view.
     #[must_use]
     pub fn of(view: &View<'a>, agents: Agents, parallel: Parallel) -> Self {
-        let mut filler = Filler { made: Vec::new(), names: Names::default(), agents, lanes: 0 };
         let trajectory = view.trajectory();
         let all = view.calls();
+        let made = Vec::with_capacity(all.len());
+        let mut filler = Filler { made, names: Names::default(), agents, lanes: 0 };
         filler.fill(trajectory, all, view.turn_index().is_none());
         let Filler { made, names, .. } = filler;
         let left_out = match agents {
             Agents::All => 0,
+            Agents::Main if trajectory.children.is_empty() => all.len() - made.len(),
             Agents::Main => {
                 let nested = trajectory.flatten().into_iter().skip(1);
                 all.len() - made.len() + nested.map(|child| child.calls.len()).sum::<usize>()

@@ -208,7 +208,12 @@ impl Expect {
 
     /// The item of the sequence with this pattern.
     fn item(&self, pattern: usize) -> Option<&Item> {
-        // Patterns are numbered in the order of the leaves.
+        // Patterns are numbered in the order of the leaves, mostly without a gap.
+        if let Some(leaf) = self.leaves.get(pattern)
+            && leaf.item.id == pattern
+        {
+            return Some(&leaf.item);
+        }
         let at = self.leaves.binary_search_by_key(&pattern, |leaf| leaf.item.id).ok()?;
         self.leaves.get(at).map(|leaf| &leaf.item)
     }

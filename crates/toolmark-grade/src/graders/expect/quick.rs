@@ -23,6 +23,12 @@ pub struct PlainExpect {
     extras: Extras,
 }
 
+/// So many bytes a call with arguments usually takes.
+const USUAL_CALL: usize = 128;
+
+/// Room for more calls than this is not made before they are read.
+const MOST_ROOM: usize = 256;
+
 /// Which list a call stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
@@ -33,34 +39,29 @@ enum List {
 /// A call as it is written.
 struct Written<'t> {
     tool: &'t str,
-    args: Option<(Range<usize>, KeySpans)>,
+    args: Option<(Range<u32>, KeySpans)>,
     how: Option<ArgsMatch>,
-}
-
-/// Was the text gone over before?
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Text {
-    New,
-    Known,
 }
 
 impl PlainExpect {
     /// Goes over an expectation. `None` where it is not plain, or where there is
     /// anything to say about it.
     pub fn check(cursor: &mut Plain<'_>) -> Option<Self> {
-        read(cursor, Text::New, &mut |_, _| {})
+        read(cursor, &mut |_, _| {})
     }
 
-    /// Builds the expectation the cursor is at, which was gone over before; `text` is
-    /// what the cursor goes over.
+    /// Builds the expectation the cursor is at; `text` is what the cursor goes over.
     pub fn build(cursor: &mut Plain<'_>, text: &Arc<str>) -> Option<Arc<dyn Grader>> {
         let (mut ordered, mut any) = (Vec::new(), Vec::new());
-        let found = read(cursor, Text::Known, &mut |list, call| {
-            let pattern = pattern(text, call);
-            match list {
-                List::Sequence => ordered.push(pattern),
-                List::Calls => any.push(pattern),
+        let found = read(cursor, &mut |list, call| {
+            let patterns = match list {
+                List::Sequence => &mut ordered,
+                List::Calls => &mut any,
+            };
+            if patterns.is_empty() {
+                patterns.reserve((text.len() / USUAL_CALL).clamp(1, MOST_ROOM));
             }
+            patterns.push(pattern(text, call));
         })?;
         let leaf = |id| {
             let item = Item { id, column: id, count: 1, more: false, optional: false };
@@ -72,9 +73,15 @@ impl PlainExpect {
         let first = ordered.len();
         let wanted = |at| Wanted { pattern: first + at, min: 1, more: false, max: None };
         let calls = (0..any.len()).map(wanted).collect();
-        ordered.append(&mut any);
+        let patterns = match ordered.is_empty() {
+            true => any,
+            false => {
+                ordered.append(&mut any);
+                ordered
+            }
+        };
         let expect = Expect {
-            patterns: ordered,
+            patterns,
             leaves,
             sequence,
             calls,
@@ -96,13 +103,12 @@ impl PlainExpect {
 fn pattern(text: &Arc<str>, call: Written<'_>) -> CallPattern {
     let expected = call.args.map(|(args, keys)| Expected::written(text, args, keys));
     let args = ArgsRule { expected, how: call.how.unwrap_or_default(), ignore: Vec::new() };
-    CallPattern::new(NamePattern::word(call.tool), args, Vec::new(), None, None, None, Vec::new())
+    CallPattern::with_args(NamePattern::word(call.tool), args)
 }
 
 /// Reads an expectation and shows its calls.
 fn read<'t>(
     cursor: &mut Plain<'t>,
-    text: Text,
     show: &mut impl FnMut(List, Written<'t>),
 ) -> Option<PlainExpect> {
     let mut found = PlainExpect { has_sequence: false, has_calls: false, extras: Extras::Allowed };
@@ -112,11 +118,11 @@ fn read<'t>(
         match key {
             "sequence" => {
                 found.has_sequence = true;
-                list(cursor, text, &mut |call| show(List::Sequence, call))?;
+                list(cursor, &mut |call| show(List::Sequence, call))?;
             }
             "calls" => {
                 found.has_calls = true;
-                list(cursor, text, &mut |call| show(List::Calls, call))?;
+                list(cursor, &mut |call| show(List::Calls, call))?;
             }
             "extras" => {
                 found.extras = match cursor.string()? {
@@ -131,18 +137,18 @@ fn read<'t>(
     (found.has_sequence || found.has_calls).then_some(found)
 }
 
-fn list<'t>(cursor: &mut Plain<'t>, text: Text, show: &mut impl FnMut(Written<'t>)) -> Option<()> {
+fn list<'t>(cursor: &mut Plain<'t>, show: &mut impl FnMut(Written<'t>)) -> Option<()> {
     cursor.take(b'[')?;
     let mut items = 0;
     while cursor.item(items)? {
-        show(call(cursor, text)?);
+        show(call(cursor)?);
         items += 1;
     }
     // An empty list is a mistake.
     (items > 0).then_some(())
 }
 
-fn call<'t>(cursor: &mut Plain<'t>, text: Text) -> Option<Written<'t>> {
+fn call<'t>(cursor: &mut Plain<'t>) -> Option<Written<'t>> {
     if cursor.peek()? == b'"' {
         return Some(Written { tool: name(cursor.string()?)?, args: None, how: None });
     }
@@ -155,11 +161,8 @@ fn call<'t>(cursor: &mut Plain<'t>, text: Text) -> Option<Written<'t>> {
             "args" if cursor.peek()? == b'{' => {
                 let start = cursor.at();
                 let mut spans = KeySpans::new();
-                match text {
-                    Text::New => cursor.skip()?,
-                    Text::Known => cursor.skip_known(|key| spans.push(short(key)))?,
-                }
-                args = Some((start..cursor.at(), spans));
+                cursor.skip_object(|key| spans.push(short(key)))?;
+                args = Some((short(start..cursor.at()), spans));
             }
             "args_match" => {
                 how = Some(match cursor.string()? {
@@ -185,5 +188,5 @@ fn short(range: Range<usize>) -> Range<u32> {
 
 /// The name of a tool, unless it is a regular expression or nothing.
 fn name(word: &str) -> Option<&str> {
-    (!word.starts_with('/') && !word.trim().is_empty()).then_some(word)
+    (!word.starts_with('/') && !word.chars().all(char::is_whitespace)).then_some(word)
 }

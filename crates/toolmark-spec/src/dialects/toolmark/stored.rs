@@ -101,7 +101,9 @@ impl Reader {
             grader,
             place: place(plain.expect),
         };
-        let graders = std::iter::once(own).chain(self.defaults.built.iter().cloned()).collect();
+        let mut graders = Vec::with_capacity(1 + self.defaults.built.len());
+        graders.push(own);
+        graders.extend(self.defaults.built.iter().cloned());
         Some(Case {
             id: plain.id.to_owned(),
             tags: BTreeMap::new(),
@@ -268,22 +270,32 @@ mod tests {
         ("[xy]", args(), how)
     }
 
+    /// An expected call as specs write it: a name, a pattern of names, or with arguments.
+    fn wanted() -> impl Strategy<Value = Value> {
+        let with_args = call().prop_map(|(tool, args, how)| match how {
+            Some(how) => json!({"tool": tool, "args": args, "args_match": how}),
+            None => json!({"name": tool, "args": args}),
+        });
+        let named =
+            prop::sample::select(vec![json!("x"), json!({"tool": "y"}), json!("?"), json!("z*")]);
+        prop_oneof![4 => with_args, 1 => named]
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn lines_say_what_trees_say(
-            wanted in prop::collection::vec(call(), 1..4),
+            list in prop::collection::vec(wanted(), 1..4),
             made in prop::collection::vec(call(), 0..5),
+            // More calls than a word has bits.
+            again in prop::sample::select(vec![1, 1, 1, 30]),
             key in prop::sample::select(vec!["sequence", "calls"]),
             extras in prop::sample::select(vec!["allow", "forbid"]),
         ) {
-            let list: Vec<Value> = wanted.into_iter().map(|(tool, args, how)| match how {
-                Some(how) => json!({"tool": tool, "args": args, "args_match": how}),
-                None => json!({"tool": tool, "args": args}),
-            }).collect();
             let case = json!({"id": "a", "expect": {key: list, "extras": extras}}).to_string();
-            let calls: Vec<Value> = made.into_iter()
+            let calls: Vec<Value> = made.iter()
                 .map(|(tool, args, _)| json!({"tool": tool, "input": args})).collect();
+            let calls = calls.repeat(again);
             let message = json!({"role": "assistant", "content": "", "tool_calls": calls});
             let trace = json!({"id": "a", "output_messages": [message]}).to_string();
             let whole = outcomes(SPEC, &case, &trace, false);
