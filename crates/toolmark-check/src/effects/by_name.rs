@@ -110,7 +110,7 @@ impl<'n> ToolName<'n> {
     }
 }
 
-fn says(name: &str) -> Says {
+pub(super) fn says(name: &str) -> Says {
     words_say(&words(name))
 }
 
