@@ -75,10 +75,10 @@ impl Queue {
         let mut lanes = lock(&self.lanes);
         loop {
             // One after each group of requests, or nothing would be concluded under load.
-            if were_requests || lanes.requests.is_empty() {
-                if let Some(job) = lanes.derived.pop_front() {
-                    return Some(Turn::Derived(job));
-                }
+            if (were_requests || lanes.requests.is_empty())
+                && let Some(job) = lanes.derived.pop_front()
+            {
+                return Some(Turn::Derived(job));
             }
             if !lanes.requests.is_empty() {
                 return Some(Turn::Requests(std::mem::take(&mut lanes.requests)));
