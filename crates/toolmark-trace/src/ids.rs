@@ -49,6 +49,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
+    #[allow(clippy::mutable_key_type, reason = "the text of a block never changes")]
     fn ids_are_found_however_they_are_written() {
         let raw = r"caf\u00e9 x\ty";
         let block = Arc::new(Block::new(raw.into(), 0, 1, 0, "f".into()));

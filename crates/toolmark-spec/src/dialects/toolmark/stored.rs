@@ -295,7 +295,7 @@ mod tests {
             let case = json!({"id": "a", "expect": {key: list, "extras": extras}}).to_string();
             let calls: Vec<Value> = made.iter()
                 .map(|(tool, args, _)| json!({"tool": tool, "input": args})).collect();
-            let calls = calls.repeat(again);
+            let calls = vec![calls; again].concat();
             let message = json!({"role": "assistant", "content": "", "tool_calls": calls});
             let trace = json!({"id": "a", "output_messages": [message]}).to_string();
             let whole = outcomes(SPEC, &case, &trace, false);
