@@ -165,11 +165,17 @@ impl CheckRun<Printable> {
         self.fail_on.is_some_and(|least| severity >= least)
     }
 
+    /// Was nothing there to check, as in an empty part of a list of files?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files == 0 && self.checked.scorecard.sessions == 0
+    }
+
     /// Findings and gates together. No finding is no pass where no call was seen.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let findings = !self.groups().iter().any(|group| self.is_severe(group.severity));
-        let is_blind = self.checked.scorecard.unrecorded > 0;
+        let is_blind = self.checked.scorecard.unrecorded > 0 || self.is_empty();
         let seen = match is_blind && (self.fail_on.is_some() || !self.gates.is_empty()) {
             true => Verdict::Unknown(Cause::MissingEvidence),
             false => Verdict::Pass,

@@ -83,6 +83,10 @@ fn a_part_may_be_empty_and_a_list_may_not() {
     ] {
         with(command, &["samples", "--shard", "9/9"]);
     }
+    // Nothing was checked, so nothing passed.
+    let checked = toolmark(&["check", "samples", "--shard", "9/9"]).output().unwrap();
+    assert_eq!(checked.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&checked.stdout).starts_with("? unknown"));
     let dir = tempfile::tempdir().unwrap();
     let list = dir.path().join("list");
     let list_name = list.to_string_lossy();
