@@ -19,7 +19,7 @@ fn assert_same(served: &Served, home: &Path, folder: &str) {
         binary().args(["feed", "--format", "json", folder]).env("HOME", home).output().unwrap();
     let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
     let printed = sorted(&printed["issues"]);
-    assert!(printed.len() > 3, "{printed:?}");
+    assert!(!printed.is_empty());
     assert_eq!(shown.len(), printed.len());
     for (shown, printed) in shown.iter().zip(&printed) {
         for (field, value) in printed.as_object().unwrap() {
