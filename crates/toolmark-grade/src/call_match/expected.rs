@@ -65,9 +65,9 @@ impl Written {
         let inside = bytes.get(to + 3..same).unwrap_or_default();
         let (key, rest) = (bytes.get(from..to), other.get(same..));
         // Another value of the same key might follow, and be written with escapes.
-        let is_only = key.zip(rest).is_some_and(|(key, rest)| {
-            !holds(rest, key) && memchr::memchr(b'\\', rest).is_none()
-        });
+        let is_only = key
+            .zip(rest)
+            .is_some_and(|(key, rest)| !holds(rest, key) && memchr::memchr(b'\\', rest).is_none());
         is_text && !inside.contains(&b'"') && is_only
     }
 }
