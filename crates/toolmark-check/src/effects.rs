@@ -14,7 +14,8 @@ use std::borrow::Cow;
 use toolmark_hosts::Args;
 use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_shell::{
-    Analysis, Context, Effect, Facts, Kind, analyze, analyze_parsed, analyze_read, analyze_write,
+    Analysis, Context, Decision, Effect, Facts, Kind, analyze, analyze_parsed, analyze_read,
+    analyze_write,
 };
 
 /// The arguments of a call.
@@ -201,9 +202,12 @@ impl<'a> ToolInput<'a> {
                 }
                 Some(analysis)
             }
-            // One that changes files by taking them away does not write them.
+            // One that changes files by taking them away does not write them, but what must
+            // not be written must not be taken away either.
             ToolRole::Writes if by_name::says(&self.name) == by_name::Says::Deletes => {
-                self.analyze_unknown(&context)
+                let written = analyze_writes(self.paths(), &context);
+                let protected = written.filter(|analysis| analysis.decision == Decision::Deny);
+                all_of(protected.into_iter().chain(self.analyze_unknown(&context)))
             }
             ToolRole::Writes | ToolRole::Edits => analyze_writes(self.paths(), &context),
             ToolRole::Reads => all_of(self.paths().map(|path| analyze_read(&path, &context))),

@@ -95,7 +95,7 @@ const COMMANDS: &[&str] = &[
     "unlink FILE",
     "shred -u FILE",
     "git rm FILE",
-    "git rm --cached x FILE",
+    "git rm -f x FILE",
     "find DIR -name NAME -delete",
     "sudo rm FILE",
     "for f in x FILE; do rm $f; done",
