@@ -12,16 +12,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 pub(super) struct LogLimits {
     /// So many pages that are not in the file yet are copied, beside what is written.
     pub(super) behind: i64,
-    /// A log of this length is begun anew. Only its end is left to copy then, but writing
+    /// A log of this length is begun anew, as soon as only its end is left to copy: writing
     /// stops for that moment.
     pub(super) long: i64,
+    /// So many pages are the end of a log.
+    pub(super) end: i64,
     /// A log of this length is copied whatever waits for it.
     pub(super) longest: i64,
 }
 
 impl Default for LogLimits {
     fn default() -> Self {
-        Self { behind: 2_000, long: 8_000, longest: 32_000 }
+        Self { behind: 1_000, long: 16_000, end: 100, longest: 64_000 }
     }
 }
 
@@ -78,17 +80,19 @@ impl Checkpointer {
     /// Looks how long the log is by now.
     pub(super) fn after_commit(&self, writer: &Connection) {
         let Ok((log, copied)) = frames(writer, "NOOP") else { return };
-        let LogLimits { behind, long, longest } = self.limits;
+        let LogLimits { behind, long, end, longest } = self.limits;
         let mut state = lock(&self.state);
         while log >= longest && state.is_copying && !state.is_closed {
             state = self.wait(state);
         }
         let is_alone = state.is_closed || !state.is_copying;
-        let is_behind = log - copied > behind;
-        if log >= longest || log >= long && is_alone && !is_behind || is_behind && state.is_closed {
+        let left = log - copied;
+        let wants_copy = left > behind || log >= long;
+        let is_short = log >= long && left <= end;
+        if log >= longest || is_alone && is_short || wants_copy && state.is_closed {
             drop(state);
             let _ = frames(writer, "PASSIVE");
-        } else if is_behind && is_alone {
+        } else if is_alone && wants_copy {
             state.is_copying = true;
             self.changed.notify_all();
         }

@@ -273,7 +273,7 @@ mod tests {
     fn the_log_does_not_grow_with_what_is_written() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.db");
-        let limits = LogLimits { behind: 20, long: 40, longest: 200 };
+        let limits = LogLimits { behind: 20, long: 40, end: 10, longest: 200 };
         let store = Store::open_with(&path, limits).unwrap();
         let text: Arc<str> = "x".repeat(4 * 4096).into();
         for n in 0..400 {
