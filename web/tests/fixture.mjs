@@ -115,6 +115,8 @@ const SCENES = {
     s.think('The build may be stale.').say('I run the build to see the failure.');
     s.step(failing('npm run build', 2, `> ${s.project}@3.8.1 build\n> tsc -p .\n\n${TSC}`), read(`/home/dev/src/${s.project}/src/cache/store.ts`, 'const dir = settings.cacheDir;\n'));
     for (let i = 0; i < 3; i += 1) s.step(failing('npm run build', 2, `> ${s.project}@3.8.1 build\n> tsc -p .\n\n${TSC}`));
+    // A session that searches with the tool shows that it has one.
+    s.step({ tool: 'Grep', input: { pattern: 'interface Settings', path: 'src' }, result: 'src/settings.ts:3:interface Settings {', ms: 200 });
     s.step(bash('grep -rn "cacheDir" src', 'src/cache/store.ts:41:  const dir = settings.cacheDir;'));
     s.step(edit(`/home/dev/src/${s.project}/src/cache/store.ts`, 'settings.cacheDir', 'settings.cacheRoot'));
     s.step(bash('npm run build', 'built in 4.1s', { ms: 7_000 }));

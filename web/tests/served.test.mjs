@@ -229,13 +229,13 @@ describe('served', { skip }, () => {
       const strip = page.getByRole('slider');
       const box = await strip.boundingBox();
       await page.mouse.click(box.x + box.width - 4, box.y + 10);
-      await gotoCall(page, (call) => call === 8);
+      await gotoCall(page, (call) => call === 9);
       await strip.focus();
       await page.keyboard.press('Home');
       await gotoCall(page, (call) => call === 1);
       await page.getByLabel('Search in this session').fill('cacheRoot');
       await page.locator('.hits button').first().click();
-      await page.getByRole('heading', { name: /Edit #7/ }).waitFor();
+      await page.getByRole('heading', { name: /Edit #8/ }).waitFor();
       await tab('Diff', /settings\.cacheRoot/);
       await page.getByText(/exit code|is_error|protocol|words/).first().waitFor();
     });
@@ -280,7 +280,7 @@ describe('served', { skip }, () => {
         await look(`dialog ${key}`);
         await page.keyboard.press('Escape');
       }
-      for (const [call, tab] of [[7, 'diff'], [3, 'findings'], [1, 'raw']]) {
+      for (const [call, tab] of [[8, 'diff'], [3, 'findings'], [1, 'raw']]) {
         await page.goto(`${server.url}/session/${RETRIES}?call=${call}&tab=${tab}`);
         await settled(page);
         await look(`tab ${tab}`);
