@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 /// Proxies close what is silent for longer.
 const PING: Duration = Duration::from_secs(15);
 
-/// Changes are told so often at most.
+/// Changes are sent at most this often.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The stream of changes. It ends when the server stops.
