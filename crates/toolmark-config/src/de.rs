@@ -227,13 +227,16 @@ enum Current<'n> {
     Missing,
 }
 
-impl<'de> MapAccess<'de> for MapWalk<'_> {
-    type Error = Fault;
+/// A key that is asked for next.
+enum Key<'n> {
+    Of(&'n Entry),
+    Missing(&'static str),
+}
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Fault> {
+impl<'n> MapWalk<'n> {
+    /// The next key that there is, or that has a stand-in. Not generic, because it would be
+    /// compiled for every type.
+    fn next_key(&mut self) -> Option<Key<'n>> {
         let context = self.of.context;
         for entry in self.rest.by_ref() {
             if context.remedy(&entry.value) == Some(Remedy::LeftOut) {
@@ -246,16 +249,33 @@ impl<'de> MapAccess<'de> for MapWalk<'_> {
                 continue;
             }
             self.current = Current::Entry(entry);
-            return seed
-                .deserialize(Name { text: &entry.key, span: entry.key_span })
-                .map(Some)
-                .map_err(|fault| fault.at_key(entry));
+            return Some(Key::Of(entry));
         }
-        let Some(name) = context.missing(self.of.node, self.missing) else { return Ok(None) };
+        let name = context.missing(self.of.node, self.missing)?;
         self.missing += 1;
         self.current = Current::Missing;
-        let of = id(self.of.node);
-        seed.deserialize(name.into_deserializer()).map(Some).map_err(|fault: Fault| fault.echo(of))
+        Some(Key::Missing(name))
+    }
+}
+
+impl<'de> MapAccess<'de> for MapWalk<'_> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        match self.next_key() {
+            None => Ok(None),
+            Some(Key::Of(entry)) => seed
+                .deserialize(Name { text: &entry.key, span: entry.key_span })
+                .map(Some)
+                .map_err(|fault| fault.at_key(entry)),
+            Some(Key::Missing(name)) => seed
+                .deserialize(name.into_deserializer())
+                .map(Some)
+                .map_err(|fault: Fault| fault.echo(id(self.of.node))),
+        }
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {

@@ -24,12 +24,27 @@ const WORK: usize = 20_000_000;
 /// value readable: they are reported and skipped. Text is never taken for a
 /// number nor a number for text.
 pub fn read<T: DeserializeOwned>(node: &Node, problems: &mut Vec<Problem>) -> Option<T> {
-    let context = Context::default();
     let mut value = None;
+    let is_whole = attempt(node, problems, &mut |context| {
+        value = Some(T::deserialize(De::root(node, context))?);
+        Ok(())
+    });
+    value.filter(|_| is_whole)
+}
+
+/// Reads with `read` until nothing new is to blame, and says what was. Is what was read
+/// last free of stand-ins? Not generic, because it would be compiled for every type.
+fn attempt(
+    node: &Node,
+    problems: &mut Vec<Problem>,
+    read: &mut dyn FnMut(&Context) -> Result<(), Fault>,
+) -> bool {
+    let context = Context::default();
+    let mut is_read = false;
     for attempt in 1.. {
-        match T::deserialize(De::root(node, &context)) {
-            Ok(read) => {
-                value = (!context.broken.get()).then_some(read);
+        match read(&context) {
+            Ok(()) => {
+                is_read = true;
                 break;
             }
             Err(fault) => {
@@ -48,7 +63,7 @@ pub fn read<T: DeserializeOwned>(node: &Node, problems: &mut Vec<Problem>) -> Op
     let mut found = context.found.into_inner();
     found.sort_by_key(|problem| (problem.code == "too-many-problems", problem.span));
     problems.append(&mut found);
-    value
+    is_read && !context.broken.get()
 }
 
 /// How the next attempt treats a node that was to blame.
