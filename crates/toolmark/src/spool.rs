@@ -5,67 +5,90 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// So much is held in memory.
-const IN_MEMORY: usize = 4 << 20;
+const IN_MEMORY: usize = 8 << 20;
 
-/// How much is read at once.
+/// How much is read, and room made for, at once.
 const BLOCK: usize = 256 << 10;
 
 /// What was written so far.
 #[derive(Default)]
 pub(crate) struct Spool {
-    /// What is not in the file.
-    memory: Vec<u8>,
+    /// What is not in the file, in blocks that need not move when there is more. Nothing
+    /// that was added is split between two.
+    memory: Vec<Block>,
+    /// How much that is.
+    held: usize,
     file: Option<File>,
     /// How much is in the file.
     written: u64,
     /// A part of the file that was read.
-    block: Vec<u8>,
-    block_start: u64,
+    read: Block,
+}
+
+#[derive(Default)]
+struct Block {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Block {
+    /// Up to so many of its bytes from `at` on; none where it has nothing there.
+    fn get(&self, at: u64, length: usize) -> Option<&[u8]> {
+        let from = usize::try_from(at.checked_sub(self.start)?).ok()?;
+        let rest = self.bytes.get(from..)?;
+        rest.get(..length.min(rest.len()))
+    }
 }
 
 impl Spool {
     /// Adds bytes. Where they are.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> io::Result<u64> {
-        if self.memory.len() + bytes.len() > IN_MEMORY && !self.memory.is_empty() {
+        if self.held + bytes.len() > IN_MEMORY && self.held > 0 {
             let file = match &mut self.file {
                 Some(file) => file,
                 none => none.insert(tempfile::tempfile()?),
             };
-            file.write_all(&self.memory)?;
-            self.written += self.memory.len() as u64;
-            self.memory.clear();
+            for block in self.memory.drain(..) {
+                file.write_all(&block.bytes)?;
+            }
+            self.written += self.held as u64;
+            self.held = 0;
         }
-        let at = self.len();
-        self.memory.extend_from_slice(bytes);
-        Ok(at)
+        let start = self.len();
+        let has_room =
+            |block: &&mut Block| block.bytes.capacity() - block.bytes.len() >= bytes.len();
+        match self.memory.last_mut().filter(has_room) {
+            Some(block) => block.bytes.extend_from_slice(bytes),
+            None => {
+                let mut block = Block { start, bytes: Vec::with_capacity(BLOCK.max(bytes.len())) };
+                block.bytes.extend_from_slice(bytes);
+                self.memory.push(block);
+            }
+        }
+        self.held += bytes.len();
+        Ok(start)
     }
 
     /// How much was added.
     pub(crate) fn len(&self) -> u64 {
-        self.written + self.memory.len() as u64
+        self.written + self.held as u64
     }
 
     /// Adds the bytes from `at` on to `out`. Nothing may be added afterwards.
     pub(crate) fn read(&mut self, at: u64, length: usize, out: &mut Vec<u8>) -> io::Result<()> {
-        if let Some(from) = at.checked_sub(self.written) {
-            return self.read_memory(from, length, out);
+        if at >= self.written {
+            return self.read_memory(at, length, out);
         }
-        let is_read = |spool: &Self| {
-            let from = usize::try_from(at.checked_sub(spool.block_start)?).ok()?;
-            (from + length <= spool.block.len()).then_some(from)
-        };
-        let from = match is_read(self) {
-            Some(from) => from,
-            None => {
-                let file = self.file.as_mut().ok_or_else(gone)?;
-                file.seek(SeekFrom::Start(at))?;
-                self.block.clear();
-                file.take(length.max(BLOCK) as u64).read_to_end(&mut self.block)?;
-                self.block_start = at;
-                0
-            }
-        };
-        out.extend_from_slice(self.block.get(from..from + length).ok_or_else(gone)?);
+        let is_read = |block: &Block| block.get(at, length).is_some_and(|got| got.len() == length);
+        if !is_read(&self.read) {
+            let file = self.file.as_mut().ok_or_else(gone)?;
+            file.seek(SeekFrom::Start(at))?;
+            self.read.bytes.clear();
+            file.take(length.max(BLOCK) as u64).read_to_end(&mut self.read.bytes)?;
+            self.read.start = at;
+        }
+        let found = self.read.get(at, length).filter(|found| found.len() == length);
+        out.extend_from_slice(found.ok_or_else(gone)?);
         Ok(())
     }
 
@@ -85,14 +108,21 @@ impl Spool {
                 return Err(gone());
             }
         }
-        let from = (at + of_file).saturating_sub(self.written);
-        self.read_memory(from, length - of_file as usize, out)
+        self.read_memory(at + of_file, length - of_file as usize, out)
     }
 
-    fn read_memory(&self, from: u64, length: usize, out: &mut Vec<u8>) -> io::Result<()> {
-        let from = usize::try_from(from).map_err(|_| gone())?;
-        out.extend_from_slice(self.memory.get(from..from + length).ok_or_else(gone)?);
-        Ok(())
+    fn read_memory(&self, mut at: u64, mut length: usize, out: &mut Vec<u8>) -> io::Result<()> {
+        let first = self.memory.partition_point(|block| block.start <= at).saturating_sub(1);
+        for block in self.memory.get(first..).unwrap_or_default() {
+            let found = block.get(at, length).ok_or_else(gone)?;
+            out.extend_from_slice(found);
+            at += found.len() as u64;
+            length -= found.len();
+            if length == 0 {
+                break;
+            }
+        }
+        if length == 0 { Ok(()) } else { Err(gone()) }
     }
 }
 
@@ -119,5 +149,11 @@ mod tests {
             assert!(out[1..] == **piece, "piece {n}");
         }
         assert!(spool.read(1 << 40, 1, &mut Vec::new()).is_err());
+        // From the file into memory, over the ends of blocks.
+        let all = pieces.concat();
+        let mut out = Vec::new();
+        spool.read_block(3, all.len() - 5, &mut out).unwrap();
+        assert!(out == all[3..all.len() - 2]);
+        assert!(spool.read_block(3, all.len(), &mut Vec::new()).is_err());
     }
 }
