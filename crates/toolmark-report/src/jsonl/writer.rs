@@ -12,7 +12,22 @@ pub(super) struct Compound<'b> {
     out: &'b mut Vec<u8>,
     is_first: bool,
     /// What ends it.
-    end: &'static [u8],
+    end: u8,
+    /// Is it the value of a variant, which is an object itself?
+    is_variant: bool,
+}
+
+/// Makes room for so many bytes. There nearly always is, and then this is no call.
+#[inline(always)]
+fn make_room(out: &mut Vec<u8>, bytes: usize) {
+    if out.capacity() - out.len() < bytes {
+        grow(out, bytes);
+    }
+}
+
+#[cold]
+fn grow(out: &mut Vec<u8>, bytes: usize) {
+    out.reserve(bytes);
 }
 
 fn put_number(out: &mut Vec<u8>, mut number: u64) {
@@ -31,7 +46,7 @@ fn put_number(out: &mut Vec<u8>, mut number: u64) {
 
 fn put_string(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
-    out.reserve(bytes.len() + 2);
+    make_room(out, bytes.len() + 2);
     out.push(b'"');
     if is_plain(bytes) {
         out.extend_from_slice(bytes);
@@ -60,7 +75,7 @@ fn is_plain(bytes: &[u8]) -> bool {
 /// Puts bytes of a string of which some are escaped.
 fn put_escaped(out: &mut Vec<u8>, mut rest: &[u8]) {
     // Arguments are JSON in JSON: one byte of three is a quote.
-    out.reserve(rest.len() + rest.len() / 2 + 1);
+    make_room(out, rest.len() + rest.len() / 2 + 1);
     while let Some((eight, after)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*eight);
         if has_control(word) {
@@ -122,9 +137,10 @@ fn has_quote(word: u64) -> bool {
 }
 
 impl<'b> JsonWriter<'b> {
-    fn compound(self, start: &[u8], end: &'static [u8]) -> Compound<'b> {
-        self.0.extend_from_slice(start);
-        Compound { out: self.0, is_first: true, end }
+    #[inline]
+    fn compound(self, start: u8, end: u8) -> Compound<'b> {
+        self.0.push(start);
+        Compound { out: self.0, is_first: true, end, is_variant: false }
     }
 
     /// `{"variant":`
@@ -152,7 +168,7 @@ impl Compound<'_> {
     #[inline(always)]
     fn field(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         // Names of fields hold nothing that is escaped.
-        self.out.reserve(key.len() + 4);
+        make_room(self.out, key.len() + 4);
         self.comma();
         self.out.push(b'"');
         self.out.extend_from_slice(key.as_bytes());
@@ -160,8 +176,12 @@ impl Compound<'_> {
         value.serialize(JsonWriter(self.out))
     }
 
+    #[inline]
     fn close(self) {
-        self.out.extend_from_slice(self.end);
+        self.out.push(self.end);
+        if self.is_variant {
+            self.out.push(b'}');
+        }
     }
 }
 
@@ -253,7 +273,7 @@ impl<'b> ser::Serializer for JsonWriter<'b> {
         variant: &'static str,
     ) -> Result<(), Error> {
         // As the names of fields are.
-        self.0.reserve(variant.len() + 2);
+        make_room(self.0, variant.len() + 2);
         self.0.push(b'"');
         self.0.extend_from_slice(variant.as_bytes());
         self.0.push(b'"');
@@ -282,15 +302,15 @@ impl<'b> ser::Serializer for JsonWriter<'b> {
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Compound<'b>, Error> {
-        Ok(self.compound(b"[", b"]"))
+        Ok(self.compound(b'[', b']'))
     }
 
     fn serialize_tuple(self, _: usize) -> Result<Compound<'b>, Error> {
-        Ok(self.compound(b"[", b"]"))
+        Ok(self.compound(b'[', b']'))
     }
 
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Compound<'b>, Error> {
-        Ok(self.compound(b"[", b"]"))
+        Ok(self.compound(b'[', b']'))
     }
 
     fn serialize_tuple_variant(
@@ -301,15 +321,15 @@ impl<'b> ser::Serializer for JsonWriter<'b> {
         _: usize,
     ) -> Result<Compound<'b>, Error> {
         self.variant(variant);
-        Ok(self.compound(b"[", b"]}"))
+        Ok(Compound { is_variant: true, ..self.compound(b'[', b']') })
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Compound<'b>, Error> {
-        Ok(self.compound(b"{", b"}"))
+        Ok(self.compound(b'{', b'}'))
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Compound<'b>, Error> {
-        Ok(self.compound(b"{", b"}"))
+        Ok(self.compound(b'{', b'}'))
     }
 
     fn serialize_struct_variant(
@@ -320,7 +340,7 @@ impl<'b> ser::Serializer for JsonWriter<'b> {
         _: usize,
     ) -> Result<Compound<'b>, Error> {
         self.variant(variant);
-        Ok(self.compound(b"{", b"}}"))
+        Ok(Compound { is_variant: true, ..self.compound(b'{', b'}') })
     }
 }
 
