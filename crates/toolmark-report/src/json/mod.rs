@@ -3,22 +3,25 @@
 mod checked;
 pub(crate) mod compared;
 mod graded;
+mod indented;
 mod issues;
 mod trend;
 
 use crate::terminal::HarmlessJson;
 use crate::{Options, Report, ReportError};
+use indented::Indented;
 use serde::Serialize;
+use serde_json::Serializer;
 use std::io::{BufWriter, Write};
 
 /// The version of the JSON of results. A member may be added without a new version; one
 /// that is removed, renamed or means something else makes one.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// What was graded, and what was checked and compared besides.
 /// So much is handed on at once.
 const PIECE: usize = 64 << 10;
 
+/// What was graded, and what was checked and compared besides.
 #[derive(Serialize)]
 struct Graded<'r> {
     #[serde(flatten)]
@@ -55,7 +58,8 @@ pub(crate) fn write(
 /// Writes a value over many lines, while it is made.
 pub(crate) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> Result<(), ReportError> {
     let mut safe = BufWriter::with_capacity(PIECE, HarmlessJson::new(out));
-    serde_json::to_writer_pretty(&mut safe, value).map_err(|error| match error.is_io() {
+    let mut serializer = Serializer::with_formatter(&mut safe, Indented::default());
+    value.serialize(&mut serializer).map_err(|error| match error.is_io() {
         true => ReportError::Write(error.into()),
         false => ReportError::Json(error),
     })?;

@@ -6,6 +6,7 @@ pub mod human;
 mod line;
 pub mod text;
 
+use std::convert::Infallible;
 use std::io;
 
 pub use glance::{first_words, glance};
@@ -21,48 +22,60 @@ pub fn harmless_json(text: String) -> String {
         return text;
     }
     let mut safe = String::new();
-    escape_obeyed(&text, |part| safe.push_str(part));
+    let _ = escape_obeyed(&text, |part| {
+        safe.push_str(part);
+        Ok::<(), Infallible>(())
+    });
     safe
 }
 
 /// Gives the text in parts, with what a terminal would obey escaped.
-fn escape_obeyed(text: &str, mut give: impl FnMut(&str)) {
-    let mut rest = text;
-    // Of ASCII nothing else is obeyed that can stand here.
-    while let Some(at) = rest.bytes().position(|b| b >= 0x7f) {
-        let Some((before, from)) = rest.split_at_checked(at) else { break };
+fn escape_obeyed<E>(text: &str, mut give: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    let (mut rest, mut seen) = (text, 0);
+    while let Some(c) = next_special(rest, seen) {
+        let Some((before, from)) = rest.split_at_checked(c) else { break };
         let Some(c) = from.chars().next() else { break };
-        give(before);
-        let (this, after) = from.split_at_checked(c.len_utf8()).unwrap_or((from, ""));
         if text::is_obeyed(c) {
-            give(&format!("\\u{:04x}", c as u32));
+            give(before)?;
+            give(&format!("\\u{:04x}", c as u32))?;
+            (rest, seen) = (from.get(c.len_utf8()..).unwrap_or_default(), 0);
         } else {
-            give(this);
+            seen = before.len() + c.len_utf8();
         }
-        rest = after;
     }
-    give(rest);
+    give(rest)
+}
+
+/// The next byte that may belong to a character a terminal would obey: of ASCII nothing
+/// else is that can stand here.
+fn next_special(text: &str, from: usize) -> Option<usize> {
+    /// So many bytes are looked at together.
+    const BLOCK: usize = 64;
+    let is_special = |b: &u8| *b >= 0x7f;
+    let bytes = text.as_bytes().get(from..)?;
+    // Every byte of a block is looked at, which vectors can do.
+    let has_special = |block: &[u8]| block.iter().fold(false, |has, b| has | is_special(b));
+    let plain = bytes.chunks_exact(BLOCK).take_while(|block| !has_special(block)).count() * BLOCK;
+    let at = bytes.get(plain..)?.iter().position(is_special)?;
+    Some(from + plain + at)
 }
 
 /// Takes JSON as a writer of JSON makes it, in pieces of whole characters, and escapes
 /// what a terminal would obey.
 pub(crate) struct HarmlessJson<'o> {
     out: &'o mut dyn io::Write,
-    safe: String,
 }
 
 impl<'o> HarmlessJson<'o> {
     pub(crate) fn new(out: &'o mut dyn io::Write) -> Self {
-        Self { out, safe: String::new() }
+        Self { out }
     }
 }
 
 impl io::Write for HarmlessJson<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.safe.clear();
         let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
-        escape_obeyed(text, |part| self.safe.push_str(part));
-        self.out.write_all(self.safe.as_bytes())?;
+        escape_obeyed(text, |part| self.out.write_all(part.as_bytes()))?;
         Ok(bytes.len())
     }
 
