@@ -410,7 +410,12 @@ impl LineRange {
 fn differs_plainly(a: &[u8], b: &[u8]) -> bool {
     /// A pair of surrogates has two escapes of six bytes.
     const LONGEST: usize = 12;
-    let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+    /// So many bytes are compared at once.
+    const BLOCK: usize = 64;
+    let alike = a.chunks(BLOCK).zip(b.chunks(BLOCK)).take_while(|(a, b)| a == b).count() * BLOCK;
+    let (rest, of_b) = (a.get(alike..).unwrap_or_default(), b.get(alike..).unwrap_or_default());
+    let differs = rest.iter().zip(of_b).position(|(a, b)| a != b);
+    let at = differs.map_or(a.len().min(b.len()), |at| alike + at);
     let around = a.get(at.saturating_sub(LONGEST)..at).unwrap_or_default();
     let is_escape = |text: &[u8]| text.get(at) == Some(&b'\\');
     !around.contains(&b'\\') && !is_escape(a) && !is_escape(b)
@@ -426,8 +431,8 @@ struct Named<'a> {
 
 impl<'a> Named<'a> {
     fn new(call: &Call, toolset: &Chosen<'a>) -> Self {
-        let described = toolset.describe(&call.name);
         let canonical = call.name.canonical();
+        let described = toolset.describe_split(&call.name, &canonical);
         let label = match &canonical.server {
             Some(server) => format!("{server}/{}", canonical.tool),
             None => canonical.tool,

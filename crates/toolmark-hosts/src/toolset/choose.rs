@@ -1,8 +1,10 @@
 //! Which toolset a trajectory was made with.
 
 use super::{Tool, Toolset, builtin, generic, ids};
-use std::collections::BTreeSet;
-use toolmark_trace::{ToolName, Trajectory};
+use crate::HOSTS;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use toolmark_trace::{Canonical, ToolName, Trajectory};
 
 /// The toolsets there are: the user's and those of known hosts.
 #[derive(Debug, Default)]
@@ -22,12 +24,11 @@ impl Toolsets {
     #[must_use]
     pub fn choose(&self, run: &Trajectory) -> Chosen<'_> {
         let user = self.user.iter().filter(|set| is_general(set) || is_for(set, run)).collect();
-        let known = || ids().filter_map(builtin);
         // Children are named after their role; their format still tells the host.
         match known().find(|set| is_for(set, run)) {
             Some(host) => Chosen { user, host, is_guessed: false },
             None => {
-                let host = most_alike(known(), run).unwrap_or_else(generic);
+                let host = most_alike(run).unwrap_or_else(generic);
                 Chosen { user, host, is_guessed: true }
             }
         }
@@ -62,23 +63,54 @@ fn is_for(set: &Toolset, run: &Trajectory) -> bool {
         || run.agent.name.as_ref().is_some_and(|name| set.agents.iter().any(|a| name.is(a)))
 }
 
-fn most_alike(
-    sets: impl Iterator<Item = &'static Toolset>,
-    run: &Trajectory,
-) -> Option<&'static Toolset> {
-    /// Nobody needs more calls than this to know an agent by its tools.
-    const LOOKED_AT: usize = 200;
-    let names: BTreeSet<String> =
-        run.calls.iter().take(LOOKED_AT).map(|call| call.name.canonical().tool).collect();
-    let alike = |set: &Toolset| names.iter().filter(|name| set.tool(name).is_some()).count();
-    let mut best: Option<(usize, &'static Toolset)> = None;
-    for set in sets {
-        let count = alike(set);
-        if count > best.map_or(0, |(most, _)| most) {
-            best = Some((count, set));
+/// The toolsets of known hosts, in the order they are tried.
+fn known() -> impl Iterator<Item = &'static Toolset> {
+    HOSTS.iter().filter_map(|host| host.toolset)
+}
+
+/// By the names of tools: the places among [`known`] of the toolsets that have one.
+static SETS_OF: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
+    let mut sets_of: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, set) in known().enumerate() {
+        for tool in set.tools.iter() {
+            let aliases = tool.aliases.iter().map(|alias| &**alias);
+            for name in aliases.chain([&*tool.name]) {
+                let sets = sets_of.entry(name).or_default();
+                if sets.last() != Some(&at) {
+                    sets.push(at);
+                }
+            }
         }
     }
-    best.map(|(_, set)| set)
+    sets_of
+});
+
+/// The first of the toolsets that have most of the tools that were called.
+fn most_alike(run: &Trajectory) -> Option<&'static Toolset> {
+    /// Nobody needs more calls than this to know an agent by its tools.
+    const LOOKED_AT: usize = 200;
+    let mut names: Vec<String> = Vec::new();
+    for call in run.calls.iter().take(LOOKED_AT) {
+        let name = call.name.canonical().tool;
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut best: Option<(usize, usize)> = None;
+    let sets = names.iter().filter_map(|name| SETS_OF.get(&**name)).flatten();
+    let mut counts: Vec<(usize, usize)> = Vec::new();
+    for at in sets {
+        match counts.iter_mut().find(|(set, _)| set == at) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((*at, 1)),
+        }
+    }
+    for (at, count) in counts {
+        if best.is_none_or(|(set, most)| count > most || count == most && at < set) {
+            best = Some((at, count));
+        }
+    }
+    best.and_then(|(at, _)| known().nth(at))
 }
 
 /// The toolset of one trajectory.
@@ -116,8 +148,13 @@ impl<'t> Chosen<'t> {
     /// of servers what such servers usually mean by the name.
     #[must_use]
     pub fn describe(&self, name: &ToolName) -> Option<Described<'t>> {
+        self.describe_split(name, &name.canonical())
+    }
+
+    /// The same, where the name is split already.
+    #[must_use]
+    pub fn describe_split(&self, name: &ToolName, canonical: &Canonical) -> Option<Described<'t>> {
         let original = name.original.get();
-        let canonical = name.canonical();
         let names = [&*original, &canonical.tool];
         let of_user = self.user.iter().find_map(|set| names.iter().find_map(|n| set.tool(n)));
         if let Some(tool) = of_user {

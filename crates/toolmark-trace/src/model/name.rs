@@ -59,8 +59,10 @@ impl ToolName {
         if let Some(rest) = name.strip_prefix("running tool: ") {
             name = rest;
         }
+        // What names are joined with; most have none of it.
+        let is_joined = name.as_bytes().windows(2).any(|pair| pair == b"__");
         // VS Code appends its own id of the tool.
-        if let Some((bare, _)) = name.split_once("__vscode-") {
+        if is_joined && let Some((bare, _)) = name.split_once("__vscode-") {
             name = bare;
         }
         if let Some(namespace) = &self.namespace {
@@ -73,6 +75,7 @@ impl ToolName {
             };
         }
         let split = match name.strip_prefix("mcp__") {
+            _ if !is_joined => None,
             Some(rest) => rest.split_once("__"),
             None => name.split_once("__"),
         };
