@@ -62,12 +62,36 @@ pub(crate) fn as_shell(text: &str) -> Option<String> {
         let name = plain.get(at + 1..at + 5);
         name.is_some_and(|name| name.eq_ignore_ascii_case("env:"))
     });
-    if !has_variable && !is_one() {
+    if !has_variable && !(may_be_of_windows(plain.as_bytes()) && is_one()) {
         return None;
     }
     let plain = without_loops(&plain);
     let resolved = with_variables(&plain).replace('\\', "/");
     (resolved != text).then_some(resolved)
+}
+
+/// May a word of a text look like one of Windows? Most have nothing like it, which is seen
+/// without taking them apart.
+fn may_be_of_windows(text: &[u8]) -> bool {
+    let ends_word = |b: Option<&u8>| {
+        b.is_none_or(|b| {
+            let is_sign = matches!(b, b'\x0b' | b'&' | b'|' | b';' | b'(');
+            is_sign || b.is_ascii_whitespace() || !b.is_ascii()
+        })
+    };
+    // `/s`
+    let is_option = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| text.get(at));
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let is_letter = |b: &&u8| b.is_ascii_alphabetic() || **b == b':';
+        let length = rest.iter().take(6).take_while(is_letter).count();
+        (1..6).contains(&length) && ends_word(before) && ends_word(rest.get(length))
+    };
+    text.iter().enumerate().any(|(at, byte)| match byte {
+        b'\\' | b'%' => true,
+        b'/' => is_option(at),
+        _ => false,
+    })
 }
 
 /// Does a part of a line begin with such a command, and look like one of Windows?

@@ -78,7 +78,8 @@ fn has_own_marks(text: &str) -> bool {
     let bare = without_quoted(text);
     let begins = |part: &str| {
         let part = part.trim_start();
-        let first = part.split([' ', '(']).next().unwrap_or("");
+        let end = part.bytes().position(|b| matches!(b, b' ' | b'('));
+        let first = part.get(..end.unwrap_or(part.len())).unwrap_or("");
         matches!(
             first,
             "gci" | "ri" | "iex" | "irm" | "iwr" | "rni" | "clc" | "spps" | "sal" | "icm" | "gcm"
@@ -94,16 +95,19 @@ fn has_own_marks(text: &str) -> bool {
                 .any(|mark| mark.as_bytes().first() == Some(&byte) && rest().starts_with(mark))
     };
     let trimmed = bare.trim_start();
+    let ends = |b: &u8| matches!(b, b';' | b'|' | b'\n');
+    let mut parts = bare.as_bytes().split(ends).map(std::str::from_utf8);
     ["&(", "& (", "& $", ".("].iter().any(|start| trimmed.starts_with(start))
         || bare.bytes().enumerate().any(is_mark)
-        || bare.split([';', '|', '\n']).any(begins)
+        || parts.any(|part| part.is_ok_and(begins))
 }
 
 /// The text in small letters, without its quotes and what stands in them.
 fn without_quoted(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(open) = rest.find(['\'', '"']) {
+    let is_quote = |b: u8| matches!(b, b'\'' | b'"');
+    while let Some(open) = rest.bytes().position(is_quote) {
         let (before, from) = rest.split_at(open);
         bare.push_str(before);
         let mut inside = from.chars();
