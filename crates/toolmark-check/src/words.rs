@@ -11,6 +11,9 @@ pub(crate) struct Words {
     search: LazyLock<Option<Search>>,
 }
 
+/// What letters begin with that are written as escapes.
+static ESCAPE: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(b"\\u00"));
+
 /// How they are looked for.
 pub(crate) enum Search {
     /// As they are written.
@@ -44,7 +47,7 @@ impl Words {
             Some(Search::AnyCase(searcher)) => searcher.is_match(raw),
             None => return true,
         };
-        is_found || memmem::find(raw.as_bytes(), b"\\u00").is_some()
+        is_found || ESCAPE.find(raw.as_bytes()).is_some()
     }
 }
 

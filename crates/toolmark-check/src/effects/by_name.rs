@@ -76,6 +76,19 @@ fn without_server(own: &str) -> &str {
 fn split_words(own: &str) -> String {
     let mut words = String::with_capacity(own.len() + 8);
     let mut was_lower = false;
+    // Most names are short and plain.
+    if own.is_ascii() {
+        for b in own.bytes() {
+            if !b.is_ascii_alphanumeric() || b.is_ascii_uppercase() && was_lower {
+                words.push(' ');
+            }
+            was_lower = b.is_ascii_lowercase();
+            if b.is_ascii_alphanumeric() {
+                words.push(char::from(b.to_ascii_lowercase()));
+            }
+        }
+        return words;
+    }
     for c in own.chars() {
         if !c.is_alphanumeric() || c.is_uppercase() && was_lower {
             words.push(' ');

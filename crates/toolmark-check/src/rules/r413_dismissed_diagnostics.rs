@@ -86,13 +86,19 @@ pub(crate) static RULE: Rule = Rule {
 const REACH: usize = 6;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    let calls = session.calls();
     for (place, event) in session.events().iter().enumerate() {
         if event.kind != EventKind::Message {
             continue;
         }
         let Some(text) = &event.text else { continue };
+        // What is said after the last call has no consequence.
+        let first = calls.partition_point(|call| call.event < place);
+        if first == calls.len() {
+            continue;
+        }
         if DIAGNOSTICS.may_be_in(text.source().raw()) && dismisses_diagnostics(&text.plain()) {
-            follow(session, recorder, place, event);
+            follow(session, recorder, event, first);
         }
     }
 }
@@ -102,9 +108,9 @@ static DIAGNOSTICS: Words = Words::new(|| {
     Words::any_case(&["diagnostic", "lsp", "language server", "ide error", "ide warning", "gopls"])
 });
 
-fn follow(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, place: usize, said: &Event) {
+/// What comes of the words `said`, from the first call after them on.
+fn follow(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, said: &Event, first: usize) {
     let calls = session.calls();
-    let first = calls.partition_point(|call| call.event < place);
     let Some(next) = calls.get(first) else { return };
     recorder.count_opportunity(next);
     if is_checked_before(session, first) {
