@@ -39,6 +39,14 @@ pub struct SessionCard<T = Untrusted> {
     pub card: Scorecard<T>,
 }
 
+impl SessionCard {
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> SessionCard<Printable> {
+        SessionCard { id: self.id.map(|id| redactor.apply(id)), card: self.card.redact(redactor) }
+    }
+}
+
 /// What checking came to.
 #[derive(Debug)]
 pub struct Checked<T: Ord = Untrusted> {
@@ -95,17 +103,13 @@ impl Checked {
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Checked<Printable> {
         let refined = |all: Vec<Refined>| all.into_iter().map(|one| one.redact(redactor)).collect();
-        let session = |SessionCard { id, card }: SessionCard| SessionCard {
-            id: id.map(|id| redactor.apply(id)),
-            card: card.redact(redactor),
-        };
         Checked {
             findings: self.findings.into_iter().map(|one| one.redact(redactor)).collect(),
             scorecard: self.scorecard.redact(redactor),
             left_out: self.left_out,
             pairs: Vec::new(),
             selection: self.selection.map(|selection| selection.redact(redactor)),
-            sessions: self.sessions.into_iter().map(session).collect(),
+            sessions: self.sessions.into_iter().map(|one| one.redact(redactor)).collect(),
             profiles: self.profiles.into_iter().map(|one| one.redact(redactor)).collect(),
             destructive: self.destructive.into_iter().map(|one| one.redact(redactor)).collect(),
             calls: self.calls.into_iter().map(|one| one.redact(redactor)).collect(),

@@ -202,7 +202,7 @@ impl SessionProfile {
 
     /// It as it may be printed.
     #[must_use]
-    pub(crate) fn redact(self, redactor: Redactor) -> SessionProfile<Printable> {
+    pub fn redact(self, redactor: Redactor) -> SessionProfile<Printable> {
         SessionProfile {
             id: self.id.map(|id| redactor.apply(id)),
             sub_agents: redactor.apply_all(self.sub_agents),

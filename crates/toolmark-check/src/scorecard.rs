@@ -342,15 +342,9 @@ impl<T: Ord> Scorecard<T> {
         self.sub_agents += other.sub_agents;
         self.unrecorded += other.unrecorded;
         self.partly_recorded += other.partly_recorded;
-        for (tool, card) in other.tools {
-            self.tools.entry(tool).or_default().merge(&card);
-        }
-        for (measure, tally) in other.measures {
-            self.measures.entry(measure).or_default().merge(tally);
-        }
-        for (key, count) in other.rules {
-            self.rules.entry(key).or_default().merge(count);
-        }
+        merge_into(&mut self.tools, other.tools, |sum, card| sum.merge(&card));
+        merge_into(&mut self.measures, other.measures, Tally::merge);
+        merge_into(&mut self.rules, other.rules, RuleCount::merge);
     }
 
     /// All tools together.
@@ -367,6 +361,21 @@ impl<T: Ord> Scorecard<T> {
         let mut tools: Vec<_> = self.tools.iter().collect();
         tools.sort_by(|a, b| b.1.calls.cmp(&a.1.calls).then_with(|| a.0.cmp(b.0)));
         tools
+    }
+}
+
+/// Adds the values of a map to those of another.
+fn merge_into<K: Ord, V: Default>(
+    sums: &mut BTreeMap<K, V>,
+    other: BTreeMap<K, V>,
+    add: impl Fn(&mut V, V),
+) {
+    if sums.is_empty() {
+        *sums = other;
+        return;
+    }
+    for (key, value) in other {
+        add(sums.entry(key).or_default(), value);
     }
 }
 

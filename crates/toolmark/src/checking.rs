@@ -9,7 +9,9 @@ use crate::exit::Failure;
 use crate::pool::{Emit, Pool};
 use crate::reading::Runs;
 use toolmark_check::config::chooses;
-use toolmark_check::{CallRow, Checked, Checker, OverviewSums, RULES, Rule};
+use toolmark_check::{
+    CallRow, Checked, Checker, OverviewSums, RULES, Rule, SessionCard, SessionProfile,
+};
 use toolmark_config::did_you_mean;
 use toolmark_outcome::{Finding, Printable, Redactor};
 use toolmark_trace::Trajectory;
@@ -53,13 +55,17 @@ pub(crate) fn unknown(word: &str) -> Failure {
 const MAX_RUNS: usize = 64;
 const MAX_CALLS: usize = 500;
 
+/// How many runs of a file are handed on together at most: to wake the thread that takes
+/// them costs more than to check a small one.
+const MAX_RUNS_OF_PART: usize = 128;
+
 /// What is kept of each run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keep {
     pub(crate) redactor: Redactor,
-    /// Findings as they are, because somebody compares them, asks about them or makes
-    /// cases of them.
-    pub(crate) raw_findings: bool,
+    /// Findings and sessions as they are, because somebody compares them, asks about them
+    /// or makes cases of them.
+    pub(crate) raw: bool,
     /// What each session is and costs.
     pub(crate) profiles: bool,
     /// The calls that destroy something for good.
@@ -73,8 +79,40 @@ pub(crate) struct Part {
     pub(crate) sums: OverviewSums,
     pub(crate) findings: Vec<Finding<Printable>>,
     pub(crate) calls: Vec<CallRow<Printable>>,
+    pub(crate) sessions: PrintedSessions,
     /// Is it the last of its file?
     pub(crate) is_last: bool,
+}
+
+/// What is kept of sessions, as it may be printed.
+#[derive(Default)]
+pub(crate) struct PrintedSessions {
+    profiles: Vec<SessionProfile<Printable>>,
+    cards: Vec<SessionCard<Printable>>,
+}
+
+impl PrintedSessions {
+    /// Those of a part, which has none of its own then.
+    fn of(checked: &mut Checked, redactor: Redactor) -> Self {
+        let profiles = std::mem::take(&mut checked.profiles).into_iter();
+        let cards = std::mem::take(&mut checked.sessions).into_iter();
+        Self {
+            profiles: profiles.map(|one| one.redact(redactor)).collect(),
+            cards: cards.map(|one| one.redact(redactor)).collect(),
+        }
+    }
+
+    /// Adds those of a later part.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.profiles.extend(other.profiles);
+        self.cards.extend(other.cards);
+    }
+
+    /// Adds them to what was checked.
+    pub(crate) fn add_to(self, checked: &mut Checked<Printable>) {
+        checked.profiles.extend(self.profiles);
+        checked.sessions.extend(self.cards);
+    }
 }
 
 impl Part {
@@ -86,9 +124,12 @@ impl Part {
         if !keep.destructive {
             checked.destructive = Vec::new();
         }
-        let findings = match keep.raw_findings {
-            true => Vec::new(),
-            false => std::mem::take(&mut checked.findings),
+        let (findings, sessions) = match keep.raw {
+            true => Default::default(),
+            false => {
+                let sessions = PrintedSessions::of(&mut checked, keep.redactor);
+                (std::mem::take(&mut checked.findings), sessions)
+            }
         };
         let calls = std::mem::take(&mut checked.calls);
         Self {
@@ -96,6 +137,7 @@ impl Part {
             calls: calls.into_iter().map(|one| one.redact(keep.redactor)).collect(),
             checked,
             sums,
+            sessions,
             is_last: false,
         }
     }
@@ -105,6 +147,7 @@ impl Part {
         self.sums.merge(other.sums);
         self.findings.extend(other.findings);
         self.calls.extend(other.calls);
+        self.sessions.extend(other.sessions);
         self
     }
 }
@@ -118,14 +161,25 @@ pub(crate) fn check(
     pool: &Pool,
     emit: &mut Emit<'_, Part>,
 ) {
-    let mut ready: Option<Part> = None;
+    let (mut ready, mut ready_runs, mut ready_calls): (Option<Part>, _, _) = (None, 0, 0);
     loop {
         let batch = next_runs(runs, pool.has_idle());
         let parts = pool.map(&batch, |run| Part::new(checker.check(run), keep));
         let Some(part) = parts.into_iter().reduce(Part::merge) else { break };
-        if ready.replace(part).is_some_and(|before| emit(before).is_break()) {
-            return;
+        let calls: usize = batch.iter().map(|run| run.calls.len()).sum();
+        let is_full =
+            ready_runs + batch.len() > MAX_RUNS_OF_PART || ready_calls + calls > MAX_CALLS;
+        if is_full {
+            if ready.take().is_some_and(|before| emit(before).is_break()) {
+                return;
+            }
+            (ready_runs, ready_calls) = (0, 0);
         }
+        ready = Some(match ready {
+            Some(before) => before.merge(part),
+            None => part,
+        });
+        (ready_runs, ready_calls) = (ready_runs + batch.len(), ready_calls + calls);
     }
     if let Some(last) = ready {
         let _ = emit(Part { is_last: true, ..last });

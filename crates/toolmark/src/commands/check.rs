@@ -8,7 +8,7 @@ use crate::args::{
     InputArgs, ReportArgs, Selected, SessionArgs, at_least_one, format_of, report_of,
 };
 use crate::checking::rows::Collected;
-use crate::checking::{self, Keep, Part, config};
+use crate::checking::{self, Keep, Part, PrintedSessions, config};
 use crate::commands::rules;
 use crate::exit::{Exit, Failure};
 use crate::gold;
@@ -201,7 +201,7 @@ impl Check {
         let mut selected = self.sessions.select(&self.input)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         let keep = self.keep(printer);
-        let (mut run, walked) = check(&checker, &reader, &selected, keep, printer)?;
+        let (mut run, sessions, walked) = check(&checker, &reader, &selected, keep, printer)?;
         run.notes.extend(selected.notes.drain(..).map(Into::into));
         // A part of the files may have none.
         if run.files == 0 && !self.input.list.is_part() {
@@ -234,7 +234,8 @@ impl Check {
         if let Some(directory) = &self.promote {
             self.promote(directory, &run, &selected.inputs, &reader, printer)?;
         }
-        let run = run.redact(printer.redactor);
+        let mut run = run.redact(printer.redactor);
+        sessions.add_to(&mut run.checked);
         self.report.write(&run, started, printer)?;
         // An empty part of a list says nothing, and is no reason to stop a pipeline.
         let is_fine = self.exit_zero || run.is_empty() && !walked.unread;
@@ -295,7 +296,7 @@ impl Check {
             self.report.wants("text") && printer.verbosity == Verbosity::Verbose;
         Keep {
             redactor: printer.redactor,
-            raw_findings: self.judge || self.baseline.is_some() || self.promote.is_some(),
+            raw: self.judge || self.baseline.is_some() || self.promote.is_some(),
             profiles: has_cards,
             destructive: has_cards || lists_destructive,
         }
@@ -404,8 +405,9 @@ fn check(
     selected: &Selected,
     keep: Keep,
     printer: &mut Printer,
-) -> Result<(CheckRun, Walked), Stop> {
+) -> Result<(CheckRun, PrintedSessions, Walked), Stop> {
     let (mut run, mut stored) = (CheckRun::default(), Collected::default());
+    let mut sessions = PrintedSessions::default();
     let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Part>| {
         checking::check(runs, checker, keep, reader.pool(), emit);
     };
@@ -414,6 +416,7 @@ fn check(
             run.files += u64::from(part.is_last);
             run.checked.merge(part.checked);
             run.sums.merge(part.sums);
+            sessions.extend(part.sessions);
             stored.add_findings(part.findings)?;
             stored.add_calls(&part.calls)?;
         }
@@ -422,7 +425,7 @@ fn check(
     run.stored = Some(Box::new(stored.finish()?));
     run.notes.extend(walked.note(printer.verbosity).map(Into::into));
     run.notes.extend(unrecorded(&run.checked).map(Into::into));
-    Ok((run, walked))
+    Ok((run, sessions, walked))
 }
 
 /// Sessions of which nobody can tell what their agents called.
