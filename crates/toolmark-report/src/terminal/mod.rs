@@ -83,3 +83,22 @@ impl io::Write for HarmlessJson<'_> {
         self.out.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn what_a_terminal_obeys_is_escaped_wherever_it_stands() {
+        for before in [0, 1, 31, 63, 64, 65, 127, 200] {
+            let text = |c: &str| format!("\"{}é{c}ü{c}\"", "x".repeat(before));
+            for (c, want) in [("\u{7f}", "\\u007f"), ("\u{9b}", "\\u009b"), ("ö", "ö")] {
+                let mut out = Vec::new();
+                HarmlessJson::new(&mut out).write_all(text(c).as_bytes()).unwrap();
+                assert_eq!(String::from_utf8(out).unwrap(), text(want), "{before} {c:?}");
+                assert_eq!(harmless_json(text(c)), text(want), "{before} {c:?}");
+            }
+        }
+    }
+}
