@@ -33,7 +33,7 @@ impl Node {
 
 /// Fills `nodes` with the document that `bytes` are; returns the depth of its
 /// deepest container. The entries of `index` are places in a text in which
-/// `bytes` begin at `base`.
+/// `bytes` begin at `base`, in order.
 ///
 /// Whatever the index says, places that end up in a node are in `bytes`, in order and
 /// between whole characters: each was compared with the byte there.
@@ -47,10 +47,19 @@ pub(crate) fn build(
     nodes.clear();
     open.clear();
     nodes.reserve(index.len());
+    debug_assert!(index.is_sorted());
+    let is_within = match (index.first(), index.last()) {
+        (Some(first), Some(last)) => {
+            base <= *first as usize && (*last as usize).wrapping_sub(base) < bytes.len()
+        }
+        _ => false,
+    };
+    // An index of another text says nothing about this one.
+    let index = if is_within { index } else { &[] };
     let made = nodes.spare_capacity_mut();
-    let mut walk = Walk { bytes, base: base as u32, index, made, count: 0 };
-    let depth = walk.document(open)?;
-    let count = walk.count;
+    let mut walk = Walk { bytes, base: base as u32, index, made, count: 0, depth: 0 };
+    walk.document(open)?;
+    let (count, depth) = (walk.count, walk.depth);
     // SAFETY: the walk wrote that many nodes, one behind the other.
     unsafe { nodes.set_len(count) };
     Ok(depth)
@@ -61,85 +70,134 @@ pub(crate) fn build(
 struct Walk<'a> {
     bytes: &'a [u8],
     base: u32,
-    /// What is left of the index.
+    /// What is left of the index. All of it are places in `bytes`, in order.
     index: &'a [u32],
     /// Room for as many nodes as the index had entries; the first `count` are written.
     made: &'a mut [MaybeUninit<Node>],
     count: usize,
+    depth: usize,
+}
+
+/// What a walk inside a container comes to.
+#[derive(Clone, Copy)]
+enum Next {
+    /// A key of an object, and its value.
+    Member,
+    /// An item of a list.
+    Item,
+    /// The comma behind a member, or the end of the object.
+    BehindMember,
+    /// The comma behind an item, or the end of the list.
+    BehindItem,
 }
 
 impl Walk<'_> {
-    fn document(&mut self, open: &mut Vec<u32>) -> Result<usize, ScanError> {
-        let mut depth = 0;
-        let mut in_object = false;
-        'value: loop {
-            let at = self.next()?;
-            match self.byte(at) {
-                b'"' => self.string(at)?,
-                b'{' => {
-                    open.push(self.count as u32);
-                    depth = depth.max(open.len());
-                    self.add(Node { start: at, end: at, size: 0, kind: Kind::Object });
-                    in_object = true;
-                    if self.peek() != Some(b'}') {
-                        self.key(open)?;
-                        continue 'value;
+    // Everything is inlined, and what is wrong is found out by functions that take no
+    // walk: so its fields stay in registers.
+    #[inline(always)]
+    fn document(&mut self, open: &mut Vec<u32>) -> Result<(), ScanError> {
+        let at = self.next()?;
+        let mut next = self.value(at, open, Next::BehindItem)?;
+        while !open.is_empty() {
+            next = match next {
+                Next::Member => {
+                    let at = self.key()?;
+                    self.value(at, open, Next::BehindMember)?
+                }
+                Next::Item => {
+                    let at = self.next()?;
+                    self.value(at, open, Next::BehindItem)?
+                }
+                Next::BehindMember => {
+                    let at = self.next()?;
+                    match self.byte(at) {
+                        b',' => Next::Member,
+                        b'}' => self.close(at, open),
+                        _ => return Err(unexpected(self.bytes, at, Place::Inside)),
                     }
                 }
-                b'[' => {
-                    open.push(self.count as u32);
-                    depth = depth.max(open.len());
-                    self.add(Node { start: at, end: at, size: 0, kind: Kind::Array });
-                    in_object = false;
-                    if self.peek() != Some(b']') {
-                        continue 'value;
+                Next::BehindItem => {
+                    let at = self.next()?;
+                    match self.byte(at) {
+                        b',' => Next::Item,
+                        b']' => self.close(at, open),
+                        _ => return Err(unexpected(self.bytes, at, Place::Inside)),
                     }
                 }
-                b'}' | b']' | b':' | b',' => return Err(self.unexpected(at, open, false)),
-                _ => self.token(at)?,
-            }
-            // A value has ended, or a container begins with its end.
-            loop {
-                if open.is_empty() {
-                    return match self.index.first() {
-                        None => Ok(depth),
-                        Some(&at) => Err(self.unexpected(at.wrapping_sub(self.base), open, true)),
-                    };
-                }
-                let at = self.next()?;
-                match self.byte(at) {
-                    b',' => {
-                        if in_object {
-                            self.key(open)?;
-                        }
-                        continue 'value;
-                    }
-                    b'}' if in_object => {}
-                    b']' if !in_object => {}
-                    _ => return Err(self.unexpected(at, open, false)),
-                }
-                in_object = self.close(at, open);
-            }
+            };
         }
+        match self.index.first() {
+            None => Ok(()),
+            Some(&at) => Err(unexpected(self.bytes, at.wrapping_sub(self.base), Place::Behind)),
+        }
+    }
+
+    /// The value that begins here, or its beginning; `behind` is what comes behind it.
+    #[inline(always)]
+    fn value(&mut self, at: u32, open: &mut Vec<u32>, behind: Next) -> Result<Next, ScanError> {
+        let (kind, end, inside) = match self.byte(at) {
+            b'"' => {
+                let end = self.next()?;
+                if self.byte(end) != b'"' {
+                    return Err(ends(self.bytes));
+                }
+                self.add(Node { start: at + 1, end, size: 1, kind: Kind::String });
+                return Ok(behind);
+            }
+            b'{' => (Kind::Object, b'}', Next::Member),
+            b'[' => (Kind::Array, b']', Next::Item),
+            b'}' | b']' | b':' | b',' => {
+                let place = if open.is_empty() { Place::Before } else { Place::Inside };
+                return Err(unexpected(self.bytes, at, place));
+            }
+            _ => {
+                self.token(at)?;
+                return Ok(behind);
+            }
+        };
+        open.push(self.count as u32);
+        self.depth = self.depth.max(open.len());
+        self.add(Node { start: at, end: at, size: 0, kind });
+        match self.index {
+            [first, rest @ ..] if self.byte(first.wrapping_sub(self.base)) == end => {
+                let at = first.wrapping_sub(self.base);
+                self.index = rest;
+                Ok(self.close(at, open))
+            }
+            _ => Ok(inside),
+        }
+    }
+
+    /// A key and its colon; the place of the value behind them.
+    #[inline(always)]
+    fn key(&mut self) -> Result<u32, ScanError> {
+        let Some((entries, rest)) = self.index.split_first_chunk::<4>() else {
+            return Err(broken_member(self.bytes, self.base, self.index));
+        };
+        let [from, to, colon, value] = entries.map(|at| at.wrapping_sub(self.base));
+        if self.byte(from) != b'"' || self.byte(to) != b'"' || self.byte(colon) != b':' {
+            return Err(broken_member(self.bytes, self.base, self.index));
+        }
+        self.add(Node { start: from + 1, end: to, size: 1, kind: Kind::String });
+        self.index = rest;
+        Ok(value)
     }
 
     /// The place of the next entry of the index.
     #[inline(always)]
     fn next(&mut self) -> Result<u32, ScanError> {
-        let [at, rest @ ..] = self.index else { return Err(self.ends()) };
+        let [at, rest @ ..] = self.index else { return Err(ends(self.bytes)) };
         self.index = rest;
         Ok(at.wrapping_sub(self.base))
     }
 
-    /// The byte at a place; outside, one that no value begins or ends with.
+    /// The byte at a place that the index has.
     #[inline(always)]
     fn byte(&self, at: u32) -> u8 {
-        self.bytes.get(at as usize).copied().unwrap_or(0)
-    }
-
-    #[inline(always)]
-    fn peek(&self) -> Option<u8> {
-        self.index.first().map(|&at| self.byte(at.wrapping_sub(self.base)))
+        debug_assert!((at as usize) < self.bytes.len());
+        // SAFETY: all entries of the index are places in the text: they are in order, and
+        // the first and the last are.
+        unsafe { *self.bytes.get_unchecked(at as usize) }
     }
 
     #[inline(always)]
@@ -149,32 +207,6 @@ impl Walk<'_> {
         // room for as many nodes as there were entries.
         unsafe { self.made.get_unchecked_mut(self.count).write(node) };
         self.count += 1;
-    }
-
-    /// The string that opens here.
-    #[inline(always)]
-    fn string(&mut self, at: u32) -> Result<(), ScanError> {
-        let end = self.next()?;
-        if end <= at || self.byte(end) != b'"' {
-            return Err(self.ends());
-        }
-        self.add(Node { start: at + 1, end, size: 1, kind: Kind::String });
-        Ok(())
-    }
-
-    /// A key and its colon.
-    #[inline(always)]
-    fn key(&mut self, open: &[u32]) -> Result<(), ScanError> {
-        let at = self.next()?;
-        if self.byte(at) != b'"' {
-            return Err(self.unexpected(at, open, false));
-        }
-        self.string(at)?;
-        let colon = self.next()?;
-        if self.byte(colon) != b':' {
-            return Err(self.unexpected(colon, open, false));
-        }
-        Ok(())
     }
 
     /// A number or a literal: it ends before the next structural byte, or at the
@@ -192,41 +224,74 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Closes the innermost container; true where it is itself in an object.
+    /// Closes the innermost container; what comes then is behind it.
     #[inline(always)]
-    fn close(&mut self, at: u32, open: &mut Vec<u32>) -> bool {
+    fn close(&mut self, at: u32, open: &mut Vec<u32>) -> Next {
         let made = &mut self.made[..self.count];
         if let Some(opened) = open.pop() {
             // SAFETY: what is open was written before.
             let node = unsafe { made[opened as usize].assume_init_mut() };
-            node.end = node.start.max(at + 1);
+            node.end = at + 1;
             node.size = self.count as u32 - opened;
         }
-        open.last().is_some_and(|&outer| {
+        let is_object = |&outer: &u32| {
             // SAFETY: what is open was written before.
             let outer = unsafe { made[outer as usize].assume_init_ref() };
             outer.kind == Kind::Object
-        })
-    }
-
-    #[cold]
-    fn ends(&self) -> ScanError {
-        ScanError { offset: self.bytes.len(), problem: "unexpected end of text" }
-    }
-
-    /// Why the byte at this entry of the index may not be there.
-    #[cold]
-    fn unexpected(&self, at: u32, open: &[u32], is_after_document: bool) -> ScanError {
-        let problem = match self.byte(at) {
-            b':' => "unexpected ':'",
-            b',' => "unexpected ','",
-            b'}' | b']' if open.is_empty() => "closing bracket without an opening one",
-            b'}' | b']' => "unexpected closing bracket",
-            _ if is_after_document => "unexpected text after the value",
-            b'"' => "unexpected string",
-            b'{' | b'[' => "unexpected opening bracket",
-            _ => "unexpected literal",
         };
-        ScanError { offset: at as usize, problem }
+        match open.last().is_some_and(is_object) {
+            true => Next::BehindMember,
+            false => Next::BehindItem,
+        }
     }
+}
+
+/// Why no member of an object begins with this index.
+#[cold]
+#[inline(never)]
+fn broken_member(bytes: &[u8], base: u32, index: &[u32]) -> ScanError {
+    let byte = |at: u32| bytes.get(at as usize).copied();
+    let mut index = index.iter().map(|at| at.wrapping_sub(base));
+    match index.next() {
+        None => return ends(bytes),
+        Some(at) if byte(at) != Some(b'"') => return unexpected(bytes, at, Place::Inside),
+        Some(_) => {}
+    }
+    if index.next().and_then(byte) != Some(b'"') {
+        return ends(bytes);
+    }
+    match index.next() {
+        Some(at) if byte(at) != Some(b':') => unexpected(bytes, at, Place::Inside),
+        // There is no colon, or no value.
+        _ => ends(bytes),
+    }
+}
+
+#[cold]
+fn ends(bytes: &[u8]) -> ScanError {
+    ScanError { offset: bytes.len(), problem: "unexpected end of text" }
+}
+
+/// Where a walk is in a document.
+enum Place {
+    Before,
+    Inside,
+    Behind,
+}
+
+/// Why the byte at this entry of the index may not be there.
+#[cold]
+#[inline(never)]
+fn unexpected(bytes: &[u8], at: u32, place: Place) -> ScanError {
+    let problem = match (bytes.get(at as usize).copied().unwrap_or(0), place) {
+        (b':', _) => "unexpected ':'",
+        (b',', _) => "unexpected ','",
+        (b'}' | b']', Place::Inside) => "unexpected closing bracket",
+        (b'}' | b']', _) => "closing bracket without an opening one",
+        (_, Place::Behind) => "unexpected text after the value",
+        (b'"', _) => "unexpected string",
+        (b'{' | b'[', _) => "unexpected opening bracket",
+        _ => "unexpected literal",
+    };
+    ScanError { offset: at as usize, problem }
 }
