@@ -391,7 +391,7 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn as_f64(self) -> Option<f64> {
         match self.kind() {
-            Kind::Number => self.raw().parse().ok(),
+            Kind::Number => short_whole(self.raw()).or_else(|| self.raw().parse().ok()),
             Kind::String => self.inner()?.parse().ok(),
             _ => None,
         }
@@ -423,6 +423,13 @@ impl<'a> Value<'a> {
         let quotes = usize::from(node.kind == Kind::String);
         (node.start as usize - quotes, node.end as usize + quotes)
     }
+}
+
+/// A number of a few digits and nothing else, as nearly all are: a float holds it exactly.
+fn short_whole(raw: &str) -> Option<f64> {
+    let digits = raw.as_bytes();
+    let is_short = (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+    is_short.then(|| digits.iter().fold(0_u64, |n, digit| 10 * n + u64::from(digit - b'0')) as f64)
 }
 
 /// Is `want` written as the longer `raw`? Only an escape makes a text longer, so they
