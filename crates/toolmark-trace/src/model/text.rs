@@ -32,9 +32,11 @@ pub struct Block {
 struct Layout {
     /// The line breaks, in order.
     breaks: Vec<u32>,
-    /// How many characters come before every [`Layout::STRIDE`]th byte; none where all
-    /// are ASCII. Counted when a place far behind the start of its line is asked for.
-    characters: OnceLock<Option<Vec<u32>>>,
+    /// Is every byte a character?
+    is_ascii: bool,
+    /// How many characters come before every [`Layout::STRIDE`]th byte. Counted when a
+    /// place far behind the start of its line is asked for.
+    characters: OnceLock<Vec<u32>>,
 }
 
 impl Layout {
@@ -45,24 +47,24 @@ impl Layout {
 
     fn new(bytes: &[u8]) -> Self {
         let breaks = memchr::memchr_iter(b'\n', bytes).map(|at| at as u32).collect();
-        Self { breaks, characters: OnceLock::new() }
+        Self { breaks, is_ascii: bytes.is_ascii(), characters: OnceLock::new() }
     }
 
-    fn counts(bytes: &[u8]) -> Option<Vec<u32>> {
-        if bytes.is_ascii() {
-            return None;
-        }
+    fn counts(bytes: &[u8]) -> Vec<u32> {
         let mut before = 0;
         let counts = bytes.chunks(Self::STRIDE).map(|chunk| {
             let here = before;
             before += characters(chunk);
             here
         });
-        Some(counts.collect())
+        counts.collect()
     }
 
     /// How many characters there are from one byte to another.
     fn characters_between(&self, bytes: &[u8], start: usize, end: usize) -> u32 {
+        if self.is_ascii {
+            return (end - start) as u32;
+        }
         if end - start <= Self::NEAR {
             return characters(&bytes[start..end]);
         }
@@ -72,7 +74,6 @@ impl Layout {
     /// How many characters come before a byte.
     fn characters_before(&self, bytes: &[u8], offset: usize) -> u32 {
         let counts = self.characters.get_or_init(|| Self::counts(bytes));
-        let Some(counts) = counts else { return offset as u32 };
         let Some(last) = counts.len().checked_sub(1) else { return 0 };
         let nearest = (offset / Self::STRIDE).min(last);
         counts[nearest] + characters(&bytes[nearest * Self::STRIDE..offset])
@@ -235,8 +236,18 @@ impl Text {
 #[inline]
 fn has_escape(bytes: &[u8]) -> bool {
     const SHORT: usize = 32;
-    match bytes.len() {
-        ..=SHORT => bytes.iter().fold(false, |found, byte| found | (*byte == b'\\')),
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    // Not zero where one of eight bytes is a backslash.
+    let among = |eight: &[u8; 8]| {
+        let zero = u64::from_le_bytes(*eight) ^ (ONES * b'\\' as u64);
+        zero.wrapping_sub(ONES) & !zero & (ONES << 7)
+    };
+    match (bytes.len(), bytes.last_chunk()) {
+        (..=SHORT, Some(last)) => {
+            let before = bytes.as_chunks().0.iter();
+            before.fold(among(last), |found, eight| found | among(eight)) != 0
+        }
+        (..=SHORT, None) => bytes.iter().any(|byte| *byte == b'\\'),
         _ => memchr::memchr(b'\\', bytes).is_some(),
     }
 }
@@ -425,6 +436,20 @@ fn as_str<S: serde::Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok,
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn escapes_are_found_wherever_they_are() {
+        for length in 0..40 {
+            let mut bytes = vec![b'[' | 0x80; length];
+            assert!(!super::has_escape(&bytes));
+            for at in 0..length {
+                bytes[at] = b'\\';
+                assert!(super::has_escape(&bytes), "{at} of {length}");
+                bytes[at] = [b'[', b']', 0xdc, 0][at % 4];
+                assert!(!super::has_escape(&bytes), "{at} of {length}");
+            }
+        }
+    }
+
     use super::*;
 
     #[test]
