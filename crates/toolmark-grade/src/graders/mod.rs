@@ -8,7 +8,7 @@ mod failure;
 mod finding;
 mod judge;
 
-pub use expect::{EXPECT, PlainExpect};
+pub use expect::{CallShapes, EXPECT, PlainExpect};
 pub use failure::FAILURE;
 pub use finding::{Axis, FINDING};
 pub use judge::JUDGE;

@@ -10,6 +10,7 @@ mod config;
 mod explain;
 mod quick;
 mod reading;
+mod shapes;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use toolmark_config::Span;
 
 pub use quick::PlainExpect;
+pub use shapes::CallShapes;
 
 /// `expect`, as the reference page has it.
 pub static EXPECT: GraderInfo = GraderInfo {

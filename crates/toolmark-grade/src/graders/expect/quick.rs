@@ -4,6 +4,7 @@
 //! arguments. Those are read without a tree; whatever else an expectation may have is
 //! left to [`build`](super::build), which also says what is wrong.
 
+use super::shapes::CallShapes;
 use super::{Expect, Leaf, Wanted};
 use crate::call_match::{
     Agents, ArgsMatch, ArgsRule, CallPattern, Expected, KeySpans, NamePattern, Parallel,
@@ -29,6 +30,12 @@ const USUAL_CALL: usize = 128;
 /// Room for more calls than this is not made before they are read.
 const MOST_ROOM: usize = 256;
 
+/// How calls before were written, and whether it matters where the keys are.
+struct Known<'s> {
+    shapes: &'s mut CallShapes,
+    keys: bool,
+}
+
 /// Which list a call stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
@@ -37,23 +44,28 @@ enum List {
 }
 
 /// A call as it is written.
-struct Written<'t> {
-    tool: &'t str,
-    args: Option<(Range<u32>, KeySpans)>,
-    how: Option<ArgsMatch>,
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) tool: Range<u32>,
+    pub(super) args: Option<(Range<u32>, KeySpans)>,
+    pub(super) how: Option<ArgsMatch>,
 }
 
 impl PlainExpect {
     /// Goes over an expectation. `None` where it is not plain, or where there is
     /// anything to say about it.
-    pub fn check(cursor: &mut Plain<'_>) -> Option<Self> {
-        read(cursor, &mut |_, _| {})
+    pub fn check(cursor: &mut Plain<'_, '_>, shapes: &mut CallShapes) -> Option<Self> {
+        read(cursor, &mut Known { shapes, keys: false }, &mut |_, _| {})
     }
 
     /// Builds the expectation the cursor is at; `text` is what the cursor goes over.
-    pub fn build(cursor: &mut Plain<'_>, text: &Arc<str>) -> Option<Arc<dyn Grader>> {
+    pub fn build(
+        cursor: &mut Plain<'_, '_>,
+        text: &Arc<str>,
+        shapes: &mut CallShapes,
+    ) -> Option<Arc<dyn Grader>> {
         let (mut ordered, mut any) = (Vec::new(), Vec::new());
-        let found = read(cursor, &mut |list, call| {
+        let found = read(cursor, &mut Known { shapes, keys: true }, &mut |list, call| {
             let patterns = match list {
                 List::Sequence => &mut ordered,
                 List::Calls => &mut any,
@@ -100,31 +112,33 @@ impl PlainExpect {
     }
 }
 
-fn pattern(text: &Arc<str>, call: Written<'_>) -> CallPattern {
+fn pattern(text: &Arc<str>, call: Written) -> CallPattern {
     let expected = call.args.map(|(args, keys)| Expected::written(text, args, keys));
     let args = ArgsRule { expected, how: call.how.unwrap_or_default(), ignore: Vec::new() };
-    CallPattern::with_args(NamePattern::word(call.tool), args)
+    let tool = text.get(call.tool.start as usize..call.tool.end as usize);
+    CallPattern::with_args(NamePattern::word(tool.unwrap_or_default()), args)
 }
 
 /// Reads an expectation and shows its calls.
-fn read<'t>(
-    cursor: &mut Plain<'t>,
-    show: &mut impl FnMut(List, Written<'t>),
+fn read(
+    cursor: &mut Plain<'_, '_>,
+    known: &mut Known<'_>,
+    show: &mut impl FnMut(List, Written),
 ) -> Option<PlainExpect> {
     let mut found = PlainExpect { has_sequence: false, has_calls: false, extras: Extras::Allowed };
     let mut keys = Keys::default();
     cursor.take(b'{')?;
     while let Some(key) = cursor.key(&mut keys)? {
         match key {
-            "sequence" => {
+            b"sequence" => {
                 found.has_sequence = true;
-                list(cursor, &mut |call| show(List::Sequence, call))?;
+                list(cursor, known, &mut |call| show(List::Sequence, call))?;
             }
-            "calls" => {
+            b"calls" => {
                 found.has_calls = true;
-                list(cursor, &mut |call| show(List::Calls, call))?;
+                list(cursor, known, &mut |call| show(List::Calls, call))?;
             }
-            "extras" => {
+            b"extras" => {
                 found.extras = match cursor.string()? {
                     "allow" => Extras::Allowed,
                     "forbid" => Extras::Forbidden,
@@ -137,34 +151,49 @@ fn read<'t>(
     (found.has_sequence || found.has_calls).then_some(found)
 }
 
-fn list<'t>(cursor: &mut Plain<'t>, show: &mut impl FnMut(Written<'t>)) -> Option<()> {
+fn list(
+    cursor: &mut Plain<'_, '_>,
+    known: &mut Known<'_>,
+    show: &mut impl FnMut(Written),
+) -> Option<()> {
     cursor.take(b'[')?;
     let mut items = 0;
     while cursor.item(items)? {
-        show(call(cursor)?);
+        show(match known.shapes.read(cursor, known.keys) {
+            Some(call) => call,
+            None => {
+                let start = *cursor;
+                let (call, how) = call(cursor)?;
+                known.shapes.add(&start, cursor.at(), &call, how);
+                call
+            }
+        });
         items += 1;
     }
     // An empty list is a mistake.
     (items > 0).then_some(())
 }
 
-fn call<'t>(cursor: &mut Plain<'t>) -> Option<Written<'t>> {
+/// Reads a call. Also says where it says how to compare.
+pub(super) fn call(cursor: &mut Plain<'_, '_>) -> Option<(Written, Option<usize>)> {
     if cursor.peek()? == b'"' {
-        return Some(Written { tool: name(cursor.string()?)?, args: None, how: None });
+        return Some((Written { tool: tool(cursor)?, args: None, how: None }, None));
     }
-    let (mut tool, mut args, mut how) = (None, None, None);
+    let (mut named, mut args, mut how, mut how_at) = (None, None, None, None);
     let mut keys = Keys::default();
     cursor.take(b'{')?;
     while let Some(key) = cursor.key(&mut keys)? {
         match key {
-            "tool" | "name" if tool.is_none() => tool = Some(name(cursor.string()?)?),
-            "args" if cursor.peek()? == b'{' => {
+            b"tool" | b"name" if named.is_none() => named = Some(tool(cursor)?),
+            b"args" if cursor.peek()? == b'{' => {
                 let start = cursor.at();
                 let mut spans = KeySpans::new();
                 cursor.skip_object(|key| spans.push(short(key)))?;
                 args = Some((short(start..cursor.at()), spans));
             }
-            "args_match" => {
+            b"args_match" => {
+                cursor.peek()?;
+                how_at = Some(cursor.at() + 1);
                 how = Some(match cursor.string()? {
                     "contains" => ArgsMatch::Contains,
                     "exact" => ArgsMatch::Exact,
@@ -177,7 +206,7 @@ fn call<'t>(cursor: &mut Plain<'t>) -> Option<Written<'t>> {
     }
     // How to compare what is not there is worth a warning.
     let is_complete = args.is_some() || how.is_none();
-    Some(Written { tool: tool.filter(|_| is_complete)?, args, how })
+    Some((Written { tool: named.filter(|_| is_complete)?, args, how }, how_at))
 }
 
 /// A place in a line, which is no longer than spans reach.
@@ -186,7 +215,14 @@ fn short(range: Range<usize>) -> Range<u32> {
     cut(range.start)..cut(range.end)
 }
 
+/// Where the name of a tool is.
+fn tool(cursor: &mut Plain<'_, '_>) -> Option<Range<u32>> {
+    let length = name(cursor.string()?)?.len();
+    let end = cursor.at() - 1;
+    Some(short(end - length..end))
+}
+
 /// The name of a tool, unless it is a regular expression or nothing.
-fn name(word: &str) -> Option<&str> {
+pub(super) fn name(word: &str) -> Option<&str> {
     (!word.starts_with('/') && !word.chars().all(char::is_whitespace)).then_some(word)
 }

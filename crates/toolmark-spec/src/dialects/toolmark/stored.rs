@@ -4,10 +4,10 @@ use super::case::{self, Defaults};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use toolmark_config::json;
-use toolmark_config::plain::{Keys, Plain};
-use toolmark_grade::graders::{EXPECT, PlainExpect};
+use toolmark_config::plain::{Keys, Plain, PlainText};
+use toolmark_grade::graders::{CallShapes, EXPECT, PlainExpect};
 use toolmark_grade::run_plan::RunSettings;
 use toolmark_grade::{
     Case, CaseReader, Facts, Graders, LoadOptions, Loading, Match, Planned, StoredCases,
@@ -21,6 +21,8 @@ struct Reader {
     defaults: Defaults,
     options: LoadOptions,
     graders: Graders,
+    /// How calls were written lately. Whoever reads takes them, and gives them back.
+    shapes: Mutex<CallShapes>,
 }
 
 /// The cases of a file, unless there is anything to say about one of them.
@@ -35,6 +37,7 @@ pub(super) fn open(
         defaults: defaults.clone(),
         options: loading.options.clone(),
         graders: loading.graders,
+        shapes: Mutex::default(),
     };
     let stored = StoredCases::open(path, Box::new(reader))?;
     (!stored.is_empty()).then(|| Arc::new(stored))
@@ -42,8 +45,10 @@ pub(super) fn open(
 
 impl CaseReader for Reader {
     fn facts<'l>(&self, line: &'l str, number: u32) -> Option<Facts<'l>> {
-        let check = |cursor: &mut Plain<'l>| PlainExpect::check(cursor).map(|_| ());
-        if let Some((plain, ())) = PlainCase::read(line, check) {
+        let plain = self.with_shapes(|shapes| {
+            PlainCase::read(line, |cursor| PlainExpect::check(cursor, shapes).map(|_| ()))
+        });
+        if let Some((plain, ())) = plain {
             let asks_judge = self.defaults.built.iter().any(Planned::asks_judge);
             let id = Cow::Borrowed(plain.id);
             return Some(Facts { id, prompt: None, traces: Vec::new(), asks_judge });
@@ -67,6 +72,15 @@ impl CaseReader for Reader {
 }
 
 impl Reader {
+    /// Lets somebody read with the shapes of calls before. Nobody waits for them.
+    fn with_shapes<T>(&self, read: impl FnOnce(&mut CallShapes) -> T) -> T {
+        let kept = || self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shapes = std::mem::take(&mut *kept());
+        let made = read(&mut shapes);
+        *kept() = shapes;
+        made
+    }
+
     /// Reads any case. `None` where there is anything to say about it.
     fn read(&self, line: &str, number: u32) -> Option<Case> {
         let node = json::tree(line)?;
@@ -80,8 +94,9 @@ impl Reader {
 
     /// Reads a case that only has an id and what is expected.
     fn quick(&self, line: &Arc<str>, number: u32) -> Option<Case> {
-        let build = |cursor: &mut Plain<'_>| PlainExpect::build(cursor, line);
-        let (plain, grader) = PlainCase::read(line, build)?;
+        let (plain, grader) = self.with_shapes(|shapes| {
+            PlainCase::read(line, |cursor| PlainExpect::build(cursor, line, shapes))
+        })?;
         let place = |at: usize| SpecPlace {
             file: Arc::clone(&self.file).into(),
             line: number,
@@ -136,9 +151,10 @@ impl<'l> PlainCase<'l> {
     /// Reads it; what is expected is read by others.
     fn read<T>(
         line: &'l str,
-        mut read: impl FnMut(&mut Plain<'l>) -> Option<T>,
+        mut read: impl FnMut(&mut Plain<'l, '_>) -> Option<T>,
     ) -> Option<(Self, T)> {
-        let mut cursor = Plain::new(line)?;
+        let text = PlainText::new(line)?;
+        let mut cursor = text.start();
         let (mut id, mut expect) = (None, None);
         let mut keys = Keys::default();
         cursor.peek()?;
@@ -146,8 +162,8 @@ impl<'l> PlainCase<'l> {
         cursor.take(b'{')?;
         while let Some(key) = cursor.key(&mut keys)? {
             match key {
-                "id" => id = Some(cursor.string()?),
-                "expect" => {
+                b"id" => id = Some(cursor.string()?),
+                b"expect" => {
                     cursor.peek()?;
                     expect = Some((cursor.at(), read(&mut cursor)?));
                 }

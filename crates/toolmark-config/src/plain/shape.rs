@@ -1,0 +1,271 @@
+//! Values that differ only in their scalars.
+//!
+//! Programs write the same keys in the same order over and over. A value that was read
+//! once leaves its [`Shape`] behind: what stands between its texts, numbers and words.
+//! Another value that fits the shape is as plain, and where everything is in it is known
+//! without looking at its keys again.
+
+use super::{Plain, Text, number};
+use std::ops::Range;
+
+/// Values with more scalars than fit between so many pieces have no shape.
+const MAX_PIECES: usize = 32;
+
+/// What a value has in common with those that differ from it in scalars only: pieces of
+/// text, each in steps of up to eight bytes.
+#[derive(Debug, Default)]
+pub struct Shape {
+    steps: Vec<Step>,
+    /// How many pieces there are.
+    pieces: usize,
+}
+
+/// Up to eight bytes that all values have.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    bytes: u64,
+    /// Which of them count.
+    mask: u64,
+    length: u32,
+    behind: Behind,
+}
+
+/// What stands behind a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// More of the same piece, or what is not of the value any more.
+    Same,
+    /// The inside of a string.
+    Text,
+    Number,
+    /// `true`, `false` or `null`.
+    Word,
+}
+
+/// Where the pieces of a shape begin in a text.
+#[derive(Debug, Default)]
+pub struct Pieces([u32; MAX_PIECES]);
+
+/// A place in all values of a shape.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    piece: usize,
+    behind: u32,
+}
+
+impl Pieces {
+    /// Where this place is in the text.
+    #[must_use]
+    #[inline]
+    pub fn at(&self, place: Place) -> u32 {
+        self.0.get(place.piece).map_or(0, |start| start.wrapping_add(place.behind))
+    }
+}
+
+impl Shape {
+    /// The shape of the value from the cursor to `end`, which has been gone over, and its
+    /// pieces. The string at `fixed` is the same in all values.
+    #[must_use]
+    pub fn of(value: &Plain<'_, '_>, end: usize, fixed: Option<usize>) -> Option<(Self, Pieces)> {
+        let text = value.text();
+        let mut shape = Self::default();
+        let mut starts = Pieces::default();
+        let (mut at, mut from) = (value.at, value.at);
+        while at < end {
+            let (start, behind, next) = match text.byte(at)? {
+                b'"' => {
+                    let close = text.end_of_string(at + 1)?;
+                    let is_key = matches!(text.next(close + 1), Some((_, b':')));
+                    if is_key || fixed == Some(at + 1) {
+                        at = close + 1;
+                        continue;
+                    }
+                    (at + 1, Behind::Text, close)
+                }
+                b'{' | b'}' | b'[' | b']' | b',' | b':' | b' ' => {
+                    at += 1;
+                    continue;
+                }
+                b't' | b'f' | b'n' => (at, Behind::Word, text.any_word(at)?),
+                _ => (at, Behind::Number, number(text.bytes, at)?),
+            };
+            *starts.0.get_mut(shape.pieces)? = from as u32;
+            shape.add(text.bytes.get(from..start)?, behind)?;
+            // The quote behind a text is of the next piece.
+            (at, from) = (next + usize::from(behind == Behind::Text), next);
+        }
+        *starts.0.get_mut(shape.pieces)? = from as u32;
+        shape.add(text.bytes.get(from..end)?, Behind::Same)?;
+        Some((shape, starts))
+    }
+
+    /// Only a scalar alone has a piece with nothing in it, and no shape.
+    fn add(&mut self, piece: &[u8], behind: Behind) -> Option<()> {
+        self.steps.extend(piece.chunks(8).map(|part| Step {
+            bytes: up_to_eight(part),
+            mask: u64::MAX >> (64 - 8 * part.len()),
+            length: part.len() as u32,
+            behind: Behind::Same,
+        }));
+        self.steps.last_mut().filter(|_| !piece.is_empty())?.behind = behind;
+        self.pieces += 1;
+        Some(())
+    }
+
+    /// Where a byte is that no scalar holds; `pieces` are those of the value it is in.
+    #[must_use]
+    pub fn place(&self, pieces: &Pieces, at: usize) -> Option<Place> {
+        let starts = pieces.0.get(..self.pieces)?;
+        let piece = starts.partition_point(|start| *start as usize <= at).checked_sub(1)?;
+        Some(Place { piece, behind: (at as u32).checked_sub(*starts.get(piece)?)? })
+    }
+
+    /// Goes over a value that fits, and says where its pieces are.
+    #[inline]
+    pub fn fit(&self, cursor: &mut Plain<'_, '_>, pieces: &mut Pieces) -> Option<()> {
+        let text = cursor.text();
+        let mut at = cursor.at;
+        let mut starts = pieces.0.iter_mut();
+        *starts.next()? = at as u32;
+        for step in &self.steps {
+            let eight = match text.bytes.get(at..at + 8).and_then(|rest| rest.first_chunk()) {
+                Some(eight) => u64::from_le_bytes(*eight),
+                None => last_bytes(text.bytes, at),
+            };
+            if (eight ^ step.bytes) & step.mask != 0 {
+                return None;
+            }
+            at += step.length as usize;
+            at = match step.behind {
+                Behind::Same => continue,
+                Behind::Text => text.end_of_string(at)?,
+                Behind::Number => number(text.bytes, at)?,
+                Behind::Word => text.any_word(at)?,
+            };
+            *starts.next()? = at as u32;
+        }
+        cursor.at = at;
+        Some(())
+    }
+}
+
+/// The last bytes of a text; behind its end they are zero, which no JSON has.
+#[cold]
+#[inline(never)]
+fn last_bytes(bytes: &[u8], at: usize) -> u64 {
+    up_to_eight(bytes.get(at..).unwrap_or_default())
+}
+
+/// Bytes as a word; there are no more than eight.
+fn up_to_eight(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+impl Text<'_> {
+    #[inline]
+    fn any_word(self, at: usize) -> Option<usize> {
+        match self.byte(at)? {
+            b't' => self.word(at, b"true"),
+            b'f' => self.word(at, b"false"),
+            _ => self.word(at, b"null"),
+        }
+    }
+}
+
+impl<'t> Plain<'t, '_> {
+    /// A part of the text.
+    #[must_use]
+    #[inline]
+    pub fn slice(&self, range: &Range<u32>) -> Option<&'t str> {
+        self.text.get(range.start as usize..range.end as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PlainText;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shape(text: &str) -> (Shape, Pieces) {
+        let whole = PlainText::new(text).unwrap();
+        let mut cursor = whole.start();
+        cursor.skip().unwrap();
+        Shape::of(&whole.start(), cursor.at(), None).unwrap()
+    }
+
+    fn fits(shape: &Shape, text: &str) -> Option<usize> {
+        let whole = PlainText::new(text)?;
+        let mut cursor = whole.start();
+        shape.fit(&mut cursor, &mut Pieces::default()).map(|()| cursor.at())
+    }
+
+    #[test]
+    fn scalars_may_differ_and_nothing_else() {
+        let (shape, _) = shape(r#"{"a": "x", "b":[1,true,"y"],"c":{}}"#);
+        for (other, is_fit) in [
+            (r#"{"a": "x", "b":[1,true,"y"],"c":{}}"#, true),
+            (r#"{"a": "", "b":[-2.5,null,"{}, é"],"c":{}} and more"#, true),
+            (r#"{"a": "x","b":[1,true,"y"],"c":{}}"#, false),
+            (r#"{"b": "x", "b":[1,true,"y"],"c":{}}"#, false),
+            (r#"{"a": "x", "b":[1e3,true,"y"],"c":{}}"#, false),
+            (r#"{"a": "x", "b":[01,true,"y"],"c":{}}"#, false),
+            (r#"{"a": "x", "b":[1,truly,"y"],"c":{}}"#, false),
+            (r#"{"a": "x", "b":["1",true,"y"],"c":{}}"#, false),
+            (r#"{"a": "x", "b":[1,true,"y","z"],"c":{}}"#, false),
+            (r#"{"a": "x", "b":[1,true,"y"],"c":{}"#, false),
+            (r#"{"a": "x"#, false),
+            ("", false),
+        ] {
+            assert_eq!(fits(&shape, other).is_some(), is_fit, "{other}");
+        }
+    }
+
+    #[test]
+    fn not_everything_has_a_shape() {
+        let many = format!("[{}]", ["1"; MAX_PIECES].join(","));
+        for text in ["1", "true", &many] {
+            let whole = PlainText::new(text).unwrap();
+            assert!(Shape::of(&whole.start(), text.len(), None).is_none(), "{text}");
+        }
+        assert!(fits(&shape(r#""a""#).0, r#""b""#).is_some());
+        assert!(fits(&shape("{}").0, "{}").is_some());
+    }
+
+    #[test]
+    fn places_are_found_again() {
+        let text = r#"[{"a":"long text","b":5}, 7]"#;
+        let (shape, pieces) = shape(text);
+        let place = |word: &str| shape.place(&pieces, text.find(word).unwrap()).unwrap();
+        let (b, list) = (place("b\":"), place("]"));
+        let other = r#"[{"a":"","b":123456}, 7.25]"#;
+        let whole = PlainText::new(other).unwrap();
+        let mut found = Pieces::default();
+        shape.fit(&mut whole.start(), &mut found).unwrap();
+        assert_eq!(other.find("b\":"), Some(found.at(b) as usize));
+        assert_eq!(other.find(']'), Some(found.at(list) as usize));
+    }
+
+    proptest! {
+        /// What fits a shape is what is plain, up to the same place.
+        #[test]
+        fn it_takes_nothing_that_is_not_plain(
+            text in r#"\{("a":("[ab]{0,3}"|[0-9]{1,2}|true|\[1?\]),?){1,3}\}"#,
+            other in r#"\{("[ab]":("[ab]{0,3}"|[0-9e]{1,2}|true|null|\[1?\]),?){1,3}\}"#,
+        ) {
+            let Some(whole) = PlainText::new(&text) else { return Ok(()) };
+            let mut cursor = whole.start();
+            if cursor.skip().is_none() {
+                return Ok(());
+            }
+            let (shape, _) = Shape::of(&whole.start(), cursor.at(), None).unwrap();
+            prop_assert_eq!(fits(&shape, &text), Some(cursor.at()));
+            if let Some(end) = fits(&shape, &other) {
+                let whole = PlainText::new(&other).unwrap();
+                let mut cursor = whole.start();
+                prop_assert!(cursor.skip().is_some(), "{} {}", text, other);
+                prop_assert_eq!(cursor.at(), end);
+            }
+        }
+    }
+}

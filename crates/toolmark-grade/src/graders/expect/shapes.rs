@@ -1,0 +1,200 @@
+//! The shapes of calls that were read lately.
+
+use super::quick::{Written, name};
+use crate::call_match::{ArgsMatch, KeySpans};
+use smallvec::SmallVec;
+use std::ops::Range;
+use toolmark_config::plain::{Pieces, Place, Plain, Shape};
+
+/// So many shapes are kept.
+const KEPT: usize = 8;
+
+/// So many more calls than those that fit may be without a shape before it is no longer
+/// worth it to look for one.
+const PATIENCE: usize = 64;
+
+/// The shapes of the calls of expectations that were read lately: most calls in a file
+/// are written like one of those before.
+#[derive(Debug, Default)]
+pub struct CallShapes {
+    /// Those that fit often come first.
+    kept: Vec<CallShape>,
+    pieces: Pieces,
+    fitted: usize,
+    missed: usize,
+}
+
+/// A call, and where everything is in it.
+#[derive(Debug)]
+struct CallShape {
+    shape: Shape,
+    tool: Range<Place>,
+    args: Option<Range<Place>>,
+    keys: SmallVec<[Range<Place>; 4]>,
+    how: Option<ArgsMatch>,
+}
+
+impl CallShapes {
+    /// Reads the call the cursor is at, where it is like one before it. Where the keys of
+    /// its arguments are is only said to those who ask.
+    #[inline]
+    pub(super) fn read(&mut self, cursor: &mut Plain<'_, '_>, keys: bool) -> Option<Written> {
+        if !self.is_worth_it() {
+            return None;
+        }
+        let (start, pieces) = (*cursor, &mut self.pieces);
+        let found = self.kept.iter().position(|call| call.shape.fit(cursor, pieces).is_some());
+        let call =
+            found.and_then(|found| self.kept.get(found)?.written(cursor, &self.pieces, keys));
+        match (found, &call) {
+            (Some(found), Some(_)) => {
+                self.fitted += 1;
+                if let Some(before) = found.checked_sub(1) {
+                    self.kept.swap(before, found);
+                }
+            }
+            _ => {
+                *cursor = start;
+                self.missed += 1;
+            }
+        }
+        call
+    }
+
+    fn is_worth_it(&self) -> bool {
+        self.missed <= self.fitted + PATIENCE
+    }
+
+    /// Remembers the shape of a call that was read from the cursor to `end`. How it is
+    /// compared is written at `how`.
+    pub(super) fn add(
+        &mut self,
+        start: &Plain<'_, '_>,
+        end: usize,
+        call: &Written,
+        how: Option<usize>,
+    ) {
+        let shape = self.is_worth_it().then(|| CallShape::of(start, end, call, how)).flatten();
+        if let Some(shape) = shape {
+            self.kept.truncate(KEPT - 1);
+            self.kept.push(shape);
+        }
+    }
+}
+
+impl CallShape {
+    fn of(start: &Plain<'_, '_>, end: usize, call: &Written, how: Option<usize>) -> Option<Self> {
+        let (shape, pieces) = Shape::of(start, end, how)?;
+        let place = |range: &Range<u32>| {
+            let start = shape.place(&pieces, range.start as usize)?;
+            Some(start..shape.place(&pieces, range.end as usize)?)
+        };
+        let tool = place(&call.tool)?;
+        let (args, keys) = match &call.args {
+            None => (None, SmallVec::new()),
+            Some((args, keys)) => {
+                (Some(place(args)?), keys.iter().map(place).collect::<Option<_>>()?)
+            }
+        };
+        Some(Self { shape, tool, args, keys, how: call.how })
+    }
+
+    /// A call of this shape.
+    #[inline]
+    fn written(&self, text: &Plain<'_, '_>, pieces: &Pieces, keys: bool) -> Option<Written> {
+        let at = |range: &Range<Place>| pieces.at(range.start)..pieces.at(range.end);
+        let tool = at(&self.tool);
+        name(text.slice(&tool)?)?;
+        let mut spans = KeySpans::new();
+        if keys {
+            self.keys.iter().for_each(|key| spans.push(at(key)));
+        }
+        let args = self.args.as_ref().map(|args| (at(args), spans));
+        Some(Written { tool, args, how: self.how })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quick::call;
+    use super::*;
+    use proptest::prelude::*;
+    use toolmark_config::plain::PlainText;
+
+    /// A call and the place behind it.
+    type Read = Option<(Written, usize)>;
+
+    fn alone(text: &str, shapes: &mut CallShapes) -> Read {
+        let whole = PlainText::new(text)?;
+        let mut cursor = whole.start();
+        let (written, how) = call(&mut cursor)?;
+        shapes.add(&whole.start(), cursor.at(), &written, how);
+        Some((written, cursor.at()))
+    }
+
+    fn by_shape(text: &str, shapes: &mut CallShapes) -> Read {
+        let whole = PlainText::new(text)?;
+        let mut cursor = whole.start();
+        let read = shapes.read(&mut cursor, true);
+        assert_eq!(read.is_none(), cursor.at() == 0, "{text}");
+        read.map(|written| (written, cursor.at()))
+    }
+
+    #[test]
+    fn a_call_like_one_before() {
+        let mut shapes = CallShapes::default();
+        let first = r#"{"tool":"a","args":{"k":1,"l":["x"]},"args_match":"exact"}"#;
+        assert_eq!(by_shape(first, &mut shapes), None);
+        let read = alone(first, &mut shapes);
+        assert_eq!(by_shape(first, &mut shapes), read);
+        for (other, is_like) in [
+            (r#"{"tool":"long name","args":{"k":-5.25,"l":[""]},"args_match":"exact"}]"#, true),
+            (r#"{"tool":"a","args":{"k":1,"l":["x"]},"args_match":"within"}"#, false),
+            (r#"{"tool":"/a/","args":{"k":1,"l":["x"]},"args_match":"exact"}"#, false),
+            (r#"{"tool":" ","args":{"k":1,"l":["x"]},"args_match":"exact"}"#, false),
+            (r#"{"tool":"a","args":{"k":1,"k":["x"]},"args_match":"exact"}"#, false),
+        ] {
+            let read = by_shape(other, &mut shapes);
+            assert_eq!(read.is_some(), is_like, "{other}");
+            if is_like {
+                assert_eq!(read, alone(other, &mut CallShapes::default()));
+            }
+        }
+    }
+
+    #[test]
+    fn calls_that_are_never_alike_are_given_up_on() {
+        let mut shapes = CallShapes::default();
+        for n in 0..=PATIENCE {
+            let text = format!(r#"{{"tool":"a","args":{{"k{n}":1}}}}"#);
+            assert_eq!(by_shape(&text, &mut shapes), None);
+            assert!(alone(&text, &mut shapes).is_some());
+            assert!(shapes.kept.len() <= KEPT);
+        }
+        let text = format!(r#"{{"tool":"a","args":{{"k{PATIENCE}":1}}}}"#);
+        assert_eq!(by_shape(&text, &mut shapes), None);
+    }
+
+    const CALL: &str = concat!(
+        r#"\{"(tool|name)": ?"[ab/ ]{0,2}"(,"args":\{("[ab]":(""|"[ab]{1,9}"|1|-2.5|null|"#,
+        r#"\["x"\]|\{"c":true\})(,"[ab]":("[ab]"|\[\])){0,2})?\}(,"args_match":"(exact|within)")?)?\}"#,
+    );
+
+    proptest! {
+        /// Whatever was read before, a call is read as it is read alone.
+        #[test]
+        fn shapes_say_what_the_call_says(texts in prop::collection::vec(CALL, 1..20)) {
+            let mut shapes = CallShapes::default();
+            for text in &texts {
+                let wanted = alone(text, &mut CallShapes::default());
+                match by_shape(text, &mut shapes) {
+                    Some(read) => prop_assert_eq!(Some(read), wanted),
+                    None => {
+                        prop_assert_eq!(&alone(text, &mut shapes), &wanted);
+                        prop_assert_eq!(by_shape(text, &mut shapes), wanted);
+                    }
+                }
+            }
+        }
+    }
+}
