@@ -5,12 +5,12 @@
 //! value. Only what is left is looked at call by call.
 
 use super::name::{NamePattern, Prefixes};
-use super::{CallPattern, CallTable, Lack, Truth};
+use super::{CallPattern, CallTable, Lack, Made, Truth};
 use crate::engine::{Column, TooLarge};
 use serde_json::Value;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
-use toolmark_trace::{Call, Fact};
+use toolmark_trace::Fact;
 
 /// The most pairs of pattern and call that are kept: 256 MB of bits.
 const MOST_PAIRS: usize = 1 << 31;
@@ -211,7 +211,7 @@ impl Filling<'_, '_> {
     fn ask(&mut self, number: u32, call: usize, name: Truth) -> Result<(), TooLarge> {
         let pattern = self.patterns[number as usize];
         let number = number as usize;
-        self.work += cost(pattern, self.table.calls()[call].seen.call);
+        self.work += cost(pattern, &self.table.calls()[call]);
         if self.work > MOST_WORK {
             return Err(TooLarge);
         }
@@ -237,8 +237,13 @@ impl Filling<'_, '_> {
 }
 
 /// What it costs to lay a pattern against a call.
-fn cost(pattern: &CallPattern, call: &Call) -> usize {
-    let args = call.args.as_ref().map_or(0, |args| args.source().raw().len());
+fn cost(pattern: &CallPattern, made: &Made<'_>) -> usize {
+    let call = made.seen.call;
+    let args = match (made.args, &call.args) {
+        (Some(text), _) => text.len(),
+        (None, Some(args)) => args.source().raw().len(),
+        (None, None) => 0,
+    };
     let result = match pattern.result() {
         None => 0,
         Some(_) => {

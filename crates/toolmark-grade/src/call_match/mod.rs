@@ -241,8 +241,8 @@ impl CallPattern {
         }
         if conditions.is_empty()
             && self.args.ignore.is_empty()
-            && let (Some(expected), Some(args)) = (&self.args.expected, &made.seen.call.args)
-            && let Some(is_met) = table.is_met(expected, self.args.how, args)
+            && let Some(expected) = &self.args.expected
+            && let Some(is_met) = table.is_met(expected, self.args.how, made)
         {
             return Truth::of(is_met);
         }

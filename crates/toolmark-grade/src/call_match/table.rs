@@ -5,6 +5,7 @@ use super::{ArgsMatch, Expected};
 use crate::engine::{Batches, Column};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use toolmark_outcome::{CallRef, Evidence, Role};
@@ -41,6 +42,8 @@ pub struct Made<'a> {
     pub seen: Seen<'a>,
     /// What its trajectory could not tell.
     pub fidelity: Fidelity,
+    /// The text of its arguments, unless it has to be decoded.
+    pub args: Option<&'a str>,
     /// The number of its tool's name.
     pub name: u32,
     /// Whose call it is: 0 for the agent itself, then sub-agents.
@@ -148,9 +151,13 @@ impl<'a> CallTable<'a> {
         &self,
         expected: &Expected,
         how: ArgsMatch,
-        args: &Payload,
+        made: &Made<'_>,
     ) -> Option<bool> {
-        expected.is_met(how, &args.raw(), &mut self.scanner.borrow_mut())
+        match (made.args, &made.seen.call.args) {
+            (Some(args), _) => expected.is_met(how, args, &self.scanner),
+            (None, Some(args)) => expected.is_met(how, &args.raw(), &self.scanner),
+            (None, None) => None,
+        }
     }
 
     /// How texts name a call: "call 3 `book`".
@@ -229,7 +236,11 @@ impl<'a> Filler<'a> {
             }
             let name = self.names.add(&seen.call.name);
             let fidelity = trajectory.fidelity;
-            self.made.push(Made { seen: *seen, fidelity, name, lane, is_batched });
+            let args = match seen.call.args.as_ref().map(Payload::raw) {
+                Some(Cow::Borrowed(text)) => Some(text),
+                _ => None,
+            };
+            self.made.push(Made { seen: *seen, fidelity, args, name, lane, is_batched });
             started.extend(children.take(seen.call));
             // What a response started stands behind all calls of the response.
             let next = calls.get(at + 1);
