@@ -55,14 +55,14 @@ pub(crate) fn as_shell(text: &str) -> Option<String> {
     let plain = without_carets(text);
     let ends = |b: &u8| matches!(b, b'&' | b'|' | b'\n' | b';' | b'(');
     let is_one = || {
-        let parts = plain.as_bytes().split(ends).map(std::str::from_utf8);
-        parts.flatten().any(is_command)
+        let mut parts = plain.as_bytes().split(ends).map(std::str::from_utf8);
+        may_be_of_windows(plain.as_bytes()) && parts.any(|part| part.is_ok_and(is_command))
     };
     let has_variable = plain.match_indices('$').any(|(at, _)| {
         let name = plain.get(at + 1..at + 5);
         name.is_some_and(|name| name.eq_ignore_ascii_case("env:"))
     });
-    if !has_variable && !(may_be_of_windows(plain.as_bytes()) && is_one()) {
+    if !has_variable && !is_one() {
         return None;
     }
     let plain = without_loops(&plain);
