@@ -401,7 +401,7 @@ fn other_than_digits(word: u64) -> u64 {
     // Digits are 0 to 9 here, and of the others those that are ASCII get the highest bit
     // by the addition, which carries nothing on to the next byte.
     let value = word ^ (ONES * b'0' as u64);
-    ((value & (ONES * 0x7f)) + ONES * 0x76 | value) & (ONES << 7)
+    (((value & (ONES * 0x7f)) + ONES * 0x76) | value) & (ONES << 7)
 }
 
 #[cfg(test)]

@@ -247,7 +247,7 @@ fn has_escape(bytes: &[u8]) -> bool {
             let before = bytes.as_chunks().0.iter();
             before.fold(among(last), |found, eight| found | among(eight)) != 0
         }
-        (..=SHORT, None) => bytes.iter().any(|byte| *byte == b'\\'),
+        (..=SHORT, None) => bytes.contains(&b'\\'),
         _ => memchr::memchr(b'\\', bytes).is_some(),
     }
 }
