@@ -436,21 +436,21 @@ fn as_str<S: serde::Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok,
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn escapes_are_found_wherever_they_are() {
         for length in 0..40 {
             let mut bytes = vec![b'[' | 0x80; length];
-            assert!(!super::has_escape(&bytes));
+            assert!(!has_escape(&bytes));
             for at in 0..length {
                 bytes[at] = b'\\';
-                assert!(super::has_escape(&bytes), "{at} of {length}");
+                assert!(has_escape(&bytes), "{at} of {length}");
                 bytes[at] = [b'[', b']', 0xdc, 0][at % 4];
-                assert!(!super::has_escape(&bytes), "{at} of {length}");
+                assert!(!has_escape(&bytes), "{at} of {length}");
             }
         }
     }
-
-    use super::*;
 
     #[test]
     fn a_text_knows_its_place() {
