@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 const HOOK: &str = env!("CARGO_BIN_EXE_toolmark-hook");
 
@@ -38,14 +40,23 @@ fn asked(program: &Path, policy: &str, tool: &str, args: &Value) -> (String, Str
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("policy.yaml");
     fs::write(&file, policy).unwrap();
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(["--log", "off"])
         .env("HOME", "/nonexistent")
         .env("TOOLMARK_GUARD_POLICY", &file)
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stdout(Stdio::piped());
+    // A program that was just copied may still be open for writing in a process that
+    // another test is starting.
+    let mut child = loop {
+        match command.spawn() {
+            Err(busy) if busy.kind() == ErrorKind::ExecutableFileBusy => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            started => break started.unwrap(),
+        }
+    };
     let payload = json!({"tool": tool, "args": args, "host": "plain"}).to_string();
     child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -5,6 +5,8 @@ use crate::root;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The issues by id, each with everything that `toolmark feed` says of it.
 fn sorted(issues: &Value) -> Vec<Value> {
@@ -13,18 +15,31 @@ fn sorted(issues: &Value) -> Vec<Value> {
     issues
 }
 
+/// What is shown of the issues otherwise than `toolmark feed` prints it.
+fn difference(shown: &[Value], printed: &[Value]) -> Option<String> {
+    if shown.len() != printed.len() {
+        return Some(format!("{} issues instead of {}", shown.len(), printed.len()));
+    }
+    shown.iter().zip(printed).find_map(|(shown, printed)| {
+        let mut fields = printed.as_object().unwrap().iter();
+        let (field, value) = fields.find(|(field, value)| &shown[field] != *value)?;
+        Some(format!("{field} of {}: {} instead of {value}", printed["title"], shown[field]))
+    })
+}
+
+/// Asks until both say the same: calls are counted before they are concluded.
 fn assert_same(served: &Served, home: &Path, folder: &str) {
-    let shown = sorted(&served.get("/api/v1/issues?limit=1000").json()["items"]);
     let printed =
         binary().args(["feed", "--format", "json", folder]).env("HOME", home).output().unwrap();
     let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
     let printed = sorted(&printed["issues"]);
     assert!(!printed.is_empty());
-    assert_eq!(shown.len(), printed.len());
-    for (shown, printed) in shown.iter().zip(&printed) {
-        for (field, value) in printed.as_object().unwrap() {
-            assert_eq!(&shown[field], value, "{field} of {}", printed["title"]);
-        }
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        let shown = sorted(&served.get("/api/v1/issues?limit=1000").json()["items"]);
+        let Some(difference) = difference(&shown, &printed) else { return };
+        assert!(Instant::now() < end, "{difference}");
+        thread::sleep(Duration::from_millis(20));
     }
 }
 
