@@ -39,26 +39,8 @@ impl Head {
 
 /// Appends up to `n` bytes; true at the end of the stream.
 pub(crate) fn fill(from: &mut dyn Read, to: &mut Vec<u8>, n: usize) -> io::Result<bool> {
-    let mut filled = to.len();
-    let end = filled.saturating_add(n);
-    let done = loop {
-        if filled >= end {
-            break Ok(false);
-        }
-        if filled == to.len() {
-            // A block is asked for as a whole, which costs less than the many small reads
-            // of `read_to_end`, even with the zeros that are written first.
-            to.resize(end.min(filled + BLOCK_SIZE), 0);
-        }
-        match from.read(to.get_mut(filled..).unwrap_or_default()) {
-            Ok(0) => break Ok(true),
-            Ok(got) => filled += got,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => break Err(error),
-        }
-    };
-    to.truncate(filled);
-    done
+    let got = from.take(n as u64).read_to_end(to)?;
+    Ok(got < n)
 }
 
 /// Decompresses, twice at most (a `.gz` of a `.zst` is somebody's mistake, not an attack).
