@@ -113,16 +113,15 @@ impl Spool {
 
     fn read_memory(&self, mut at: u64, mut length: usize, out: &mut Vec<u8>) -> io::Result<()> {
         let first = self.memory.partition_point(|block| block.start <= at).saturating_sub(1);
-        for block in self.memory.get(first..).unwrap_or_default() {
+        let mut blocks = self.memory.iter().skip(first);
+        while length > 0 {
+            let block = blocks.next().ok_or_else(gone)?;
             let found = block.get(at, length).ok_or_else(gone)?;
             out.extend_from_slice(found);
             at += found.len() as u64;
             length -= found.len();
-            if length == 0 {
-                break;
-            }
         }
-        if length == 0 { Ok(()) } else { Err(gone()) }
+        Ok(())
     }
 }
 
@@ -155,5 +154,11 @@ mod tests {
         spool.read_block(3, all.len() - 5, &mut out).unwrap();
         assert!(out == all[3..all.len() - 2]);
         assert!(spool.read_block(3, all.len(), &mut Vec::new()).is_err());
+        // Of the file alone, and of memory alone.
+        for at in [5, all.len() - 100] {
+            let mut out = Vec::new();
+            spool.read_block(at as u64, 50, &mut out).unwrap();
+            assert!(out == all[at..at + 50]);
+        }
     }
 }
