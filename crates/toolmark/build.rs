@@ -1,6 +1,10 @@
-//! Links `toolmark-hook` statically and at a fixed address where that is simply
-//! possible: it runs before every call of an agent, and the dynamic linker would
-//! take longer than its work. Elsewhere it is linked like `toolmark`.
+//! Links the programs so that they start quickly, where that is simply possible.
+//!
+//! Both are linked at a fixed address: the tables of `toolmark` hold more than 100,000
+//! pointers, which would all be adjusted at every start. `toolmark-hook` runs before
+//! every call of an agent and is also linked statically, because the dynamic linker would
+//! take longer than its work. `toolmark` is not: it looks up hosts, which the C library
+//! does with shared libraries.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,6 +26,7 @@ const LIBRARIES: [(&str, &[&str]); 7] = [
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let Some(linker) = plain_linker() else { return };
+    println!("cargo::rustc-link-arg-bin=toolmark=-no-pie");
     if let Ok(directory) = write_libraries(&linker) {
         for argument in [&*format!("-L{}", directory.display()), "-static", "-no-pie"] {
             println!("cargo::rustc-link-arg-bin=toolmark-hook={argument}");
