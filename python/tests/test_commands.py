@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import toolmark
-from toolmark import _tables
+from toolmark import _run, _tables
 
 
 def test_stats_has_a_row_per_file(samples: Path) -> None:
@@ -160,6 +164,19 @@ sys.exit(1)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+def test_a_row_may_be_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = f"""for length in (1, {3 * _run.BLOCK}, 2, {_run.BLOCK}, 3):
+    sys.stdout.write('{{"type":"finding","message":"' + "é" * length + '"}}\\n')
+print('{{"type":"scorecard","verdict":"fail"}}')
+sys.exit(1)
+"""
+    stand_in(tmp_path, script, monkeypatch)
+    rows = toolmark.check("sessions/")
+    assert [len(row["message"]) for row in rows] == [1, 3 * _run.BLOCK, 2, _run.BLOCK, 3]
+    assert rows.verdict == "fail"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
 def test_a_binary_that_is_killed_is_not_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = """sys.stdout.write('{"type":"finding","code":"S101"}\\\\n{"type":"fin')
 sys.stdout.flush()
@@ -173,3 +190,59 @@ os.kill(os.getpid(), 9)
 def test_rows_are_the_same_with_and_without_orjson() -> None:
     line = '{"a":[1,2.5,null,true,"é\\u2028…"],"big":18446744073709551615,"in":{"b":{}}}'.encode()
     assert _tables._parse(line) == _tables._parse_plain(line) == json.loads(line)
+
+
+@pytest.mark.parametrize("is_collecting", [True, False])
+def test_the_collector_runs_again_after_the_last_thread(
+    is_collecting: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    was_collecting = gc.isenabled()
+    together = threading.Barrier(2)
+    first_left = threading.Event()
+    seen: list[bool] = []
+
+    def parse(text: bytes) -> list[dict[str, Any]]:
+        # Both threads are inside. One leaves, and the other must still be left alone.
+        together.wait(10)
+        if text == b"[first]":
+            return []
+        assert first_left.wait(10)
+        seen.append(gc.isenabled())
+        return []
+
+    def first() -> None:
+        _tables.RowReader(None, None).take(b"first")
+        first_left.set()
+
+    monkeypatch.setattr(_tables, "_parse", parse)
+    (gc.enable if is_collecting else gc.disable)()
+    try:
+        other = threading.Thread(target=first)
+        other.start()
+        _tables.RowReader(None, None).take(b"second")
+        other.join()
+        assert (seen, gc.isenabled()) == ([False], is_collecting)
+        monkeypatch.setattr(_tables, "_parse", json.loads)
+        with pytest.raises(ValueError):
+            _tables.RowReader(None, None).take(b"{")
+        assert gc.isenabled() == is_collecting
+    finally:
+        (gc.enable if was_collecting else gc.disable)()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_has_its_collector() -> None:
+    script = """import gc, os
+from toolmark import _tables
+with _tables._COLLECTION_PAUSED:
+    # As if another thread were inside, and this one forked.
+    child = os.fork()
+    if child == 0:
+        was_freed = gc.isenabled()
+        _tables.RowReader(None, None).take(b"{}")
+        os._exit(0 if was_freed and gc.isenabled() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+assert gc.isenabled()
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)

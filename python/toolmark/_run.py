@@ -15,14 +15,15 @@ Paths = Union[Path, Iterable[Path]]
 #: What to do about files, or lines of files, that cannot be read.
 Unread = Literal["raise", "warn", "ignore"]
 
-#: Takes lines of output as they come.
-TakeLines = Callable[[Sequence[bytes]], None]
+#: Takes whole lines of output as they come, without the end of the last one.
+TakeLines = Callable[[bytes], None]
 
 #: So many bytes of names fit on a command line everywhere; Windows takes the fewest.
 MAX_NAMES = 30_000 if os.name == "nt" else 1_000_000
 
-#: Lines are handed on in blocks of about this many bytes.
-BLOCK = 1 << 18
+#: Lines are handed on in blocks of about this many bytes. Memory for larger ones would be
+#: returned to the system after each, which costs more than the larger block saves.
+BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -176,12 +177,17 @@ def _hand_on(process: subprocess.Popen[bytes], take_lines: TakeLines) -> tuple[b
     reader = threading.Thread(target=lambda: said.append(errors.read()), daemon=True)
     reader.start()
     is_silent = True
-    left = b""
+    # The start of a line whose end has not come yet.
+    started: list[bytes] = []
     while block := process.stdout.read(BLOCK):
         is_silent = False
-        # What has no end is half a line; the exit code says why there is no more of it.
-        *lines, left = (left + block).split(b"\n")
-        take_lines(lines)
+        end = block.rfind(b"\n")
+        if end < 0:
+            started.append(block)
+            continue
+        take_lines(b"".join([*started, block[:end]]))
+        started = [block[end + 1 :]]
+    # What is left has no end: it is half a line, and the exit code says why.
     reader.join()
     return is_silent, b"".join(said)
 
