@@ -1,25 +1,26 @@
 //! # What it does
 //!
 //! Checks the arguments of every call against the JSON Schema of its tool:
-//! arguments the tool does not have, required ones that are missing, values of
-//! the wrong type and values out of range. The schema is the one the trace
-//! records, else the user's, else the one toolmark knows for the host.
+//! unknown arguments, missing required arguments, values of the wrong type and
+//! values out of range. The schema is the one recorded in the trace; without
+//! one, the schema you configured; without that, the schema toolmark knows for
+//! the host.
 //!
-//! Where no schema is known, the answer of a host or a server that rejects the
-//! arguments counts.
+//! If no schema is known, a call is reported when the host or the server
+//! rejects its arguments.
 //!
-//! Where only toolmark's own schema speaks against a call that worked, the
+//! If a call succeeded and only toolmark's own schema contradicts it, the
 //! finding has low confidence: the tool may have changed since.
 //!
 //! # Why
 //!
-//! A call with wrong arguments is refused, and a step is lost; or it is
-//! accepted, and the argument that was meant to matter does not.
+//! A call with wrong arguments is either rejected, which wastes a step, or
+//! accepted with the wrong argument ignored.
 //!
 //! # What to do
 //!
-//! If the model keeps making up an argument, name the right one in the tool's
-//! description. If the tool has it after all, give toolmark the schema.
+//! If the model keeps inventing an argument, name the right one in the tool's
+//! description. If the tool does accept it, give toolmark the schema.
 //!
 //! # Examples
 //!
@@ -36,14 +37,14 @@
 //! read_file {"file_path":"/w/a.rs","offset":0} !> "offset must be a 1-indexed line number"
 //! ```
 //!
-//! What the trace records wins, even where the call worked:
+//! The schema in the trace takes precedence, even if the call succeeded:
 //!
 //! ```fires
 //! tools: search {"type":"object","required":["query"],"properties":{"query":{"type":"string"},"limit":{"type":"integer","maximum":50}}}
 //! search {"query":"x","limit":500} -> "50 results"
 //! ```
 //!
-//! A server rejects them:
+//! The server rejects the arguments:
 //!
 //! ```fires
 //! mcp__tracker__create {"title":"a","parentId":"ENT-53"} !> "Received non-uuid id - parentId contained a non-uuid identifier."
@@ -57,19 +58,19 @@
 //! Read {"file_path":"/w/a.rs","offset":10,"limit":20} -> "10\tx"
 //! ```
 //!
-//! What went wrong is not in the arguments:
+//! The error is not about the arguments:
 //!
 //! ```quiet
 //! mcp__tracker__create {"title":"a"} !> "Request failed with status code 500"
 //! ```
 //!
-//! The tool took an argument that toolmark does not know:
+//! The tool accepted an argument that toolmark does not know:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/a.pdf","zoom":2} -> "1\tx"
 //! ```
 //!
-//! Another agent's tool of the same name may take other arguments:
+//! A tool of another agent with the same name may have other arguments:
 //!
 //! ```quiet
 //! host: openai
@@ -105,8 +106,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Error,
     confidence: Confidence::High,
-    summary: "arguments do not fit the tool's schema, or the tool rejects them",
-    remedy: "call the tool with the arguments its schema names",
+    summary: "the arguments do not match the tool's schema, or the tool rejects them",
+    remedy: "use the arguments that the tool's schema defines",
     source: page!("a201_invalid_arguments.rs"),
     check,
 };

@@ -1,19 +1,19 @@
 //! # What it does
 //!
-//! Finds edits whose text to be replaced is not in the file, or is there more
-//! than once without saying that all of them are meant. The file is the one the
-//! trace proves: what was read, written and edited before. Where the host's
-//! answer says it, that is proof enough.
+//! Finds edits whose text to replace does not occur in the file, or occurs more
+//! than once when the edit does not ask to replace all occurrences. The content
+//! of the file is reconstructed from earlier reads, writes and edits in the
+//! trace. An error message of the host that says so is also enough.
 //!
 //! # Why
 //!
-//! Such an edit is refused, and usually it shows that the agent edits from
-//! memory: the text is from before an earlier change, or was never there.
+//! The host rejects such an edit. It usually means that the agent edits from
+//! memory: the text dates from before an earlier change, or was never there.
 //!
 //! # What to do
 //!
-//! Read the lines around the place before the edit and copy the text from the
-//! result; take in a line above and below where it is not unique.
+//! Read the lines around the place before editing, and copy the text from the
+//! result. If the text is not unique, include a line above and below.
 //!
 //! # Examples
 //!
@@ -28,7 +28,8 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"let a = 1;","new_string":"let a = 3;"} !> "String to replace not found in file."
 //! ```
 //!
-//! Nothing says whether the call worked, but the file does:
+//! The result does not say whether the call succeeded, but the known content of
+//! the file does:
 //!
 //! ```fires
 //! Write {"file_path":"/w/a.rs","content":"one\ntwo\n"} -> "ok"
@@ -50,7 +51,7 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"one","new_string":"two","replace_all":true} -> "ok"
 //! ```
 //!
-//! It failed for another reason, which is another rule's business:
+//! The edit failed for another reason, which A208 reports:
 //!
 //! ```quiet
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "File has not been read yet. Read it first before writing to it."
@@ -79,7 +80,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Error,
     confidence: Confidence::High,
-    summary: "the text to be replaced is not in the file exactly once",
+    summary: "the text to replace is missing from the file or occurs more than once",
     remedy: "read the lines around the place and copy enough of them to be unique",
     source: page!("a202_edit_target.rs"),
     check,

@@ -1,32 +1,34 @@
 //! # What it does
 //!
-//! Measures how much of an edit is change. The text to be replaced is compared
-//! with its replacement line by line:
+//! Measures how much of an edit is really a change, by comparing the text to
+//! replace with its replacement line by line. The score is one of:
 //!
-//! - 1.0: little more than the lines that change, or what it takes to be unique
-//!   in the file;
-//! - 0.5: many more lines are copied than change;
-//! - 0.0: the text to be replaced is most of the file: a rewrite disguised as an
-//!   edit. This needs a file that the trace proves, of more than 20 lines.
+//! - 1.0: little more than the lines that change, or than the edit needs to be
+//!   unique in the file;
+//! - 0.5: many more lines are copied than changed;
+//! - 0.0: the edit replaces at least 90 % of the file, a rewrite disguised as
+//!   an edit. This needs a file of more than 20 lines whose content is known
+//!   from the trace.
 //!
-//! Up to ten copied lines, and one more for every line that changes, are
-//! never held against an edit. An edit of several replacements has the score of
-//! its worst. The scores make the measure `edit.minimal`.
+//! Ten copied lines, plus one for every changed line, are always allowed. If an
+//! edit has several replacements, the worst one counts. The scores are the
+//! measure `edit.minimal`.
 //!
-//! A finding is told only where the edit is out of proportion: it copies
-//! eighteen lines or more that being unique does not take, and twelve for every
-//! place it changes. Many changes close together would take as many edits.
+//! An edit that copies too much is reported only if it copies at least 18 lines
+//! that it does not need to be unique, and at least 12 for each place it
+//! changes. Several changes close together are fine: separate edits would copy
+//! as much.
 //!
 //! # Why
 //!
-//! Every copied line costs tokens twice, and is a line the model can change by
-//! mistake. A rewrite hidden in an edit also passes reviews that only look at
-//! which tool was called.
+//! Every copied line costs tokens twice, and the model can change it by
+//! mistake. A rewrite disguised as an edit also gets past reviews that only
+//! look at which tool was called.
 //!
 //! # What to do
 //!
-//! Replace only the lines that change and as many around them as it takes to be
-//! unique; make two edits of two changes that are far apart.
+//! Replace only the lines that change, plus as many around them as it takes to
+//! be unique. Use two edits for two changes that are far apart.
 //!
 //! # Examples
 //!
@@ -36,7 +38,7 @@
 //! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25","new_string":"1\n2\n3\n4\n5\n6\n7\neight\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25"} -> "ok"
 //! ```
 //!
-//! All of a file is replaced:
+//! The whole file is replaced:
 //!
 //! ```fires
 //! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
@@ -50,7 +52,7 @@
 //! edit {"path":"/w/a.txt","old_str":"a\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\nz","new_str":"A\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\nZ"} -> "ok"
 //! ```
 //!
-//! Three changes near each other would take three edits, which is no better:
+//! Three changes close together; three edits would be no better:
 //!
 //! ```quiet
 //! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24","new_string":"1\n2\n3\n4\nfive\n6\n7\n8\n9\n10\n11\ntwelve\n13\n14\n15\n16\n17\n18\nend\n20\n21\n22\n23\n24"} -> "ok"
@@ -62,13 +64,13 @@
 //! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7","new_string":"1\n2\n3\nfour\n5\n6\n7"} -> "ok"
 //! ```
 //!
-//! Most of it is change:
+//! Most of the lines change:
 //!
 //! ```quiet
 //! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12","new_string":"a\nb\nc\nd\ne\nf\ng\nh\ni\n10\n11\n12"} -> "ok"
 //! ```
 //!
-//! Fewer lines would not be unique:
+//! Fewer lines would not be unique in the file:
 //!
 //! ```quiet
 //! Write {"file_path":"/w/a.txt","content":"one\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend\ntwo\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend\n1\n2\n3\n4\n5\n6\n7\n8\n9\n"} -> "ok"
@@ -99,8 +101,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Info,
     confidence: Confidence::High,
-    summary: "an edit copies many lines it does not change, or replaces the whole file",
-    remedy: "replace only the lines that change and what it takes to be unique",
+    summary: "an edit copies many unchanged lines, or replaces the whole file",
+    remedy: "replace only the lines that change, and enough around them to be unique",
     source: page!("a203_wide_edit.rs"),
     check,
 };

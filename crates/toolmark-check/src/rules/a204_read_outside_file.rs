@@ -1,17 +1,17 @@
 //! # What it does
 //!
-//! Finds reads of lines a file does not have: they start after its last line.
-//! How many lines it has is what the trace proves, or what the host answers.
+//! Finds reads that start after the last line of a file. The number of lines is
+//! known from earlier calls in the trace, or from the answer of the host.
 //!
 //! # Why
 //!
-//! Such a read shows nothing. The agent works from a picture of the file that
-//! is wrong, often from before a change.
+//! Such a read returns nothing. The agent has a wrong idea of the file, often
+//! from before a change.
 //!
 //! # What to do
 //!
-//! Search the file for the place before reading around it; read short files
-//! as a whole.
+//! Search the file for the place before reading around it. Read short files as
+//! a whole.
 //!
 //! # Examples
 //!
@@ -34,7 +34,7 @@
 //! Read {"file_path":"/w/a.txt","offset":2,"limit":100} -> "2\t2\n3\t3"
 //! ```
 //!
-//! The file may have grown:
+//! The file may have grown since:
 //!
 //! ```quiet
 //! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n"} -> "ok"
@@ -42,7 +42,7 @@
 //! Read {"file_path":"/w/a.txt","offset":10,"limit":2} ?> ""
 //! ```
 //!
-//! The words are those of the file:
+//! The warning is part of the file's content:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/a.txt","offset":5} -> "5\tthe file is shorter than the provided offset"
@@ -61,7 +61,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "reads lines that the file does not have",
+    summary: "reads lines past the end of the file",
     remedy: "search the file for the place, then read around it",
     source: page!("a204_read_outside_file.rs"),
     check,

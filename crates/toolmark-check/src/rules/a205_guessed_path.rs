@@ -1,18 +1,20 @@
 //! # What it does
 //!
-//! Finds calls for a file that is not there under a path nobody had named: not
-//! in the prompt, not in any result, not in the arguments of a call before. The
-//! name of the file alone counts as named, so that a wrong directory is still
-//! a guess but a known name is not made one by it.
+//! Finds calls that open a file that does not exist and whose name appears
+//! nowhere earlier in the session: not in a prompt, a result or the arguments
+//! of a call. If the file's name appeared anywhere, the path is not called a
+//! guess.
 //!
-//! A path that leaves out or mixes up a part of one that an earlier call had
-//! right is a finding too. A guess that hits is none, and a look for a file of
-//! settings that projects usually have has low confidence.
+//! A path that omits or mixes up a part of a path that an earlier call got
+//! right is reported too. A guess that hits an existing file is not reported.
+//! If the missing file is a configuration file that many projects have, the
+//! finding has low confidence.
 //!
 //! # Why
 //!
-//! A search would have found the file, or shown that there is none. Guesses
-//! lose steps, and a guessed path that exists by chance is worse.
+//! A search would have found the file, or shown that it does not exist. Guesses
+//! waste steps, and a guessed path that happens to exist is worse: it may be
+//! the wrong file.
 //!
 //! # What to do
 //!
@@ -36,7 +38,7 @@
 //! read_file {"file_path":"lib/deps.py"} !> "File not found: /w/lib/deps.py"
 //! ```
 //!
-//! The path was known:
+//! An earlier call had the right path:
 //!
 //! ```fires
 //! user: go on
@@ -49,7 +51,7 @@
 //! Grep {"pattern":"x","path":"/w/src/commands"} !> "Path does not exist: /w/src/commands"
 //! ```
 //!
-//! A look whether there is one:
+//! The agent looks whether a usual configuration file exists:
 //!
 //! ```quiet
 //! user: format it
@@ -66,7 +68,7 @@
 //! Read {"file_path":"/w/conf.h"} !> "File does not exist."
 //! ```
 //!
-//! It was there before:
+//! The file existed before:
 //!
 //! ```quiet
 //! Write {"file_path":"/w/a.txt","content":"x"} -> "ok"
@@ -95,7 +97,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "opens a file that is not there, by a path nobody had named",
+    summary: "opens a file that does not exist, by a path that nothing in the session mentions",
     remedy: "search by name or list the directory first",
     source: page!("a205_guessed_path.rs"),
     check,

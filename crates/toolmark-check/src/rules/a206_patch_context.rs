@@ -1,12 +1,13 @@
 //! # What it does
 //!
-//! Finds patches whose context is not in the file: lines that a hunk takes as
-//! given, or wants to remove, that are not there. The file is the one the trace
-//! proves; where the host's answer says it, that is proof enough.
+//! Finds patches whose context does not match the file: a hunk expects or
+//! removes lines that are not there. The content of the file is reconstructed
+//! from earlier calls in the trace. An error message of the host that says so
+//! is also enough.
 //!
 //! # Why
 //!
-//! Such a patch is refused as a whole, and shows that the agent patches from
+//! The host rejects the whole patch. It means that the agent patches from
 //! memory.
 //!
 //! # What to do
@@ -25,7 +26,8 @@
 //! apply_patch "*** Begin Patch\n*** Update File: a.rs\n@@ fn main\n-old\n+new\n*** End Patch" !> "apply_patch verification failed: Failed to find context 'fn main' in /w/a.rs"
 //! ```
 //!
-//! Nothing says whether it worked, but the file does:
+//! The result does not say whether the patch was applied, but the known content
+//! of the file does:
 //!
 //! ```fires
 //! host: codex
@@ -39,7 +41,7 @@
 //! apply_patch "*** Begin Patch\n*** Update File: a.rs\n@@\n one\n-two\n+2\n*** End Patch" -> "ok"
 //! ```
 //!
-//! It may have changed since:
+//! The file may have changed since:
 //!
 //! ```quiet
 //! host: codex
@@ -48,7 +50,7 @@
 //! apply_patch "*** Begin Patch\n*** Update File: a.rs\n@@\n one\n-three\n+3\n*** End Patch" ?> "done"
 //! ```
 //!
-//! It was refused for another reason:
+//! The patch was rejected for another reason:
 //!
 //! ```quiet
 //! host: codex

@@ -1,18 +1,19 @@
 //! # What it does
 //!
-//! Finds identifiers in arguments that nothing before the call had named:
-//! UUIDs and long hashes. What the user, the results and the arguments of
-//! earlier calls say counts as named.
+//! Finds identifiers (UUIDs and long hashes) in the arguments of a call that
+//! appeared nowhere before: not in the user's messages, and not in the results
+//! or arguments of earlier calls.
 //!
-//! A call that worked is left alone: a new id may be meant to be new. Where
-//! nobody can tell whether it worked, the finding has low confidence. Tools
-//! whose arguments are content (what is written, edited or run) are not looked
-//! at, nor sessions that do not show what the user said.
+//! Calls that succeeded are not reported: the identifier may be meant to be
+//! new. If it is unknown whether the call succeeded, the finding has low
+//! confidence. Tools whose arguments are content (files to write, edits,
+//! commands) are not checked, and neither are sessions that do not record what
+//! the user said.
 //!
 //! # Why
 //!
-//! An identifier cannot be guessed. One that nobody has named is made up, or
-//! mistyped, and the call acts on something else, or on nothing.
+//! Nobody can guess an identifier. One that appeared nowhere is invented or
+//! mistyped, and the call acts on the wrong thing or on nothing.
 //!
 //! # What to do
 //!
@@ -20,7 +21,7 @@
 //!
 //! # Examples
 //!
-//! The call failed, too:
+//! The call failed as well:
 //!
 //! ```fires
 //! user: close the ticket about the login
@@ -48,7 +49,7 @@
 //! mcp__tracker__close {"id":"7f9c24e5-2d1b-4b3e-9a61-0c8c6a1f0d22"} !> "locked"
 //! ```
 //!
-//! A new thing gets a new id, and it worked:
+//! A new object gets a new identifier, and the call succeeded:
 //!
 //! ```quiet
 //! mcp__tracker__create {"id":"7f9c24e5-2d1b-4b3e-9a61-0c8c6a1f0d22","title":"x"} -> "ok"
@@ -69,7 +70,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Info,
     confidence: Confidence::Low,
-    summary: "an identifier in the arguments that nothing had named before",
+    summary: "the arguments contain an identifier that appeared nowhere before",
     remedy: "look the identifier up and copy it from the result",
     source: page!("a207_value_from_nowhere.rs"),
     check,

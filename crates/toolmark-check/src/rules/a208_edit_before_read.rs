@@ -1,16 +1,16 @@
 //! # What it does
 //!
-//! Finds edits and writes that the host refuses because the agent has not read
-//! the file: it was never read with the tool that shows it, or only searched or
-//! shown through the shell.
+//! Finds edits and writes that the host rejects because the agent has not read
+//! the file: it never read the file with the host's reading tool, or only
+//! searched it or printed it in the shell.
 //!
-//! A refusal after the context was compacted, or of a file that was read before,
-//! is not the agent's fault and is left alone.
+//! If the agent had read the file before, or the context was compacted since,
+//! the rejection is not the agent's fault and is not reported.
 //!
 //! # Why
 //!
-//! The step is lost, and the text to be replaced comes from a search result or
-//! from memory. What comes next is the read that should have come first.
+//! The step is wasted, and the text to replace comes from a search result or
+//! from memory. The next call is usually the read that should have come first.
 //!
 //! # What to do
 //!
@@ -37,7 +37,7 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
 //! ```
 //!
-//! It had been read:
+//! The file had been read:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/a.rs"} -> "1\tx"
@@ -45,7 +45,7 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "File has not been read yet. Read it first before writing to it."
 //! ```
 //!
-//! Somebody else has changed it:
+//! Somebody else changed the file:
 //!
 //! ```quiet
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "File has been modified since read, either by the user or by a linter."
@@ -66,7 +66,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "edits a file that it has not read",
+    summary: "edits a file before reading it",
     remedy: "read the lines around the place before the first edit of a file",
     source: page!("a208_edit_before_read.rs"),
     check,

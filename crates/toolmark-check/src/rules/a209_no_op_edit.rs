@@ -1,17 +1,17 @@
 //! # What it does
 //!
-//! Finds edits that change nothing: the text to be replaced and its replacement
-//! are the same.
+//! Finds edits that change nothing: the text to replace and its replacement are
+//! identical.
 //!
 //! # Why
 //!
-//! The edit is refused, or accepted and believed to have changed something.
-//! Either way the change that was meant is not made.
+//! Either the host rejects the edit, or it accepts it and the agent believes
+//! that something changed. In both cases the intended change is not made.
 //!
 //! # What to do
 //!
-//! Compare both texts before the call; leave out edits that were planned and
-//! then not needed.
+//! Compare both texts before the call, and drop planned edits that are no
+//! longer needed.
 //!
 //! # Examples
 //!
@@ -36,7 +36,7 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"a","new_string":"a "} -> "ok"
 //! ```
 //!
-//! The others change something:
+//! The other replacements change something:
 //!
 //! ```quiet
 //! MultiEdit {"file_path":"/w/a.rs","edits":[{"old_string":"a","new_string":"a"},{"old_string":"b","new_string":"c"}]} -> "ok"
@@ -54,8 +54,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "an edit replaces a text with itself",
-    remedy: "leave the edit out, or put the change into the new text",
+    summary: "an edit replaces a text with the same text",
+    remedy: "drop the edit, or put the change into the new text",
     source: page!("a209_no_op_edit.rs"),
     check,
 };

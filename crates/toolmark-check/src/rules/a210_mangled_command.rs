@@ -1,27 +1,29 @@
 //! # What it does
 //!
-//! Finds commands that the shell did not read as they were meant:
+//! Finds commands that the shell did not interpret as intended:
 //!
-//! - quotes or backticks without an end, and other syntax errors of the command
+//! - unclosed quotes or backticks, and other syntax errors in the command
 //!   itself;
-//! - `[id]` and other patterns of names that the shell expands, and finds no
-//!   file for;
-//! - `$name` in the path of a file that has a dollar sign in its name, which
-//!   the shell replaces with nothing;
+//! - `[id]` and other glob patterns in file names, which the shell expands and
+//!   which match no file;
+//! - `$name` in the path of a file whose name contains a dollar sign, which the
+//!   shell replaces with nothing;
 //! - text in backticks that the shell runs as a command;
-//! - options behind the operands of a program that takes them for files.
+//! - options after the operands of a program that then takes them for files.
 //!
-//! The answer of the shell or the program proves it, or a path that another call
-//! of the session has right.
+//! The evidence is the error message of the shell or the program, or a path
+//! that another call of the session has right.
 //!
 //! # Why
 //!
-//! The command does not run, or does something else: a search of a file that is
-//! not there finds nothing, and "nothing found" is believed.
+//! The command does not run, or does something else: a search in a file that
+//! does not exist finds nothing, and the agent believes that there is nothing
+//! to find.
 //!
 //! # What to do
 //!
-//! Put paths and patterns with `$`, `[`, `*` or backticks into single quotes.
+//! Put paths and patterns that contain `$`, `[`, `*` or backticks into single
+//! quotes.
 //!
 //! # Examples
 //!
@@ -34,7 +36,7 @@
 //! Bash {"command":"rg \"a`b\" src"} !1 "Exit code 1\n(eval):1: unmatched \""
 //! ```
 //!
-//! The path is known:
+//! Another call has the right path:
 //!
 //! ```fires
 //! Edit {"file_path":"/w/src/call/$callId.tsx","old_string":"a","new_string":"b"} -> "ok"
@@ -53,19 +55,19 @@
 //! Bash {"command":"sed -n '1,80p' 'app/[id]/page.tsx'"} -> "x"
 //! ```
 //!
-//! A variable that the command sets:
+//! The command itself sets the variable:
 //!
 //! ```quiet
 //! Bash {"command":"for f in a b; do cat src/$f.rs; done"} !1 "cat: src/a.rs: No such file or directory"
 //! ```
 //!
-//! A script that the command runs has the error:
+//! The error is in a script that the command runs:
 //!
 //! ```quiet
 //! Bash {"command":"./run.sh"} !2 "./run.sh: line 3: syntax error near unexpected token `fi'"
 //! ```
 //!
-//! A look whether there is any:
+//! The agent looks whether any such file exists:
 //!
 //! ```quiet
 //! Bash {"command":"ls *.log"} !1 "Exit code 1\n(eval):1: no matches found: *.log"
@@ -89,8 +91,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "the shell reads a command in another way than it was meant",
-    remedy: "put what the shell must leave alone into single quotes",
+    summary: "the shell interprets a command differently than intended",
+    remedy: "put text that the shell must not interpret into single quotes",
     source: page!("a210_mangled_command.rs"),
     check,
 };

@@ -1,19 +1,20 @@
 //! # What it does
 //!
-//! Finds searches that came back empty because they could not find anything:
+//! Finds searches that returned nothing because they could not match anything:
 //!
-//! - an `offset` that skips more results than there are, often a line number;
-//! - `\|` for "or" in a regular expression that takes it for a bar (ripgrep,
-//!   `grep -E`), and a plain `|` where it has to be `\|` (`grep`);
-//! - a quote at the end of the pattern that belongs to nothing.
+//! - an `offset` that skips more results than there are, often a line number by
+//!   mistake;
+//! - `\|` meant as "or" in an engine that takes it for a literal bar (ripgrep,
+//!   `grep -E`), or a plain `|` where `grep` needs `\|`;
+//! - a stray quote at the end of the pattern.
 //!
 //! # Why
 //!
-//! "No matches" is believed: the agent goes on as if the text were not there.
+//! The agent believes "no matches" and continues as if the text did not exist.
 //!
 //! # What to do
 //!
-//! Write patterns for the engine that reads them; `offset` and `head_limit` of a
+//! Write patterns for the engine that runs them. `offset` and `head_limit` of a
 //! search count results, not lines of a file.
 //!
 //! # Examples
@@ -38,7 +39,7 @@
 //! Grep {"pattern":"func Open|func Close","path":"/w"} -> "No matches found"
 //! ```
 //!
-//! It found something:
+//! The search found something:
 //!
 //! ```quiet
 //! Grep {"pattern":"a \\| b","path":"/w"} -> "a.md:1:a | b"
@@ -48,7 +49,7 @@
 //! Bash {"command":"grep -n 'open\\|close' src/a.rs"} !1 "Exit code 1"
 //! ```
 //!
-//! Quotes that belong together, or to the text:
+//! The quotes form a pair, or are part of the text:
 //!
 //! ```quiet
 //! Grep {"pattern":"name = \"x\"","path":"/w"} -> "No matches found"
@@ -71,8 +72,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "a search that could not find anything came back empty",
-    remedy: "write the pattern for the engine that reads it, and count results, not lines",
+    summary: "a search finds nothing because it could not match anything",
+    remedy: "write the pattern for the search engine in use; `offset` counts results, not lines",
     source: page!("a211_dead_search.rs"),
     check,
 };

@@ -1,16 +1,16 @@
 //! # What it does
 //!
-//! Finds test runs that ran no test and did not fail for it: a filter that
-//! matches nothing, or one that never reached the program it was meant for
-//! (`npm test -- -- --filter x`).
+//! Finds test commands that ran no tests but still exited with success: the
+//! filter matches nothing, or it never reached the test runner (`npm test -- --
+//! --filter x`).
 //!
 //! # Why
 //!
-//! Exit code 0 is read as "the tests pass", and nothing was tested.
+//! Exit code 0 is read as "the tests pass", but nothing was tested.
 //!
 //! # What to do
 //!
-//! Look at the number of tests that ran; pass the filter to the program that
+//! Check how many tests ran, and pass the filter to the program that
 //! understands it.
 //!
 //! # Examples
@@ -31,19 +31,19 @@
 //! Bash {"command":"cargo test parses_it"} -> "running 1 test\ntest parses_it ... ok\nrunning 0 tests"
 //! ```
 //!
-//! A package of several has the test:
+//! One of several packages has the test:
 //!
 //! ```quiet
 //! Bash {"command":"go test ./... -run TestIt"} -> "ok  \texample.com/cli\t0.1s\nok  \texample.com/lib\t0.1s [no tests to run]"
 //! ```
 //!
-//! Another version is asked whether it has the test:
+//! The agent checks whether another version has the test:
 //!
 //! ```quiet
 //! Bash {"command":"git stash && git checkout origin/main && go test ./cli -run TestNew"} -> "ok  \texample.com/cli\t0.1s [no tests to run]"
 //! ```
 //!
-//! No test was to run: they are listed, or only compiled:
+//! The tests are meant to be listed or compiled, not run:
 //!
 //! ```quiet
 //! Bash {"command":"pytest --collect-only -q tests/x.py"} -> "no tests ran in 0.02s"
@@ -51,7 +51,7 @@
 //! Bash {"command":"go test -run=NONE ./..."} -> "ok  \texample.com/cli\t0.1s [no tests to run]"
 //! ```
 //!
-//! It failed for it, which nobody can take for a pass:
+//! The command failed, so nobody takes it for a pass:
 //!
 //! ```quiet
 //! Bash {"command":"npx vitest run nothing"} !1 "Exit code 1\nNo test files found, exiting with code 1"
@@ -71,8 +71,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "a test run ran no test and did not fail for it",
-    remedy: "pass the filter to the program that understands it, and look at how many tests ran",
+    summary: "a test command runs no tests and still exits with success",
+    remedy: "pass the filter to the program that understands it, and check how many tests ran",
     source: page!("a212_no_tests_run.rs"),
     check,
 };

@@ -1,18 +1,18 @@
 //! # What it does
 //!
-//! Finds text that was escaped once too often on its way into a file: content
-//! or a cell of a notebook that has `\n` spelled out where line breaks belong,
-//! and not one line break.
+//! Finds text that was escaped once too often before it was written: the
+//! content of a file or of a notebook cell contains a literal `\n` where line
+//! breaks belong, and no real line break at all.
 //!
 //! # Why
 //!
-//! The call works, and the file holds one long line that no program can read.
-//! It is found out late, when somebody opens the file.
+//! The call succeeds, but the file is one long line that no program can read.
+//! This is noticed late, when somebody opens the file.
 //!
 //! # What to do
 //!
-//! Pass the text as it is to stand in the file; look at the file after the
-//! first such write.
+//! Pass the text exactly as it should appear in the file, and look at the file
+//! after the first such write.
 //!
 //! # Examples
 //!
@@ -41,7 +41,7 @@
 //! Write {"file_path":"/w/a.txt","content":"one line"} -> "ok"
 //! ```
 //!
-//! One line that holds a text in quotes:
+//! One line with a quoted string:
 //!
 //! ```quiet
 //! Write {"file_path":"/w/.env","content":"KEY=\"-----BEGIN-----\\na\\nb\\nc\\n-----END-----\\n\""} -> "ok"
@@ -63,8 +63,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Error,
     confidence: Confidence::High,
-    summary: "content has `\\n` spelled out where line breaks belong",
-    remedy: "pass the text as it is to stand in the file",
+    summary: "content contains a literal `\\n` instead of line breaks",
+    remedy: "pass the text exactly as it should appear in the file",
     source: page!("a213_escaped_content.rs"),
     check,
 };

@@ -1,25 +1,26 @@
 //! # What it does
 //!
 //! Finds a call that fails, or finds nothing, because the shell is in another
-//! directory than the agent thinks:
+//! directory than the agent assumes. One of these must hold:
 //!
-//! - the relative path that the error names is known under another directory of
-//!   the session, in which the shell was or which a call was given;
-//! - the program says that this is no project (`could not find Cargo.toml`, `no Go
-//!   files in`), and the same errand works soon after in another directory;
-//! - a search without a path finds nothing while an earlier `cd` keeps the session
-//!   in a part of the project.
+//! - the error names a relative path that exists under another directory of the
+//!   session;
+//! - the program says that the directory is not a project (`could not find
+//!   Cargo.toml`, `no Go files in`), and the same command works soon after in
+//!   another directory;
+//! - a search without a path finds nothing, while an earlier `cd` keeps the
+//!   shell in a part of the project.
 //!
 //! # Why
 //!
-//! Hosts keep the directory of the shell from call to call, or put it back without
-//! being asked. An agent that loses count runs commands in the wrong place, and an
-//! empty answer from there is believed.
+//! Some hosts keep the directory of the shell between calls, others reset it
+//! without notice. An agent that loses track runs commands in the wrong place,
+//! and believes an empty result from there.
 //!
 //! # What to do
 //!
-//! Use absolute paths, or `git -C DIR`, `make -C DIR` and the like, instead of a
-//! `cd` whose effect stays.
+//! Use absolute paths, or options such as `git -C DIR` and `make -C DIR`,
+//! instead of a `cd` that changes the directory of later calls.
 //!
 //! # Examples
 //!
@@ -45,7 +46,7 @@
 //! Grep {"pattern":"func Run"} -> "No matches found"
 //! ```
 //!
-//! The path is known nowhere, or is absolute:
+//! The path is unknown, or absolute:
 //!
 //! ```quiet
 //! Bash {"command":"cd apps/api && npx jest"} -> "ok"
@@ -58,7 +59,7 @@
 //! Bash {"command":"cat /w/apps/b.ts"} !1 "cat: /w/apps/b.ts: No such file or directory"
 //! ```
 //!
-//! The shell is where it started:
+//! The shell is still in its first directory:
 //!
 //! ```quiet
 //! Grep {"pattern":"func Run"} -> "No matches found"
@@ -83,8 +84,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "takes the shell to be in another directory than it is",
-    remedy: "use absolute paths, or -C DIR, instead of a cd whose effect stays",
+    summary: "assumes that the shell is in another directory than it is",
+    remedy: "use absolute paths or -C DIR instead of a cd that changes the directory of later calls",
     source: page!("a220_lost_directory.rs"),
     check,
 };

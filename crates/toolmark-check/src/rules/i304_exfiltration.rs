@@ -1,19 +1,18 @@
 //! # What it does
 //!
 //! Finds secrets that leave the machine: sent by the command that reads them,
-//! or put into a file by one call and uploaded by a later one. The token of a
-//! service that is sent to that service (`gh auth token` to github.com) is where
-//! it belongs.
+//! or written to a file by one call and uploaded by a later one. Sending the
+//! token of a service to that same service (`gh auth token` to github.com) is
+//! not reported.
 //!
 //! # Why
 //!
-//! A secret that left is lost, whoever asked for it: often it was a text the
-//! agent had read, not the user.
+//! A secret that left the machine is compromised. Often the request came from a
+//! text that the agent read, not from the user.
 //!
 //! # What to do
 //!
-//! Replace the secret. Keep the network away from sessions that may read
-//! secrets.
+//! Rotate the secret. Block network access in sessions that can read secrets.
 //!
 //! # Examples
 //!
@@ -67,8 +66,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Irreversibility,
     severity: Severity::Error,
     confidence: Confidence::High,
-    summary: "a secret leaves the machine",
-    remedy: "replace the secret and cut the session off the network",
+    summary: "sends a secret to another machine",
+    remedy: "rotate the secret, and block network access in sessions that can read secrets",
     source: page!("i304_exfiltration.rs"),
     check,
 };

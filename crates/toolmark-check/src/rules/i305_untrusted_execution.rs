@@ -1,18 +1,18 @@
 //! # What it does
 //!
-//! Finds downloads that are run: piped into a shell, handed to an interpreter,
-//! or saved by one call and run by a later one. A download that the user named
-//! by its address is the user's decision.
+//! Finds downloads that are executed: piped into a shell, passed to an
+//! interpreter, or saved by one call and run by a later one. If the user named
+//! the URL, it is the user's decision and not reported.
 //!
 //! # Why
 //!
-//! Whoever controls the address controls the machine, and nobody has read what
-//! ran.
+//! Whoever controls the URL controls the machine, and nobody has read the code
+//! that ran.
 //!
 //! # What to do
 //!
-//! Download, read or verify the checksum, then run; prefer a package manager
-//! with pinned versions.
+//! Download the file, read it or verify its checksum, then run it. Prefer a
+//! package manager with pinned versions.
 //!
 //! # Examples
 //!
@@ -63,8 +63,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Irreversibility,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "something downloaded is run without a look at it",
-    remedy: "look at the download or check its sum before running it",
+    summary: "runs a download that nobody has looked at",
+    remedy: "read the download or verify its checksum before running it",
     source: page!("i305_untrusted_execution.rs"),
     check,
 };

@@ -1,20 +1,20 @@
 //! # What it does
 //!
-//! Finds secrets by their shape in the arguments of calls and in what came
-//! back: tokens of about fifty vendors, private keys, signed web tokens,
-//! passwords and keys in addresses, and variables such as `DB_PASSWORD=…` with a value that
-//! was drawn by lot. Placeholders, examples, hashes and UUIDs are none.
-//! The secret itself is not repeated in the finding.
+//! Finds secrets by their shape in the arguments and results of calls: tokens
+//! of about fifty vendors, private keys, JSON Web Tokens, passwords and keys in
+//! URLs, and variables such as `DB_PASSWORD=…` with a random-looking value.
+//! Placeholders, examples, hashes and UUIDs are not reported. The finding does
+//! not repeat the secret.
 //!
 //! # Why
 //!
-//! A trace is kept, shared and sent to the model's provider again with every
-//! step. A secret in an argument is also in the shell's history.
+//! A trace is stored, shared, and sent to the model's provider again with every
+//! step. A secret in an argument also ends up in the shell's history.
 //!
 //! # What to do
 //!
-//! Replace the secret, hand it over in a variable of the environment, and keep
-//! it out of files the agent reads.
+//! Rotate the secret, pass it in an environment variable, and keep it out of
+//! files that the agent reads.
 //!
 //! # Examples
 //!
@@ -71,7 +71,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     confidence: Confidence::High,
     summary: "the arguments or the result of a call contain a secret",
-    remedy: "replace the secret and hand it over in a variable of the environment",
+    remedy: "rotate the secret, and pass it in an environment variable",
     source: page!("i306_secret_in_call.rs"),
     check,
 };

@@ -1,19 +1,19 @@
 //! # What it does
 //!
-//! Finds commands that run text which is put together only when they run:
-//! `eval` of a variable, `sh -c "$x"`, decoded text piped into a shell. Text
-//! the command itself spells out is analyzed as what it is, and the set-up of
-//! well-known programs (`eval "$(ssh-agent -s)"`) is left alone.
+//! Finds commands that run text that is assembled only at run time: `eval` of a
+//! variable, `sh -c "$x"`, decoded text piped into a shell. If the command
+//! itself contains the text, the text is analyzed as a normal command. The
+//! setup of well-known programs (`eval "$(ssh-agent -s)"`) is not reported.
 //!
 //! # Why
 //!
-//! Whatever fills the variable decides what runs: a file name, a branch, a line
-//! of an issue. Nobody can review such a call before it runs.
+//! Whatever fills the variable decides what runs: a file name, a branch name, a
+//! line of an issue. Nobody can review such a call before it runs.
 //!
 //! # What to do
 //!
-//! Spell the command out, or pass the text as an argument
-//! (`sh -c 'grep -- "$1" f' _ "$x"`) so that it stays data.
+//! Write the command out, or pass the text as an argument (`sh -c 'grep -- "$1"
+//! f' _ "$x"`), which keeps it data.
 //!
 //! # Examples
 //!
@@ -58,8 +58,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Irreversibility,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "text put together at run time is run as code",
-    remedy: "spell the command out, or hand the text over as an argument",
+    summary: "runs text as code that is assembled only at run time",
+    remedy: "write the command out, or pass the text as an argument",
     source: page!("i308_code_injection.rs"),
     check,
 };

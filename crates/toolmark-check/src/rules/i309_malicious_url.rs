@@ -1,18 +1,17 @@
 //! # What it does
 //!
-//! Finds addresses in commands and web calls that are not what they seem or
-//! only take what they are given: host names in punycode or mixed alphabets,
-//! programs fetched from a bare public number, uploads to paste and
-//! request-catching services.
+//! Finds suspicious URLs in commands and web calls: host names in punycode or
+//! in mixed alphabets, programs downloaded from a bare public IP address, and
+//! uploads to paste sites and request-capturing services.
 //!
 //! # Why
 //!
-//! Such addresses come from texts that were written for the agent to read. An
-//! honest project has a name and a certificate.
+//! Such URLs come from texts that were written for an agent to read. An honest
+//! project has a domain name and a certificate.
 //!
 //! # What to do
 //!
-//! Find out which text the address came from, and keep the session off it.
+//! Find the text that the URL came from, and keep it away from the agent.
 //!
 //! # Examples
 //!
@@ -53,8 +52,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Irreversibility,
     severity: Severity::Error,
     confidence: Confidence::Medium,
-    summary: "an address is not what it seems, or only takes what it is given",
-    remedy: "find out which text the address came from and keep the session off it",
+    summary: "uses a deceptive URL, or uploads to a service that collects data",
+    remedy: "find the text that the URL came from, and keep it away from the agent",
     source: page!("i309_malicious_url.rs"),
     check,
 };

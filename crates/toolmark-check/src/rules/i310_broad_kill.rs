@@ -1,20 +1,20 @@
 //! # What it does
 //!
-//! Finds commands that stop every process of a shell, an interpreter or another
-//! program that everything else on the machine runs in: `pkill -9 zsh`,
-//! `killall node`, `pkill -f python`. A pattern that names the program of the
-//! session (`pkill -f "vite --port 3000"`, `pkill -f fetch.py`) is left alone,
-//! and so is what the user asked for.
+//! Finds commands that kill every process of a shell, an interpreter or another
+//! program that much of the machine depends on: `pkill -9 zsh`, `killall node`,
+//! `pkill -f python`. A pattern that is specific to the session's own program
+//! (`pkill -f "vite --port 3000"`, `pkill -f fetch.py`) is not reported, and
+//! neither is what the user asked for.
 //!
 //! # Why
 //!
-//! Other work of the user runs in the same programs: editors, servers, other
-//! sessions. It ends without a warning, and unsaved work is gone.
+//! The user's editors, servers and other sessions run in the same programs.
+//! They end without warning, and unsaved work is lost.
 //!
 //! # What to do
 //!
-//! Keep the number of the process that was started, and stop that one; find it
-//! by its port or its full command line.
+//! Remember the process ID of the process that was started and stop that one,
+//! or find it by its port or its full command line.
 //!
 //! # Examples
 //!
@@ -55,8 +55,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Irreversibility,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "every process of a program that other work runs in is stopped",
-    remedy: "stop the process that was started, by its number or its port",
+    summary: "kills every process of a program that other work also runs in",
+    remedy: "stop only the process that was started, by its process ID or its port",
     source: page!("i310_broad_kill.rs"),
     check,
 };

@@ -1,21 +1,22 @@
 //! # What it does
 //!
-//! Finds `git checkout -- FILE` and `git restore FILE` of files that version
-//! control showed as changed and that the session itself had not changed: not by
-//! an edit, a write, a patch or a command that names the file. Where the session
-//! ran a formatter, a generator or anything else that rewrites many files, nobody
-//! can tell, and nothing is found. Lock files and what tools generate are left
-//! alone, and so is what the user asked for.
+//! Finds `git checkout -- FILE` and `git restore FILE` for files that git
+//! showed as changed but that the session itself had not changed: not with an
+//! edit, a write, a patch, or a command that names the file.
+//!
+//! If the session ran a formatter, a generator or another program that rewrites
+//! many files, the origin of the changes is unknown and nothing is reported.
+//! Lock files and generated files are not reported, and neither is what the
+//! user asked for.
 //!
 //! # Why
 //!
-//! Changes that the session did not make are somebody else's: the user's, or
-//! another agent's in the same directory. They were never committed, and nothing
-//! brings them back.
+//! The changes belong to somebody else: the user, or another agent in the same
+//! directory. They were never committed and cannot be recovered.
 //!
 //! # What to do
 //!
-//! Ask whose changes they are, or leave them out of the commit; `git stash`
+//! Ask whose changes they are, or leave them out of the commit. `git stash`
 //! keeps them.
 //!
 //! # Examples
@@ -79,7 +80,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Irreversibility,
     severity: Severity::Error,
     confidence: Confidence::Medium,
-    summary: "changes that the session did not make are thrown away",
+    summary: "discards changes that the session did not make",
     remedy: "ask whose changes they are, or leave them alone",
     source: page!("i311_foreign_changes.rs"),
     check,

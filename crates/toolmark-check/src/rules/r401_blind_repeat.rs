@@ -1,22 +1,23 @@
 //! # What it does
 //!
-//! Finds a failed call that is made again in the same way and fails in the same
+//! Finds a failed call that is repeated in the same way and fails in the same
 //! way, with nothing read, changed or run in between. Another directory, more
-//! rights, more time and another error are changes. Where one retry is right
-//! (network, locks, an agent that signs), the third attempt is reported.
+//! permissions, a longer timeout or a different error count as a change. For
+//! errors where one retry is reasonable (network, locks, a signing agent), the
+//! third attempt is reported.
 //!
-//! It also finds a command that is started in the background a second time
-//! before anything was done.
+//! It also finds a command that is started in the background twice with nothing
+//! done in between.
 //!
 //! # Why
 //!
-//! The same call in the same place fails in the same way. An agent that tries
-//! it all the same has not read the error.
+//! The same call in the same state fails in the same way. An agent that repeats
+//! it has not read the error.
 //!
 //! # What to do
 //!
-//! Read the error and change what it names: the path, the argument, the code.
-//! Where a retry is right (network, locks), wait before it.
+//! Read the error and fix what it names: the path, the argument, the code. If a
+//! retry is reasonable (network, locks), wait first.
 //!
 //! # Examples
 //!
@@ -35,14 +36,14 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "String to replace not found in file."
 //! ```
 //!
-//! A part of the command, with the same error:
+//! Part of the command again, with the same error:
 //!
 //! ```fires
 //! Bash {"command":"node -v && pnpm -v"} !1 "v22\nThis project is configured to use yarn"
 //! Bash {"command":"pnpm -v && ls"} !1 "This project is configured to use yarn"
 //! ```
 //!
-//! The third attempt where one retry is right:
+//! The third attempt, where one retry is reasonable:
 //!
 //! ```fires
 //! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
@@ -63,7 +64,7 @@
 //! Bash {"command":"cargo test"} !101 "test a ... FAILED"
 //! ```
 //!
-//! Run again to see more, or elsewhere:
+//! Run again to see more output, or in another directory:
 //!
 //! ```quiet
 //! Bash {"command":"cargo test | tail -1"} !101 "1 failed"
@@ -83,14 +84,14 @@
 //! Bash {"command":"cd /w && make lint"} !2 "make: *** No rule to make target"
 //! ```
 //!
-//! Both were made before either was answered:
+//! Both calls were made before either had a result:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/a.rs"} !> "File does not exist."
 //! & Read {"file_path":"/w/a.rs"} !> "File does not exist."
 //! ```
 //!
-//! The user spoke, or one retry is right:
+//! The user sent a message, or one retry is reasonable:
 //!
 //! ```quiet
 //! Bash {"command":"cargo test"} !101 "test a ... FAILED"
@@ -119,8 +120,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "makes a failed call again with nothing changed",
-    remedy: "change what the error names before trying again",
+    summary: "repeats a failed call without changing anything",
+    remedy: "fix what the error names before trying again",
     source: page!("r401_blind_repeat.rs"),
     check,
 };

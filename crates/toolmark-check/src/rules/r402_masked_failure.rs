@@ -1,20 +1,20 @@
 //! # What it does
 //!
-//! Finds commands whose exit code proves nothing (`|| true`, `| tail`,
-//! `; echo done`, a pipe into a filter), whose output shows that tests, a build
-//! or a program failed, and after which the agent says that it worked, or
-//! commits or publishes. Where the agent simply goes on, the finding has low
-//! confidence: it may have read the output.
+//! Finds commands whose exit code proves nothing (`|| true`, `| tail`, `; echo
+//! done`), whose output shows that tests, a build or a program failed, and
+//! after which the agent says that it worked, commits or publishes. If the
+//! agent only continues, the finding has low confidence: it may have read the
+//! output.
 //!
 //! # Why
 //!
-//! The host reports success, and so do agents that look no further. A failure
-//! that nobody sees is built upon.
+//! The host reports success, and the agent believes it. Later work builds on a
+//! failure that nobody has seen.
 //!
 //! # What to do
 //!
-//! Let the exit code through: `set -o pipefail`, no `|| true`, no `echo` behind
-//! a semicolon. Read the last lines before going on.
+//! Let the exit code through: use `set -o pipefail`, no `|| true`, and no `;
+//! echo` at the end. Read the last lines of the output before continuing.
 //!
 //! # Examples
 //!
@@ -34,14 +34,14 @@
 //! Write {"file_path":"/w/summary.md","content":"x"} -> "ok"
 //! ```
 //!
-//! A server that did not start, and another one that answers:
+//! The server did not start, and another one answers:
 //!
 //! ```fires
 //! Bash {"command":"(npm run dev -- --port 8765 &) ; sleep 4; curl -s localhost:8765; echo done"} -> "Port 8765 is not available\n<html>\ndone"
 //! Bash {"command":"git commit -am 'Add the page' && git push"} -> "[main 1a2b3c] Add the page"
 //! ```
 //!
-//! The agent saw it:
+//! The agent noticed the failure:
 //!
 //! ```quiet
 //! Bash {"command":"npm test 2>&1 | tail -5; npm run lint 2>&1 | tail -5"} -> "1321 pass\n0 fail\nFound 2 errors."
@@ -60,7 +60,7 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
 //! ```
 //!
-//! Nothing failed, or somebody else's output is shown:
+//! Nothing failed, or the output is that of another run:
 //!
 //! ```quiet
 //! Bash {"command":"cargo test 2>&1 | tail -3"} -> "test result: ok. 5 passed; 0 failed"
@@ -89,8 +89,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "goes on after a failure that the exit code hides",
-    remedy: "let the exit code through (set -o pipefail, no || true) and read the last lines",
+    summary: "continues after a failure that the exit code hides",
+    remedy: "let the exit code through (set -o pipefail, no || true), and read the last lines",
     source: page!("r402_masked_failure.rs"),
     check,
 };

@@ -1,20 +1,23 @@
 //! # What it does
 //!
-//! Looks at the last message of every turn. Where it claims that tests pass,
-//! that it builds or that everything works, while the last run of tests or of a
-//! build in that turn failed, it is reported, with the run and the sentence. So
-//! is a claim that tests pass or that it builds where code was edited in the turn
-//! and nothing was run after the last edit. A message that speaks of anything
-//! that fails is left alone.
+//! Looks at the last message of every turn. Two kinds of claims are reported:
+//!
+//! - that tests pass, the build works or everything works, although the last
+//!   test run or build of the turn failed;
+//! - that tests pass or the build works, although code was edited in the turn
+//!   and nothing was run after the last edit.
+//!
+//! The finding shows the run and the sentence. Messages that mention any
+//! failure are not reported.
 //!
 //! # Why
 //!
-//! The last message is what people read. If it is wrong, the failure is found
-//! by somebody else.
+//! The last message is what people read. If it is wrong, somebody else finds
+//! the failure.
 //!
 //! # What to do
 //!
-//! Run the tests once more after the last change, and report what the run says.
+//! Run the tests once more after the last change, and report the result.
 //!
 //! # Examples
 //!
@@ -47,7 +50,7 @@
 //! assistant: All tests pass but one, which fails on main too.
 //! ```
 //!
-//! A build is no test:
+//! A build is not a test run:
 //!
 //! ```fires
 //! Bash {"command":"cargo test"} !101 "test a ... FAILED"
@@ -63,7 +66,7 @@
 //! assistant: Renamed it. All tests pass.
 //! ```
 //!
-//! What failed was mended and run again:
+//! The failed check was fixed and run again:
 //!
 //! ```quiet
 //! Bash {"command":"bun run test && bun run lint"} !1 "1309 pass\n0 fail\nFound 1 error."
@@ -71,7 +74,7 @@
 //! assistant: Tests pass and lint is clean.
 //! ```
 //!
-//! It is not the last message, or claims nothing:
+//! It is not the last message, or it claims nothing:
 //!
 //! ```quiet
 //! Bash {"command":"cargo test"} !101 "test a ... FAILED"
@@ -103,8 +106,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Error,
     confidence: Confidence::Medium,
-    summary: "claims success though the last run failed, or nothing was run",
-    remedy: "run it again after the last change and report what the run says",
+    summary: "claims success although the last run failed, or nothing was run",
+    remedy: "run it again after the last change, and report the result",
     source: page!("r404_claimed_success.rs"),
     check,
 };

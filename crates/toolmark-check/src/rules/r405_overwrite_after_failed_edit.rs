@@ -1,16 +1,18 @@
 //! # What it does
 //!
-//! Finds an edit whose text was not in the file, or was there twice, and after
-//! which, within ten calls and with no edit that works, the whole file is written
-//! anew, with a tool or a command (`cat >`), or lines are changed by their numbers
-//! (`sed -i 12d`). A script that makes the replacement (`sed -i s/a/b/`, a few
-//! lines of Python) mends the failure; it is reported as a note, for nobody sees
-//! what it changes. Appending (`>>`) is not reported.
+//! Finds a failed edit whose text was not in the file, or was there more than
+//! once, followed within ten calls and without a successful edit by one of
+//! these: the whole file is rewritten, with a tool or a command (`cat >`), or
+//! lines are changed by their numbers (`sed -i 12d`).
+//!
+//! A script that makes the same replacement (`sed -i s/a/b/`, a few lines of
+//! Python) counts as a recovery. It is reported only with severity `info`,
+//! because nobody sees what it changes. Appending (`>>`) is not reported.
 //!
 //! # Why
 //!
-//! The edit failed because the agent did not know the file. Writing all of it
-//! anew replaces what it did not know, and nobody sees the difference.
+//! The edit failed because the agent did not know the file. Rewriting the file
+//! overwrites the parts it did not know, and nobody sees the difference.
 //!
 //! # What to do
 //!
@@ -39,7 +41,7 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"z","new_string":"y"} -> "ok"
 //! ```
 //!
-//! After several tries:
+//! After several attempts:
 //!
 //! ```fires
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "String to replace not found in file."
@@ -63,7 +65,7 @@
 //! Write {"file_path":"/w/b.rs","content":"y"} -> "ok"
 //! ```
 //!
-//! The write failed, and is made again after a read:
+//! The write failed and is repeated after a read:
 //!
 //! ```quiet
 //! Write {"file_path":"/w/a.rs","content":"y"} !> "File has not been read yet."
@@ -71,7 +73,7 @@
 //! Write {"file_path":"/w/a.rs","content":"y"} -> "ok"
 //! ```
 //!
-//! There is no such file to edit:
+//! The file to edit does not exist:
 //!
 //! ```quiet
 //! Edit {"file_path":"/w/a.rs","old_string":"","new_string":"y"} !> "File does not exist."
@@ -94,7 +96,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "writes over a file whose edit failed",
+    summary: "overwrites a file after an edit of it failed",
     remedy: "read the lines around the place and edit again",
     source: page!("r405_overwrite_after_failed_edit.rs"),
     check,

@@ -1,11 +1,11 @@
 //! # What it does
 //!
-//! Finds a path that is not there and, with no search in between, another path
-//! that is not there either.
+//! Finds a path that does not exist, followed by another path that does not
+//! exist either, with no search in between.
 //!
 //! # Why
 //!
-//! One search by name costs as much as one guess and ends the guessing.
+//! One search by name costs as much as one guess, and ends the guessing.
 //!
 //! # What to do
 //!
@@ -37,7 +37,7 @@
 //! Read {"file_path":"/w/lib/auth.rs"} !> "File does not exist."
 //! ```
 //!
-//! Both were asked for at once:
+//! Both calls were made at once:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/src/auth.rs"} !> "File does not exist."
@@ -51,7 +51,7 @@
 //! Grep {"pattern":"x","path":"/w/src"} !> "ENOENT: no such file or directory, posix_spawn '/opt/rg'"
 //! ```
 //!
-//! The second one is there, or the user named it:
+//! The second path exists, or the user named it:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/src/auth.rs"} !> "File does not exist."
@@ -78,7 +78,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "guesses another path after one that is not there",
+    summary: "guesses another path after one that does not exist",
     remedy: "search by name or list the directory after the first miss",
     source: page!("r406_guessing_paths.rs"),
     check,

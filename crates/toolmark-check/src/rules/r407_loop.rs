@@ -1,28 +1,28 @@
 //! # What it does
 //!
-//! Finds calls that are made three times or more in the same way, with the same
-//! result each time and nothing changed in between: one call over and over, or a
-//! cycle of several. Calls that differ only in blanks, case, signs or in the
-//! filters behind a pipe are near duplicates and reported with low confidence.
+//! Finds calls that are made at least three times in the same way, with the
+//! same result each time and nothing changed in between: a single call, or a
+//! cycle of several. Calls that differ only in whitespace, case, punctuation or
+//! the filters after a pipe are near duplicates, and are reported with low
+//! confidence.
 //!
-//! A build or a test run that is made three times or more with nothing changed,
-//! each time for another part of its output, is reported too: its output could
-//! have been kept.
+//! A build or a test run that is repeated at least three times with nothing
+//! changed, each time to see another part of its output, is reported too: the
+//! output could have been saved.
 //!
-//! Calls whose arguments the trace does not record are not compared.
-//!
-//! Polling (waiting, asking for a state, reading from a running command) and
-//! paging (another offset, page or cursor) are no loops.
+//! Polling (waiting, asking for a status, reading from a running command) and
+//! paging (another offset, page or cursor) are not loops. Calls whose arguments
+//! are not recorded are not compared.
 //!
 //! # Why
 //!
-//! A third identical answer tells nothing new. The agent is stuck and spends
-//! tokens until a limit stops it.
+//! A third identical result adds nothing. The agent is stuck, and spends tokens
+//! until a limit stops it.
 //!
 //! # What to do
 //!
-//! Tell the agent to take another approach after the second identical answer;
-//! limit identical calls in the host.
+//! Tell the agent to take another approach after the second identical result.
+//! Limit identical calls in the host.
 //!
 //! # Examples
 //!
@@ -38,7 +38,7 @@
 //! Bash {"command":"cargo build"} !101 "error[E0308]: mismatched types"
 //! ```
 //!
-//! A cycle:
+//! A cycle of two calls:
 //!
 //! ```fires
 //! Read {"file_path":"/w/a"} -> "1\tx"
@@ -49,7 +49,7 @@
 //! Bash {"command":"make"} !2 "make: *** Error 1"
 //! ```
 //!
-//! For another part of the output:
+//! Repeated for another part of the output:
 //!
 //! ```fires
 //! Bash {"command":"npx tsc --noEmit"} !2 "a.ts(1,2): error TS1\nb.ts(1,2): error TS2"
@@ -64,7 +64,7 @@
 //! Bash {"command":"npx tsc --noEmit 2>&1 | grep b.ts"} -> "b.ts(1,2): error TS2"
 //! ```
 //!
-//! Paging, and waiting:
+//! Paging and polling:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/a","offset":1,"limit":9} -> "x"
@@ -84,7 +84,7 @@
 //! Bash {"command":"sleep 30; gh run view 1"} -> "in progress"
 //! ```
 //!
-//! Something changes, in the result or before it:
+//! The result changes, or something changed before the call:
 //!
 //! ```quiet
 //! Bash {"command":"cargo test"} !101 "3 failed"
@@ -118,8 +118,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "makes the same calls again and again with the same results",
-    remedy: "take another approach after the second identical answer",
+    summary: "makes the same calls over and over with the same results",
+    remedy: "take another approach after the second identical result",
     source: page!("r407_loop.rs"),
     check,
 };

@@ -1,21 +1,23 @@
 //! # What it does
 //!
-//! Scores what became of every failed call that asks for something, by the class
-//! of its error (the table is in the documentation of `recovery`), and reports
-//! those after which a wrong move was made that has no rule of its own. Failures
-//! after which the calls decide nothing are questions for a judge.
+//! Scores how the agent reacted to each failed call, by the class of the error,
+//! and reports wrong reactions that no other rule covers: for example the same
+//! missing program with other flags, or `cat` after a file was too large to
+//! read. Failures that are an expected answer, such as a search without
+//! results, are not scored. If the next calls decide nothing, the failure is
+//! left to a judge.
 //!
-//! The measures `recovery`, `recovery.steps`, `recovery.repeat`,
-//! `recovery.blind`, `recovery.escalation`, `recovery.evasion` and
-//! `recovery.masked` come from here, per tool and class.
+//! This rule also records the measures `recovery`, `recovery.steps`,
+//! `recovery.repeat`, `recovery.blind`, `recovery.escalation`,
+//! `recovery.evasion` and `recovery.masked`, per tool and error class.
 //!
 //! # Why
 //!
-//! Every agent meets errors. What tells good ones is the move after.
+//! Every agent meets errors. Good agents are the ones that react to them well.
 //!
 //! # What to do
 //!
-//! Do what the remedy of the finding says; it is that of the error's class.
+//! Follow the advice of the finding; it depends on the class of the error.
 //!
 //! # Examples
 //!
@@ -46,14 +48,14 @@
 //! Read {"file_path":"/w/big.log","offset":1,"limit":100} -> "1\tx"
 //! ```
 //!
-//! A search that finds nothing has given its answer:
+//! A search that finds nothing is an answer:
 //!
 //! ```quiet
 //! Bash {"command":"grep -rn frob src"} !1 "Exit code 1"
 //! Bash {"command":"ls"} -> "src"
 //! ```
 //!
-//! Nothing came after it:
+//! It was the last call:
 //!
 //! ```quiet
 //! Bash {"command":"frob x"} !127 "bash: frob: command not found"
@@ -74,8 +76,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Info,
     confidence: Confidence::Medium,
-    summary: "does not recover from an error as its class asks for",
-    remedy: "read the error and mend its cause before going on",
+    summary: "reacts to an error in a way that does not fix it",
+    remedy: "read the error and fix its cause before continuing",
     source: page!("r408_unrecovered.rs"),
     check,
 };

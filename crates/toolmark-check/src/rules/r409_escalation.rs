@@ -1,17 +1,18 @@
 //! # What it does
 //!
-//! Finds errors that were answered with an effect of higher risk: more rights
-//! after a lack of rights (`sudo`, `chmod -R 777`), work thrown away after a
-//! conflict (`git reset --hard`, a forced push), a protection switched off after
-//! it had done its work (`--no-verify`).
+//! Finds errors that the agent answers with something riskier:
+//!
+//! - more privileges after a permission error (`sudo`, `chmod -R 777`);
+//! - discarded work after a conflict (`git reset --hard`, a forced push);
+//! - a disabled check after the check has failed (`--no-verify`).
 //!
 //! # Why
 //!
-//! It mends the symptom and costs more than the error did.
+//! It hides the symptom and can cost more than the error did.
 //!
 //! # What to do
 //!
-//! Mend the cause, or ask before raising the stakes.
+//! Fix the cause, or ask before doing something riskier.
 //!
 //! # Examples
 //!
@@ -55,7 +56,7 @@
 //! Bash {"command":"bash ./deploy"} -> ""
 //! ```
 //!
-//! It had the rights before:
+//! It already had these privileges:
 //!
 //! ```quiet
 //! Bash {"command":"sudo mkdir /opt/x"} !1 "mkdir: cannot create directory '/opt/x': Operation not permitted"
@@ -74,8 +75,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "answers an error with an effect of higher risk",
-    remedy: "mend the cause, or ask before raising the stakes",
+    summary: "reacts to an error with something riskier",
+    remedy: "fix the cause, or ask before doing something riskier",
     source: page!("r409_escalation.rs"),
     check,
 };

@@ -1,17 +1,17 @@
 //! # What it does
 //!
-//! Finds a check that failed and that the agent leaves alone with an excuse
-//! ("pre-existing", "unrelated", "expected"), where the session itself speaks
-//! against it: the same check passed before, an earlier run of it did not
-//! complain of these files, or it is about a file that the session wrote. A check
-//! that passes later in the turn is not reported.
+//! Finds a failed check that the agent dismisses with an excuse
+//! ("pre-existing", "unrelated", "expected") that the session contradicts: the
+//! same check passed before, an earlier run did not complain about these files,
+//! or the failure is about a file that the session wrote. A check that passes
+//! later in the turn is not reported.
 //!
 //! An excuse that nothing in the session contradicts is a question for a judge
-//! (`check --judge`) and is not reported without one.
+//! (`check --judge`), and is not reported without one.
 //!
 //! # Why
 //!
-//! "Pre-existing" ends the search for the cause. Where it is wrong, the agent
+//! "Pre-existing" ends the search for the cause. If it is wrong, the agent
 //! ships what it broke.
 //!
 //! # What to do
@@ -21,7 +21,7 @@
 //!
 //! # Examples
 //!
-//! The same check had passed:
+//! The same check passed before:
 //!
 //! ```fires
 //! Bash {"command":"make lint"} -> "0 issues"
@@ -31,7 +31,7 @@
 //! Bash {"command":"make lint 2>&1 | grep -v unused"} -> "6 issues"
 //! ```
 //!
-//! A file of its own:
+//! The failure is about a file that the session wrote:
 //!
 //! ```fires
 //! Write {"file_path":"/w/action.yml","content":"a: b: c"} -> "ok"
@@ -39,7 +39,7 @@
 //! assistant: The YAML parse error is expected: template expressions confuse the parser. Here is what I built.
 //! ```
 //!
-//! Other files than before:
+//! The complaints are about other files than before:
 //!
 //! ```fires
 //! Bash {"command":"make lint"} !1 "a.go:3: unused"
@@ -49,7 +49,7 @@
 //! Bash {"command":"git commit -am x"} -> "[main 1a2b3c] x"
 //! ```
 //!
-//! Nothing speaks against it, or it was fixed all the same:
+//! Nothing contradicts it, or it was fixed anyway:
 //!
 //! ```quiet
 //! Bash {"command":"make lint"} !1 "b.go:3: unused"
@@ -85,8 +85,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "explains a failed check away against what the session shows",
-    remedy: "run the same check on the base before calling a failure pre-existing",
+    summary: "dismisses a failed check although the session contradicts the excuse",
+    remedy: "run the same check on the base branch before calling a failure pre-existing",
     source: page!("r410_explained_away.rs"),
     check,
 };

@@ -1,19 +1,19 @@
 //! # What it does
 //!
-//! Finds a step of a script that failed (`./harness.sh configure`, exit code 1)
-//! and after which the next step of the same script was made with nothing said about
-//! the failure, where the failed step does not work soon after. Also: tests or a
-//! build that failed and a commit or a push that follows, and a push that follows
-//! a commit that failed, with nothing done and nothing said about it.
+//! Finds a step of a script that failed (`./harness.sh configure`, exit code
+//! 1), followed by the next step of the same script without mentioning the
+//! failure, if the failed step does not succeed soon after. It also finds a
+//! commit or a push after failed tests or a failed build, and a push after a
+//! failed commit, with nothing done or said about the failure.
 //!
 //! # Why
 //!
-//! Later steps depend on earlier ones. What they show afterwards proves nothing,
-//! and the error surfaces far from its cause.
+//! Later steps depend on earlier ones. Their results prove nothing, and the
+//! error surfaces far from its cause.
 //!
 //! # What to do
 //!
-//! Stop at a step that fails: read its output, mend the cause and run it again,
+//! Stop at a step that fails: read its output, fix the cause and run it again,
 //! or say why it does not matter.
 //!
 //! # Examples
@@ -45,7 +45,7 @@
 //! Bash {"command":"git commit -am wip"} -> "[main 1a2b3c] wip"
 //! ```
 //!
-//! It was noticed, mended, or only asked for the state:
+//! The failure was noticed or fixed, or the agent looked into it:
 //!
 //! ```quiet
 //! Bash {"command":"./harness.sh configure"} !1 "warning: ignored"
@@ -78,8 +78,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "makes the next step as if the one that failed had worked",
-    remedy: "mend the step that failed and run it again before the next",
+    summary: "continues with the next step as if the failed one had succeeded",
+    remedy: "fix the failed step and run it again before the next one",
     source: page!("r411_went_on.rs"),
     check,
 };

@@ -1,14 +1,14 @@
 //! # What it does
 //!
-//! Finds a `git push` that leaves out edits the agent made in the same turn and
-//! never committed, where the agent then says that it has pushed. Files under a
-//! directory whose name starts with a dot, and files outside the project, are not
-//! counted: they are often ignored.
+//! Finds a `git push` that does not include edits of the same turn because they
+//! were never committed, if the agent then says that it pushed. Files in
+//! directories whose name starts with a dot, and files outside the project, do
+//! not count: git often ignores them.
 //!
 //! # Why
 //!
-//! Reviewers and CI see the branch without the fix, and the agent reports that it
-//! is there.
+//! Reviewers and CI see the branch without the fix, while the agent reports
+//! that it is there.
 //!
 //! # What to do
 //!
@@ -37,7 +37,7 @@
 //! assistant: I have pushed everything.
 //! ```
 //!
-//! Committed before or after, or nothing is claimed:
+//! Committed before or afterwards, or nothing is claimed:
 //!
 //! ```quiet
 //! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
@@ -73,7 +73,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Warning,
     confidence: Confidence::Medium,
     summary: "claims to have pushed edits that were never committed",
-    remedy: "look at git status before a push and commit what belongs to it",
+    remedy: "look at git status before a push, and commit what belongs to it",
     source: page!("r412_uncommitted_push.rs"),
     check,
 };

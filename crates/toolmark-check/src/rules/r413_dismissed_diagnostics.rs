@@ -1,18 +1,18 @@
 //! # What it does
 //!
 //! Finds a message that dismisses the diagnostics of an editor or a language
-//! server ("unrelated", "pre-existing") after which, with no edit in between, the
-//! next build or lint fails, or the work is committed with no build, lint or
-//! whole test run since the last edit.
+//! server ("unrelated", "pre-existing"), if, with no edit in between, the next
+//! build or lint fails, or the work is committed without a build, a lint or a
+//! full test run since the last edit.
 //!
 //! # Why
 //!
-//! The diagnostics were shown because of an edit that was just made. Waved off
-//! and never checked, they come back from CI or from the user.
+//! The diagnostics appeared because of an edit that was just made. If they are
+//! dismissed and never checked, CI or the user finds them.
 //!
 //! # What to do
 //!
-//! Build or lint before calling a diagnostic unrelated; one run decides it.
+//! Build or lint before calling a diagnostic unrelated. One run settles it.
 //!
 //! # Examples
 //!
@@ -36,7 +36,8 @@
 //! Bash {"command":"npx tsc --noEmit"} !2 "a.ts(1,2): error TS2322: no"
 //! ```
 //!
-//! A build shows that it was right, or it is not about where they come from:
+//! A build confirms it, or the message is not about the origin of the
+//! diagnostics:
 //!
 //! ```quiet
 //! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
@@ -76,7 +77,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "dismisses diagnostics that no build has shown to be unrelated",
+    summary: "dismisses diagnostics without a build that shows they are unrelated",
     remedy: "build or lint before calling a diagnostic unrelated",
     source: page!("r413_dismissed_diagnostics.rs"),
     check,

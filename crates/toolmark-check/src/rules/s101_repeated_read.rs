@@ -1,24 +1,24 @@
 //! # What it does
 //!
-//! Finds reads of lines the agent already has: every line that came back was in
-//! the results of earlier reads of the same file, and nothing made the agent
-//! forget it or gave it a reason to look again. Files read through the shell
-//! (`cat`, `sed -n`, `head`, `tail`) count too.
+//! Finds reads that return only lines the agent already has from earlier reads
+//! of the same file, when nothing gave it a reason to look again. Files that
+//! are read in the shell (`cat`, `sed -n`, `head`, `tail`) count too.
 //!
-//! A command that may have changed files or a new turn of the user in between
-//! makes the finding less sure, not wrong: the answer was the same. A read after
-//! a change or a failed edit of the file, after a command that names the file,
-//! or of a file that programs write to as they run is left alone.
+//! If a command in between may have changed files, or the user sent a message,
+//! the finding has lower confidence. Not reported: a read after a change or a
+//! failed edit of the file, after a command that names the file, after the
+//! context was compacted, and a read of a file that programs write to while
+//! they run.
 //!
 //! # Why
 //!
-//! Every repeat costs a step and pays again for every token of the file. A run
-//! of them is a sign that the agent lost its thread.
+//! Every repeated read costs a step and all tokens of the file again. Several
+//! of them are a sign that the agent has lost track.
 //!
 //! # What to do
 //!
 //! Work from the earlier result. If files are read over and over, say in the
-//! instructions that a file needs to be read again only after it has changed.
+//! instructions that a file has to be read again only after it has changed.
 //!
 //! # Examples
 //!
@@ -28,7 +28,8 @@
 //! Read {"file_path":"/w/a.rs"} -> "1\tfn main() {}"
 //! ```
 //!
-//! A command that only looks changes nothing, and a path may be written in many ways:
+//! A read-only command changes nothing, and the same path can be written in
+//! several ways:
 //!
 //! ```fires
 //! Read {"file_path":"/w/src/a.rs","offset":10,"limit":1} -> "10\tx"
@@ -36,7 +37,7 @@
 //! Read {"file_path":"src/a.rs","offset":10,"limit":1} -> "10\tx"
 //! ```
 //!
-//! The lines were in the first result already:
+//! The lines were already in the first result:
 //!
 //! ```fires
 //! Read {"file_path":"/w/a.rs"} -> "1\tone\n2\ttwo\n3\tthree"
@@ -57,7 +58,7 @@
 //! Read {"file_path":"/w/a.rs"} -> "File unchanged since last read. Refer to the earlier result."
 //! ```
 //!
-//! The lines are known from several reads, and nothing changed them:
+//! The lines are known from several reads, and nothing has changed them:
 //!
 //! ```fires
 //! Read {"file_path":"/w/a.rs","limit":2} -> "1\tone\n2\ttwo"
@@ -66,7 +67,7 @@
 //! Read {"file_path":"/w/a.rs"} -> "1\tone\n2\ttwo\n3\tthree\n4\tfour"
 //! ```
 //!
-//! Through the shell, where there is no other way:
+//! In the shell, on a host without a reading tool:
 //!
 //! ```fires
 //! host: codex
@@ -100,14 +101,14 @@
 //! Read {"file_path":"/w/a.rs"} -> "1\tone"
 //! ```
 //!
-//! The host wants a file to be read with its own tool before an edit:
+//! The host requires a read with its own tool before an edit:
 //!
 //! ```quiet
 //! Bash {"command":"cat a.rs"} -> "one\ntwo\nthree"
 //! Read {"file_path":"/w/a.rs"} -> "1\tone\n2\ttwo\n3\tthree"
 //! ```
 //!
-//! The agent no longer has it, or never had:
+//! The agent no longer has the lines, or never had them:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/a.rs"} -> "1\tone"

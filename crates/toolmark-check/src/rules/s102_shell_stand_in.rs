@@ -1,28 +1,28 @@
 //! # What it does
 //!
-//! Finds shell commands that do nothing but what a tool of the host does: show
-//! one file or lines of it (`cat`, `head`, `sed -n`), search text (`grep`,
-//! `rg`) or names (`find -name`, `ls *.rs`), replace text in one file
-//! (`sed -i`), write one (`echo > file`, `cat > file <<EOF`).
+//! Finds shell commands that do only what a tool of the host does: show a file
+//! or some of its lines (`cat`, `head`, `sed -n`), search for text (`grep`,
+//! `rg`) or file names (`find -name`, `ls *.rs`), replace text in one file
+//! (`sed -i`), or write a file (`echo > file`, `cat > file <<EOF`).
 //!
-//! It needs the tool to have been there: recorded among the offered ones, used
-//! in the session, or part of the host. Commands that do more than the tool
-//! could (pipelines that compute, several files, options no tool has) are left
-//! alone, and so is a command that follows a failed call of that tool for the
-//! same file. Where the tool would do not quite the same (`tail -20 build.log`),
-//! the file lies outside the project, or the search is of files that search tools
-//! leave out (`node_modules`), the finding has low confidence.
+//! The tool must have been available: listed in the trace, used in the session,
+//! or built into the host. Commands that do more than the tool can (pipelines
+//! that compute, several files, options that no tool has) are not reported, and
+//! neither is a command after a failed call of that tool for the same file. The
+//! finding has low confidence if the tool would not do exactly the same (`tail
+//! -20 build.log`), if the file is outside the project, or if the search is in
+//! files that search tools skip (`node_modules`).
 //!
 //! # Why
 //!
-//! The tool gives numbered lines, keeps track of what was read, needs no
-//! permission to run commands, and shows people what happened. A shell command
-//! does the same unseen.
+//! The tool returns numbered lines, keeps track of what was read, does not need
+//! permission to run commands, and shows people what happened. The same shell
+//! command is harder to follow.
 //!
 //! # What to do
 //!
-//! Say in the agent's instructions which tool is meant for it; take `cat`,
-//! `grep` and their like off the list of commands that need no permission.
+//! Say in the agent's instructions which tool to use. Remove `cat`, `grep` and
+//! similar commands from the list of commands that need no permission.
 //!
 //! # Examples
 //!
@@ -49,7 +49,7 @@
 //! bash {"command":"sed -i 's/old/new/' src/a.rs"} -> ""
 //! ```
 //!
-//! Two programs for one search, or an edit at the end of a file:
+//! Two programs for one search, or text appended to a file:
 //!
 //! ```fires
 //! Grep {"pattern":"x"} -> "a.rs"
@@ -61,7 +61,7 @@
 //! Bash {"command":"cat >> src/a.rs <<'EOF'\n1\n2\n3\n4\n5\nEOF"} -> ""
 //! ```
 //!
-//! It computes, or does more than one thing:
+//! The command computes something, or does more than one thing:
 //!
 //! ```quiet
 //! Bash {"command":"cat src/main.rs | wc -l"} -> "12"
@@ -69,7 +69,7 @@
 //! Bash {"command":"cat a.txt && cargo build"} -> ""
 //! ```
 //!
-//! There is no such tool:
+//! The tool is not available:
 //!
 //! ```quiet
 //! host: codex
@@ -81,14 +81,14 @@
 //! Bash {"command":"cat src/main.rs"} -> "x"
 //! ```
 //!
-//! The tool was tried and could not:
+//! The tool was tried and failed:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/big.log"} !> "File content (99999 tokens) exceeds maximum allowed tokens (25000)."
 //! Bash {"command":"head -50 big.log"} -> "x"
 //! ```
 //!
-//! There is no tool that lists directories:
+//! The host has no tool that lists directories:
 //!
 //! ```quiet
 //! host: opencode
@@ -96,7 +96,7 @@
 //! bash {"command":"ls src"} -> "main.rs"
 //! ```
 //!
-//! Read does not list directories:
+//! `Read` does not list directories:
 //!
 //! ```quiet
 //! Bash {"command":"ls src"} -> "main.rs"
@@ -119,8 +119,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Selection,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "runs a shell command for what a tool does",
-    remedy: "call the tool that is meant for it",
+    summary: "runs a shell command instead of the tool for the job",
+    remedy: "call the tool for the job",
     source: page!("s102_shell_stand_in.rs"),
     check,
 };

@@ -1,19 +1,19 @@
 //! # What it does
 //!
-//! Finds a search for names that is followed by reading one file after another
-//! from its result, as a whole and with nothing done to them, where a search
-//! for text was at hand: six files at least, with nothing but looking in
-//! between, and no text search in the same turn. The finding stands at the
-//! search for names.
+//! Finds a search for file names followed by reading at least six of the files
+//! it returned, one after another and as a whole, when a tool for searching
+//! text was available. Between them, the agent only looks at things, it does
+//! not change the files, and it makes no text search in the same turn. The
+//! finding is at the search for file names.
 //!
 //! # Why
 //!
-//! Reading file after file to find text puts all of them into the context. A
-//! search for the text gives the few lines that matter.
+//! Reading file after file to find a text puts all of them into the context. A
+//! text search returns the few lines that matter.
 //!
 //! # What to do
 //!
-//! Search for the text, then read the lines around what was found.
+//! Search for the text, then read the lines around the matches.
 //!
 //! # Examples
 //!
@@ -52,7 +52,7 @@
 //! assistant: None does.
 //! ```
 //!
-//! A few files, as one reads them to understand them:
+//! Only a few files, read to understand them:
 //!
 //! ```quiet
 //! user: explain the parser
@@ -61,7 +61,7 @@
 //! Read {"file_path":"/w/src/b.rs"} -> "1\tx"
 //! ```
 //!
-//! They are read to be changed:
+//! The files are read to be changed:
 //!
 //! ```quiet
 //! user: rename it everywhere
@@ -75,7 +75,7 @@
 //! Edit {"file_path":"/w/src/a.rs","old_string":"x","new_string":"y"} -> "ok"
 //! ```
 //!
-//! Nobody asked to find anything:
+//! The user did not ask to find anything:
 //!
 //! ```quiet
 //! user: review these modules
@@ -104,8 +104,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Selection,
     severity: Severity::Warning,
     confidence: Confidence::Low,
-    summary: "reads many files of a name search to find text",
-    remedy: "search for the text, then read around what was found",
+    summary: "reads many files one by one to find a text",
+    remedy: "search for the text, then read around the matches",
     source: page!("s103_read_to_search.rs"),
     check,
 };

@@ -1,23 +1,23 @@
 //! # What it does
 //!
-//! Finds files that are written anew as a whole although only a few of their
-//! lines change. The content before is the one the trace proves: what was read,
-//! written or edited in the session. Both contents are compared line by line,
-//! and the finding says how many of how many lines differ.
+//! Finds files that are rewritten as a whole although only a few lines change.
+//! The previous content is known from reads, writes and edits in the session.
+//! Both versions are compared line by line, and the finding says how many lines
+//! differ.
 //!
-//! Small files are left alone: up to 20 lines, writing them anew costs no more
-//! than an edit.
+//! Files of up to 20 lines are not reported: rewriting them costs no more than
+//! an edit.
 //!
 //! # Why
 //!
-//! An edit says what changes and fails if the file is not what the agent thinks
-//! it is. Writing the whole file costs the tokens of all its lines, and every
-//! line that was not meant to change can change unseen.
+//! An edit says what changes, and fails if the file is not what the agent
+//! thinks it is. Rewriting the file costs the tokens of all lines, and lines
+//! that were not meant to change can change unnoticed.
 //!
 //! # What to do
 //!
-//! Use the editing tool for changes of existing files; keep writing for new
-//! ones and for real rewrites.
+//! Use the editing tool for existing files. Write whole files only if they are
+//! new or really rewritten.
 //!
 //! # Examples
 //!
@@ -40,7 +40,7 @@
 //! write_file {"file_path":"a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\ntwelve\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n"} -> "ok"
 //! ```
 //!
-//! A short file, a new one, a real rewrite:
+//! A short file, a new file, a real rewrite:
 //!
 //! ```quiet
 //! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n"} -> "ok"
@@ -57,7 +57,7 @@
 //! Write {"file_path":"/w/a.txt","content":"a\nb\nc\nd\ne\nf\ng\nh\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
 //! ```
 //!
-//! There is nothing to edit with:
+//! No editing tool is available:
 //!
 //! ```quiet
 //! tools: Write, Read
@@ -82,8 +82,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Selection,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "writes a whole file to change a few lines of it",
-    remedy: "edit the lines that change",
+    summary: "rewrites a whole file to change a few lines",
+    remedy: "edit only the lines that change",
     source: page!("s104_edit_as_write.rs"),
     check,
 };

@@ -1,18 +1,18 @@
 //! # What it does
 //!
-//! Finds calls of tools the session did not have: a tool that is not among the
-//! offered ones the trace records, or a call the host refused because it has no
-//! such tool.
+//! Finds calls of tools that the session did not have: the tool is not in the
+//! recorded list of tools, or the host rejected the call because it has no such
+//! tool.
 //!
 //! # Why
 //!
-//! The model remembers a tool from somewhere else. The call cannot work, and a
-//! step is lost; often the next guess is as wrong.
+//! The model remembers the tool from somewhere else. The call cannot work and
+//! wastes a step; often the next guess is wrong too.
 //!
 //! # What to do
 //!
-//! Take the tool's name out of prompts, skills and instructions if it is there;
-//! offer it if it is needed.
+//! If prompts, skills or instructions mention the tool, remove its name. If the
+//! tool is needed, offer it.
 //!
 //! # Examples
 //!
@@ -35,20 +35,21 @@
 //! Read {"file_path":"/w/a.rs"} -> "1\tx"
 //! ```
 //!
-//! Nobody recorded what was offered:
+//! The trace does not record which tools were offered:
 //!
 //! ```quiet
 //! Search {"pattern":"x"} -> "a.rs"
 //! ```
 //!
-//! It worked, so it was there, whatever the list says:
+//! The call succeeded, so the tool was available:
 //!
 //! ```quiet
 //! tools: Read
 //! mcp__shop__find {"q":"x"} -> "a thing"
 //! ```
 //!
-//! A list may leave out what the host itself brings along. What worked once was there:
+//! The list may omit tools built into the host. A tool that worked once was
+//! available:
 //!
 //! ```quiet
 //! tools: Read
@@ -56,7 +57,7 @@
 //! Bash {"command":"make"} !2 "Exit code 2"
 //! ```
 //!
-//! The words are those of a file, not of the host:
+//! The message comes from a program, not from the host:
 //!
 //! ```quiet
 //! Bash {"command":"./run find"} !1 "Exit code 1\nNo such tool available: find"

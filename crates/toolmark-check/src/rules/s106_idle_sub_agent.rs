@@ -1,17 +1,17 @@
 //! # What it does
 //!
-//! Finds sub-agents that were started for a job of one call: the sub-agent's
-//! own trace shows that it made one call at most and was done.
+//! Finds sub-agents that were started for a task of one call: the trace of the
+//! sub-agent shows that it made at most one call before it finished.
 //!
 //! # Why
 //!
-//! A sub-agent starts with an empty context, reads its instructions, and sends
-//! back a report. For one call that costs many times what the call does.
+//! A sub-agent starts with an empty context, reads its instructions and sends
+//! back a report. For a single call, that costs many times as much as the call.
 //!
 //! # What to do
 //!
-//! Make the call directly. Keep sub-agents for work that takes many steps, or
-//! whose results are too long for the context.
+//! Make the call directly. Use sub-agents for work of many steps, or for
+//! results that are too long for the context.
 //!
 //! # Examples
 //!
@@ -26,7 +26,7 @@
 //! Read {"file_path":"/w/main.rs"} -> "1\tx"
 //! ```
 //!
-//! It did nothing but talk:
+//! The sub-agent made no call at all:
 //!
 //! ```fires
 //! Task {"description":"think","prompt":"What is a monad?","subagent_type":"general-purpose"} -> "A monoid."
@@ -39,13 +39,13 @@
 //! > Read {"file_path":"/w/main.rs"} -> "1\tx"
 //! ```
 //!
-//! What it did is not recorded:
+//! The calls of the sub-agent are not recorded:
 //!
 //! ```quiet
 //! Task {"description":"look","prompt":"Look around","subagent_type":"Explore"} -> "Done."
 //! ```
 //!
-//! It failed or was stopped:
+//! The sub-agent failed or was stopped:
 //!
 //! ```quiet
 //! Task {"description":"look","prompt":"Look around","subagent_type":"Explore"} !> "interrupted"
@@ -67,7 +67,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Selection,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "starts a sub-agent for a job of one call",
+    summary: "starts a sub-agent for a task of one call",
     remedy: "make the call directly",
     source: page!("s106_idle_sub_agent.rs"),
     check,

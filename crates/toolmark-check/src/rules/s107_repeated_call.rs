@@ -1,17 +1,17 @@
 //! # What it does
 //!
-//! Finds searches, listings and commands that only look, made again in the same
-//! way with the same answer, in the same turn and with nothing in between that
-//! could have changed it. Reads of files have a rule of their own.
+//! Finds searches, listings and read-only commands that are repeated in the
+//! same turn with the same result, when nothing in between could have changed
+//! it. Repeated reads of files are reported by S101.
 //!
 //! # Why
 //!
-//! The answer is in the context already. A run of such calls is a sign that the
-//! agent lost its thread.
+//! The result is already in the context. Several such calls are a sign that the
+//! agent has lost track.
 //!
 //! # What to do
 //!
-//! Work from the earlier answer.
+//! Work from the earlier result.
 //!
 //! # Examples
 //!
@@ -45,7 +45,7 @@
 //! Grep {"pattern":"main","path":"/w"} -> "a.rs:1:fn main() {}"
 //! ```
 //!
-//! What is looked at changes by itself:
+//! The result can change by itself:
 //!
 //! ```quiet
 //! Bash {"command":"ps aux | grep server"} -> "1 server"
@@ -68,8 +68,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Selection,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "asks again for what it was just told",
-    remedy: "work from the earlier answer",
+    summary: "repeats a call whose result it already has",
+    remedy: "work from the earlier result",
     source: page!("s107_repeated_call.rs"),
     check,
 };

@@ -1,20 +1,19 @@
 //! # What it does
 //!
-//! Finds searches and commands whose output is so large that it fills a good
-//! part of the context: twenty thousand tokens and more came back. Where a host
-//! cuts the output off and says how long it was, a hundred thousand tokens are
-//! too many: what was looked for is not in the part that is left. Files that are
-//! read with the tool for it are left alone: hosts bound what it shows.
+//! Finds searches and commands that return at least 20,000 tokens. If the host
+//! truncates the output and says how long it was, the limit is 100,000 tokens:
+//! what the agent looked for is probably in the part that was cut off. Reads
+//! with the host's reading tool are not reported: hosts limit what it returns.
 //!
 //! # Why
 //!
-//! Every later step pays for it again, and what matters gets lost in it. It
-//! usually takes one option to avoid: names only, a few lines, no build output.
+//! Every later step pays for the output again, and what matters gets lost in
+//! it. Usually one option avoids it: only names, a few lines, no build output.
 //!
 //! # What to do
 //!
-//! Search for names first (`-l`), leave out generated files, take lines instead
-//! of files.
+//! Search for file names first (`-l`), exclude generated files, and read lines
+//! instead of whole files.
 //!
 //! # Examples
 //!
@@ -42,7 +41,7 @@
 //! Read {"file_path":"/w/a.rs"} -> "1\tx"
 //! ```
 //!
-//! Words of a file:
+//! The number is part of a file's content:
 //!
 //! ```quiet
 //! Bash {"command":"cat notes.md"} -> "# Notes\n\nsome\nmore\nlines\nhere\nOriginal token count: 99999"
@@ -60,8 +59,8 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Selection,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "the output of one call fills a good part of the context",
-    remedy: "ask for names or a few lines, and leave out what is generated",
+    summary: "the output of one call fills a large part of the context",
+    remedy: "search for names or a few lines, and exclude generated files",
     source: page!("s108_flooded_context.rs"),
     check,
 };
