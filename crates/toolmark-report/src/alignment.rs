@@ -195,7 +195,7 @@ mod tests {
         );
         assert_eq!(shape(&explanation, true).len(), 14);
         explanation.divergence = Some(5);
-        assert_eq!(shape(&explanation, false).len(), 14, "the divergence stands in the run");
+        assert_eq!(shape(&explanation, false).len(), 14, "the divergence is in the run");
         explanation.rows = (0..2000)
             .map(|n| row(if n % 2 == 0 { RowState::Matched } else { RowState::Extra }))
             .collect();

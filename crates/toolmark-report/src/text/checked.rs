@@ -183,7 +183,9 @@ impl Page<'_> {
             let words = printable!("{} more tools; --verbose shows them", tools.len() - shown);
             self.line(Line::of(style::DIM, words));
         }
-        self.wrapped(0, style::DIM, &gates::LEGEND.into());
+        for line in gates::LEGEND_LINES {
+            self.wrapped(0, style::DIM, &line.into());
+        }
         if let Some(words) = gates::destructive(&total) {
             self.wrapped(0, style::PLAIN, &words);
         }
@@ -560,7 +562,7 @@ mod tests {
     fn a_report_says_when_it_was_made_and_by_which_version() {
         let time = "2026-02-12T10:00:00Z".parse().unwrap();
         let options = Options { generated_at: Some(time), ..Options::default() };
-        // A table of one kind of rows has no place for it.
+        // A table of one kind of rows has no column for it.
         for format in crate::FORMATS.iter().filter(|f| f.has_findings && f.is_text && f.id != "csv")
         {
             let report = format.to_text(&sample(), &options).unwrap();
