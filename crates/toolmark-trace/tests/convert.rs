@@ -169,7 +169,7 @@ impl Compared<'_> {
         }
     }
 
-    /// The counts in one meaning; those the target has no place for left out.
+    /// The counts in one meaning; without those that the target cannot hold.
     fn counts(&self, usage: Option<&Usage>) -> Option<Vec<u64>> {
         let usage = usage?;
         let n = usage.normalised();

@@ -24,13 +24,13 @@ struct Config {
     #[serde(default)]
     #[schemars(schema_with = "counts_schema")]
     counts: Option<Node>,
-    /// Exactly so many calls.
+    /// The exact number of calls.
     #[serde(default, alias = "expected_steps")]
     exact: Option<u64>,
-    /// At least so many calls.
+    /// The minimum number of calls.
     #[serde(default, alias = "min_steps")]
     min: Option<u64>,
-    /// At most so many calls.
+    /// The maximum number of calls.
     #[serde(default, alias = "max_steps", alias = "max_calls")]
     max: Option<u64>,
     /// Do calls that failed count? True unless set.
@@ -59,7 +59,7 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     aliases: &["call_counts"],
     origin: "toolmark",
     summary: "was each tool called as often as expected",
-    docs: "Were tools called so many times? `counts` says how often each tool must be called: a number, or a comparison \
+    docs: "Were tools called the expected number of times? `counts` says how often each tool must be called: a number, or a comparison \
 (`= != < <= > >=`). `exact`, `min` and `max` are about all calls together. Calls that failed count, unless \
 `include_failed: false`.
 

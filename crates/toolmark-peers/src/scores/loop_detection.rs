@@ -25,7 +25,7 @@ const MAX_CALLS: usize = 20_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "LoopDetectionConfig")]
 struct Config {
-    /// So many equal calls are a loop; 3 unless set.
+    /// The number of equal calls that is a loop; 3 unless set.
     #[serde(default)]
     repetition_threshold: Option<Spanned<usize>>,
     /// The score that passes under a profile; 0.5 unless set.
@@ -63,7 +63,7 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     aliases: &["agent_loop_detection"],
     origin: "toolmark",
     summary: "did the agent avoid loops",
-    docs: "Did the agent not go round in circles? A call is repeated where one with the same tool and the same arguments \
+    docs: "Did the agent avoid loops? A call is repeated where one with the same tool and the same arguments \
 gave the same result before, anywhere in the run; polling that gives something new is none. It passes where no call was \
 made `repetition_threshold` times (3) or more. The score is 1, or what is allowed divided by what was done. Where the \
 trace does not record results, repeated calls are unknown.

@@ -1,4 +1,4 @@
-//! Threads of Amp: Anthropic messages whose results are told by `toolUseID`,
+//! Threads of Amp: Anthropic messages whose results are identified by `toolUseID`,
 //! with the state of the run of the tool in `run`.
 
 use super::shared::conversation::{self, Conversations, Dialect};

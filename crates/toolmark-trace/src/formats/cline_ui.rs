@@ -22,7 +22,7 @@ pub(crate) struct ClineUi;
 
 static INFO: FormatInfo = FormatInfo {
     id: "cline-ui",
-    title: "Cline, Roo Code and Kilo Code messages shown",
+    title: "Cline, Roo Code and Kilo Code UI messages",
     origin: "tasks/<id>/ui_messages.json in the global storage of the extension, cline --json",
     versions: "claude_messages.json and ui_messages.json",
     looks_for: "messages of type say or ask with ts and a member of that name",

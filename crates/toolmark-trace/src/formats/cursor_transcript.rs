@@ -20,7 +20,7 @@ static INFO: FormatInfo = FormatInfo {
     title: "Cursor agent transcript",
     origin: "~/.cursor/projects/<project>/agent-transcripts/**.jsonl",
     versions: "2025 to 2026",
-    looks_for: "lines of nothing but role and message.content",
+    looks_for: "lines that contain only role and message.content",
     fidelity: Fidelity::lacking(&[
         Fact::CallIds,
         Fact::Status,

@@ -32,7 +32,7 @@ static INFO: FormatInfo = FormatInfo {
     title: "OpenHands events (V0)",
     origin: "OpenHands trajectories (--save-trajectory-path), evaluation and resolver output.jsonl",
     versions: "0.x",
-    looks_for: "events with source and action or observation, or lines whose history holds them",
+    looks_for: "events with source and action or observation, or lines whose history contains them",
     fidelity: Fidelity::FULL,
 };
 

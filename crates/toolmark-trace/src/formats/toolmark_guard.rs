@@ -23,7 +23,7 @@ const KEY: &str = "toolmark_guard";
 static INFO: FormatInfo = FormatInfo {
     id: "toolmark-guard",
     title: "toolmark guard's audit log",
-    origin: "~/.local/state/toolmark/guard.jsonl and what was put aside as guard.jsonl.1",
+    origin: "~/.local/state/toolmark/guard.jsonl and the rotated guard.jsonl.1",
     versions: "1",
     looks_for: "objects with toolmark_guard and decision",
     fidelity: Fidelity::lacking(&[

@@ -70,7 +70,7 @@ pub(super) fn plan(root: &Node, loading: &Loading<'_>) -> RunPlan {
     plan
 }
 
-/// A target that stands in the file itself: a new one, or hooks for one that is known.
+/// A target that is defined in the file itself: a new one, or hooks for one that is known.
 fn define(node: &Node, plan: &mut RunPlan, loading: &Loading<'_>) {
     if node.as_map().is_none() {
         return;

@@ -61,7 +61,7 @@ pub(crate) static COST: GraderInfo = GraderInfo {
     aliases: &[],
     origin: "agentv",
     summary: "did the run stay within a budget",
-    docs: "Did the run cost at most `budget` US dollars? The score is 1 or 0. A run whose trace does not record its cost is unknown; AgentV's readings fail it.",
+    docs: "Did the run cost at most `budget` US dollars? The score is 1 or 0. If the trace does not record the cost, the verdict is unknown; the AgentV profiles fail the run.",
     example: "type: cost\nconfig:\n  budget: 0.25",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,

@@ -70,7 +70,7 @@ macro_rules! check {
             summary: $summary,
             docs: concat!(
                 $docs,
-                " The score is 1 or 0. The final answer is the last text of the model; a trace that does not record what the model said is unknown, and to AgentV an empty answer."
+                " The score is 1 or 0. The final answer is the last text of the model. If the trace does not record the model's texts, the verdict is unknown; AgentV takes the answer as empty."
             ),
             example: concat!("type: ", $id, "\nconfig:\n", $example),
             taxonomy: Taxonomy::OUTPUT,
@@ -92,7 +92,7 @@ check!(
     "does the final answer contain a text",
     One,
     "  value: done",
-    "Does the final answer contain `value`, in this case?",
+    "Does the final answer contain `value`? Upper and lower case differ.",
     |config, b| one(b, config, |text| Check::All { texts: vec![text], ignore_case: false })
 );
 check!(
@@ -102,7 +102,7 @@ check!(
     "does the final answer contain one of several texts",
     Many,
     "  value: [done, finished]",
-    "Does the final answer contain one of the texts of `value` at least, in this case?",
+    "Does the final answer contain at least one text of `value`? Upper and lower case differ.",
     |config, b| many(b, config, |texts| Check::Any { texts, ignore_case: false })
 );
 check!(
@@ -112,7 +112,7 @@ check!(
     "does the final answer contain all of several texts",
     Many,
     "  value: [name, date]",
-    "Does the final answer contain every text of `value`, in this case?",
+    "Does the final answer contain every text of `value`? Upper and lower case differ.",
     |config, b| many(b, config, |texts| Check::All { texts, ignore_case: false })
 );
 check!(
@@ -122,7 +122,7 @@ check!(
     "does the final answer contain a text in any case",
     One,
     "  value: done",
-    "Does the final answer contain `value`, in upper or lower case?",
+    "Does the final answer contain `value`? Upper and lower case do not matter.",
     |config, b| one(b, config, |text| Check::All { texts: vec![text], ignore_case: true })
 );
 check!(
@@ -132,7 +132,7 @@ check!(
     "does the final answer contain one of several texts in any case",
     Many,
     "  value: [done, finished]",
-    "Does the final answer contain one of the texts of `value` at least, in upper or lower case?",
+    "Does the final answer contain at least one text of `value`? Upper and lower case do not matter.",
     |config, b| many(b, config, |texts| Check::Any { texts, ignore_case: true })
 );
 check!(
@@ -142,7 +142,7 @@ check!(
     "does the final answer contain all of several texts in any case",
     Many,
     "  value: [name, date]",
-    "Does the final answer contain every text of `value`, in upper or lower case?",
+    "Does the final answer contain every text of `value`? Upper and lower case do not matter.",
     |config, b| many(b, config, |texts| Check::All { texts, ignore_case: true })
 );
 check!(

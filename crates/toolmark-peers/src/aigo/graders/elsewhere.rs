@@ -44,7 +44,7 @@ pub(crate) static SCORER_ELSEWHERE: GraderInfo = GraderInfo {
     origin: "aigo",
     summary: "a scorer that only a judge or AI GO! itself can run",
     docs: "\
-Stands for a scorer of an AI GO! task that toolmark knows and does not run: those that ask a model \
+A placeholder for a scorer of an AI GO! task that toolmark knows but does not run: those that ask a model \
 (`model_as_a_judge_classifier`, `model_as_a_judge_scorer`, `labeler_via_model`, `rag_checker`), run \
 Python inside the platform (`python`, `python_all_samples`) or are made of its own code (`bleu`). \
 It always answers unknown and says what it would need.",

@@ -21,10 +21,9 @@ pub(crate) static COMPLETED: GraderInfo = GraderInfo {
     aliases: &[],
     origin: "vally",
     summary: "did the run end with an answer and without errors",
-    docs: "Did the run come to a good end? Three things must hold: the final answer is not empty, there was no error \
-event, and at least one response of the model came to its end (`turn_end` in a Vally trajectory).
+    docs: "Did the run complete? Three things must hold: the final answer is not empty, there was no error event, and at least one response of the model was complete (`turn_end` in a Vally trajectory).
 
-An answer of white space alone is empty. A tool call that failed is no error of the run. There is nothing to configure.",
+An answer that is only white space is empty. A failed tool call is not an error of the run. There is nothing to configure.",
     example: "type: completed",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: &[Profile::Vally],

@@ -71,9 +71,8 @@ pub(crate) static CUSTOM_METRICS: GraderInfo = GraderInfo {
            `assertions`: a `metric` by name with `equals`, `min` or `max`. All must hold.\n\n\
            The file is `custom_metrics.json`, or what `path` says, among the artifacts of the \
            run, else in its workspace. It is an object whose values are numbers, texts, `true` \
-           or `false`; they may stand under the key `values`.\n\n\
-           A file that is not there or cannot be read makes the answer unknown, and so does a \
-           metric that it does not have.",
+           or `false`; they may be under the key `values`.\n\n\
+           If the file is missing or unreadable, or does not have the metric, the verdict is unknown.",
     example: "type: custom-metrics\nconfig:\n  assertions:\n    - metric: coverage\n      min: 0.8\n    - metric: linted\n      equals: true",
     taxonomy: Taxonomy {
         determinism: Determinism::Environment,

@@ -33,7 +33,7 @@ struct Containing {
     /// A text, letter case included.
     #[serde(default)]
     value: Option<Spanned<String>>,
-    /// Turns the question round.
+    /// Inverts the question.
     #[serde(default)]
     negate: Option<Spanned<bool>>,
 }

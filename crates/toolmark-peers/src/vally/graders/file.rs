@@ -28,7 +28,7 @@ const LISTED: usize = 20;
 struct Existence {
     /// A path in the workspace, or a pattern such as `src/**/*.ts`.
     path: Spanned<String>,
-    /// Turns the question round.
+    /// Inverts the question.
     #[serde(default)]
     negate: Option<Spanned<bool>>,
 }
@@ -40,7 +40,7 @@ struct Containing {
     path: Spanned<String>,
     /// The text, letter case included.
     value: Spanned<String>,
-    /// Turns the question round.
+    /// Inverts the question.
     #[serde(default)]
     negate: Option<Spanned<bool>>,
     /// Must there be such a file? Asked where no file may have the text; without
@@ -56,7 +56,7 @@ struct Matching {
     path: Spanned<String>,
     /// A regular expression, searched for anywhere in the file.
     pattern: Spanned<String>,
-    /// Turns the question round.
+    /// Inverts the question.
     #[serde(default)]
     negate: Option<Spanned<bool>>,
     /// Must there be such a file? Asked where no file may match; without it, no

@@ -18,7 +18,7 @@ struct Config {
     /// Is a loop what is expected? By default it is not.
     #[serde(default)]
     should_loop: bool,
-    /// So many repetitions of an action are no loop yet.
+    /// The number of repetitions of an action that is not yet a loop.
     max_acceptable_retries: u64,
     /// What makes two calls the same action: the same tool and arguments
     /// (`name-args`, the default), the same tool (`name`), or the same tool and

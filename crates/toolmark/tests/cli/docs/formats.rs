@@ -20,7 +20,7 @@ fn the_formats() {
         "# Formats\n\n{NOTE}\n\
          toolmark reads {} formats. It detects them by content; file names do not matter.\n\
          [Inputs](input.md) says what may be around them. Each has a page with an example;\n\
-         `toolmark formats ID` and `toolmark help ID` print what there is to know about it.\n\n\
+         `toolmark formats ID` and `toolmark help ID` print its metadata.\n\n\
          | format | what it is | versions |\n|---|---|---|\n",
         formats.len()
     );
@@ -88,13 +88,13 @@ fn example(id: &str) -> String {
         if file.lines().count() > MAX_LINES {
             lines.push("…".to_owned());
         }
-        text.push_str(&format!("\nThe first lines of a file of the tests, with unusual records on purpose:\n\n````text\n{}\n````\n", lines.join("\n")));
+        text.push_str(&format!("\nThe first lines of a test file, which contains unusual records on purpose:\n\n````text\n{}\n````\n", lines.join("\n")));
     }
     // Some have broken records too, which are no part of a run.
     let output = toolmark(&["show", &path, "--run", "1", "--calls"]).output().unwrap();
     let calls = String::from_utf8(output.stdout).unwrap();
     text.push_str(&format!(
-        "\nThe calls that `toolmark show --calls` reads of it:\n\n```text\n{}\n```\n",
+        "\nThe calls that `toolmark show --calls` lists for it:\n\n```text\n{}\n```\n",
         calls.trim_end()
     ));
     text
