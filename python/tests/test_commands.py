@@ -122,6 +122,21 @@ def test_convert_writes_a_file(samples: Path, tmp_path: Path) -> None:
     assert json.loads(target.read_text())["steps"]
 
 
+def test_convert_takes_a_list_of_files(samples: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "names"
+    listed.write_text(f"{samples / 'claude-code' / 'flaky-test.jsonl'}\n")
+    text = toolmark.convert((), "toolmark", files_from=listed, shard="1/1")
+    assert json.loads(text)["steps"]
+
+
+def test_options_of_the_command_line_are_passed_on(samples: Path) -> None:
+    trace = samples / "claude-code" / "flaky-test.jsonl"
+    assert json.loads(toolmark.show(trace, options=["--format=json"]))
+    assert toolmark.convert(trace, "toolmark", options=["--as=claude-code"])
+    with pytest.raises(toolmark.ToolmarkError, match="--no-such-option"):
+        toolmark.show(trace, options=["--no-such-option"])
+
+
 def test_show_is_the_timeline(samples: Path) -> None:
     text = toolmark.show(samples / "claude-code" / "disk-full.jsonl", step=5)
     assert "rm -rf dist" in text and "\x1b" not in text

@@ -368,6 +368,7 @@ def show(
     step: Optional[int] = None,
     full: bool = False,
     format: Optional[str] = None,
+    options: Sequence[str] = (),
     width: int = 80,
 ) -> str:
     """One run as a timeline, as the command prints it.
@@ -378,7 +379,7 @@ def show(
     arguments = ["show", "--color=never", *names(trace), *_one("--run", run_id)]
     arguments += ["--calls"] if calls else []
     arguments += _one("--step", step) + (["--full"] if full else []) + _one("--as", format)
-    return run(arguments, width=width).stdout.decode("utf-8")
+    return run([*arguments, *options], width=width).stdout.decode("utf-8")
 
 
 def convert(
@@ -388,6 +389,9 @@ def convert(
     output: Optional[Path] = None,
     format: Optional[str] = None,
     jobs: Optional[int] = None,
+    files_from: Optional[Path] = None,
+    shard: Optional[str] = None,
+    options: Sequence[str] = (),
     unread: Unread = "raise",
 ) -> str:
     """Traces in the format of another tool, or of toolmark itself.
@@ -399,8 +403,8 @@ def convert(
     >>> [message["role"] for message in json.loads(text)["messages"]][:3]
     ['user', 'assistant', 'tool']
     """
-    arguments = ["convert", "--to", to, *_shared(paths, format, jobs, None, None)]
-    finished = run([*arguments, *_one("--output", output)])
+    arguments = ["convert", "--to", to, *_shared(paths, format, jobs, files_from, shard)]
+    finished = run([*arguments, *_one("--output", output), *options])
     text: str = settle(finished, finished.stdout.decode("utf-8"), unread)
     return text
 
