@@ -78,10 +78,10 @@ describe('reports', { skip }, () => {
       await page.getByRole('status').getByText('17 findings').waitFor();
       await page.keyboard.press('j');
       await page.getByRole('heading', { name: /R401/ }).waitFor();
-      await page.getByText('change what the error names').first().waitFor();
+      await page.getByText('fix what the error names').first().waitFor();
       await page.keyboard.press('c');
       await page.getByText('Copied fix').waitFor();
-      assert.match(await clipboard(page), /change what the error names/);
+      assert.match(await clipboard(page), /fix what the error names/);
       await page.getByRole('button', { name: 'Copy command' }).click();
       await page.getByText('Copied command').waitFor();
       assert.match(await clipboard(page), /^toolmark show '.*' --step \d+$/);

@@ -42,11 +42,10 @@ pub(crate) fn besides(row: &GateRow) -> Option<Printable> {
 /// What the columns of the scorecard count, as a sentence below a table.
 pub(crate) const LEGEND: &str = "Share of the checked calls without a fault, how many calls were \
      checked, and the 95 % confidence interval. Irreversibility scores destructive calls: named \
-     before 1, acknowledged only after 0.5, blind 0. \u{2013} means nothing to check.";
+     before 1, acknowledged only after 0.5, blind 0. \u{2013} means nothing to check";
 
-/// The same for a terminal: one fact per line, each within 80 columns.
-pub(crate) const LEGEND_LINES: [&str; 4] = [
-    "9/10 59\u{2013}98% = 9 of 10 checked calls have no fault, 95 % confidence interval",
+/// For a terminal, below how to read a cell: one fact per line, each within 80 columns.
+pub(crate) const LEGEND_LINES: [&str; 3] = [
     "selection: the right tool \u{b7} arguments: valid \u{b7} recovery: reacts well to errors",
     "irreversibility: destructive calls, named before 1, only after 0.5, blind 0",
     "\u{2013} = nothing to check, not a pass \u{b7} \u{2717} = error \u{b7} ! = warning",

@@ -165,11 +165,11 @@ impl Page<'_> {
                 tools[..shown].iter().map(|(name, card)| Row::of(name, card, form)).collect();
             rows.push(Row::of(&"all tools".into(), &total, form));
             let columns = widths(rows.iter().chain([&head]));
-            (rows, columns)
+            (form, rows, columns)
         };
-        let fits = |(_, columns): &(_, Vec<usize>)| whole_width(columns) <= self.width;
+        let fits = |(_, _, columns): &(_, _, Vec<usize>)| whole_width(columns) <= self.width;
         let mut tables = CellForm::ALL.iter().map(|form| table(*form));
-        let (rows, columns) = tables.find(fits).unwrap_or_else(|| table(CellForm::Brief));
+        let (form, rows, columns) = tables.find(fits).unwrap_or_else(|| table(CellForm::Brief));
         self.table_line(&head, &columns);
         for (at, row) in rows.iter().enumerate() {
             if at + 1 == rows.len() {
@@ -183,7 +183,7 @@ impl Page<'_> {
             let words = printable!("{} more tools; --verbose shows them", tools.len() - shown);
             self.line(Line::of(style::DIM, words));
         }
-        for line in gates::LEGEND_LINES {
+        for line in [form.legend()].into_iter().chain(gates::LEGEND_LINES) {
             self.wrapped(0, style::DIM, &line.into());
         }
         if let Some(words) = gates::destructive(&total) {
@@ -470,6 +470,19 @@ enum CellForm {
 
 impl CellForm {
     const ALL: &[Self] = &[Self::Full, Self::Ratio, Self::Brief];
+
+    /// How to read a cell, by an example.
+    fn legend(self) -> &'static str {
+        match self {
+            Self::Full => {
+                "90% of 10, 59\u{2013}98 = 90 % of 10 checked calls have no fault, 95 % interval 59\u{2013}98"
+            }
+            Self::Ratio => {
+                "9/10 59\u{2013}98% = 9 of 10 checked calls have no fault, 95 % confidence interval"
+            }
+            Self::Brief => "90% of 10 = 90 % of 10 checked calls have no fault",
+        }
+    }
 }
 
 /// How wide each column must be.
