@@ -18,6 +18,7 @@
 //! ```
 
 mod doc;
+mod escape;
 mod index;
 mod kinds;
 mod lines;
@@ -30,6 +31,7 @@ mod utf8;
 mod vector;
 
 pub use doc::{Doc, Fields, Items, Kind, ScanError, Scanner, Value};
+pub use escape::escape;
 pub use kinds::Kinds;
 pub use lines::Lines;
 pub use quotes::quotes;

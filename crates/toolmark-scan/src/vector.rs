@@ -53,7 +53,29 @@ pub(crate) trait Unit: Copy {
     fn prefix_xor(self, bits: u64) -> u64;
     /// Writes the positions of all set bits, and may write anything behind them.
     fn write(self, room: &mut [u32; 64], base: u32, bits: u64);
+    /// Eight bytes with a backslash before every marked one, and anything behind them.
+    fn spread(self, eight: &[u8; 8], marked: u8) -> [u8; 16];
 }
+
+/// For every set of marks, where the bytes of [`Unit::spread`] come from: one of the
+/// eight, or the backslash behind them.
+static SPREAD: [[u8; 16]; 256] = {
+    let mut table = [[0; 16]; 256];
+    let mut marked = 0;
+    while marked < table.len() {
+        let (mut from, mut to) = (0, 0);
+        while from < 8 {
+            if marked >> from & 1 != 0 {
+                table[marked][to] = 8;
+                to += 1;
+            }
+            table[marked][to] = from;
+            (from, to) = (from + 1, to + 1);
+        }
+        marked += 1;
+    }
+    table
+};
 
 /// The units there are.
 #[derive(Clone, Copy)]
@@ -193,6 +215,12 @@ impl Unit for Plain {
     fn write(self, room: &mut [u32; 64], base: u32, bits: u64) {
         write_positions(room, base, bits);
     }
+
+    #[inline]
+    fn spread(self, eight: &[u8; 8], marked: u8) -> [u8; 16] {
+        let from = |at: u8| eight.get(usize::from(at)).copied().unwrap_or(b'\\');
+        SPREAD[usize::from(marked)].map(from)
+    }
 }
 
 /// Writes the position of every set bit, and up to seven more: a loop that ends
@@ -212,7 +240,7 @@ fn write_positions(room: &mut [u32; 64], base: u32, mut bits: u64) {
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
-    use super::{Brackets, Breaks, Escapes, Kinds, Masks, Unit, write_positions};
+    use super::{Brackets, Breaks, Escapes, Kinds, Masks, SPREAD, Unit, write_positions};
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::*;
 
@@ -282,6 +310,11 @@ pub(crate) mod x86 {
         fn write(self, room: &mut [u32; 64], base: u32, bits: u64) {
             write_positions(room, base, bits);
         }
+
+        #[inline(always)]
+        fn spread(self, eight: &[u8; 8], marked: u8) -> [u8; 16] {
+            unsafe { spread(eight, marked) }
+        }
     }
 
     impl Unit for Avx512 {
@@ -319,6 +352,26 @@ pub(crate) mod x86 {
         fn write(self, room: &mut [u32; 64], base: u32, bits: u64) {
             unsafe { avx512::write(room, base, bits) }
         }
+
+        #[inline(always)]
+        fn spread(self, eight: &[u8; 8], marked: u8) -> [u8; 16] {
+            unsafe { spread(eight, marked) }
+        }
+    }
+
+    /// One shuffle: the eight bytes are the lower half, backslashes the upper.
+    #[inline]
+    #[target_feature(enable = "ssse3")]
+    fn spread(eight: &[u8; 8], marked: u8) -> [u8; 16] {
+        let bytes = _mm_set_epi64x(i64::from_le_bytes([b'\\'; 8]), i64::from_le_bytes(*eight));
+        let order = &SPREAD[usize::from(marked)];
+        let mut out = [0; 16];
+        // SAFETY: both arrays have 16 bytes.
+        unsafe {
+            let order = _mm_loadu_si128(order.as_ptr().cast());
+            _mm_storeu_si128(out.as_mut_ptr().cast(), _mm_shuffle_epi8(bytes, order));
+        }
+        out
     }
 
     /// Multiplying by all ones without carrying is a prefix sum of bits.

@@ -51,7 +51,7 @@ fn put_string(out: &mut Vec<u8>, text: &str) {
     if is_plain(bytes) {
         out.extend_from_slice(bytes);
     } else {
-        put_escaped(out, bytes);
+        toolmark_scan::escape(text, out);
     }
     out.push(b'"');
 }
@@ -69,52 +69,6 @@ fn is_plain(bytes: &[u8]) -> bool {
         !is_special(first | last << 32)
     } else {
         bytes.iter().all(|byte| !matches!(byte, 0..0x20 | b'"' | b'\\'))
-    }
-}
-
-/// Puts bytes of a string of which some are escaped.
-fn put_escaped(out: &mut Vec<u8>, mut rest: &[u8]) {
-    // Arguments are JSON in JSON: one byte of three is a quote.
-    make_room(out, rest.len() + rest.len() / 2 + 1);
-    while let Some((eight, after)) = rest.split_first_chunk::<8>() {
-        let word = u64::from_le_bytes(*eight);
-        if has_control(word) {
-            eight.iter().for_each(|byte| put_byte(out, *byte));
-        } else if has_quote(word) {
-            // A backslash is written before every byte, and kept before those that need it.
-            let (mut both, mut length) = ([b'\\'; 32], 0);
-            for &byte in eight {
-                both[length & 31] = b'\\';
-                length += usize::from(byte == b'"' || byte == b'\\');
-                both[length & 31] = byte;
-                length += 1;
-            }
-            out.extend_from_slice(both.get(..length).unwrap_or_default());
-        } else {
-            out.extend_from_slice(eight);
-        }
-        rest = after;
-    }
-    rest.iter().for_each(|byte| put_byte(out, *byte));
-}
-
-/// Puts a byte of a string.
-#[inline]
-fn put_byte(out: &mut Vec<u8>, byte: u8) {
-    match byte {
-        b'"' => out.extend_from_slice(b"\\\""),
-        b'\\' => out.extend_from_slice(b"\\\\"),
-        0x20.. => out.push(byte),
-        b'\n' => out.extend_from_slice(b"\\n"),
-        b'\r' => out.extend_from_slice(b"\\r"),
-        b'\t' => out.extend_from_slice(b"\\t"),
-        0x08 => out.extend_from_slice(b"\\b"),
-        0x0c => out.extend_from_slice(b"\\f"),
-        _ => {
-            let digit = |n: u8| b"0123456789abcdef"[usize::from(n & 15)];
-            out.extend_from_slice(b"\\u00");
-            out.extend_from_slice(&[digit(byte >> 4), digit(byte)]);
-        }
     }
 }
 
