@@ -9,7 +9,7 @@ use crate::model::{At, Block, Event, EventKind, Fidelity, Payload, Text, Traject
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolmark_scan::{Kind, Value};
+use toolmark_scan::{Kind, Shared, Value};
 
 /// The facts about a format that `toolmark formats` and the docs print.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ pub trait Reader: Send {
 pub struct Record<'a> {
     pub(crate) value: Option<Value<'a>>,
     pub(crate) binary: &'a [u8],
-    pub(crate) block: &'a Arc<Block>,
+    pub(crate) block: &'a Shared<Block>,
     /// Where the record starts in the block.
     pub(crate) offset: usize,
     pub(crate) entry: Option<&'a str>,
@@ -91,7 +91,7 @@ impl<'a> Record<'a> {
     }
 
     /// The whole file, where it is a text and not JSON.
-    pub(crate) fn document(&self) -> Option<&'a Arc<Block>> {
+    pub(crate) fn document(&self) -> Option<&'a Shared<Block>> {
         (self.value.is_none() && !self.block.text.is_empty()).then_some(self.block)
     }
 

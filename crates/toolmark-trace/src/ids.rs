@@ -46,13 +46,13 @@ impl Eq for Id {}
 mod tests {
     use super::*;
     use crate::model::Block;
-    use std::sync::Arc;
+    use toolmark_scan::Shared;
 
     #[test]
     #[allow(clippy::mutable_key_type, reason = "the text of a block never changes")]
     fn ids_are_found_however_they_are_written() {
         let raw = r"caf\u00e9 x\ty";
-        let block = Arc::new(Block::new(raw.into(), 0, 1, 0, "f".into()));
+        let block = Shared::new(Block::new(raw.into(), 0, 1, 0, "f".into()));
         let mut table: ById<u32> = ById::default();
         table.insert(Id::of(&Text::escaped(&block, 0, raw.len())), 1);
         table.insert(Id::of(&Text::owned("plain")), 2);

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
-use toolmark_scan::{Scanner, Split, Utf8, into_utf8, value_end};
+use toolmark_scan::{Scanner, Shared, Split, Utf8, into_utf8, value_end};
 
 /// How to read.
 #[derive(Clone, Copy, Default)]
@@ -233,7 +233,7 @@ fn open_document(
         Utf8::Valid(text) => (text, None),
         Utf8::Lossy { text, first } => (text, Some(first)),
     };
-    let block = Arc::new(Block::new(text, skipped, 1, 0, Arc::clone(file)));
+    let block = Shared::new(Block::new(text, skipped, 1, 0, Arc::clone(file)));
     let mut runs = Trajectories::new(file, format, Source::Document(None));
     if let Some(first) = broken {
         let at = crate::model::At::new(&block, first);
@@ -407,7 +407,7 @@ enum Source {
     Archive(Box<Archive>),
     Binary(Option<Vec<u8>>),
     /// A text that is one record.
-    Document(Option<Arc<Block>>),
+    Document(Option<Shared<Block>>),
 }
 
 /// The trajectories of one file, read as they are asked for.
@@ -511,7 +511,7 @@ impl Trajectories {
             }
             Source::Binary(bytes) => {
                 let Some(bytes) = bytes.take() else { return false };
-                let block = Arc::new(Block::new(String::new(), 0, 0, 0, Arc::clone(&self.file)));
+                let block = Shared::new(Block::new(String::new(), 0, 0, 0, Arc::clone(&self.file)));
                 self.records += 1;
                 let record =
                     Record { value: None, binary: &bytes, block: &block, offset: 0, entry: None };

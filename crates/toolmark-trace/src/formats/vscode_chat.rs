@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 use std::collections::HashMap;
 use std::sync::Arc;
-use toolmark_scan::{Scanner, Value};
+use toolmark_scan::{Scanner, Shared, Value};
 
 /// VS Code chat sessions.
 pub(crate) struct VscodeChat;
@@ -85,7 +85,7 @@ impl Reader for ChatReader {
     fn finish(&mut self, out: &mut Out) {
         let Some(state) = self.replayed.take() else { return };
         let block = Block::new(state.to_string(), 0, 0, 0, Arc::clone(&out.file));
-        let block = Arc::new(block);
+        let block = Shared::new(block);
         let mut scanner = Scanner::new();
         let Ok(doc) = scanner.parse(&block.text) else { return };
         let value = doc.root();

@@ -6,7 +6,7 @@ use crate::format::Out;
 use crate::model::Block;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
-use toolmark_scan::{Utf8, into_utf8};
+use toolmark_scan::{Shared, Utf8, into_utf8};
 
 /// So much room is made for an entry before it is read.
 const MAX_CLAIMED: u64 = 4 << 20;
@@ -45,12 +45,12 @@ impl Archive {
     }
 
     /// The next entry's name and text.
-    pub(crate) fn next(&mut self, out: &mut Out) -> Option<(String, Arc<Block>)> {
+    pub(crate) fn next(&mut self, out: &mut Out) -> Option<(String, Shared<Block>)> {
         loop {
             let name = self.names.get(self.next)?.clone();
             self.next += 1;
             match self.entry(&name) {
-                Ok(block) => return Some((name, Arc::new(block))),
+                Ok(block) => return Some((name, Shared::new(block))),
                 Err(problem) => {
                     out.skipped += 1;
                     let message = format!("failed to read entry {name}: {problem}");

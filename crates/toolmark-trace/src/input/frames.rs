@@ -12,12 +12,12 @@ use crate::format::{Out, Shape};
 use crate::model::{At, Block};
 use std::io::Read;
 use std::sync::Arc;
-use toolmark_scan::{Doc, Lines, ScanError, Scanner, Split, Utf8, into_utf8, value_end};
+use toolmark_scan::{Doc, Lines, ScanError, Scanner, Shared, Split, Utf8, into_utf8, value_end};
 
 /// A record's place in a block.
 #[derive(Clone)]
 pub(crate) struct Frame {
-    pub(crate) block: Arc<Block>,
+    pub(crate) block: Shared<Block>,
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// Which line of the block it is, where it is one.
@@ -27,12 +27,12 @@ pub(crate) struct Frame {
 impl Frame {
     /// Are both the same stretch of the same block?
     pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.block, &other.block) && (self.start, self.end) == (other.start, other.end)
+        self.block.is_same(&other.block) && (self.start, self.end) == (other.start, other.end)
     }
 
     /// Another stretch of the same block.
     pub(crate) fn part(&self, start: usize, end: usize) -> Self {
-        Self { block: Arc::clone(&self.block), start, end, line: None }
+        Self { block: Shared::clone(&self.block), start, end, line: None }
     }
 
     #[inline]
@@ -52,13 +52,13 @@ pub(crate) struct Frames {
     base: u64,
     line: u32,
     column: u32,
-    block: Option<Arc<Block>>,
+    block: Option<Shared<Block>>,
     cursor: usize,
     /// Where the first value is, until it is taken, if that is known.
     first: Option<(usize, usize)>,
     /// The lines of the last block that consists of lines.
     lines: Lines,
-    lines_of: Option<Arc<Block>>,
+    lines_of: Option<Shared<Block>>,
     /// The line that the cursor is in, or one before it.
     at_line: usize,
     /// How often lines were joined to see whether they are one value.
@@ -133,8 +133,8 @@ impl Frames {
         }
     }
 
-    fn has_lines_of(&self, block: &Arc<Block>) -> bool {
-        self.lines_of.as_ref().is_some_and(|known| Arc::ptr_eq(known, block))
+    fn has_lines_of(&self, block: &Shared<Block>) -> bool {
+        self.lines_of.as_ref().is_some_and(|known| known.is_same(block))
     }
 
     /// The next line of the block, from the cursor on, that is not blank; with its
@@ -235,11 +235,11 @@ impl Frames {
         self.column = text[tail..].chars().count() as u32;
         let column = place.column.saturating_sub(1);
         let joined =
-            Arc::new(Block::new(text, place.byte, place.line, column, Arc::clone(&self.file)));
+            Shared::new(Block::new(text, place.byte, place.line, column, Arc::clone(&self.file)));
         let end = joined.text.len();
         // Should it not be a value after all, reading goes on behind its first line.
         self.cursor = frame.end - frame.start;
-        self.block = Some(Arc::clone(&joined));
+        self.block = Some(Shared::clone(&joined));
         Some(Frame { block: joined, start: 0, end, line: None })
     }
 
@@ -322,7 +322,7 @@ impl Frames {
             Utf8::Lossy { text, first } => (text, Some(first)),
         };
         let (base, line, column) = (self.base, self.line, self.column);
-        let block = Arc::new(Block::new(text, base, line, column, Arc::clone(&self.file)));
+        let block = Shared::new(Block::new(text, base, line, column, Arc::clone(&self.file)));
         if let Some(first) = broken {
             out.skip(&At::new(&block, first), "invalid UTF-8, read with replacement characters");
         }
@@ -331,7 +331,7 @@ impl Frames {
             self.cursor = memchr::memchr(b'[', block.text.as_bytes()).map_or(0, |n| n + 1);
         }
         if has_lines && self.lines.count() > 0 {
-            self.lines_of = Some(Arc::clone(&block));
+            self.lines_of = Some(Shared::clone(&block));
             self.at_line = 0;
         }
         self.base += length;
@@ -343,7 +343,7 @@ impl Frames {
     }
 
     /// The next block starts where this one ends.
-    fn end_at(&mut self, block: &Arc<Block>) {
+    fn end_at(&mut self, block: &Shared<Block>) {
         let bytes = block.text.as_bytes();
         let last_break = memchr::memrchr(b'\n', bytes);
         let tail = block.text[last_break.map_or(0, |n| n + 1)..].chars().count() as u32;

@@ -11,6 +11,7 @@ use crate::input::buffers;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use toolmark_scan::Shared;
 
 /// A stretch of a file, as it was read.
 #[derive(Debug)]
@@ -127,7 +128,7 @@ impl Drop for Block {
 /// A piece of text of a trace; cloning it is cheap.
 #[derive(Clone)]
 pub struct Text {
-    block: Arc<Block>,
+    block: Shared<Block>,
     start: u32,
     /// Length, with the top bit set when the text still has JSON escapes in it.
     len: u32,
@@ -143,18 +144,22 @@ impl Text {
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX) & !ESCAPED;
         thread_local!(static NO_FILE: Arc<str> = Arc::from(""));
         let block = Block::new(text, 0, 0, 0, NO_FILE.with(Arc::clone));
-        Self { block: Arc::new(block), start: 0, len }
+        Self { block: Shared::new(block), start: 0, len }
     }
 
     /// The bytes `start..end` of a block, to be taken as they are.
     #[inline]
-    pub(crate) fn verbatim(block: &Arc<Block>, start: usize, end: usize) -> Self {
-        Self { block: Arc::clone(block), start: start as u32, len: (end - start) as u32 & !ESCAPED }
+    pub(crate) fn verbatim(block: &Shared<Block>, start: usize, end: usize) -> Self {
+        Self {
+            block: Shared::clone(block),
+            start: start as u32,
+            len: (end - start) as u32 & !ESCAPED,
+        }
     }
 
     /// The bytes `start..end` of a block, which are the inside of a JSON string.
     #[inline]
-    pub(crate) fn escaped(block: &Arc<Block>, start: usize, end: usize) -> Self {
+    pub(crate) fn escaped(block: &Shared<Block>, start: usize, end: usize) -> Self {
         let mut text = Self::verbatim(block, start, end);
         if has_escape(text.raw().as_bytes()) {
             text.len |= ESCAPED;
@@ -227,7 +232,7 @@ impl Text {
     /// Where it starts in its file.
     #[must_use]
     pub fn at(&self) -> At {
-        At { block: Arc::clone(&self.block), offset: self.start }
+        At { block: Shared::clone(&self.block), offset: self.start }
     }
 }
 
@@ -328,14 +333,14 @@ impl serde::Serialize for Text {
 /// A place in a file, resolved to line and column only when asked.
 #[derive(Clone)]
 pub struct At {
-    block: Arc<Block>,
+    block: Shared<Block>,
     offset: u32,
 }
 
 impl At {
     #[inline]
-    pub(crate) fn new(block: &Arc<Block>, offset: usize) -> Self {
-        Self { block: Arc::clone(block), offset: offset as u32 }
+    pub(crate) fn new(block: &Shared<Block>, offset: usize) -> Self {
+        Self { block: Shared::clone(block), offset: offset as u32 }
     }
 
     /// A place that is only known as a location; it has no text around it.
@@ -348,7 +353,7 @@ impl At {
             location.column.saturating_sub(1),
             Arc::clone(&location.file),
         );
-        Self { block: Arc::new(block), offset: 0 }
+        Self { block: Shared::new(block), offset: 0 }
     }
 
     /// The place as file, line, column and byte.
@@ -455,7 +460,7 @@ mod tests {
     #[test]
     fn a_text_knows_its_place() {
         let text = "one\ntw\u{f6} \\n x\n".into();
-        let block = Arc::new(Block::new(text, 100, 7, 0, "f".into()));
+        let block = Shared::new(Block::new(text, 100, 7, 0, "f".into()));
         let text = Text::escaped(&block, 9, 13);
         assert_eq!(text.raw(), "\\n x");
         assert_eq!(text.get(), "\n x");
@@ -475,7 +480,7 @@ mod tests {
             "\\\\".repeat(200),
             format!("{}{}", "\u{20ac}".repeat(50), "\\t".repeat(3)),
         ] {
-            let block = Arc::new(Block::new(raw.clone(), 0, 1, 0, "f".into()));
+            let block = Shared::new(Block::new(raw.clone(), 0, 1, 0, "f".into()));
             let text = Text::escaped(&block, 0, raw.len());
             let whole = text.get();
             for bytes in (0..whole.len() + 3).chain([usize::MAX]) {
@@ -487,7 +492,7 @@ mod tests {
     #[test]
     fn lines_and_characters_are_counted_from_where_the_block_starts() {
         let text = "a\u{f6}b\ncd\n\n\u{20ac}x y\nend";
-        let block = Arc::new(Block::new(text.into(), 5, 3, 10, "f".into()));
+        let block = Shared::new(Block::new(text.into(), 5, 3, 10, "f".into()));
         let places: Vec<At> =
             text.char_indices().map(|(offset, _)| At::new(&block, offset)).collect();
         let last = places[places.len() - 1].location();
@@ -499,7 +504,7 @@ mod tests {
     #[test]
     fn places_in_a_long_text_are_found_in_any_order() {
         let text = format!("{}\n", "\u{f6}x".repeat(700)).repeat(9) + &"y".repeat(9000);
-        let block = Arc::new(Block::new(text.clone(), 5, 3, 2, "f".into()));
+        let block = Shared::new(Block::new(text.clone(), 5, 3, 2, "f".into()));
         let offsets = (0..text.len()).step_by(97);
         for offset in offsets.clone().rev().chain(offsets).filter(|o| text.is_char_boundary(*o)) {
             let before = &text[..offset];
@@ -518,7 +523,7 @@ mod tests {
     fn an_excerpt_is_around_its_place() {
         let text = format!("first\n{}X{}\r\nlast", "\u{f6}".repeat(50), "b".repeat(50));
         let place = text.find('X').unwrap();
-        let block = Arc::new(Block::new(text, 0, 1, 0, "f".into()));
+        let block = Shared::new(Block::new(text, 0, 1, 0, "f".into()));
         for (place, want) in [
             (place, ("\u{f6}\u{f6}\u{f6}\u{f6}\u{f6}Xbbbbbbbbb", 10)),
             (2, ("first", 2)),

@@ -13,7 +13,6 @@ use toolmark_scan::Value;
 
 /// One message of a run.
 pub(crate) fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
-    let at = record.at_value(message);
     let (mut role, mut content, mut calls, mut usage) = (None, None, None, None);
     let (mut start, mut end) = (None, None);
     for (key, value) in message.fields() {
@@ -28,16 +27,17 @@ pub(crate) fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) 
         }
     }
     let text = content.map(|c| record.payload(c));
+    let at = record.at_value(message);
     b.seen(end);
     match role.unwrap_or("") {
         "user" => b.user(text, start, at),
         "system" | "developer" => b.context(text, start, at),
         "tool" | "function" => tool_message(b, record, message, start),
         "assistant" => {
-            let step = b.step(None, start, at.clone());
+            let step = b.step(None, start, at);
             b.run.steps[step as usize].usage = usage.map(|u| Usage::new(tokens(u), CONVENTION));
             if let Some(text) = text {
-                b.message(step, text, start, at);
+                b.message(step, text, start, record.at_value(message));
             }
             for item in calls.into_iter().flat_map(Value::items) {
                 call(b, record, item, Some(step));

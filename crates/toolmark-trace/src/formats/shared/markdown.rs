@@ -2,7 +2,7 @@
 
 use crate::format::{Out, Record};
 use crate::model::{At, Block, Payload, Text};
-use std::sync::Arc;
+use toolmark_scan::Shared;
 
 /// One line and where it is.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +14,7 @@ pub(crate) struct Line<'a> {
 
 /// The lines of a file, whose text stays where it is.
 pub(crate) struct Lines<'a> {
-    block: &'a Arc<Block>,
+    block: &'a Shared<Block>,
     pub(crate) all: Vec<Line<'a>>,
 }
 
