@@ -1,6 +1,6 @@
 //! The one way from untrusted text to an output.
 
-use crate::text::{Json, Name, Printable, Untrusted};
+use crate::text::{Json, Name, Passed, Printable, Untrusted};
 use crate::{redact, redact_named};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -13,10 +13,19 @@ thread_local! {
     static LAST_CLEAN: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
 }
 
-/// Is this the very name that was looked at last, and clean? It is held, so that its place
-/// in memory cannot be that of another.
-fn is_last_clean(name: &Arc<str>) -> bool {
-    LAST_CLEAN.with_borrow(|last| last.as_ref().is_some_and(|last| Arc::ptr_eq(last, name)))
+/// Has a name no secret? The last that had none is held, so that its place in memory
+/// cannot be that of another.
+pub(crate) fn is_clean(name: &Arc<str>) -> bool {
+    let is_last =
+        LAST_CLEAN.with_borrow(|last| last.as_ref().is_some_and(|last| Arc::ptr_eq(last, name)));
+    if is_last {
+        return true;
+    }
+    let is_clean = matches!(redact(name), Cow::Borrowed(_));
+    if is_clean {
+        LAST_CLEAN.with(|last| last.replace(Some(Arc::clone(name))));
+    }
+    is_clean
 }
 
 /// Makes text printable: without its secrets, unless somebody asked to see them.
@@ -30,6 +39,12 @@ impl Redactor {
     #[must_use]
     pub const fn new(hides: bool) -> Self {
         Self { hides }
+    }
+
+    /// Does it hide secrets?
+    #[must_use]
+    pub const fn hides(self) -> bool {
+        self.hides
     }
 
     /// Text as it may be printed. A text without secrets is not copied.
@@ -60,30 +75,24 @@ impl Redactor {
     /// A name as it may be printed.
     #[must_use]
     pub fn name(self, name: Name) -> Name<Printable> {
-        if !self.hides || is_last_clean(&name.name) {
-            return Name::new(name.name);
+        if self.hides && !is_clean(&name.name) {
+            return Name::new(Arc::from(&*redact(&name.name)), Passed(true));
         }
-        match redact(&name.name) {
-            Cow::Owned(hidden) => Name::new(Arc::from(hidden)),
-            Cow::Borrowed(_) => {
-                LAST_CLEAN.with(|last| last.replace(Some(Arc::clone(&name.name))));
-                Name::new(name.name)
-            }
-        }
+        Name::new(name.name, Passed(true))
     }
 
     /// An object as it may be printed.
     #[must_use]
     pub fn object(self, object: Json<Map<String, Value>>) -> Json<Map<String, Value>, Printable> {
         let value = if self.hides { hide_object(object.value) } else { object.value };
-        Json { value, text: PhantomData }
+        Json { value, passed: Passed(true), text: PhantomData }
     }
 
     /// JSON as it may be printed.
     #[must_use]
     pub fn json(self, json: Json<Value>) -> Json<Value, Printable> {
         let value = if self.hides { hide_value(None, json.value) } else { json.value };
-        Json { value, text: PhantomData }
+        Json { value, passed: Passed(true), text: PhantomData }
     }
 
     /// JSON text as it may be printed: its strings are redacted, everything else
@@ -141,6 +150,32 @@ fn string_end(text: &str) -> usize {
     text.bytes().position(is_end).unwrap_or(text.len())
 }
 
+/// JSON that can be without its secrets.
+pub trait Hide: Sized {
+    /// It without its secrets; `None` where it cannot hold any, as numbers.
+    #[doc(hidden)]
+    fn hidden(&self) -> Option<Self>;
+}
+
+impl Hide for Value {
+    fn hidden(&self) -> Option<Self> {
+        may_hold_text(self).then(|| hide_value(None, self.clone()))
+    }
+}
+
+impl Hide for Map<String, Value> {
+    fn hidden(&self) -> Option<Self> {
+        let is_bare = |(key, value): (&String, &Value)| {
+            !may_hold_text(value) && matches!(redact(key), Cow::Borrowed(_))
+        };
+        (!self.iter().all(is_bare)).then(|| hide_object(self.clone()))
+    }
+}
+
+fn may_hold_text(value: &Value) -> bool {
+    matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_))
+}
+
 /// Values come from parsers that bound nesting, so the recursion is bounded too.
 fn hide_value(name: Option<&str>, value: Value) -> Value {
     match value {
@@ -157,7 +192,7 @@ fn hide_object(mut map: Map<String, Value>) -> Map<String, Value> {
     // Keys hardly ever hold a secret, and then nothing has to be put in order again.
     if !map.keys().any(|key| matches!(redact(key), Cow::Owned(_))) {
         for (key, value) in &mut map {
-            if matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_)) {
+            if may_hold_text(value) {
                 *value = hide_value(Some(key), value.take());
             }
         }
@@ -196,6 +231,38 @@ mod tests {
         let hostile = redactor.apply("a\u{1b}[2J\nb");
         assert_eq!(hostile.to_string(), "a\u{241b}[2J\u{240a}b");
         assert_eq!(serde_json::to_string(&hostile).unwrap(), r#""a\u001b[2J\nb""#);
+    }
+
+    fn to_json(value: &impl serde::Serialize) -> String {
+        serde_json::to_string(value).unwrap()
+    }
+
+    #[test]
+    fn what_is_serialized_is_redacted() {
+        let (text, name) = (format!("use {KEY}"), format!("/tmp/{KEY}"));
+        let json = json!({"password": "hunter2", "a": [KEY, 1], KEY: {"b": KEY}, "n": 2.5});
+        let Value::Object(object) = json.clone() else { unreachable!() };
+        for hides in [true, false] {
+            let redactor = Redactor::new(hides);
+            let shown = [
+                to_json(&redactor.apply(text.as_str())),
+                to_json(&redactor.name(name.clone().into())),
+                to_json(&redactor.json(json.clone().into())),
+                to_json(&redactor.object(object.clone().into())),
+            ];
+            let raw = [
+                to_json(&Untrusted::from(text.as_str())),
+                to_json(&Name::<Untrusted>::from(name.clone())),
+                to_json(&Json::from(json.clone())),
+                to_json(&Json::from(object.clone())),
+            ];
+            assert_eq!(raw == shown, hides, "{raw:?} {shown:?}");
+            assert!(!raw.concat().contains(KEY) && !raw.concat().contains("hunter2"));
+        }
+        let numbers = json!({"calls": 3, "f1": 0.5, "none": null});
+        assert_eq!(to_json(&Json::from(numbers.clone())), numbers.to_string());
+        let Value::Object(numbers) = numbers else { unreachable!() };
+        assert_eq!(numbers.hidden(), None);
     }
 
     #[test]

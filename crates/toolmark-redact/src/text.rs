@@ -6,18 +6,21 @@
 //! [`Json`]) has the same parameter, so that nothing is left out. Short texts, as the
 //! names and ids of calls are, need no allocation.
 
+use crate::redactor::{Hide, is_clean};
 use crate::{redact, sanitize};
 use compact_str::CompactString;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::borrow::{Borrow, Cow};
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// Text that nobody has looked over: it may hold secrets, and what a terminal or
-/// a page would obey. It has no way to an output of its own.
+/// a page would obey. Serialized, it is redacted; it has no other way to an output.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Untrusted(pub(crate) CompactString);
 
@@ -58,6 +61,12 @@ impl From<&String> for Untrusted {
 impl From<Cow<'_, str>> for Untrusted {
     fn from(text: Cow<'_, str>) -> Self {
         Self(text.into())
+    }
+}
+
+impl Serialize for Untrusted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&redact(&self.0))
     }
 }
 
@@ -236,13 +245,43 @@ macro_rules! printable {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name<T = Untrusted> {
     pub(crate) name: Arc<str>,
+    /// Has a [`Redactor`](crate::Redactor) let it pass?
+    pub(crate) passed: Passed,
     pub(crate) text: PhantomData<T>,
 }
 
 impl<T> Name<T> {
-    pub(crate) fn new(name: Arc<str>) -> Self {
-        Self { name, text: PhantomData }
+    pub(crate) fn new(name: Arc<str>, passed: Passed) -> Self {
+        Self { name, passed, text: PhantomData }
     }
+}
+
+/// Whether something may be written as it is, which makes no difference to what it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passed(pub(crate) bool);
+
+impl PartialEq for Passed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Passed {}
+
+impl PartialOrd for Passed {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Passed {
+    fn cmp(&self, _: &Self) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+impl Hash for Passed {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 impl Name {
@@ -255,25 +294,25 @@ impl Name {
 
 impl<T> Default for Name<T> {
     fn default() -> Self {
-        Self::new(Arc::from(""))
+        Self::new(Arc::from(""), Passed(true))
     }
 }
 
 impl<S: Into<Arc<str>>> From<S> for Name {
     fn from(name: S) -> Self {
-        Self::new(name.into())
+        Self::new(name.into(), Passed(false))
     }
 }
 
 impl From<&'static str> for Name<Printable> {
     fn from(name: &'static str) -> Self {
-        Self::new(name.into())
+        Self::new(name.into(), Passed(true))
     }
 }
 
 impl From<Printable> for Name<Printable> {
     fn from(name: Printable) -> Self {
-        Self::new(name.0.into())
+        Self::new(name.0.into(), Passed(true))
     }
 }
 
@@ -299,7 +338,10 @@ impl Deref for Name<Printable> {
 
 impl<T: Serialize> Serialize for Name<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.name)
+        if self.passed.0 || is_clean(&self.name) {
+            return serializer.serialize_str(&self.name);
+        }
+        serializer.serialize_str(&redact(&self.name))
     }
 }
 
@@ -307,6 +349,8 @@ impl<T: Serialize> Serialize for Name<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Json<V, T = Untrusted> {
     pub(crate) value: V,
+    /// Has a [`Redactor`](crate::Redactor) let it pass?
+    pub(crate) passed: Passed,
     pub(crate) text: PhantomData<T>,
 }
 
@@ -330,13 +374,13 @@ impl Json<Map<String, Value>, Printable> {
 
 impl<V: Default, T> Default for Json<V, T> {
     fn default() -> Self {
-        Self { value: V::default(), text: PhantomData }
+        Self { value: V::default(), passed: Passed(false), text: PhantomData }
     }
 }
 
 impl<V> From<V> for Json<V> {
     fn from(value: V) -> Self {
-        Self { value, text: PhantomData }
+        Self { value, passed: Passed(false), text: PhantomData }
     }
 }
 
@@ -354,8 +398,9 @@ impl<V> DerefMut for Json<V> {
     }
 }
 
-impl<V: Serialize, T: Serialize> Serialize for Json<V, T> {
+impl<V: Serialize + Hide, T> Serialize for Json<V, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.value.serialize(serializer)
+        let hidden = if self.passed.0 { None } else { self.value.hidden() };
+        hidden.as_ref().unwrap_or(&self.value).serialize(serializer)
     }
 }

@@ -5,7 +5,7 @@ use crate::model::{CaseResult, RunResult};
 use crate::{Options, ReportError, csv, jsonl, junit, text};
 use std::io::{self, Write};
 use std::time::Duration;
-use toolmark_outcome::{Printable, Verdict, printable};
+use toolmark_outcome::{Printable, Untrusted, Verdict, printable};
 
 /// An outcome without what its piece says.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +87,23 @@ impl Stream {
         self
     }
 
+    /// Can it make a piece of an outcome that is not redacted yet?
+    #[must_use]
+    pub fn redacts(&self) -> bool {
+        matches!(self.format, Format::Jsonl)
+    }
+
+    /// Adds the piece of an outcome that is not redacted yet, for a report that
+    /// [redacts](Self::redacts): secrets are hidden as it is written, which saves a
+    /// second copy of everything. Otherwise as [`Self::piece`].
+    pub fn redacted_piece(
+        &self,
+        outcome: &toolmark_outcome::CaseResult<Untrusted>,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, ReportError> {
+        jsonl::piece(outcome, out)
+    }
+
     /// Adds the piece of an outcome. Where it is to be parted, from its start: what
     /// depends on other trials goes there.
     pub fn piece(&self, outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
@@ -152,6 +169,28 @@ mod tests {
         fn read(&mut self, at: usize, piece: &mut Vec<u8>) -> io::Result<usize> {
             piece.clone_from(&self.pieces[at].0);
             Ok(self.pieces[at].1)
+        }
+    }
+
+    #[test]
+    fn pieces_are_redacted_as_they_are_written() {
+        let stream = Stream::new("jsonl", Options::default()).unwrap();
+        assert!(stream.redacts());
+        let secret = "ghp_a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8";
+        for mut outcome in testing::untrusted_sample().outcomes {
+            outcome.reason = format!("{} {secret}", outcome.reason.raw()).into();
+            for grader in &mut outcome.graders {
+                grader.outcome.metrics.insert(secret.into(), secret.into());
+                grader.place.file = secret.into();
+                grader.outcome.notes.push(secret.into());
+            }
+            let (mut raw, mut redacted) = (Vec::new(), Vec::new());
+            let parted = stream.redacted_piece(&outcome, &mut raw).unwrap();
+            let outcome = outcome.redact(toolmark_outcome::Redactor::new(true));
+            assert_eq!(stream.piece(&outcome, &mut redacted).unwrap(), parted);
+            let raw = String::from_utf8(raw).unwrap();
+            assert!(!raw.contains(secret), "{raw}");
+            assert_eq!(raw, String::from_utf8(redacted).unwrap());
         }
     }
 

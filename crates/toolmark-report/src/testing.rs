@@ -272,6 +272,11 @@ fn finish(mut outcomes: Vec<CaseResult>, threshold: Option<f64>) -> RunResult {
 
 /// A run with passes, failures, unknowns, trials and hostile words.
 pub(crate) fn sample() -> Printed {
+    untrusted_sample().redact(Redactor::new(true))
+}
+
+/// The same before it is redacted.
+pub(crate) fn untrusted_sample() -> RunResult {
     let unknown = Verdict::Unknown(Cause::NeedsJudge);
     let hostile = {
         let mut outcome = Outcome::binary(false, HOSTILE).with_evidence([Evidence::call(
@@ -315,7 +320,7 @@ pub(crate) fn sample() -> Printed {
     let mut run = finish(outcomes, Some(0.8));
     run.summary.aggregates.insert("coverage".into(), json!(0.75));
     run.notes.push("traces/other.jsonl belongs to no case".into());
-    run.redact(Redactor::new(true))
+    run
 }
 
 /// A run without anything in it.

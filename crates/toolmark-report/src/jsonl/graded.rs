@@ -1,7 +1,7 @@
 //! One JSON line per outcome, then one with the summary.
 
 use super::writer::JsonWriter;
-use crate::model::{CaseResult, RunResult, Summary};
+use crate::model::{RunResult, Summary};
 use crate::terminal::harmless_json;
 use crate::{Options, Outcomes, ReportError, SCHEMA_VERSION};
 use serde::Serialize;
@@ -39,7 +39,10 @@ pub(super) fn write(
 const TRIAL: &str = ",\"trial\":";
 
 /// The line of an outcome; it is parted at the number of its trial.
-pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
+pub(crate) fn piece<T: Serialize>(
+    outcome: &toolmark_outcome::CaseResult<T>,
+    out: &mut Vec<u8>,
+) -> Result<usize, ReportError> {
     let start = out.len();
     outcome.serialize(JsonWriter(out))?;
     let line = out.get(start..).unwrap_or_default();

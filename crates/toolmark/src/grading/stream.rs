@@ -18,6 +18,9 @@ pub(crate) struct Target {
 /// Room for a piece that is made at once: most need no more.
 const USUAL_PIECE: usize = 8 << 10;
 
+/// Adds a piece to the bytes, and says where it is parted.
+type MakePiece<'o> = dyn Fn(&Stream, &mut Vec<u8>) -> Result<usize, ReportError> + 'o;
+
 /// An outcome whose pieces are made.
 pub(crate) struct Made {
     pub(crate) standing: Standing,
@@ -35,13 +38,21 @@ impl Made {
         redactor: Redactor,
     ) -> Result<Self, ReportError> {
         let standing = Standing::of(&outcome);
-        let outcome = outcome.redact(redactor);
         let mut bytes = Vec::with_capacity(USUAL_PIECE * targets.len());
         let mut sizes = Vec::with_capacity(targets.len());
-        for target in targets {
-            let start = bytes.len();
-            let parted = target.stream.piece(&outcome, &mut bytes)?;
-            sizes.push((bytes.len() - start, parted));
+        let mut add = |make: &MakePiece<'_>| {
+            targets.iter().try_for_each(|target| {
+                let start = bytes.len();
+                let parted = make(&target.stream, &mut bytes)?;
+                sizes.push((bytes.len() - start, parted));
+                Ok::<(), ReportError>(())
+            })
+        };
+        if redactor.hides() && targets.iter().all(|target| target.stream.redacts()) {
+            add(&|stream, bytes| stream.redacted_piece(&outcome, bytes))?;
+        } else {
+            let outcome = outcome.redact(redactor);
+            add(&|stream, bytes| stream.piece(&outcome, bytes))?;
         }
         Ok(Self { standing, bytes, sizes })
     }
