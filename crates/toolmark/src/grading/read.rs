@@ -35,8 +35,14 @@ pub(crate) fn grade<T: Send>(
     emit: &mut Emit<'_, Vec<Graded<T>>>,
 ) {
     loop {
-        let batch: Vec<Trajectory> = runs.take(BATCH).collect();
-        let graded = pool.map(&batch, |run| grade_one(run, gradings, keeps_traces, &make));
+        let one = |run: &Trajectory| grade_one(run, gradings, keeps_traces, &make);
+        let graded: Vec<Graded<T>> = if pool.has_idle() {
+            let batch: Vec<Trajectory> = runs.take(BATCH).collect();
+            pool.map(&batch, one)
+        } else {
+            // Nobody to share them with: each is graded while it is still in the cache.
+            runs.take(BATCH).map(|run| one(&run)).collect()
+        };
         if graded.is_empty() || emit(graded).is_break() {
             return;
         }
