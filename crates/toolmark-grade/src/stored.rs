@@ -4,6 +4,7 @@
 
 use crate::pairing::folded;
 use crate::plan::Case;
+use simdutf8::basic::from_utf8;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,11 +12,13 @@ use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::str;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much of the file is read at once.
 const BLOCK: usize = 128 << 10;
+
+/// A file that is no larger stays in memory.
+const MOST_KEPT: u64 = 4 << 20;
 
 /// A longer line is no case.
 const MAX_LINE: usize = 64 << 20;
@@ -85,13 +88,13 @@ impl StoredCases {
             traces: Vec::new(),
             asks_judge: false,
             reader,
-            block: Mutex::new(Block { file: File::open(path).ok()?, start: 0, bytes: Vec::new() }),
+            block: Mutex::default(),
             recent: Mutex::new(vec![None; RECENT]),
         };
         let mut number = 0_u32;
         while let Some((start, bytes)) = file.next().ok()? {
             number = number.checked_add(1)?;
-            let line = str::from_utf8(bytes).ok()?;
+            let line = from_utf8(bytes).ok()?;
             if line.chars().all(char::is_whitespace) {
                 continue;
             }
@@ -106,6 +109,7 @@ impl StoredCases {
             all.asks_judge |= facts.asks_judge;
             all.lines.push(Line { start, length: u32::try_from(bytes.len()).ok()?, number });
         }
+        all.block = Mutex::new(file.into_block());
         Some(all)
     }
 
@@ -182,7 +186,7 @@ impl StoredCases {
         let line = *self.lines.get(index)?;
         let text: Arc<str> = {
             let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::from(str::from_utf8(block.get(line.start, line.length as usize).ok()?).ok()?)
+            Arc::from(from_utf8(block.get(line.start, line.length as usize).ok()?).ok()?)
         };
         self.reader.case(&text, line.number).filter(|case| case.id == self.id(index))
     }
@@ -232,8 +236,9 @@ impl Ids {
 
 /// The part of a file that was read last. Cases are mostly asked for one after the
 /// other.
+#[derive(Default)]
 struct Block {
-    file: File,
+    file: Option<File>,
     start: u64,
     bytes: Vec<u8>,
 }
@@ -246,11 +251,11 @@ impl Block {
             (to <= block.bytes.len()).then_some(from..to)
         };
         if within(self).is_none() {
-            self.file.seek(SeekFrom::Start(start))?;
+            let file = self.file.as_mut().ok_or(io::ErrorKind::UnexpectedEof)?;
+            file.seek(SeekFrom::Start(start))?;
             self.start = start;
             self.bytes.clear();
-            let most = length.max(BLOCK) as u64;
-            (&mut self.file).take(most).read_to_end(&mut self.bytes)?;
+            file.take(length.max(BLOCK) as u64).read_to_end(&mut self.bytes)?;
         }
         let range = within(self).ok_or(io::ErrorKind::UnexpectedEof)?;
         self.bytes.get(range).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
@@ -272,9 +277,24 @@ struct Lines {
 
 impl Lines {
     fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let bytes = Vec::with_capacity(BLOCK);
-        Ok(Self { file, bytes, shown: 0, searched: 0, start: 0, is_over: false })
+        let mut file = File::open(path)?;
+        let (length, is_file) = file.metadata().map(|data| (data.len(), data.is_file()))?;
+        let is_kept = is_file && length <= MOST_KEPT;
+        let room = if is_kept { usize::try_from(length).unwrap_or(BLOCK) } else { BLOCK };
+        let mut bytes = Vec::with_capacity(room);
+        if is_kept {
+            let read = (&mut file).take(MOST_KEPT + 1).read_to_end(&mut bytes)?;
+            // It grew meanwhile.
+            if read as u64 > MOST_KEPT {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+        }
+        Ok(Self { file, bytes, shown: 0, searched: 0, start: 0, is_over: is_kept })
+    }
+
+    /// What was read last, to read lines again.
+    fn into_block(self) -> Block {
+        Block { file: Some(self.file), start: self.start, bytes: self.bytes }
     }
 
     /// The next line with its end, and where it begins.
@@ -380,9 +400,12 @@ mod tests {
 
     #[test]
     fn a_file_that_changed_has_no_such_case() {
-        let (dir, stored) = open("a\nb\n");
-        let stored = stored.unwrap();
-        fs::write(dir.path().join("cases.jsonl"), "x\ny\n").unwrap();
-        assert!(stored.case(1).is_none());
+        let long = "z".repeat(MOST_KEPT as usize);
+        for (text, is_kept) in [("a\nb\n".to_owned(), true), (format!("a\nb\n{long}\n"), false)] {
+            let (dir, stored) = open(&text);
+            let stored = stored.unwrap();
+            fs::write(dir.path().join("cases.jsonl"), "x\ny\n").unwrap();
+            assert_eq!(stored.case(1).is_some(), is_kept);
+        }
     }
 }
