@@ -43,7 +43,11 @@ const SHOWN: usize = 60;
 /// A JSON value on one short line.
 #[must_use]
 pub fn shown(value: &Value) -> String {
-    let text = value.to_string();
+    // Not `to_string`, which writes through a formatter. Values can be written to memory.
+    let text = serde_json::to_string(value).unwrap_or_default();
+    if text.len() <= SHOWN {
+        return text;
+    }
     match text.char_indices().nth(SHOWN) {
         None => text,
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -418,21 +418,27 @@ impl CallPattern {
     }
 
     fn described(&self) -> String {
-        let mut out = self.name.to_string();
-        let mut parts = Vec::new();
+        let mut out = String::with_capacity(128);
+        self.name.add_to(&mut out);
+        let mut joint = " with ";
+        let mut add = |parts: &[&str]| {
+            out.push_str(std::mem::replace(&mut joint, " and "));
+            parts.iter().for_each(|part| out.push_str(part));
+        };
         match self.args.expected.as_ref().map(Expected::value) {
             Some(Value::Object(fields)) if self.compares_args() => {
-                parts.extend(fields.iter().take(4).map(|(key, v)| format!("{key} = {}", shown(v))));
+                for (key, value) in fields.iter().take(4) {
+                    add(&[key, " = ", &shown(value)]);
+                }
                 if fields.len() > 4 {
-                    parts.push(format!("{} more arguments", fields.len() - 4));
+                    add(&[&(fields.len() - 4).to_string(), " more arguments"]);
                 }
             }
-            Some(value) if self.compares_args() => parts.push(format!("args = {}", shown(value))),
+            Some(value) if self.compares_args() => add(&["args = ", &shown(value)]),
             _ => {}
         }
-        parts.extend(self.conditions().iter().map(|(path, c)| format!("{path} {c}")));
-        for (n, part) in parts.iter().enumerate() {
-            let _ = write!(out, "{}{part}", if n == 0 { " with " } else { " and " });
+        for (path, condition) in self.conditions() {
+            add(&[&path.to_string(), " ", &condition.to_string()]);
         }
         if let Some(rule) = self.result() {
             let regex = rule.regex.as_ref().map(|regex| format!("matching /{regex}/"));

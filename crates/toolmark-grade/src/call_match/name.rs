@@ -96,7 +96,9 @@ impl fmt::Display for NamePattern {
 pub struct Names {
     names: Vec<ToolName>,
     /// The names as the trace has them.
-    full: Vec<String>,
+    full: Vec<CompactString>,
+    /// Of each name a number that few others share.
+    prints: Vec<u64>,
     /// Their numbers, once they are many.
     by_name: HashMap<String, u32>,
     /// Tools that could have been called.
@@ -145,12 +147,14 @@ impl Names {
             // One allocation for as many as most trajectories have.
             self.names.reserve(USUAL);
             self.full.reserve(USUAL);
+            self.prints.reserve(USUAL);
         }
         let number = self.names.len() as u32;
-        self.full.push(full.into_owned());
+        self.prints.push(print(&full));
+        self.full.push(full.into());
         if self.full.len() > FEW {
             let known = self.by_name.len()..self.full.len();
-            let numbered = known.map(|at| (self.full[at].clone(), at as u32));
+            let numbered = known.map(|at| (self.full[at].to_string(), at as u32));
             self.by_name.extend(numbered);
         }
         self.names.push(name.clone());
@@ -163,7 +167,9 @@ impl Names {
         if self.full.len() > FEW {
             return self.by_name.get(full).copied();
         }
-        self.full.iter().position(|name| name == full).map(|at| at as u32)
+        let wanted = print(full);
+        let mut alike = self.prints.iter().enumerate().filter(|(_, print)| **print == wanted);
+        alike.find(|(at, _)| self.full[*at] == full).map(|(at, _)| at as u32)
     }
 
     /// A tool that could have been called.
@@ -255,6 +261,16 @@ impl Names {
             _ => Numbers::new(),
         }
     }
+}
+
+/// A name in a number: its length and its ends, which tell most names apart.
+fn print(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let (first, last) = match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) => (u32::from_le_bytes(*first), u32::from_le_bytes(*last)),
+        _ => (bytes.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)), 0),
+    };
+    (u64::from(first) << 32 | u64::from(last)).rotate_left(8) ^ bytes.len() as u64
 }
 
 impl Apart {

@@ -185,7 +185,7 @@ impl<'a> CallTable<'a> {
             index: made.seen.index,
             step: made.seen.call.step,
             id: None,
-            tool: self.names.get(made.name).into_owned().into(),
+            tool: self.names.get(made.name).into(),
             args: None,
             status: made.seen.call.status.word(),
             place: None,

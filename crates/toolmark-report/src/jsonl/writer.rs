@@ -187,6 +187,15 @@ impl<'b> ser::Serializer for JsonWriter<'b> {
     }
 
     fn serialize_f64(self, number: f64) -> Result<(), Error> {
+        // Most scores and weights are one of these.
+        if number == 1.0 {
+            self.0.extend_from_slice(b"1.0");
+            return Ok(());
+        }
+        if number == 0.0 && number.is_sign_positive() {
+            self.0.extend_from_slice(b"0.0");
+            return Ok(());
+        }
         serde_json::to_writer(self.0, &number)
     }
 
@@ -398,6 +407,7 @@ mod tests {
     struct All<'a> {
         kinds: Vec<Kind>,
         numbers: (u64, i64, f64, f32, f64, i32),
+        floats: [f64; 5],
         text: &'a str,
         none: Option<u8>,
         by_number: BTreeMap<u8, bool>,
@@ -429,6 +439,7 @@ mod tests {
                     Kind::Named { a: None, b: () },
                 ],
                 numbers: (u64::MAX, i64::MIN, 1.0, 0.1, f64::NAN, -70),
+                floats: [0.0, -0.0, -1.0, 0.95, 1e300],
                 text,
                 none: None,
                 by_number: BTreeMap::from([(0, true), (7, false)]),

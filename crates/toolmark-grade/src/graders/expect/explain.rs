@@ -50,7 +50,9 @@ struct Writer<'w, 't, 'a, 'v> {
     mood: Mood,
     reading: &'w Reading,
     words: &'w PatternWords<'w>,
-    rows: Vec<(Place, Row)>,
+    /// Rows as they come, and where each goes.
+    rows: Vec<Row>,
+    places: Vec<Place>,
     repair: Vec<String>,
     evidence: Vec<Evidence>,
     /// Calls that the sequence uses, and that any expectation does.
@@ -70,6 +72,8 @@ impl Explained {
         reading: &Reading,
         words: &PatternWords<'_>,
     ) -> Self {
+        // Mostly one for each expectation, and a few that were not expected.
+        let most_rows = reading.alignment.places.len() + expect.calls.len() + 8;
         let mut in_order = Column::new(known.table.len());
         reading.alignment.calls().for_each(|call| in_order.set(call));
         let mut used = in_order.clone();
@@ -83,8 +87,8 @@ impl Explained {
             mood,
             reading,
             words,
-            // Mostly one for each expectation, and a few that were not expected.
-            rows: Vec::with_capacity(reading.alignment.places.len() + expect.calls.len() + 8),
+            rows: Vec::with_capacity(most_rows),
+            places: Vec::with_capacity(most_rows),
             repair: Vec::new(),
             evidence: Vec::new(),
             paired: BTreeSet::new(),
@@ -109,7 +113,8 @@ impl Writer<'_, '_, '_, '_> {
     ) {
         let call = call.and_then(|call| self.known.table.call_ref(self.view, call));
         let (expected, why) = (expected.map(Into::into), why.map(Into::into));
-        self.rows.push((place, Row { expected, call, state, why }));
+        self.places.push(place);
+        self.rows.push(Row { expected, call, state, why });
     }
 
     /// The calls an expectation got.
@@ -122,18 +127,25 @@ impl Writer<'_, '_, '_, '_> {
                 false => (RowState::Unknown, self.open(pattern, call)),
             };
             // What agrees is only named: its values stand on both sides.
-            let (words, call_ref) = match state {
-                RowState::Matched => (pattern_of.title(), self.known.table.pointer(call)),
-                _ => (pattern_of.to_string(), self.known.table.call_ref(self.view, call)),
+            let words = match state {
+                RowState::Matched => pattern_of.title(),
+                _ => pattern_of.to_string(),
             };
             if let (RowState::Unknown, Some(why)) = (state, &why) {
                 let text = format!("may be {words}: {why}");
                 let table = self.known.table;
                 self.evidence.extend(table.evidence(self.view, Role::Context, text, call));
             }
-            let (expected, why) = (Some(words.into()), why.map(Into::into));
-            let row = Row { expected, call: call_ref, state, why };
-            self.rows.push(((call, true), row));
+            self.places.push((call, true));
+            self.rows.push(Row {
+                expected: Some(words.into()),
+                call: match state {
+                    RowState::Matched => self.known.table.pointer(call),
+                    _ => self.known.table.call_ref(self.view, call),
+                },
+                state,
+                why: why.map(Into::into),
+            });
         }
         self.elided += calls.len().saturating_sub(CALLS_SHOWN);
     }
@@ -368,8 +380,7 @@ impl Writer<'_, '_, '_, '_> {
     }
 
     fn finish(mut self) -> Explained {
-        self.rows.sort_by_key(|(place, _)| *place);
-        let rows: Vec<Row> = self.rows.into_iter().map(|(_, row)| row).collect();
+        let rows = in_place(self.rows, self.places);
         let is_forbidden = self.expect.extras == Extras::Forbidden;
         let divergence = rows.iter().position(|row| match row.state {
             RowState::Matched | RowState::Skipped => false,
@@ -390,6 +401,31 @@ impl Writer<'_, '_, '_, '_> {
         let explanation = Explanation { rows, elided: self.elided, divergence, repair };
         Explained { explanation, evidence: self.evidence }
     }
+}
+
+/// The rows in the order of their places. Rows are large, and mostly a few come late: those
+/// are put where they belong, and only if there are many all are sorted.
+fn in_place(mut rows: Vec<Row>, mut places: Vec<Place>) -> Vec<Row> {
+    const FEW: usize = 8;
+    let mut furthest = (0, false);
+    let late = places.iter().filter(|place| {
+        furthest = furthest.max(**place);
+        **place < furthest
+    });
+    if late.count() > FEW {
+        let mut placed: Vec<(Place, Row)> = places.into_iter().zip(rows).collect();
+        placed.sort_by_key(|(place, _)| *place);
+        return placed.into_iter().map(|(_, row)| row).collect();
+    }
+    for at in 1..places.len() {
+        let (before, place) = (&places[..at], places[at]);
+        if before.last().is_some_and(|last| place < *last) {
+            let to = before.partition_point(|other| *other <= place);
+            places[to..=at].rotate_right(1);
+            rows[to..=at].rotate_right(1);
+        }
+    }
+    rows
 }
 
 /// A difference as a fragment.
