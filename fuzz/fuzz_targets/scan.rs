@@ -1,4 +1,5 @@
-//! The scanner against serde: both accept the same texts and see the same values. Lines
+//! The scanner against serde: both accept the same texts and see the same values, and what
+//! is escaped is what serde escapes and is itself once it is unescaped. Lines
 //! that are indexed together are what they are alone, what is not UTF-8 is noticed, and
 //! what was found in another text breaks nothing.
 
@@ -12,6 +13,12 @@ fuzz_target!(|data: &[u8]| {
     let is_valid = matches!(lines.find(data.to_vec()), Utf8::Valid(text) if text.as_bytes() == data);
     assert_eq!(is_valid, std::str::from_utf8(data).is_ok());
     let Ok(text) = std::str::from_utf8(data) else { return };
+    let mut escaped = b"\"".to_vec();
+    toolmark_scan::escape(text, &mut escaped);
+    escaped.push(b'"');
+    assert_eq!(Some(&*escaped), serde_json::to_vec(text).ok().as_deref());
+    let inside = escaped.get(1..escaped.len() - 1).and_then(|inside| std::str::from_utf8(inside).ok());
+    assert_eq!(inside.map(toolmark_scan::unescape).as_deref(), Some(text));
     let mut scanner = Scanner::new();
     let ours = scanner.parse(text);
     let theirs = serde_json::from_str::<serde_json::Value>(text);
