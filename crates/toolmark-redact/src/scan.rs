@@ -10,10 +10,12 @@
 use crate::first_look::LONGEST_NAME;
 use crate::names::{self, Name, is_placeholder, is_random, may_end_name, secret_name};
 use crate::sanitize::ends_sequence;
-use crate::shapes::{Of, SHAPES, Shape, key_label, login, shapes_at};
+use crate::shapes::{FINDINGS, Of, SHAPES, Shape, key_label, login, shapes_at};
 use aho_corasick::packed::{Builder, Searcher};
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use toolmark_scan::Prefixes;
 
 /// How much has to speak for a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,27 +58,80 @@ pub fn secrets(text: &str, proof: Proof, most: usize) -> Vec<Secret> {
     Scan::new(text, proof).take(most).collect()
 }
 
-/// What a certain secret may begin with, looked for all at once. To build it
-/// costs as much as to go over a few thousand bytes one by one: it waits for a
-/// text that is longer. Four bytes tell much more than three, so that the short
-/// beginnings are looked for apart.
-static SEARCHERS: OnceLock<Option<[Searcher; 2]>> = OnceLock::new();
-const LONG: usize = 16 << 10;
-
 /// The ends of names of variables that hold a secret, with the sign that follows.
 const VARIABLES: [&str; 4] = ["_PASSWORD=", "_SECRET=", "_TOKEN=", "_KEY="];
 
+/// What a certain secret may begin with.
+const STARTS: &[&[&str]] = &[&FINDINGS, &["eyJ", "-----BEGIN", "://"], &VARIABLES];
+
+/// The same, to be looked for all at once.
+static PREFIXES: Prefixes = Prefixes::new(STARTS);
+
+/// The same for processors that [`Prefixes`] has nothing for. To build it costs as much as
+/// to go over a few thousand bytes one by one: it waits until that many were asked for.
+/// Four bytes tell much more than three, so that the short beginnings are looked for apart.
+static SEARCHERS: OnceLock<Option<[Searcher; 2]>> = OnceLock::new();
+/// How many bytes were gone over one by one.
+static GONE_OVER: AtomicUsize = AtomicUsize::new(0);
+const WORTH_BUILDING: usize = 16 << 10;
+
 fn searchers(length: usize) -> Option<&'static [Searcher; 2]> {
     let build = || {
-        let prefixes = SHAPES.iter().filter(|shape| shape.most > 0).map(|shape| shape.prefix);
-        let all = prefixes.chain(["eyJ", "-----BEGIN", "://"]).chain(VARIABLES);
-        let (long, short): (Vec<&str>, Vec<&str>) = all.partition(|start| start.len() > 3);
+        let (long, short): (Vec<&str>, Vec<&str>) =
+            STARTS.iter().copied().flatten().partition(|start| start.len() > 3);
         let searcher = |starts: Vec<&str>| Builder::new().extend(starts).build();
         Some([searcher(long)?, searcher(short)?])
     };
-    let is_worth_it = length >= LONG;
-    let built = if is_worth_it { Some(SEARCHERS.get_or_init(build)) } else { SEARCHERS.get() };
-    built.and_then(Option::as_ref)
+    if let Some(built) = SEARCHERS.get() {
+        return built.as_ref();
+    }
+    let before = GONE_OVER.fetch_add(length, Ordering::Relaxed);
+    if before + length < WORTH_BUILDING {
+        return None;
+    }
+    SEARCHERS.get_or_init(build).as_ref()
+}
+
+/// The next places where a secret may begin, as fast as the processor finds them.
+enum Places<'t> {
+    /// By four bytes, 64 places at a time.
+    Prefixes(toolmark_scan::Places<'t>),
+    /// By the whole of it; with what was found last.
+    Searchers(&'static [Searcher; 2], [Option<usize>; 2]),
+    /// By two bytes.
+    Pairs(&'static Starts),
+}
+
+impl<'t> Places<'t> {
+    fn new(text: &'t [u8], proof: Proof) -> Self {
+        if proof == Proof::Likely {
+            return Self::Pairs(&LIKELY);
+        }
+        if let Some(places) = PREFIXES.places(text) {
+            return Self::Prefixes(places);
+        }
+        match searchers(text.len()) {
+            Some(searchers) => Self::Searchers(searchers, [Some(0); 2]),
+            None => Self::Pairs(&CERTAIN),
+        }
+    }
+
+    /// The first from `from` on, which never goes back.
+    fn next(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
+        let rest = bytes.get(from..)?;
+        match self {
+            Self::Prefixes(places) => places.find(|at| *at >= from),
+            Self::Searchers(searchers, found) => {
+                for (searcher, found) in searchers.iter().zip(&mut *found) {
+                    if found.is_some_and(|found| found <= from) {
+                        *found = searcher.find(rest).map(|found| from + found.start());
+                    }
+                }
+                found.iter().flatten().min().copied()
+            }
+            Self::Pairs(starts) => starts.find(rest).map(|at| from + at),
+        }
+    }
 }
 
 /// The pairs of bytes that secrets may begin with, a bit each: most pairs of a text begin
@@ -146,11 +201,9 @@ pub(crate) struct Scan<'t> {
     text: &'t str,
     bytes: &'t [u8],
     proof: Proof,
-    searchers: Option<&'static [Searcher; 2]>,
+    places: Places<'t>,
     /// How far it has come.
     at: usize,
-    /// What the searchers found last.
-    found: [Option<usize>; 2],
     /// Runs of token characters: from where, to where.
     tokens: [Range<usize>; 2],
     /// A run of what a value without quotes is made of.
@@ -221,7 +274,7 @@ impl Iterator for Scan<'_> {
 
     fn next(&mut self) -> Option<Secret> {
         loop {
-            let at = self.next_start()?;
+            let at = self.places.next(self.bytes, self.at)?;
             self.at = at + 1;
             // Secrets begin and end beside ASCII, hence between characters.
             if let Some(secret) = self.secret(at).filter(|secret| !secret.hidden().is_empty()) {
@@ -238,30 +291,13 @@ impl<'t> Scan<'t> {
             text,
             bytes: text.as_bytes(),
             proof,
-            searchers: if proof == Proof::Certain { searchers(text.len()) } else { None },
+            places: Places::new(text.as_bytes(), proof),
             at: 0,
-            found: [Some(0); 2],
             tokens: [0..0, 0..0],
             bare: 0..0,
             digit: Next::default(),
             paren: Next::default(),
         }
-    }
-
-    /// The next place where a secret may begin. Where the text is short or the
-    /// processor has nothing to look for many texts at once with, two bytes decide.
-    fn next_start(&mut self) -> Option<usize> {
-        let rest = self.bytes.get(self.at..)?;
-        let Some(searchers) = self.searchers else {
-            let starts = if self.is_certain() { &CERTAIN } else { &LIKELY };
-            return starts.find(rest).map(|at| self.at + at);
-        };
-        for (searcher, found) in searchers.iter().zip(&mut self.found) {
-            if found.is_some_and(|found| found <= self.at) {
-                *found = searcher.find(rest).map(|found| self.at + found.start());
-            }
-        }
-        self.found.into_iter().flatten().min()
     }
 
     fn secret(&mut self, at: usize) -> Option<Secret> {
@@ -638,21 +674,25 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_and_short_ones_are_searched_alike() {
+    fn all_ways_to_look_for_a_secret_find_the_same() {
         let token = |shape: &Shape| format!(" {}{}", shape.prefix, drawn(shape.of, shape.least));
         let shapes = || SHAPES.iter().filter(|shape| shape.most > 0);
         for shape in shapes() {
             let short = token(shape);
-            let long = format!("{short}{}", " word: -- ://".repeat(LONG / 8));
+            let long = format!("{short}{}", " word: -- ://".repeat(WORTH_BUILDING / 8));
             assert_eq!(certain(&short, 9), certain(&long, 9), "{short}");
         }
         let all: String = shapes().map(token).collect();
         assert_eq!(certain(&all, usize::MAX).len(), shapes().count());
-        let found = |searchers| -> Vec<Secret> {
-            Scan { searchers, ..Scan::new(&all, Proof::Certain) }.collect()
+        let found = |places| -> Vec<Secret> {
+            Scan { places, ..Scan::new(&all, Proof::Certain) }.collect()
         };
-        assert_eq!(found(searchers(LONG)), found(None));
-        assert!(searchers(LONG).is_some(), "too many prefixes to look for at once");
+        let by_pairs = found(Places::Pairs(&CERTAIN));
+        let built = searchers(WORTH_BUILDING).expect("too many prefixes to look for at once");
+        assert_eq!(found(Places::Searchers(built, [Some(0); 2])), by_pairs);
+        if let Some(places) = PREFIXES.places(all.as_bytes()) {
+            assert_eq!(found(Places::Prefixes(places)), by_pairs);
+        }
     }
 
     #[test]

@@ -133,6 +133,29 @@ pub(crate) const SHAPES: &[Shape] = &[
     shape("Tailscale key", "tskey-", Of::Token, 30, 80),
 ];
 
+/// The prefixes of the shapes that are findings.
+pub(crate) const FINDINGS: [&str; COUNT] = {
+    let (mut prefixes, mut count, mut at) = ([""; COUNT], 0, 0);
+    while at < SHAPES.len() {
+        if SHAPES[at].most > 0 {
+            prefixes[count] = SHAPES[at].prefix;
+            count += 1;
+        }
+        at += 1;
+    }
+    prefixes
+};
+
+/// How many shapes are findings.
+const COUNT: usize = {
+    let (mut count, mut at) = (0, 0);
+    while at < SHAPES.len() {
+        count += (SHAPES[at].most > 0) as usize;
+        at += 1;
+    }
+    count
+};
+
 /// By the first byte of a prefix, a bit for each shape that begins with it.
 const BY_FIRST: [u64; 256] = {
     let mut shapes = [0; 256];

@@ -21,6 +21,9 @@ pub struct Kinds {
 const ALL: &[u8] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 impl Kinds {
+    /// Nothing is of any kind.
+    pub(crate) const NONE: Self = Self { upper: [0; 16], lower: [0; 16] };
+
     /// Kinds by their upper and lower halves; an empty set stands for every half.
     #[must_use]
     pub const fn new(kinds: &[(&[u8], &[u8])]) -> Self {
@@ -33,6 +36,20 @@ impl Kinds {
             kind += 1;
         }
         Self { upper, lower }
+    }
+
+    /// Makes a byte one of a kind, or every byte.
+    pub(crate) const fn add(&mut self, byte: Option<u8>, kind: usize) {
+        match byte {
+            Some(byte) => {
+                mark(&mut self.upper, &[byte >> 4], kind);
+                mark(&mut self.lower, &[byte & 15], kind);
+            }
+            None => {
+                mark(&mut self.upper, ALL, kind);
+                mark(&mut self.lower, ALL, kind);
+            }
+        }
     }
 
     /// The kinds of a byte, a bit each.

@@ -1,6 +1,7 @@
 //! What the vector units of processors tell about 64 bytes at a time.
 
 use crate::kinds::Kinds;
+use crate::prefixes::{Tables, WINDOW};
 use std::sync::OnceLock;
 
 /// One bit per byte of a block of 64.
@@ -49,6 +50,8 @@ pub(crate) trait Unit: Copy {
     fn breaks(self, block: &[u8; 64]) -> Breaks;
     /// For each kind, which bytes are of it.
     fn kinds(self, kinds: &Kinds, block: &[u8; 64]) -> [u64; 8];
+    /// Which of 64 places may begin one of the texts that the tables are made of.
+    fn prefixes(self, tables: &Tables, window: &[u8; WINDOW]) -> u64;
     /// The prefix sum of bits, without carrying: what lies between pairs of them.
     fn prefix_xor(self, bits: u64) -> u64;
     /// Writes the positions of all set bits, and may write anything behind them.
@@ -204,6 +207,17 @@ impl Unit for Plain {
     }
 
     #[inline]
+    fn prefixes(self, tables: &Tables, window: &[u8; WINDOW]) -> u64 {
+        (0..64).fold(0, |found, at| {
+            let begins = tables.iter().any(|kinds| {
+                let bytes = kinds.iter().zip(&window[at..]);
+                bytes.fold(u8::MAX, |groups, (kinds, byte)| groups & kinds.of(*byte)) != 0
+            });
+            found | u64::from(begins) << at
+        })
+    }
+
+    #[inline]
     fn prefix_xor(self, mut bits: u64) -> u64 {
         for shift in [1, 2, 4, 8, 16, 32] {
             bits ^= bits << shift;
@@ -240,7 +254,10 @@ fn write_positions(room: &mut [u32; 64], base: u32, mut bits: u64) {
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
-    use super::{Brackets, Breaks, Escapes, Kinds, Masks, SPREAD, Unit, write_positions};
+    use super::{
+        Brackets, Breaks, Escapes, Kinds, Masks, SPREAD, Tables, Unit, WINDOW, write_positions,
+    };
+    use crate::prefixes::LOOKED_AT;
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::*;
 
@@ -302,6 +319,11 @@ pub(crate) mod x86 {
         }
 
         #[inline(always)]
+        fn prefixes(self, tables: &Tables, window: &[u8; WINDOW]) -> u64 {
+            unsafe { avx2::prefixes(tables, window) }
+        }
+
+        #[inline(always)]
         fn prefix_xor(self, bits: u64) -> u64 {
             unsafe { prefix_xor(bits) }
         }
@@ -341,6 +363,11 @@ pub(crate) mod x86 {
         #[inline(always)]
         fn kinds(self, kinds: &Kinds, block: &[u8; 64]) -> [u64; 8] {
             unsafe { avx512::kinds(kinds, block) }
+        }
+
+        #[inline(always)]
+        fn prefixes(self, tables: &Tables, window: &[u8; WINDOW]) -> u64 {
+            unsafe { avx512::prefixes(tables, window) }
         }
 
         #[inline(always)]
@@ -512,6 +539,31 @@ pub(crate) mod x86 {
             }
             found
         }
+
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        pub(super) fn prefixes(tables: &Tables, window: &[u8; WINDOW]) -> u64 {
+            let half = _mm256_set1_epi8(0x0f);
+            let none = _mm256_setzero_si256();
+            let absent = |from: usize| {
+                let mut groups = [_mm256_set1_epi8(-1); 2];
+                for place in 0..LOOKED_AT {
+                    // SAFETY: the last of the 32 bytes is at 32 + 3 + 31 at most, inside.
+                    let v = unsafe {
+                        _mm256_loadu_si256(window.as_ptr().add(from + place).cast::<__m256i>())
+                    };
+                    let upper = _mm256_and_si256(_mm256_srli_epi16(v, 4), half);
+                    let lower = _mm256_and_si256(v, half);
+                    for (groups, kinds) in groups.iter_mut().zip(tables) {
+                        let upper = _mm256_shuffle_epi8(table(kinds[place].upper), upper);
+                        let lower = _mm256_shuffle_epi8(table(kinds[place].lower), lower);
+                        *groups = _mm256_and_si256(*groups, _mm256_and_si256(upper, lower));
+                    }
+                }
+                _mm256_cmpeq_epi8(_mm256_or_si256(groups[0], groups[1]), none)
+            };
+            !bits(absent(0), absent(32))
+        }
     }
 
     /// Comparisons give masks at once, and the processor packs the positions.
@@ -602,6 +654,26 @@ pub(crate) mod x86 {
                 *mask = _mm512_test_epi8_mask(of, _mm512_set1_epi8(1 << kind));
             }
             found
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw")]
+        pub(super) fn prefixes(tables: &Tables, window: &[u8; WINDOW]) -> u64 {
+            let half = _mm512_set1_epi8(0x0f);
+            let mut groups = [_mm512_set1_epi8(-1); 2];
+            for place in 0..LOOKED_AT {
+                // SAFETY: the last of the 64 bytes is at 3 + 63 at most, inside.
+                let v = unsafe { _mm512_loadu_si512(window.as_ptr().add(place).cast()) };
+                let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(v), half);
+                let lower = _mm512_and_si512(v, half);
+                for (groups, kinds) in groups.iter_mut().zip(tables) {
+                    let upper = _mm512_shuffle_epi8(table(kinds[place].upper), upper);
+                    let lower = _mm512_shuffle_epi8(table(kinds[place].lower), lower);
+                    *groups = _mm512_and_si512(*groups, _mm512_and_si512(upper, lower));
+                }
+            }
+            let any = _mm512_or_si512(groups[0], groups[1]);
+            _mm512_test_epi8_mask(any, any)
         }
 
         #[inline]
