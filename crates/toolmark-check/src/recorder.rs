@@ -192,7 +192,7 @@ impl Gathered {
         let mut card = Scorecard { measures, rules, ..Scorecard::default() };
         for call in session.calls() {
             if !card.tools.contains_key(&*call.tool) {
-                card.tools.insert(call.tool.to_string().into(), Default::default());
+                card.tools.insert((&*call.tool).into(), Default::default());
             }
             let Some(of_tool) = card.tools.get_mut(&*call.tool) else { continue };
             of_tool.calls += 1;
@@ -279,7 +279,7 @@ impl Recorder<'_, '_> {
         score: f64,
     ) {
         let axis = self.rule.axis;
-        let (tool, bucket) = (call.tool.to_string().into(), bucket.map(Into::into));
+        let (tool, bucket) = ((&*call.tool).into(), bucket.map(Into::into));
         if axis == Axis::Irreversibility && name == AWARE {
             self.gathered.destructive.entry((&*call.tool).into()).or_default().add(score);
         }
