@@ -35,7 +35,7 @@ pub struct Checker {
 pub struct SessionCard<T = Untrusted> {
     /// The session's id.
     pub id: Option<T>,
-    /// Its card.
+    /// Its card, without the counts of rules: nobody asks for those by session.
     pub card: Scorecard<T>,
 }
 
@@ -242,7 +242,8 @@ impl Checker {
         let id = run.id.as_ref().map(|id| id.get().into_owned());
         all.doubts.iter_mut().for_each(|doubt| doubt.run.clone_from(&id));
         if self.keeps_sessions {
-            all.sessions.push(SessionCard { id: id.map(Into::into), card: all.scorecard.clone() });
+            let card = all.scorecard.without_rules();
+            all.sessions.push(SessionCard { id: id.map(Into::into), card });
         }
         all
     }

@@ -335,6 +335,18 @@ impl Scorecard {
     }
 }
 
+impl<T: Clone> Scorecard<T> {
+    /// A copy without the counts of rules, which are most of a card.
+    pub(crate) fn without_rules(&self) -> Self {
+        Self {
+            tools: self.tools.clone(),
+            measures: self.measures.clone(),
+            rules: BTreeMap::new(),
+            ..*self
+        }
+    }
+}
+
 impl<T: Ord> Scorecard<T> {
     /// Adds another card.
     pub fn merge(&mut self, other: Self) {
