@@ -204,7 +204,7 @@ fn without_digits(bytes: &[u8], base: usize, unicode: u64) -> u64 {
 /// runs away from a pattern that alternates makes each of them alternate from its own
 /// start, be that an even place or an odd one.
 #[inline(always)]
-fn escaped(backslash: u64, carry: &mut u64) -> u64 {
+pub(crate) fn escaped(backslash: u64, carry: &mut u64) -> u64 {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     if backslash == 0 {
         return std::mem::take(carry);

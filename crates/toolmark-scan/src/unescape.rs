@@ -1,5 +1,6 @@
 //! The inside of a JSON string, decoded.
 
+use crate::vector::{Best, Unit, on_unit};
 use std::borrow::Cow;
 
 /// Decodes the escapes of a JSON string's inside (without the quotes).
@@ -15,14 +16,25 @@ pub fn unescape(raw: &str) -> Cow<'_, str> {
     // Never longer than the text as it stands, but for a piece that is cut again.
     let mut out = Vec::with_capacity(bytes.len() + PIECE);
     out.extend_from_slice(&bytes[..first]);
-    let mut at = first;
-    while at < bytes.len() {
-        at += one_escape(&bytes[at..], &mut out);
-        at += copy_until_escape(&bytes[at..], &mut out);
-    }
+    decode_on(Best::get(), &bytes[first..], &mut out);
     // SAFETY: pieces of a `str` that begin and end beside an ASCII character, and
     // characters.
     Cow::Owned(unsafe { String::from_utf8_unchecked(out) })
+}
+
+on_unit!(fn decode_on(bytes: &[u8], out: &mut Vec<u8>) -> () = decode_with);
+
+/// Appends `bytes` without their escapes.
+#[inline(always)]
+fn decode_with<U: Unit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
+    let mut at = 0;
+    while at < bytes.len() {
+        at += unit.decode(&bytes[at..], out);
+        if bytes.get(at) == Some(&b'\\') {
+            at += one_escape(&bytes[at..], out);
+        }
+        at += copy_until_escape(&bytes[at..], out);
+    }
 }
 
 /// So many bytes are looked at and copied at once: code has an escape every few dozen.
@@ -121,6 +133,8 @@ fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vector::Plain;
+    use proptest::prelude::*;
 
     #[test]
     fn escapes() {
@@ -135,6 +149,31 @@ mod tests {
             ("end\\", "end\\"),
         ] {
             assert_eq!(unescape(raw), want, "{raw}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn all_units_decode_alike(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "\\\\", "\\n", "\\t", "\\r", "\\\"", "\\/", "\\b", "\\f", "\\u00e9", "\\ud83d", "\\q", "\\",
+                    "a", "words of some length, ", "\u{e9}", "\u{1f600}", "                                ",
+                ]),
+                0..200,
+            ),
+        ) {
+            let raw = parts.concat();
+            let decoded = |unit| {
+                let mut out = Vec::new();
+                decode_on(unit, raw.as_bytes(), &mut out);
+                String::from_utf8(out)
+            };
+            let wanted = decoded(Best::Plain(Plain));
+            prop_assert!(wanted.is_ok());
+            for unit in Best::all() {
+                prop_assert_eq!(&decoded(unit), &wanted);
+            }
         }
     }
 

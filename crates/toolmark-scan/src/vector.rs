@@ -52,6 +52,12 @@ pub(crate) trait Unit: Copy {
     fn kinds(self, kinds: &Kinds, block: &[u8; 64]) -> [u64; 8];
     /// Which of 64 places may begin one of the texts that the tables are made of.
     fn prefixes(self, tables: &Tables, window: &[u8; WINDOW]) -> u64;
+    /// Appends the start of a text without its escapes, up to one of those that are rare or
+    /// wrong; returns how many bytes that is. None where it is no faster than by the piece.
+    #[inline(always)]
+    fn decode(self, _: &[u8], _: &mut Vec<u8>) -> usize {
+        0
+    }
     /// The prefix sum of bits, without carrying: what lies between pairs of them.
     fn prefix_xor(self, bits: u64) -> u64;
     /// Writes the positions of all set bits, and may write anything behind them.
@@ -257,6 +263,7 @@ pub(crate) mod x86 {
     use super::{
         Brackets, Breaks, Escapes, Kinds, Masks, SPREAD, Tables, Unit, WINDOW, write_positions,
     };
+    use crate::index::escaped;
     use crate::prefixes::LOOKED_AT;
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::*;
@@ -368,6 +375,11 @@ pub(crate) mod x86 {
         #[inline(always)]
         fn prefixes(self, tables: &Tables, window: &[u8; WINDOW]) -> u64 {
             unsafe { avx512::prefixes(tables, window) }
+        }
+
+        #[inline(always)]
+        fn decode(self, bytes: &[u8], out: &mut Vec<u8>) -> usize {
+            unsafe { avx512::decode(bytes, out) }
         }
 
         #[inline(always)]
@@ -674,6 +686,46 @@ pub(crate) mod x86 {
             }
             let any = _mm512_or_si512(groups[0], groups[1]);
             _mm512_test_epi8_mask(any, any)
+        }
+
+        /// The processor closes the gaps that backslashes leave: how many escapes a block
+        /// has, and where, costs nothing.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+        pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+            let mut at = 0;
+            while let Some(block) = bytes[at..].first_chunk::<64>() {
+                let v = load(block);
+                let backslash = equal(v, b'\\');
+                let escaped = escaped(backslash, &mut 0);
+                let opening = backslash & !escaped;
+                let mut decoded = v;
+                let mut common = backslash | equal(v, b'"') | equal(v, b'/');
+                for (letter, meaning) in [(b'n', b'\n'), (b't', b'\t'), (b'r', b'\r')] {
+                    let found = escaped & equal(v, letter);
+                    common |= found;
+                    decoded = _mm512_mask_set1_epi8(decoded, found, meaning as i8);
+                }
+                let rare = escaped & !common;
+                // Up to the backslash of a rare one, or of one that the block cuts apart.
+                let end = match rare {
+                    0 => 64 - (opening >> 63) as u32,
+                    rare => rare.trailing_zeros() - 1,
+                };
+                let kept = !opening & u64::MAX.checked_shr(64 - end).unwrap_or(0);
+                out.reserve(64);
+                let packed = _mm512_maskz_compress_epi8(kept, decoded);
+                // SAFETY: there is room for 64 bytes, of which the first are written then.
+                unsafe {
+                    _mm512_storeu_si512(out.as_mut_ptr().add(out.len()).cast(), packed);
+                    out.set_len(out.len() + kept.count_ones() as usize);
+                }
+                at += end as usize;
+                if rare != 0 {
+                    break;
+                }
+            }
+            at
         }
 
         #[inline]
