@@ -2,6 +2,7 @@
 
 mod call;
 mod fidelity;
+mod json;
 mod name;
 mod payload;
 mod status;

@@ -1,5 +1,6 @@
 //! Arguments and results of calls: raw, with a parsed view on demand.
 
+use super::json;
 use super::text::{Text, floor};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -75,7 +76,7 @@ impl Payload {
                 let raw = self.raw();
                 let holds_json =
                     self.form == Form::Json || raw.trim_start().starts_with(['{', '[']);
-                holds_json.then(|| serde_json::from_str(&raw).ok()).flatten().map(Box::new)
+                holds_json.then(|| json::parse(&raw)).flatten().map(Box::new)
             })
             .as_deref()
     }
