@@ -607,10 +607,10 @@ mod tests {
     fn report(checked: &Checked) -> String {
         let redact = |finding: &Finding| finding.clone().redact(Redactor::new(true));
         let findings: Vec<_> = checked.findings.iter().map(redact).collect();
+        let shares = gate::shares(&checked.scorecard);
         let each = checked.sessions.iter().map(|session| {
-            let card = session.card.clone().redact(Redactor::new(true));
-            let id = session.id.clone().map(|id| Redactor::new(true).apply(id));
-            TrajectoryCells::new(id, &Cells::from(&card))
+            let session = session.clone().redact(Redactor::new(true));
+            TrajectoryCells::new(session.id.clone(), &session.cells(&shares))
         });
         let each: Vec<_> = each.collect();
         let card = checked.scorecard.clone().redact(Redactor::new(true));

@@ -12,6 +12,7 @@ use crate::rules::default_rules;
 use crate::scorecard::Scorecard;
 use crate::second_opinion::Refined;
 use crate::session::Session;
+use crate::session_card::SessionCard;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolmark_hosts::toolset::Toolsets;
@@ -28,23 +29,6 @@ pub struct Checker {
     keeps_sessions: bool,
     keeps_calls: bool,
     has_doubts: bool,
-}
-
-/// The card of one session, its sub-agents included.
-#[derive(Debug, Clone)]
-pub struct SessionCard<T = Untrusted> {
-    /// The session's id.
-    pub id: Option<T>,
-    /// Its card, without the counts of rules: nobody asks for those by session.
-    pub card: Scorecard<T>,
-}
-
-impl SessionCard {
-    /// It as it may be printed.
-    #[must_use]
-    pub fn redact(self, redactor: Redactor) -> SessionCard<Printable> {
-        SessionCard { id: self.id.map(|id| redactor.apply(id)), card: self.card.redact(redactor) }
-    }
 }
 
 /// What checking came to.
@@ -242,8 +226,7 @@ impl Checker {
         let id = run.id.as_ref().map(|id| id.get().into_owned());
         all.doubts.iter_mut().for_each(|doubt| doubt.run.clone_from(&id));
         if self.keeps_sessions {
-            let card = all.scorecard.without_rules();
-            all.sessions.push(SessionCard { id: id.map(Into::into), card });
+            all.sessions.push(SessionCard::new(id.map(Into::into), &all.scorecard));
         }
         all
     }

@@ -221,7 +221,7 @@ pub struct Measure<T = Untrusted> {
 }
 
 impl Measure {
-    fn redact(self, redactor: Redactor) -> Measure<Printable> {
+    pub(crate) fn redact(self, redactor: Redactor) -> Measure<Printable> {
         Measure {
             axis: self.axis,
             name: self.name,
@@ -332,18 +332,6 @@ impl Scorecard {
             card.rules.entry((code, redactor.apply(tool))).or_default().merge(count);
         }
         card
-    }
-}
-
-impl<T: Clone> Scorecard<T> {
-    /// A copy without the counts of rules, which are most of a card.
-    pub(crate) fn without_rules(&self) -> Self {
-        Self {
-            tools: self.tools.clone(),
-            measures: self.measures.clone(),
-            rules: BTreeMap::new(),
-            ..*self
-        }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::checker::Checked;
 use crate::doubts::Doubt;
-use crate::scorecard::{Measure, Scorecard};
+use crate::scorecard::Measure;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use toolmark_outcome::judging::{Judge, Question, answered};
@@ -124,10 +124,11 @@ impl Checked {
                 Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing),
             };
             if let Some(score) = outcome.score {
-                count(&mut self.scorecard, &doubt, score);
+                let measure = measure(&doubt);
+                self.scorecard.measures.entry(measure.clone()).or_default().add(score);
                 let of_run = doubt.run.as_deref().and_then(|run| runs.get(run));
                 if let Some(session) = of_run.and_then(|at| self.sessions.get_mut(*at)) {
-                    count(&mut session.card, &doubt, score);
+                    session.add(measure, score);
                 }
             }
             all.push(refined(doubt, outcome));
@@ -161,14 +162,14 @@ impl Checked {
     }
 }
 
-fn count(card: &mut Scorecard, doubt: &Doubt, score: f64) {
-    let measure = Measure {
+/// The number that the answer to a doubt counts for.
+fn measure(doubt: &Doubt) -> Measure {
+    Measure {
         axis: doubt.axis,
         name: doubt.measure,
         tool: doubt.tool.clone().into(),
         bucket: doubt.bucket.clone().map(Into::into),
-    };
-    card.measures.entry(measure).or_default().add(score);
+    }
 }
 
 fn refined(doubt: Doubt, outcome: Outcome) -> Refined {

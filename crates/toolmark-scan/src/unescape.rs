@@ -41,7 +41,7 @@ fn decode_with<U: Unit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
 const PIECE: usize = 16;
 
 /// Copies what stands before the next backslash; returns how many bytes that is.
-#[inline]
+#[inline(always)]
 fn copy_until_escape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     let mut at = 0;
     let (pieces, rest) = bytes.as_chunks::<PIECE>();
@@ -85,7 +85,7 @@ fn first_backslash(piece: &[u8; PIECE]) -> usize {
 }
 
 /// Decodes the escape that `bytes` start with; returns how many bytes it took.
-#[inline]
+#[inline(always)]
 fn one_escape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     let simple = match bytes.get(1) {
         Some(b'n') => b'\n',

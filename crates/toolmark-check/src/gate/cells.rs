@@ -2,7 +2,7 @@
 //! and bucket. They are made from a scorecard, or read from an earlier report.
 
 use super::names;
-use crate::scorecard::{Scorecard, Tally};
+use crate::scorecard::{Measure, Scorecard, Tally, ToolCard};
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::{Axis, Untrusted};
 
@@ -49,21 +49,28 @@ pub fn shares<T>(whole: &Scorecard<T>) -> Vec<Axis> {
 
 impl<T: Ord + Clone> From<&Scorecard<T>> for Cells<T> {
     fn from(card: &Scorecard<T>) -> Self {
-        Self::of_part(card, &shares(card))
+        Self::new(card.measures.iter(), card.tools.iter(), &shares(card))
     }
 }
 
 impl<T: Ord + Clone> Cells<T> {
-    /// The cells of one session of several, with the [`shares`] of the card of all of them.
-    #[must_use]
-    pub fn of_part(part: &Scorecard<T>, shares: &[Axis]) -> Self {
+    /// The cells of a card, or of that of one session of several; `shares` are the
+    /// [`shares`] of the card of all of them.
+    pub(crate) fn new<'c>(
+        measures: impl Iterator<Item = (&'c Measure<T>, &'c Tally)>,
+        tools: impl Iterator<Item = (&'c T, &'c ToolCard)> + Clone,
+        shares: &[Axis],
+    ) -> Self
+    where
+        T: 'c,
+    {
         let mut cells = Self::default();
-        for (measure, tally) in &part.measures {
+        for (measure, tally) in measures {
             let (tool, bucket) = (measure.tool.clone(), measure.bucket.clone());
             cells.add(Cell { name: names::full(measure), tool, bucket }, *tally);
         }
         for axis in shares {
-            for (tool, of_tool) in &part.tools {
+            for (tool, of_tool) in tools.clone() {
                 let cell = Cell { name: axis.word().into(), tool: tool.clone(), bucket: None };
                 cells.add(cell, of_tool.axis(*axis));
             }

@@ -1,7 +1,7 @@
 //! Answers of a judge that says what it is told to.
 
 use super::*;
-use crate::gate::{Cells, Gate};
+use crate::gate::{Cells, Gate, shares};
 use crate::{Checker, notation};
 use std::sync::Mutex;
 use toolmark_outcome::judging::{Answer, Mark, Quote, Ruling, Unanswered, Vote};
@@ -126,8 +126,9 @@ fn answers_are_numbers_that_gates_can_ask_for() {
         let checked = refined(&Always::new(answer));
         let gate: Gate = gate.parse().unwrap();
         // The session has the numbers too, to be compared with those of another run.
-        for card in [&checked.scorecard, &checked.sessions[0].card] {
-            let rows = gate.rows(&Cells::from(card), None);
+        let of_session = checked.sessions[0].cells(&shares(&checked.scorecard));
+        for cells in [Cells::from(&checked.scorecard), of_session] {
+            let rows = gate.rows(&cells, None);
             assert_eq!(rows[0].verdict.word(), want, "{gate}");
         }
     }

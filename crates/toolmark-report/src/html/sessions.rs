@@ -62,7 +62,7 @@ impl<'r> Sessions<'r> {
             .checked
             .sessions
             .iter()
-            .filter_map(|session| Some((session.id.as_deref()?, session.card.total())))
+            .filter_map(|session| Some((session.id.as_deref()?, session.total())))
             .collect();
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(self.all[*at].faults));

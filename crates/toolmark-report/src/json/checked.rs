@@ -9,7 +9,7 @@ use crate::model::{
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
 use toolmark_check::baseline::TrajectoryCells;
-use toolmark_check::gate::{Cells, shares};
+use toolmark_check::gate::shares;
 use toolmark_outcome::{Printable, Verdict};
 
 #[derive(Serialize)]
@@ -90,8 +90,11 @@ impl Serialize for Trajectories<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let checked = &self.0.checked;
         let shares = shares(&checked.scorecard);
-        serializer.collect_seq(checked.sessions.iter().map(|session| {
-            TrajectoryCells::new(session.id.clone(), &Cells::of_part(&session.card, &shares))
-        }))
+        serializer.collect_seq(
+            checked
+                .sessions
+                .iter()
+                .map(|session| TrajectoryCells::new(session.id.clone(), &session.cells(&shares))),
+        )
     }
 }

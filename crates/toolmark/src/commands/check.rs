@@ -464,8 +464,7 @@ fn rows(gates: &[Gate], run: &CheckRun, before: Option<&Baseline>) -> Vec<GateRo
     let mut each: BTreeMap<Untrusted, Cells> = BTreeMap::new();
     for session in run.checked.sessions.iter().filter(|_| before.is_some()) {
         if let Some(id) = &session.id {
-            let cells = Cells::of_part(&session.card, &shares);
-            each.entry(id.clone()).or_default().merge(&cells);
+            each.entry(id.clone()).or_default().merge(&session.cells(&shares));
         }
     }
     let earlier = before.map(|before| before.earlier(&each));
