@@ -265,8 +265,8 @@ pub(crate) fn first_program(script: &Script, passed: &[&str]) -> Option<String> 
     let visits = toolmark_shell::commands(script);
     let word = visits
         .iter()
-        .filter_map(|visit| visit.command.words.first()?.literal())
-        .find(|word| !passed.contains(&word.as_str()))?;
+        .filter_map(|visit| visit.command.words.first()?.fixed())
+        .find(|word| !passed.contains(&&**word))?;
     Some(word.rsplit('/').next().unwrap_or(&word).to_owned())
 }
 

@@ -186,7 +186,7 @@ fn only_looks(script: &ir::Script) -> bool {
         redirections.iter().any(|redirection| {
             let writes =
                 matches!(redirection.kind, RedirectionKind::Write | RedirectionKind::Append);
-            writes && redirection.target.literal().is_none_or(|file| !is_sink(&file))
+            writes && redirection.target.fixed().is_none_or(|file| !is_sink(&file))
         })
     };
     let compound = script.items.iter().flat_map(|item| &item.pipeline.stages).any(

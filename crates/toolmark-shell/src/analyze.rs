@@ -533,7 +533,7 @@ impl<'c> Analyzer<'c> {
                 let reads = |given: &&Redirection| given.kind == RedirectionKind::Read;
                 let files = simple.redirections.iter().filter(reads);
                 all.extend(
-                    files.filter_map(|given| given.target.literal()).map(|text| Arg::plain(&text)),
+                    files.filter_map(|given| given.target.fixed()).map(|text| Arg::plain(&text)),
                 );
                 all
             })
@@ -575,7 +575,7 @@ impl<'c> Analyzer<'c> {
                 given.kind,
                 RedirectionKind::Duplicate | RedirectionKind::Write | RedirectionKind::Append
             );
-            is_output && given.target.literal().is_none()
+            is_output && given.target.fixed().is_none()
         };
         if simple.redirections.iter().any(is_fed) {
             self.feed_coprocess(&output, &call);
@@ -586,7 +586,7 @@ impl<'c> Analyzer<'c> {
     fn goes_to_file(&self, redirection: &Redirection) -> bool {
         matches!(redirection.kind, RedirectionKind::Write | RedirectionKind::Append)
             && redirection.descriptor.is_none_or(|number| number == 1)
-            && redirection.target.literal().is_some_and(|path| !self.is_sink(&path))
+            && redirection.target.fixed().is_some_and(|path| !self.is_sink(&path))
     }
 
     fn assigned(&self, assignment: &crate::ir::Assignment, inside: &Call) -> Value {

@@ -72,7 +72,7 @@ pub(crate) fn is_endless(condition: &Script, until: bool) -> bool {
 /// `for ((;;))`
 pub(crate) fn is_endless_for(words: &[Word]) -> bool {
     let [word] = words else { return false };
-    word.literal().is_some_and(|text| {
+    word.fixed().is_some_and(|text| {
         let mut parts = text.split(';');
         let condition = parts.nth(1).unwrap_or("x").trim().to_owned();
         parts.next().is_some() && matches!(condition.as_str(), "" | "1")

@@ -42,7 +42,7 @@ pub(crate) fn literal_output(script: &Script) -> Option<String> {
     let words: Option<Vec<Arg>> = simple
         .words
         .iter()
-        .map(|word| word.literal().filter(|_| !word.is_glob()).map(|text| Arg::plain(&text)))
+        .map(|word| word.fixed().filter(|_| !word.is_glob()).map(|text| Arg::plain(&text)))
         .collect();
     let words = words?;
     let (program, rest) = words.split_first()?;

@@ -3,9 +3,9 @@
 //! lines do the same.
 
 use crate::ir::{
-    CompoundKind, Node, Operator, Part, Redirection, RedirectionKind, Script, Simple, Word,
-    scripts_of,
+    CompoundKind, Node, Operator, Redirection, RedirectionKind, Script, Simple, Word, scripts_of,
 };
+use std::borrow::Cow;
 
 /// A simple command and its position.
 #[derive(Debug, Clone, Copy)]
@@ -152,32 +152,31 @@ fn is_filter(program: &str) -> bool {
     )
 }
 
-fn program(simple: &Simple) -> String {
-    simple.words.first().and_then(Word::literal).unwrap_or_default()
+fn program(simple: &Simple) -> Cow<'_, str> {
+    simple.words.first().and_then(Word::fixed).unwrap_or_default()
 }
 
 /// Whether the exit status of a script says nothing about its work: the last
 /// pipeline ends in a filter, or something that always succeeds follows.
 pub fn masks_failure(script: &Script) -> bool {
     let Some(last) = script.items.last() else { return false };
-    let ends_in = |node: &Node| match node {
-        Node::Simple(simple) => program(simple),
-        Node::Compound(_) => String::new(),
+    let final_stage = match last.pipeline.stages.last() {
+        Some(Node::Simple(simple)) => program(simple),
+        Some(Node::Compound(_)) | None => Cow::Borrowed(""),
     };
-    let final_stage = last.pipeline.stages.last().map(ends_in).unwrap_or_default();
     let strict = commands(script).iter().any(|visit| {
         program(visit.command) == "set"
             && visit
                 .command
                 .words
                 .iter()
-                .any(|word| word.literal().is_some_and(|text| text.contains("pipefail")))
+                .any(|word| word.fixed().is_some_and(|text| text.contains("pipefail")))
     });
     if last.pipeline.stages.len() > 1 && is_filter(&final_stage) && !strict {
         return true;
     }
     let before = script.items.len().checked_sub(2).and_then(|at| script.items.get(at));
-    let trivial = matches!(final_stage.as_str(), "true" | ":" | "echo" | "printf" | "exit");
+    let trivial = matches!(&*final_stage, "true" | ":" | "echo" | "printf" | "exit");
     match before.map(|item| item.after) {
         Some(Operator::Or | Operator::Then) => trivial && !exits_with_failure(last),
         _ => last.after == Operator::Background,
@@ -210,7 +209,7 @@ pub fn key(text: &str, script: &Script) -> String {
             continue;
         }
         leading = false;
-        let trivial = matches!(first, Node::Simple(simple) if matches!(program(simple).as_str(), "true" | ":" | "echo"));
+        let trivial = matches!(first, Node::Simple(simple) if matches!(&*program(simple), "true" | ":" | "echo"));
         if trivial && !out.is_empty() {
             continue;
         }
@@ -266,9 +265,8 @@ fn push(out: &mut String, sign: &str) {
 }
 
 fn word_text(text: &str, word: &Word, out: &mut String) {
-    let plain = word.parts.iter().all(|part| matches!(part, Part::Text { .. }));
-    match word.literal().filter(|_| plain) {
-        Some(literal) => out.push_str(&literal),
+    match word.fixed() {
+        Some(fixed) => out.push_str(&fixed),
         None => out.push_str(text.get(word.span.clone()).unwrap_or("")),
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn write_of(
     for visit in toolmark_shell::commands(call.line()?.script()) {
         for redirection in &visit.command.redirections {
             let is_it =
-                redirection.target.literal().is_some_and(|name| same_file(session, &name, path));
+                redirection.target.fixed().is_some_and(|name| same_file(session, &name, path));
             match redirection.kind {
                 RedirectionKind::Write if is_it => return Some(FileWrite::Whole),
                 RedirectionKind::Append if is_it => return Some(FileWrite::Append),

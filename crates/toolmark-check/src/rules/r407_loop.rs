@@ -355,10 +355,10 @@ fn polls(call: &SessionCall<'_>) -> bool {
         }
         ToolRole::RunsShell => call.line().is_none_or(|command| {
             toolmark_shell::commands(command.script()).iter().any(|visit| {
-                let word = |n: usize| visit.command.words.get(n).and_then(|w| w.literal());
+                let word = |n: usize| visit.command.words.get(n).and_then(|w| w.fixed());
                 let (name, verb) = (word(0).unwrap_or_default(), word(1).unwrap_or_default());
                 matches!(
-                    name.as_str(),
+                    &*name,
                     "sleep"
                         | "wait"
                         | "watch"
@@ -376,7 +376,7 @@ fn polls(call: &SessionCall<'_>) -> bool {
                         | "date"
                         | "uptime"
                 ) || matches!(
-                    (name.as_str(), verb.as_str()),
+                    (&*name, &*verb),
                     ("gh", "run" | "pr" | "api")
                         | ("git", "status" | "fetch")
                         | ("docker", "ps" | "logs" | "compose")

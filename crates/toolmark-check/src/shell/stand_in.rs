@@ -189,7 +189,7 @@ impl Arg {
 fn directory(item: &Item) -> Option<String> {
     let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return None };
     match simple.words.as_slice() {
-        [cd, dir] if cd.literal()? == "cd" && simple.redirections.is_empty() => dir.literal(),
+        [cd, dir] if cd.fixed()? == "cd" && simple.redirections.is_empty() => dir.literal(),
         _ => None,
     }
 }
@@ -204,7 +204,7 @@ fn is_silent(redirection: &Redirection) -> bool {
         RedirectionKind::Duplicate => true,
         RedirectionKind::Write => {
             redirection.descriptor == Some(2)
-                && redirection.target.literal().is_some_and(|file| file == "/dev/null")
+                && redirection.target.fixed().is_some_and(|file| file == "/dev/null")
         }
         _ => false,
     }
@@ -353,7 +353,7 @@ fn pour(words: &[Arg], rest: &[&Simple]) -> Found {
     }
     let mut given: Vec<Arg> = grep.words.iter().skip(1).map(Arg::of).collect::<Option<_>>()?;
     given.push(Arg { text: file.text.clone(), is_glob: false });
-    let (deed, target, fit) = search(&grep.words.first()?.literal()?, &given, &[])?;
+    let (deed, target, fit) = search(&grep.words.first()?.fixed()?, &given, &[])?;
     // With files of its own it would not look at what is poured in.
     (target.as_ref() == Some(&file.text)).then_some((deed, target, fit))
 }
