@@ -69,16 +69,32 @@ impl Pool {
                 let (queue, work, lined_up) = (&queue, &work, lined_up.clone());
                 scope.spawn(move || {
                     while let Some((item, results)) = next(queue, &lined_up) {
-                        work(item, &mut |made| match results.send(made) {
-                            Ok(()) => ControlFlow::Continue(()),
-                            Err(_) => ControlFlow::Break(()),
+                        // Held back until it is known whether it is the last: whoever takes
+                        // the results is woken once for that, and not again for the end.
+                        let mut held = None;
+                        work(item, &mut |made| {
+                            let before = held.replace(made).map(Sent::Result);
+                            match before.map(|before| results.send(before)) {
+                                Some(Err(_)) => ControlFlow::Break(()),
+                                Some(Ok(())) | None => ControlFlow::Continue(()),
+                            }
                         });
+                        let _ = results.send(Sent::Last(held));
                     }
                     self.idle.fetch_add(1, Ordering::Relaxed);
                 });
             }
             drop(lined_up);
-            in_order.into_iter().flat_map(Receiver::into_iter).try_for_each(&mut take)
+            in_order.into_iter().try_for_each(|results: Receiver<Sent<T>>| {
+                // A thread that panicked sends nothing more.
+                while let Ok(sent) = results.recv() {
+                    match sent {
+                        Sent::Result(made) => take(made)?,
+                        Sent::Last(made) => return made.map_or(Ok(()), &mut take),
+                    }
+                }
+                Ok(())
+            })
         })
     }
 
@@ -120,12 +136,19 @@ impl Pool {
     }
 }
 
+/// What a thread sends of an item.
+enum Sent<T> {
+    Result(T),
+    /// The last result, if there is any, and that it is the last.
+    Last(Option<T>),
+}
+
 /// The next item, and where its results go. The receiver is lined up while the
 /// queue is held, so that receivers have the order of the items.
 fn next<'i, I, T>(
     queue: &Mutex<std::slice::Iter<'i, I>>,
-    lined_up: &SyncSender<Receiver<T>>,
-) -> Option<(&'i I, SyncSender<T>)> {
+    lined_up: &SyncSender<Receiver<Sent<T>>>,
+) -> Option<(&'i I, SyncSender<Sent<T>>)> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
     let item = queue.next()?;
     let (results, receiver) = sync_channel(MAX_WAITING_RESULTS);
