@@ -68,7 +68,8 @@ fn grade(spec: &Path, traces: &Path) -> Result<u64, Box<dyn Error>> {
         calls += run.calls.len() as u64;
         let outcome = grading.grade(&run).map_err(|why| format!("{why:?}"))?;
         line.clear();
-        serde_json::to_writer(&mut line, &outcome.redact(Redactor::new(true)))?;
+        // Secrets are hidden as it is written.
+        serde_json::to_writer(&mut line, &outcome)?;
         std::hint::black_box(&line);
     }
     Ok(calls)
