@@ -11,7 +11,7 @@ use std::time::Instant;
 use toolmark_trace::{Options, Summary, read_path};
 
 #[global_allocator]
-static ALLOCATOR: toolmark_alloc::Allocator = toolmark_alloc::Allocator;
+static ALLOCATOR: toolmark_scan::Allocator = toolmark_scan::Allocator;
 
 type Contender = (&'static str, fn(&Path) -> u64);
 

@@ -17,6 +17,8 @@
 //! # Ok::<(), toolmark_scan::ScanError>(())
 //! ```
 
+#[cfg(feature = "allocator")]
+mod allocator;
 mod doc;
 mod escape;
 mod index;
@@ -32,6 +34,8 @@ mod unescape;
 mod utf8;
 mod vector;
 
+#[cfg(feature = "allocator")]
+pub use allocator::Allocator;
 pub use doc::{Doc, Fields, Items, Kind, ScanError, Scanner, Value};
 pub use escape::escape;
 pub use kinds::Kinds;

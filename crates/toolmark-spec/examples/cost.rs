@@ -15,7 +15,7 @@ use toolmark_trace::{Options, Summary, read_path};
 
 /// The allocator of the product.
 #[global_allocator]
-static ALLOCATOR: toolmark_alloc::Allocator = toolmark_alloc::Allocator;
+static ALLOCATOR: toolmark_scan::Allocator = toolmark_scan::Allocator;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -42,7 +42,7 @@ use toolmark_report::terminal::{human, text};
 /// Commands run long and allocate much; the hook, which does neither, is a program of
 /// its own and keeps the allocator of the system.
 #[global_allocator]
-static ALLOCATOR: toolmark_alloc::Allocator = toolmark_alloc::Allocator;
+static ALLOCATOR: toolmark_scan::Allocator = toolmark_scan::Allocator;
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! The allocator of the commands: mimalloc.
+//! The allocator of the commands: mimalloc. It is here because it takes unsafe code.
 //!
 //! The crate of that name asks for every piece of memory by its alignment, which takes
 //! three times as many instructions as to ask for its size alone. Nearly everything is
