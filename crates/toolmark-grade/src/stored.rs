@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const BLOCK: usize = 128 << 10;
 
 /// A file that is no larger stays in memory.
-const MOST_KEPT: u64 = 4 << 20;
+const MAX_KEPT_BYTES: u64 = 4 << 20;
 
 /// A longer line is no case.
 const MAX_LINE: usize = 64 << 20;
@@ -279,13 +279,13 @@ impl Lines {
     fn open(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let (length, is_file) = file.metadata().map(|data| (data.len(), data.is_file()))?;
-        let is_kept = is_file && length <= MOST_KEPT;
+        let is_kept = is_file && length <= MAX_KEPT_BYTES;
         let room = if is_kept { usize::try_from(length).unwrap_or(BLOCK) } else { BLOCK };
         let mut bytes = Vec::with_capacity(room);
         if is_kept {
-            let read = (&mut file).take(MOST_KEPT + 1).read_to_end(&mut bytes)?;
+            let read = (&mut file).take(MAX_KEPT_BYTES + 1).read_to_end(&mut bytes)?;
             // It grew meanwhile.
-            if read as u64 > MOST_KEPT {
+            if read as u64 > MAX_KEPT_BYTES {
                 return Err(io::ErrorKind::InvalidData.into());
             }
         }
@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn a_file_that_changed_has_no_such_case() {
-        let long = "z".repeat(MOST_KEPT as usize);
+        let long = "z".repeat(MAX_KEPT_BYTES as usize);
         for (text, is_kept) in [("a\nb\n".to_owned(), true), (format!("a\nb\n{long}\n"), false)] {
             let (dir, stored) = open(&text);
             let stored = stored.unwrap();

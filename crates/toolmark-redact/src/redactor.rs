@@ -13,7 +13,7 @@ thread_local! {
     static LAST_CLEAN: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
 }
 
-/// Has a name no secret? The last that had none is held, so that its place in memory
+/// Is a name free of secrets? The last that had none is held, so that its place in memory
 /// cannot be that of another.
 pub(crate) fn is_clean(name: &Arc<str>) -> bool {
     let is_last =
@@ -150,9 +150,9 @@ fn string_end(text: &str) -> usize {
     text.bytes().position(is_end).unwrap_or(text.len())
 }
 
-/// JSON that can be without its secrets.
+/// JSON whose secrets can be hidden.
 pub trait Hide: Sized {
-    /// It without its secrets; `None` where it cannot hold any, as numbers.
+    /// A copy without its secrets; `None` if it cannot hold any, as a number cannot.
     #[doc(hidden)]
     fn hidden(&self) -> Option<Self>;
 }

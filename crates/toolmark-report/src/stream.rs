@@ -5,7 +5,7 @@ use crate::model::{CaseResult, RunResult};
 use crate::{Options, ReportError, csv, jsonl, junit, text};
 use std::io::{self, Write};
 use std::time::Duration;
-use toolmark_outcome::{Printable, Untrusted, Verdict, printable};
+use toolmark_outcome::{Printable, Redactor, Untrusted, Verdict, printable};
 
 /// An outcome without what its piece says.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,21 +87,26 @@ impl Stream {
         self
     }
 
-    /// Can it make a piece of an outcome that is not redacted yet?
+    /// Does [`Self::redacted_piece`] hide secrets as it writes, without a redacted copy of
+    /// the outcome?
     #[must_use]
     pub fn redacts(&self) -> bool {
         matches!(self.format, Format::Jsonl)
     }
 
-    /// Adds the piece of an outcome that is not redacted yet, for a report that
-    /// [redacts](Self::redacts): secrets are hidden as it is written, which saves a
-    /// second copy of everything. Otherwise as [`Self::piece`].
+    /// Adds the piece of an outcome that is not redacted yet, without its secrets.
+    /// Otherwise as [`Self::piece`].
     pub fn redacted_piece(
         &self,
         outcome: &toolmark_outcome::CaseResult<Untrusted>,
         out: &mut Vec<u8>,
     ) -> Result<usize, ReportError> {
-        jsonl::piece(outcome, out)
+        match self.format {
+            Format::Jsonl => jsonl::piece(outcome, out),
+            Format::Csv | Format::Junit | Format::Text => {
+                self.piece(&outcome.clone().redact(Redactor::new(true)), out)
+            }
+        }
     }
 
     /// Adds the piece of an outcome. Where it is to be parted, from its start: what
@@ -174,8 +179,6 @@ mod tests {
 
     #[test]
     fn pieces_are_redacted_as_they_are_written() {
-        let stream = Stream::new("jsonl", Options::default()).unwrap();
-        assert!(stream.redacts());
         let secret = "ghp_a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8";
         for mut outcome in testing::untrusted_sample().outcomes {
             outcome.reason = format!("{} {secret}", outcome.reason.raw()).into();
@@ -184,13 +187,16 @@ mod tests {
                 grader.place.file = secret.into();
                 grader.outcome.notes.push(secret.into());
             }
-            let (mut raw, mut redacted) = (Vec::new(), Vec::new());
-            let parted = stream.redacted_piece(&outcome, &mut raw).unwrap();
-            let outcome = outcome.redact(toolmark_outcome::Redactor::new(true));
-            assert_eq!(stream.piece(&outcome, &mut redacted).unwrap(), parted);
-            let raw = String::from_utf8(raw).unwrap();
-            assert!(!raw.contains(secret), "{raw}");
-            assert_eq!(raw, String::from_utf8(redacted).unwrap());
+            for format in ["jsonl", "csv", "junit", "text"] {
+                let stream = Stream::new(format, Options::default()).unwrap();
+                let (mut raw, mut redacted) = (Vec::new(), Vec::new());
+                let parted = stream.redacted_piece(&outcome, &mut raw).unwrap();
+                let outcome = outcome.clone().redact(Redactor::new(true));
+                assert_eq!(stream.piece(&outcome, &mut redacted).unwrap(), parted);
+                let raw = String::from_utf8(raw).unwrap();
+                assert!(!raw.contains(secret), "{raw}");
+                assert_eq!(raw, String::from_utf8(redacted).unwrap());
+            }
         }
     }
 

@@ -3,11 +3,11 @@
 use crate::kinds::Kinds;
 use crate::vector::{Best, Unit, on_unit};
 
-/// So many bytes of each text are looked at.
+/// How many bytes of each text are compared.
 pub(crate) const LOOKED_AT: usize = 4;
 /// The bytes that are needed to tell about 64 places.
 pub(crate) const WINDOW: usize = 64 + LOOKED_AT - 1;
-/// So many groups of texts are told apart, eight by each half of the tables.
+/// The number of groups of texts, eight for each half of the tables.
 const GROUPS: usize = 16;
 
 /// By group and place in a text: which bytes are there. A place where every byte is of the
@@ -31,10 +31,10 @@ pub struct Prefixes {
     beginnings: [u64; HASHES / 64],
 }
 
-/// So many beginnings are told apart.
+/// The number of bits for the hashes of beginnings.
 const HASHES: usize = 4096;
 
-/// So many texts are taken at most.
+/// The most texts that can be searched for.
 const MAX_TEXTS: usize = 128;
 
 impl Prefixes {

@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// So many shares a thread takes at once: more than anything has.
-const LOT: usize = 1 << 24;
+const BATCH: usize = 1 << 24;
 
 /// A value that lives as long as one of its shares. A share costs next to nothing to make
 /// and to drop while a thread has to do with one value at a time.
@@ -44,7 +44,7 @@ struct Inner<T> {
 }
 
 /// How many shares there are, and how to free what they are of. Shares are held by
-/// [`Shared`] values, one each, and by the [`Purse`] of a thread.
+/// [`Shared`] values, one each, and by the [`LocalShares`] of a thread.
 struct Count {
     shares: AtomicUsize,
     /// Frees the value and this count. It must be the `Count` of an `Inner` that nobody
@@ -59,17 +59,17 @@ unsafe impl<T: Send + Sync> Send for Shared<T> {}
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 /// The shares of one value that a thread has in hand.
-struct Purse {
+struct LocalShares {
     /// Whose shares; `None` where there are none.
     of: Cell<Option<NonNull<Count>>>,
     shares: Cell<usize>,
 }
 
 thread_local! {
-    static PURSE: Purse = const { Purse { of: Cell::new(None), shares: Cell::new(0) } };
+    static LOCAL: LocalShares = const { LocalShares { of: Cell::new(None), shares: Cell::new(0) } };
 }
 
-impl Purse {
+impl LocalShares {
     /// Takes a share out. The caller must have one, so that there is a value.
     #[inline]
     unsafe fn take(&self, count: NonNull<Count>) {
@@ -78,16 +78,16 @@ impl Purse {
             self.shares.set(shares - 1);
         } else {
             // SAFETY: the caller has a share.
-            unsafe { self.take_lot(count) };
+            unsafe { self.take_batch(count) };
         }
     }
 
-    /// Fills the purse and takes a share out. The caller must have one.
+    /// Fills up and takes a share out. The caller must have one.
     #[cold]
-    unsafe fn take_lot(&self, count: NonNull<Count>) {
+    unsafe fn take_batch(&self, count: NonNull<Count>) {
         // SAFETY: the caller has a share.
-        unsafe { add(count, LOT) };
-        let before = (self.of.replace(Some(count)), self.shares.replace(LOT - 1));
+        unsafe { add(count, BATCH) };
+        let before = (self.of.replace(Some(count)), self.shares.replace(BATCH - 1));
         give_back(before);
     }
 
@@ -105,10 +105,10 @@ impl Purse {
         }
     }
 
-    /// Gives everything back if all shares of this value, which the purse is of, are here.
+    /// Gives everything back if all shares of this value, which is the one in hand, are here.
     #[inline]
     fn empty_if_unused(&self, count: NonNull<Count>) {
-        // SAFETY: there is a share in the purse, so there is a value.
+        // SAFETY: there is a share here, so there is a value.
         let all = unsafe { count.as_ref() }.shares.load(Ordering::Relaxed);
         if all == self.shares.get() {
             self.empty();
@@ -122,18 +122,18 @@ impl Purse {
     }
 }
 
-impl Drop for Purse {
+impl Drop for LocalShares {
     fn drop(&mut self) {
         self.empty();
     }
 }
 
-/// Gives back what was in a purse, which the caller no longer has.
+/// Gives back what was in hand, which the caller no longer has.
 fn give_back((of, shares): (Option<NonNull<Count>>, usize)) {
     if let Some(count) = of
         && shares > 0
     {
-        // SAFETY: these shares were in a purse and are nowhere else now.
+        // SAFETY: these shares were in hand and are nowhere else now.
         unsafe { subtract(count, shares) };
     }
 }
@@ -176,7 +176,7 @@ impl<T: Send + Sync> Shared<T> {
 
     /// Are these shares of one value?
     #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub fn ptr_eq(&self, other: &Self) -> bool {
         self.inner == other.inner
     }
 }
@@ -186,9 +186,9 @@ impl<T: Send + Sync> Clone for Shared<T> {
     fn clone(&self) -> Self {
         let count = self.inner.cast::<Count>();
         // SAFETY: `self` is a share.
-        let took = PURSE.try_with(|purse| unsafe { purse.take(count) });
+        let took = LOCAL.try_with(|local| unsafe { local.take(count) });
         if took.is_err() {
-            // SAFETY: as above. The thread ends and has no purse any more.
+            // SAFETY: as above. The thread ends and has no local shares any more.
             unsafe { add(count, 1) };
         }
         Self { inner: self.inner, owns: PhantomData }
@@ -200,9 +200,9 @@ impl<T: Send + Sync> Drop for Shared<T> {
     fn drop(&mut self) {
         let count = self.inner.cast::<Count>();
         // SAFETY: `self` is a share, and is not used any more.
-        let put = PURSE.try_with(|purse| unsafe { purse.put(count) });
+        let put = LOCAL.try_with(|local| unsafe { local.put(count) });
         if put.is_err() {
-            // SAFETY: as above. The thread ends and has no purse any more.
+            // SAFETY: as above. The thread ends and has no local shares any more.
             unsafe { subtract(count, 1) };
         }
     }
@@ -257,7 +257,7 @@ mod tests {
         drop(shares);
         assert_eq!(seen(), 1);
         drop(others);
-        assert!(other.is_same(&other.clone()));
+        assert!(other.ptr_eq(&other.clone()));
         drop(other);
         assert_eq!(seen(), 2);
         drop(counted(&dropped));
@@ -280,7 +280,7 @@ mod tests {
         let dropped = Arc::new(AtomicUsize::new(0));
         let first = counted(&dropped);
         thread::spawn(move || {
-            // Its destructor is there before that of the purse, and after it.
+            // Its destructor is there before that of the local shares, and after it.
             LATE.set(None);
             LATE.set(Some(first.clone()));
         })
@@ -301,7 +301,7 @@ mod tests {
                     let own = counted(&dropped);
                     let _ = next.send((own.clone(), own.clone()));
                     let (a, b): (Shared<Counted>, Shared<Counted>) = receiver.recv().unwrap();
-                    assert!(a.is_same(&b) && !a.is_same(&own));
+                    assert!(a.ptr_eq(&b) && !a.ptr_eq(&own));
                     let more = [a.clone(), own.clone(), b.clone(), a.clone()];
                     if round % 3 == 0 {
                         drop(own);

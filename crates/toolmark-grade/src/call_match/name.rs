@@ -97,8 +97,8 @@ pub struct Names {
     names: Vec<ToolName>,
     /// The names as the trace has them.
     full: Vec<CompactString>,
-    /// Of each name a number that few others share.
-    prints: Vec<u64>,
+    /// A digest of each name, which few others share.
+    digests: Vec<u64>,
     /// Their numbers, once they are many.
     by_name: HashMap<String, u32>,
     /// Tools that could have been called.
@@ -147,10 +147,10 @@ impl Names {
             // One allocation for as many as most trajectories have.
             self.names.reserve(USUAL);
             self.full.reserve(USUAL);
-            self.prints.reserve(USUAL);
+            self.digests.reserve(USUAL);
         }
         let number = self.names.len() as u32;
-        self.prints.push(print(&full));
+        self.digests.push(digest(&full));
         self.full.push(full.into());
         if self.full.len() > FEW {
             let known = self.by_name.len()..self.full.len();
@@ -167,8 +167,8 @@ impl Names {
         if self.full.len() > FEW {
             return self.by_name.get(full).copied();
         }
-        let wanted = print(full);
-        let mut alike = self.prints.iter().enumerate().filter(|(_, print)| **print == wanted);
+        let wanted = digest(full);
+        let mut alike = self.digests.iter().enumerate().filter(|(_, digest)| **digest == wanted);
         alike.find(|(at, _)| self.full[*at] == full).map(|(at, _)| at as u32)
     }
 
@@ -263,8 +263,8 @@ impl Names {
     }
 }
 
-/// A name in a number: its length and its ends, which tell most names apart.
-fn print(name: &str) -> u64 {
+/// The length and both ends of a name, in which most names differ.
+fn digest(name: &str) -> u64 {
     let bytes = name.as_bytes();
     let (first, last) = match (bytes.first_chunk(), bytes.last_chunk()) {
         (Some(first), Some(last)) => (u32::from_le_bytes(*first), u32::from_le_bytes(*last)),

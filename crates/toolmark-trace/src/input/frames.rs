@@ -27,7 +27,7 @@ pub(crate) struct Frame {
 impl Frame {
     /// Are both the same stretch of the same block?
     pub(crate) fn is(&self, other: &Self) -> bool {
-        self.block.is_same(&other.block) && (self.start, self.end) == (other.start, other.end)
+        self.block.ptr_eq(&other.block) && (self.start, self.end) == (other.start, other.end)
     }
 
     /// Another stretch of the same block.
@@ -134,7 +134,7 @@ impl Frames {
     }
 
     fn has_lines_of(&self, block: &Shared<Block>) -> bool {
-        self.lines_of.as_ref().is_some_and(|known| known.is_same(block))
+        self.lines_of.as_ref().is_some_and(|known| known.ptr_eq(block))
     }
 
     /// The next line of the block, from the cursor on, that is not blank; with its

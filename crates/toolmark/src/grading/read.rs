@@ -11,7 +11,7 @@ use toolmark_trace::{Trajectory, exporter_by_id};
 const BATCH: usize = 64;
 
 /// How many results of one file are handed on at a time, where it has one thread.
-const FEW: usize = 8;
+const MAX_RESULTS: usize = 8;
 
 /// What a run came to, by the specs that have a case for it: which of the specs, and
 /// the result. Without a case, what it is called and why it has none.
@@ -44,7 +44,7 @@ pub(crate) fn grade<T: Send>(
             pool.map(&batch, one)
         } else {
             // Nobody to share them with: each is graded while it is still in the cache.
-            runs.take(FEW).map(|run| one(&run)).collect()
+            runs.take(MAX_RESULTS).map(|run| one(&run)).collect()
         };
         if graded.is_empty() || emit(graded).is_break() {
             return;
