@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use toolmark_config::{Source, Style, parse, render};
-use toolmark_grade::call_match::compile_schema;
+use toolmark_match::call_match::compile_schema;
 use toolmark_guard::policy::{Layer, Origin, Policy};
 use toolmark_guard::Guard;
 use toolmark_hosts::detect;

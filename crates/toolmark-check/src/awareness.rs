@@ -7,10 +7,10 @@
 //! from the call, the more it has to say: in the response that makes the call a
 //! verb will do, further off it takes what the action is done to as well.
 
-use crate::session::{Session, SessionCall};
-use crate::text::head;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Evidence, Role};
+use toolmark_session::session::{Session, SessionCall};
+use toolmark_session::text::head;
 use toolmark_shell::{Effect, Kind, Scope};
 use toolmark_trace::{Event, EventKind};
 

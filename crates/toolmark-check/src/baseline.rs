@@ -577,10 +577,11 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checker, notation, rule_by_code};
+    use crate::{Checker, rule_by_code};
     use serde_json::json;
     use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::{Confidence, Redactor};
+    use toolmark_session::notation;
 
     fn checked(trace: &str) -> Checked {
         let rules = rule_by_code("S101").into_iter().collect();

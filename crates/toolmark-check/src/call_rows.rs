@@ -1,9 +1,9 @@
 //! Every call as a row, for tables that people make themselves.
 
 use crate::profile::{Spent, calls_by_response};
-use crate::session::Session;
 use std::collections::BTreeMap;
 use toolmark_outcome::{Finding, Printable, Redactor, TracePlace, Untrusted};
+use toolmark_session::session::Session;
 
 /// One call, as a table has it.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ impl CallRow {
         }
         let run = session.trajectory();
         let in_response = calls_by_response(session);
-        let mut row = |call: &crate::session::SessionCall<'_>| {
+        let mut row = |call: &toolmark_session::session::SessionCall<'_>| {
             let of_step = call.call.step.and_then(|step| in_response.get(&step)).copied();
             Self {
                 session: run.id.as_ref().map(|id| id.get().into()),

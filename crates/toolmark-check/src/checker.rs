@@ -11,12 +11,12 @@ use crate::rule::Rule;
 use crate::rules::default_rules;
 use crate::scorecard::Scorecard;
 use crate::second_opinion::Refined;
-use crate::session::Session;
 use crate::session_card::SessionCard;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Confidence, Finding, Printable, Redactor, Severity, Untrusted};
+use toolmark_session::session::Session;
 use toolmark_trace::{Recorded, Trajectory};
 
 /// Which rules to run, and how.

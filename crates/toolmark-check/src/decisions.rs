@@ -1,10 +1,10 @@
 //! What the guard would have said about the calls of a session, knowing what the session
 //! did before each: how many it would have let through, and those it would not.
 
-use crate::past::{Past, left_by};
-use crate::session::Session;
 use serde::Serialize;
 use toolmark_outcome::{CallRef, Printable, Redactor, Untrusted};
+use toolmark_session::past::{Past, left_by};
+use toolmark_session::session::Session;
 use toolmark_shell::Decision;
 
 /// A call that would not have run without a question.

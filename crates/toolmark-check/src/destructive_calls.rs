@@ -2,9 +2,9 @@
 
 use crate::awareness::{Said, named};
 use crate::rules::i301_blind_destructive::each;
-use crate::session::Session;
 use serde::Serialize;
 use toolmark_outcome::{CallRef, Evidence, Printable, Redactor, Untrusted};
+use toolmark_session::session::Session;
 use toolmark_trace::Fact;
 
 /// How much of a target is repeated.
@@ -104,7 +104,8 @@ impl DestructiveCall {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checker, notation};
+    use crate::Checker;
+    use toolmark_session::notation;
 
     #[test]
     fn each_has_what_was_said_about_it() {

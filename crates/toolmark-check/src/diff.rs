@@ -1,8 +1,8 @@
 //! How far two texts are apart, in lines: the shortest edit between them.
 
-use crate::text;
 use foldhash::quality::FixedState;
 use std::collections::HashMap;
+use toolmark_session::text;
 
 /// More lines than this between two texts are not counted.
 pub(crate) const FARTHEST: usize = 600;

@@ -134,7 +134,8 @@ fn general(word: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checker, notation};
+    use crate::Checker;
+    use toolmark_session::notation;
 
     #[test]
     fn numbers_and_ids_do_not_count() {

@@ -6,7 +6,8 @@
 //! them, and a [`Scorecard`] of four axes per tool.
 //!
 //! ```
-//! use toolmark_check::{Checker, notation};
+//! use toolmark_check::Checker;
+//! use toolmark_session::notation;
 //!
 //! let run = notation::parse(
 //!     r#"Read {"file_path":"/w/a.rs"} -> "1\tfn main() {}"
@@ -21,51 +22,31 @@
 
 #![forbid(unsafe_code)]
 
-pub mod addresses;
 mod awareness;
 pub mod baseline;
-mod call_key;
 mod call_rows;
 mod check_run;
 mod checker;
-mod claims;
 pub mod config;
 mod decisions;
 mod destructive_calls;
 mod diff;
 pub mod doubts;
-pub mod effects;
-pub mod error_class;
-pub mod files;
 pub mod fingerprint;
 pub mod gate;
 pub mod gold;
-pub mod hidden_failure;
-pub mod notation;
 mod offered_tools;
 pub mod overview;
-mod own;
-pub mod past;
-pub mod patch;
-pub mod path;
 mod profile;
-pub mod project;
 pub mod promote;
-mod purpose;
 mod recorder;
-pub mod recovery;
 pub mod rule;
 mod rules;
 mod scorecard;
 mod second_opinion;
-pub mod session;
 mod session_card;
-pub mod shell;
 pub mod stored;
-mod text;
-mod words;
 
-pub use call_key::errand;
 pub use call_rows::CallRow;
 pub use check_run::{CallRowRef, CheckRun, FindingGroup, FoundRow, RowStore, StoredRows};
 pub use checker::{Checked, Checker};
@@ -79,6 +60,5 @@ pub use rule::{Example, Expectation, Rule};
 pub use rules::{RULES, default_rules, rule_by_code};
 pub use scorecard::{Destructive, Measure, RuleCount, Scale, Scorecard, Tally, ToolCard};
 pub use second_opinion::Refined;
-pub use session::Session;
 pub use session_card::SessionCard;
 pub use toolmark_hosts::toolset::Toolsets;

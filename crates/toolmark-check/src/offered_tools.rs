@@ -1,8 +1,8 @@
 //! Which tools a session could have called: what the trace records, what it
 //! shows in use, and what its host always offers.
 
-use crate::session::{Ended, Session, SessionCall};
 use toolmark_hosts::toolset::{Tool, ToolRole};
+use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_trace::ToolName;
 
 /// A tool the agent could have called.
@@ -48,8 +48,8 @@ fn with_role(session: &Session<'_>, role: ToolRole) -> Option<Offer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation;
     use toolmark_hosts::toolset::Toolsets;
+    use toolmark_session::notation;
     use toolmark_trace::Text;
 
     #[test]

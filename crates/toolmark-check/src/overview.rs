@@ -211,7 +211,8 @@ fn most_faults_first<T>(mut groups: Vec<Group<T>>) -> Vec<Group<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checker, notation};
+    use crate::Checker;
+    use toolmark_session::notation;
 
     #[test]
     fn rates_have_their_denominators() {

@@ -5,14 +5,14 @@
 //! Costs are known only where the trace records them, so every sum has the
 //! number of calls it is made of.
 
-use crate::call_key::CallKey;
-use crate::session::{Ended, Session, SessionCall};
 use crate::stored::Stored;
 use foldhash::quality::FixedState;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::collections::HashMap;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
+use toolmark_session::call_key::CallKey;
+use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_trace::Trajectory;
 
 /// What some calls cost, as far as the trace records it.
@@ -254,7 +254,8 @@ pub fn week_of(time: jiff::Timestamp) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Checker, notation};
+    use crate::Checker;
+    use toolmark_session::notation;
 
     #[test]
     fn failed_and_repeated_calls_are_counted_apart() {

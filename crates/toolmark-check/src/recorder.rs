@@ -4,11 +4,11 @@
 use crate::fingerprint;
 use crate::rule::Rule;
 use crate::scorecard::{AWARE, COLUMNS, Destructive, Measure, RuleCount, Scorecard, Tally};
-use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use toolmark_outcome::{Axis, Confidence, Finding, Severity, Untrusted};
 use toolmark_outcome::{Evidence, Role};
+use toolmark_session::session::{Ended, Session, SessionCall};
 
 /// So many findings of one rule are kept per session; the rest is counted.
 const MOST: usize = 1000;
@@ -371,10 +371,11 @@ impl Recorder<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::Checker;
     use crate::scorecard::Destructive;
-    use crate::{Checker, notation};
     use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::{Axis, Confidence, Severity};
+    use toolmark_session::notation;
 
     #[test]
     fn irreversibility_counts_destructive_calls_by_when_they_were_named() {

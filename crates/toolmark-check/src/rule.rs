@@ -3,13 +3,13 @@
 //! A rule is one file in `rules/` and one line in [`RULES`](crate::RULES). The
 //! doc comment of the file *is* its page: four headings, and under the last one
 //! the examples, which a shared test runs. A fenced block marked `fires` is a
-//! trace (see [`notation`](crate::notation)) in which the rule must find
+//! trace (see [`notation`](toolmark_session::notation)) in which the rule must find
 //! something, one marked `quiet` a trace in which it must not.
 
 use crate::recorder::Recorder;
-use crate::session::Session;
 use std::fmt::Write as _;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::Session;
 
 /// A question that needs no spec.
 pub struct Rule {

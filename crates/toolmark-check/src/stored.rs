@@ -330,8 +330,9 @@ fn take<'b>(bytes: &mut &'b [u8], length: usize) -> Option<&'b [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checker, notation};
+    use crate::Checker;
     use toolmark_outcome::Redactor;
+    use toolmark_session::notation;
 
     #[test]
     fn what_is_written_is_read_back() {

@@ -1,7 +1,7 @@
 //! Shell calls of the shared sessions: hardly any is denied.
 
-use toolmark_check::Session;
 use toolmark_hosts::toolset::Toolsets;
+use toolmark_session::Session;
 use toolmark_shell::Decision;
 use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
 use std::collections::BTreeMap;
-use toolmark_check::notation;
 use toolmark_hosts::toolset::{ToolRole, Toolset, Toolsets, builtin, ids};
+use toolmark_session::notation;
 use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Status, read_path};
 

@@ -4,7 +4,7 @@
 use crate::language::Language;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::sync::LazyLock;
-use toolmark_check::error_class::ErrorClass;
+use toolmark_session::error_class::ErrorClass;
 
 /// What was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

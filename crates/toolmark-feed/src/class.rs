@@ -7,13 +7,13 @@ use crate::language::Language;
 use crate::role::Role;
 use crate::salient::{self, Salient};
 use serde_json::Value;
-use toolmark_check::errand;
-use toolmark_check::error_class::{ErrorClass, of_failure};
-use toolmark_check::shell::CommandLine;
+use toolmark_base::word_enum;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_trace::words;
+use toolmark_session::errand;
+use toolmark_session::error_class::{ErrorClass, of_failure};
+use toolmark_session::shell::CommandLine;
 
-words! {
+word_enum! {
     /// The kind of a failure.
     pub enum FailureClass {
         /// It was cut off because of another call, or by the user.

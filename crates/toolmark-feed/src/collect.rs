@@ -10,11 +10,11 @@ use crate::template::{cut, first_value};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use toolmark_check::error_class::{self, is_failed};
-use toolmark_check::session::{Session, SessionCall};
 use toolmark_check::{Checker, Spent, calls_by_response};
 use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_outcome::{Axis, Finding};
+use toolmark_session::error_class::{self, is_failed};
+use toolmark_session::session::{Session, SessionCall};
 use toolmark_trace::{Recorded, Status, Trajectory};
 
 /// So much of a call and its error is shown.
@@ -203,9 +203,9 @@ impl Collecting<'_, '_, '_> {
             // else, what it names.
             Some(command) if matches!(finding.axis, Axis::Selection | Axis::Arguments) => {
                 let named = first_value(finding.message.raw()).map(str::to_owned);
-                named.or_else(|| toolmark_check::errand(command)).unwrap_or_default()
+                named.or_else(|| toolmark_session::errand(command)).unwrap_or_default()
             }
-            Some(command) => toolmark_check::errand(command).unwrap_or_default(),
+            Some(command) => toolmark_session::errand(command).unwrap_or_default(),
             None => path.unwrap_or_default(),
         };
         let bucket = finding.bucket.as_ref().map(|bucket| bucket.raw().to_owned());

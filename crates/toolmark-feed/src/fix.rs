@@ -10,10 +10,10 @@ pub mod worded;
 use crate::facts::Facts;
 use crate::key::Key;
 use serde::Serialize;
+use toolmark_base::word_enum;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
-use toolmark_trace::words;
 
-words! {
+word_enum! {
     /// What is changed.
     pub enum Target {
         /// A line in the file of instructions that the agent reads.

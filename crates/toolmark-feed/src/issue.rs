@@ -10,11 +10,11 @@ use crate::state::State;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
+use toolmark_base::word_enum;
 use toolmark_outcome::{Axis, Printable, Redactor, TracePlace, Untrusted};
 use toolmark_redact::Json;
-use toolmark_trace::words;
 
-words! {
+word_enum! {
     /// What kind of problem an issue is.
     pub enum Category {
         /// The wrong tool, or a call nobody wanted.

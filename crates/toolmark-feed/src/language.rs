@@ -1,9 +1,9 @@
 //! The language of a build, of tests or of a linter: by the marks of its tools in the
 //! output, or by the program of the command.
 
-use toolmark_trace::words;
+use toolmark_base::word_enum;
 
-words! {
+word_enum! {
     /// The language of what failed.
     pub enum Language {
         /// Go.

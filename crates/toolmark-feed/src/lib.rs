@@ -6,7 +6,8 @@
 //! an issue or its id.
 //!
 //! ```
-//! use toolmark_check::{Checker, notation};
+//! use toolmark_check::Checker;
+//! use toolmark_session::notation;
 //! use toolmark_feed::{Batch, Collector, Decisions, Feed};
 //!
 //! let run = notation::parse(r#"Read {"file_path":"/w/a.rs"} !> "File does not exist.""#)?;

@@ -5,11 +5,11 @@ use crate::subject::Subject;
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::sync::Arc;
+use toolmark_base::word_enum;
 use toolmark_check::Spent;
-use toolmark_check::recovery::Verdict;
-use toolmark_trace::words;
+use toolmark_session::recovery::Verdict;
 
-words! {
+word_enum! {
     /// What an issue is made of.
     pub enum Kind {
         /// Calls that failed.
@@ -19,7 +19,7 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// What came of a failure.
     pub enum Recovery {
         /// There was nothing to recover from, or nobody can tell.

@@ -2,8 +2,8 @@
 //! ways, whatever a host calls them.
 
 use std::fmt;
-use toolmark_check::session::SessionCall;
 use toolmark_hosts::toolset::{ToolRole, Toolsets, generic};
+use toolmark_session::session::SessionCall;
 use toolmark_trace::ToolName;
 
 /// The part of a key that says which kind of tool failed.

@@ -5,9 +5,9 @@ use crate::key::IssueId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_trace::words;
+use toolmark_base::word_enum;
 
-words! {
+word_enum! {
     /// Where an issue stands.
     pub enum State {
         /// It came back after it was resolved.

@@ -230,8 +230,9 @@ fn get_occurrence(all: &mut Unpacker<'_>) -> Option<Occurrence> {
 mod tests {
     use crate::{Batch, Collector, Decisions, Feed};
     use jiff::Timestamp;
-    use toolmark_check::{Checker, notation};
+    use toolmark_check::Checker;
     use toolmark_outcome::Redactor;
+    use toolmark_session::notation;
 
     const RUN: &str = r#"Read {"file_path":"/w/a.rs"} !> "File does not exist."
         Bash {"command":"make"} !> "make: *** No rule to make target. Stop."

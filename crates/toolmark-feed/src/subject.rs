@@ -4,7 +4,7 @@
 use crate::class::{Classified, FailedCall, FailureClass};
 use crate::language::Language;
 use crate::role::Role;
-use toolmark_check::shell::CommandLine;
+use toolmark_session::shell::CommandLine;
 
 /// What stands behind the first of several commands: which of them failed is not known.
 pub(crate) const CHAIN: &str = " && …";

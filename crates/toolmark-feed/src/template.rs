@@ -2,6 +2,7 @@
 //! other values is the same text.
 
 use serde_json::Value;
+pub(crate) use toolmark_base::text::head as cut;
 
 /// What stands for a value.
 pub const MASK: &str = "*";
@@ -196,15 +197,6 @@ pub fn first_value(message: &str) -> Option<&str> {
         is_name.then_some((start, core))
     });
     [quoted, word].into_iter().flatten().min_by_key(|(start, _)| *start).map(|(_, value)| value)
-}
-
-/// A text of at most so many bytes.
-pub(crate) fn cut(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 fn closing(open: char) -> Option<char> {

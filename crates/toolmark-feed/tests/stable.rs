@@ -8,8 +8,9 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use toolmark_check::{Checker, notation};
+use toolmark_check::Checker;
 use toolmark_feed::{Batch, Collector, Decisions, Feed, Kind};
+use toolmark_session::notation;
 
 /// One failed call per session, of several kinds.
 fn traces() -> Vec<String> {

@@ -1,14 +1,9 @@
 //! What a grader is, and what it says about itself.
 
-use crate::call_match::SchemaCompiler;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use std::path::Path;
 use std::sync::Arc;
-use toolmark_config::{Node, Problem, Span, Spanned};
-use toolmark_outcome::Profile;
-use toolmark_outcome::Subject;
-use toolmark_outcome::{Cause, Evidence, Outcome, Role, Verdict};
-use toolmark_pattern::Pattern;
+use toolmark_match::{Building, Mention};
+use toolmark_outcome::{Cause, Evidence, Outcome, Profile, Role, Subject, Verdict};
 use toolmark_trace::Recorded;
 
 /// One question about a trajectory.
@@ -62,45 +57,6 @@ pub fn ask(grader: &dyn Grader, subject: &Subject<'_>) -> Outcome {
     unknown
 }
 
-/// A tool a grader speaks of.
-#[derive(Clone)]
-pub struct Mention {
-    /// The word of the spec: a name or a pattern.
-    pub word: String,
-    is_named: Arc<dyn Fn(&str) -> bool + Send + Sync>,
-}
-
-impl Mention {
-    /// A word, and which names it stands for.
-    pub fn new(
-        word: impl Into<String>,
-        is_named: impl Fn(&str) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        Self { word: word.into(), is_named: Arc::new(is_named) }
-    }
-
-    /// A name that stands for itself.
-    #[must_use]
-    pub fn exact(name: &str) -> Self {
-        let own = name.to_owned();
-        Self::new(name, move |tool| tool == own)
-    }
-
-    /// A regular expression.
-    #[must_use]
-    pub fn pattern(pattern: &Pattern) -> Self {
-        let own = pattern.clone();
-        // A pattern that takes too many steps may well mean the tool.
-        Self::new(pattern.source(), move |tool| own.is_match(tool).unwrap_or(true))
-    }
-
-    /// Does it speak of this tool?
-    #[must_use]
-    pub fn means(&self, tool: &str) -> bool {
-        (self.is_named)(tool)
-    }
-}
-
 /// The graders that are known, to look them up.
 #[derive(Clone, Copy)]
 pub struct Graders(pub &'static [&'static GraderInfo]);
@@ -115,57 +71,6 @@ impl Graders {
     /// Every word for a type.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         self.0.iter().flat_map(|info| std::iter::once(info.id).chain(info.aliases.iter().copied()))
-    }
-}
-
-/// What a grader is built from.
-pub struct Building<'a> {
-    /// Its configuration as the spec has it.
-    pub config: &'a Node,
-    /// Whose reading it follows.
-    pub profile: Profile,
-    /// Another reading to compare the answer with, and to mention where it differs.
-    pub contrast: Option<Profile>,
-    /// The directory of the spec.
-    pub directory: &'a Path,
-    /// Compiles the JSON Schemas of conditions.
-    pub schemas: SchemaCompiler,
-    /// What is wrong with the configuration.
-    pub problems: &'a mut Vec<Problem>,
-}
-
-impl Building<'_> {
-    /// The configuration as a type; what is wrong with it goes to `problems`.
-    pub fn read<T: serde::de::DeserializeOwned>(&mut self) -> Option<T> {
-        toolmark_config::read(self.config, self.problems)
-    }
-
-    /// Something is wrong at this place of the configuration.
-    pub fn reject(&mut self, span: Span, code: &'static str, message: impl Into<String>) {
-        self.problems.push(Problem::error(code, message).at(span));
-    }
-
-    /// A regular expression of the configuration.
-    pub fn pattern(&mut self, source: &Spanned<String>) -> Option<Pattern> {
-        match Pattern::new(&source.value) {
-            Ok(pattern) => Some(pattern),
-            Err(error) => {
-                let message = format!("not a regular expression: {}", error.message);
-                let problem = Problem::error("invalid-pattern", message).at(source.span);
-                self.problems.push(match error.hint {
-                    Some(hint) => problem.help(hint),
-                    None => problem,
-                });
-                None
-            }
-        }
-    }
-
-    /// Regular expressions of the configuration; `None` where one is wrong.
-    pub fn patterns(&mut self, sources: &[Spanned<String>]) -> Option<Vec<Pattern>> {
-        // All of them are looked at, so that all mistakes are reported.
-        let patterns: Vec<_> = sources.iter().map(|source| self.pattern(source)).collect();
-        patterns.into_iter().collect()
     }
 }
 

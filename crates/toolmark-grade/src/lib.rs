@@ -8,7 +8,8 @@
 //! ```
 //! use std::path::Path;
 //! use toolmark_config::Node;
-//! use toolmark_grade::{Building, graders::EXPECT};
+//! use toolmark_grade::graders::EXPECT;
+//! use toolmark_match::Building;
 //! use toolmark_outcome::{Context, Environment, Profile, Subject, Verdict, View};
 //! use toolmark_trace::{Options, read};
 //!
@@ -18,7 +19,7 @@
 //!     profile: Profile::Toolmark,
 //!     contrast: None,
 //!     directory: Path::new("."),
-//!     schemas: toolmark_grade::call_match::compile_schema,
+//!     schemas: toolmark_match::call_match::compile_schema,
 //!     problems: &mut Vec::new(),
 //! });
 //!
@@ -39,10 +40,8 @@
 
 #![forbid(unsafe_code)]
 
-pub mod call_match;
 mod declared;
 mod dialect;
-pub mod engine;
 mod grader;
 pub mod graders;
 mod load;
@@ -56,14 +55,13 @@ pub mod schema;
 mod stored;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
-pub mod units;
 pub mod vacuity;
 
 pub use declared::{DECLARED, declared};
 pub use dialect::{Dialect, DialectInfo};
 pub use grader::{
-    Building, Cost, Determinism, Grader, GraderInfo, Graders, Mention, Reference, Scope, Taxonomy,
-    TaxonomyWords, ask, schema_of,
+    Cost, Determinism, Grader, GraderInfo, Graders, Reference, Scope, Taxonomy, TaxonomyWords, ask,
+    schema_of,
 };
 pub use load::{Dialects, Loaded, load_source};
 pub use loading::{Entry, Included, LoadOptions, Loading, is_lines, unknown_type};

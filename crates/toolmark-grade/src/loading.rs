@@ -1,13 +1,14 @@
 //! What a dialect needs while it makes a plan.
 
 use crate::declared::{DECLARED, declared};
-use crate::{Building, GraderInfo, Graders, Planned};
+use crate::{GraderInfo, Graders, Planned};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_config::{
     Kind, Node, Problem, Source, Span, Spanned, did_you_mean, json, parse, quoted,
 };
+use toolmark_match::Building;
 use toolmark_outcome::{Profile, SpecPlace};
 
 /// What the command line says about loading.
@@ -291,7 +292,7 @@ impl<'a> Loading<'a> {
                 profile,
                 contrast: entry.contrast.filter(|contrast| *contrast != profile),
                 directory: self.directory,
-                schemas: crate::call_match::compile_schema,
+                schemas: toolmark_match::call_match::compile_schema,
                 problems: &mut self.problems,
             }),
         };

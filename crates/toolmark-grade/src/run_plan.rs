@@ -149,7 +149,7 @@ impl Budget {
     }
 }
 
-toolmark_trace::words! {
+toolmark_base::word_enum! {
     /// What keeps a trial apart from everything else.
     pub enum Isolation {
         /// Nothing: the agent works in the source itself.
@@ -161,7 +161,7 @@ toolmark_trace::words! {
     }
 }
 
-toolmark_trace::words! {
+toolmark_base::word_enum! {
     /// What an agent may do without being asked.
     pub enum Permissions {
         /// Read and answer.
@@ -173,7 +173,7 @@ toolmark_trace::words! {
     }
 }
 
-toolmark_trace::words! {
+toolmark_base::word_enum! {
     /// The home directory of an agent.
     pub enum Home {
         /// An empty one, for every trial.
@@ -183,7 +183,7 @@ toolmark_trace::words! {
     }
 }
 
-toolmark_trace::words! {
+toolmark_base::word_enum! {
     /// Whether the files of a trial are kept.
     pub enum Keep {
         /// Never.

@@ -1,14 +1,15 @@
 //! Help for the tests beside the graders.
 #![allow(clippy::expect_used, clippy::must_use_candidate, reason = "tests say what they expect")]
 
+use crate::grader::Grader;
 use crate::grader::Graders;
-use crate::grader::{Building, Grader};
 use crate::plan::{Case, Match};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem};
+use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::View;
 use toolmark_outcome::judging::{
@@ -74,7 +75,7 @@ impl Kit {
             profile,
             contrast: None,
             directory: Path::new("."),
-            schemas: crate::call_match::compile_schema,
+            schemas: toolmark_match::call_match::compile_schema,
             problems: &mut problems,
         });
         (grader, problems)

@@ -2,11 +2,11 @@
 //! in what it printed. Nothing can be stopped any more; the agent is told.
 
 use std::borrow::Cow;
-use toolmark_check::effects::ToolInput;
-use toolmark_check::hidden_failure;
 use toolmark_hosts::Event;
 use toolmark_hosts::Verdict;
 use toolmark_redact::{Proof, secrets};
+use toolmark_session::effects::ToolInput;
+use toolmark_session::hidden_failure;
 use toolmark_shell::Decision;
 
 /// So many secrets are named.

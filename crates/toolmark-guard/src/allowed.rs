@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use toolmark_check::path::resolve;
+use toolmark_session::path::resolve;
 
 /// The name of the file, beside the policy.
 const NAME: &str = "allowed.jsonl";

@@ -2,10 +2,10 @@
 
 use crate::after::look_back;
 use crate::policy::Policy;
-use toolmark_check::effects::ToolInput;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::toolset::{Tool, Toolsets};
 use toolmark_hosts::{Event, Moment};
+use toolmark_session::effects::ToolInput;
 use toolmark_shell::{Decision, Facts, Protection};
 use toolmark_trace::ToolName;
 
@@ -109,7 +109,7 @@ mod tests {
     use crate::policy::{Layer, Origin};
     use serde_json::json;
     use toolmark_config::Node;
-    use toolmark_grade::call_match::compile_schema;
+    use toolmark_match::call_match::compile_schema;
 
     #[test]
     fn what_is_too_large_to_be_looked_at() {

@@ -7,14 +7,15 @@
 use crate::guard::Guard;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_check::effects::Arguments;
-use toolmark_check::past::Past;
-use toolmark_check::session::SessionCall;
-use toolmark_check::{Checker, Decisions, Session};
+use toolmark_check::{Checker, Decisions};
 use toolmark_hosts::Verdict;
 use toolmark_hosts::{Args, Event, Moment};
 use toolmark_outcome::{Axis, Finding};
 use toolmark_outcome::{CallRef, Printable, Redactor, Untrusted, excerpt};
+use toolmark_session::Session;
+use toolmark_session::effects::Arguments;
+use toolmark_session::past::Past;
+use toolmark_session::session::SessionCall;
 use toolmark_shell::Decision;
 use toolmark_trace::Trajectory;
 
@@ -224,7 +225,7 @@ fn stopped(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_check::notation;
+    use toolmark_session::notation;
 
     fn replay(trace: &str) -> Replay {
         let run = notation::parse(trace).unwrap();

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use toolmark_check::past::Past;
+use toolmark_session::past::Past;
 use toolmark_shell::{Facts, Left};
 
 /// A longer script that the session did not write is not read.

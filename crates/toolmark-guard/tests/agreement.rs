@@ -7,12 +7,13 @@
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use toolmark_check::effects::Arguments;
-use toolmark_check::past::Past;
-use toolmark_check::session::SessionCall;
-use toolmark_check::{Checker, Session};
+use toolmark_check::Checker;
 use toolmark_guard::{Guard, Verdict};
 use toolmark_hosts::toolset::Toolsets;
+use toolmark_session::Session;
+use toolmark_session::effects::Arguments;
+use toolmark_session::past::Past;
+use toolmark_session::session::SessionCall;
 use toolmark_shell::Decision;
 use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};

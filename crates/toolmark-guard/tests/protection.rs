@@ -238,8 +238,8 @@ fn what_this_machine_has_moved_is_protected_too() {
 #[test]
 fn no_policy_lifts_it() {
     use toolmark_config::Node;
-    use toolmark_grade::call_match::compile_schema;
     use toolmark_guard::policy::{Layer, Origin};
+    use toolmark_match::call_match::compile_schema;
     let lax = json!({
         "effects": [{"decision": "allow"}],
         "writable": ["~", "/"], "delete_roots": ["~", "/"], "approve": true,

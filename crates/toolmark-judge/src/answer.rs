@@ -8,6 +8,7 @@ use crate::providers::Reply;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use toolmark_base::text::truncate;
 use toolmark_outcome::judging::{Mark, Quote, Rubric};
 
 /// How many characters of a judge's own words are kept.
@@ -74,7 +75,10 @@ fn read_value(value: &Value, rubric: &Rubric) -> Result<Submission, Complaint> {
     for item in list {
         let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
         let Some(criterion) = rubric.criteria.iter().find(|criterion| criterion.id == id) else {
-            return complain(format!("there is no criterion {:?}.", truncate(id)));
+            return complain(format!(
+                "there is no criterion {:?}.",
+                truncate(id.trim(), MAX_TEXT_CHARS)
+            ));
         };
         let mark = match item.get("mark") {
             None => {
@@ -89,7 +93,7 @@ fn read_value(value: &Value, rubric: &Rubric) -> Result<Submission, Complaint> {
                     Some(number) => Some(number),
                     None => {
                         let scale = rubric.scale.word();
-                        let mark = truncate(&mark.to_string());
+                        let mark = truncate(&mark.to_string(), MAX_TEXT_CHARS);
                         return complain(format!("{mark} is not a mark of the scale {scale}."));
                     }
                 }
@@ -104,7 +108,11 @@ fn read_value(value: &Value, rubric: &Rubric) -> Result<Submission, Complaint> {
             Some(_) => return complain(format!("the quotes of {id} are not a list of strings.")),
         };
         let quotes = quotes.into_iter().filter(|quote| !quote.trim().is_empty()).collect();
-        let reason = item.get("reason").and_then(Value::as_str).map(truncate).unwrap_or_default();
+        let reason = item
+            .get("reason")
+            .and_then(Value::as_str)
+            .map(|text| truncate(text.trim(), MAX_TEXT_CHARS))
+            .unwrap_or_default();
         let entry = Entry { id: id.to_owned(), quotes, reason, mark };
         if entries.insert(&criterion.id, entry.clone()).is_some_and(|other| other != entry) {
             return complain(format!("{id} was marked twice, with different marks."));
@@ -117,16 +125,12 @@ fn read_value(value: &Value, rubric: &Rubric) -> Result<Submission, Complaint> {
             None => return complain(format!("{} was not marked.", criterion.id)),
         }
     }
-    let summary = value.get("summary").and_then(Value::as_str).map(truncate).unwrap_or_default();
+    let summary = value
+        .get("summary")
+        .and_then(Value::as_str)
+        .map(|text| truncate(text.trim(), MAX_TEXT_CHARS))
+        .unwrap_or_default();
     Ok(Submission { criteria, summary })
-}
-
-fn truncate(text: &str) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(MAX_TEXT_CHARS) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
 }
 
 impl Submission {
@@ -158,9 +162,10 @@ impl Entry {
         let missing = found.iter().find_map(|quote| quote.as_ref().err());
         let discarded = match (self.mark, missing) {
             (None, _) => None,
-            (Some(_), Some(missing)) => {
-                Some(format!("the quote {:?} is not in the recording", excerpt(missing)))
-            }
+            (Some(_), Some(missing)) => Some(format!(
+                "the quote {:?} is not in the recording",
+                truncate(missing.trim(), 80)
+            )),
             (Some(_), None) if found.is_empty() => Some("nothing was quoted".to_owned()),
             (Some(_), None) => None,
         };
@@ -170,15 +175,6 @@ impl Entry {
             quotes: found.into_iter().filter_map(Result::ok).collect(),
             discarded,
         }
-    }
-}
-
-/// The beginning of a quote, for a complaint.
-fn excerpt(quote: &str) -> String {
-    let quote = quote.trim();
-    match quote.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", &quote[..at]),
-        None => quote.to_owned(),
     }
 }
 

@@ -62,7 +62,7 @@ impl Budget {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        toolmark_base::lock(&self.state)
     }
 
     /// Reserves what an attempt may need: a cautious three bytes per token for the

@@ -17,10 +17,11 @@ use crate::transport::{Event, Transport};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender as EventSender;
+use toolmark_base::lock;
 use toolmark_http::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use toolmark_http::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use toolmark_http::{AsSendBody, Client, Error, Events, Position, Response, Roots, Timeouts};
@@ -167,10 +168,6 @@ impl Transport for Http {
 /// and a request may wait for hours.
 fn spawn(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     thread::Builder::new().name("mcp-http".to_owned()).spawn(work).map(drop)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sends messages in order: what needs no answer is delivered before the next

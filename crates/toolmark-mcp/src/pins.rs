@@ -297,9 +297,7 @@ fn change(
     let mut file = read(path)?;
     change(&mut file)?;
     let json = serde_json::to_string_pretty(&file).map_err(io::Error::other).map_err(failed)?;
-    let draft = beside(".new");
-    fs::write(&draft, json + "\n").map_err(failed)?;
-    fs::rename(&draft, path).map_err(failed)
+    toolmark_base::file::write_whole(path, (json + "\n").as_bytes()).map_err(failed)
 }
 
 /// Waits for a lock, with a timeout.

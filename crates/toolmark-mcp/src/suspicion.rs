@@ -6,6 +6,7 @@
 
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
+use toolmark_base::text::head;
 use toolmark_redact::{Proof, secrets};
 
 /// Something suspicious in a text.
@@ -130,7 +131,7 @@ pub fn in_description(text: &str) -> Vec<Suspicion> {
             found.push(Suspicion { name, excerpt: excerpt_around(&lower, word) });
         }
     }
-    let secret = secrets(head(text), Proof::Certain, 1);
+    let secret = secrets(head(text, MAX_SCANNED), Proof::Certain, 1);
     if let Some(secret) = secret.first() {
         found.push(Suspicion { name: "holds-a-secret", excerpt: secret.what.to_owned() });
     }
@@ -140,7 +141,7 @@ pub fn in_description(text: &str) -> Vec<Suspicion> {
 /// Finds what is suspicious in any text that reaches the model.
 #[must_use]
 pub fn in_text(text: &str) -> Vec<Suspicion> {
-    let text = head(text);
+    let text = head(text, MAX_SCANNED);
     let mut found = Vec::new();
     if !text.is_ascii() {
         found.extend(find_invisible(text));
@@ -219,7 +220,7 @@ fn decode_tag(c: char) -> Option<char> {
 
 /// Lower case with single spaces, so that phrases are found across line breaks.
 fn normalize(text: &str) -> String {
-    let text = head(text);
+    let text = head(text, MAX_SCANNED);
     let mut out = String::with_capacity(text.len());
     let mut gap = false;
     for c in text.chars() {
@@ -232,14 +233,6 @@ fn normalize(text: &str) -> String {
         gap = is_gap;
     }
     out
-}
-
-fn head(text: &str) -> &str {
-    let mut end = text.len().min(MAX_SCANNED);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or(text)
 }
 
 /// Some text around a phrase.

@@ -2,13 +2,10 @@
 
 use crate::place::TracePlace;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::fmt;
+use toolmark_base::text::excerpt_of;
 use toolmark_redact::{Harmless, Printable, Redactor, Untrusted, printable};
 use toolmark_trace::Call;
-
-/// How many characters of arguments or text an excerpt keeps.
-const EXCERPT: usize = 160;
 
 /// What a piece of evidence says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -93,53 +90,6 @@ pub struct Evidence<T = Untrusted> {
     /// The words of the trace it points at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<T>,
-}
-
-/// The beginning of a text on one line.
-#[must_use]
-pub fn excerpt(text: &str) -> String {
-    excerpt_of(text).into_owned()
-}
-
-/// The same without a copy where the text is one short line already.
-fn excerpt_of(text: &str) -> Cow<'_, str> {
-    let is_edge = |b: Option<&u8>| b.is_some_and(u8::is_ascii_graphic);
-    let bytes = text.as_bytes();
-    let is_trimmed = is_edge(bytes.first()) && is_edge(bytes.last());
-    let text = if is_trimmed { text } else { text.trim() };
-    if text.len() <= EXCERPT && is_plain(text) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::new();
-    let mut chars = text.chars();
-    let mut space = false;
-    for (n, c) in chars.by_ref().enumerate() {
-        if n == EXCERPT {
-            out.push('…');
-            return Cow::Owned(out);
-        }
-        if c.is_whitespace() {
-            if !space {
-                out.push(' ');
-            }
-            space = true;
-        } else {
-            out.push(c);
-            space = false;
-        }
-    }
-    Cow::Owned(out)
-}
-
-/// Is the text one line of ASCII without runs of spaces? All of it is looked at, many bytes
-/// at a time: nearly every text is.
-fn is_plain(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let is_odd = |b: &u8| !(0x20..0x7f).contains(b);
-    let follows = bytes.get(1..).unwrap_or_default();
-    let runs_on = |(a, b): (&u8, &u8)| (*a == b' ') & (*b == b' ');
-    !bytes.iter().fold(false, |odd, b| odd | is_odd(b))
-        && !bytes.iter().zip(follows).fold(false, |runs, pair| runs | runs_on(pair))
 }
 
 impl CallRef {
@@ -284,19 +234,5 @@ impl Evidence {
             place: self.place.map(|place| place.redact(redactor)),
             excerpt: self.excerpt.map(|excerpt| redactor.apply(excerpt)),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn excerpts_are_one_short_line() {
-        assert_eq!(excerpt("  a\n\t b "), "a b");
-        assert_eq!(excerpt(" a b  c "), "a b c");
-        assert_eq!(excerpt(" a b c "), "a b c");
-        let long = excerpt(&"é".repeat(400));
-        assert_eq!(long.chars().count(), EXCERPT + 1);
     }
 }

@@ -6,46 +6,14 @@ use crate::place::TracePlace;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
-use std::fmt;
+use toolmark_base::word_enum;
 use toolmark_redact::{Harmless, Printable, Redactor, Untrusted};
 
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-        #[serde(rename_all = "snake_case")]
-        pub enum $name { $($(#[$variant_doc])* $variant,)* }
-
-        impl $name {
-            /// All of them, in order.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            /// The word used in every output.
-            #[must_use]
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-
-            /// The one with this word.
-            #[must_use]
-            pub fn from_word(word: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|one| one.word() == word)
-            }
-        }
-
-        impl Harmless for $name {}
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-    };
-}
-
-words! {
+word_enum! {
     /// What is asked of a call.
-    Axis {
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    pub enum Axis {
         /// Was it the right tool?
         Selection = "selection",
         /// Were the arguments right?
@@ -57,9 +25,11 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// How bad it is, the least first.
-    Severity {
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    pub enum Severity {
         /// Good to know.
         Info = "info",
         /// Waste, or a risk.
@@ -69,9 +39,11 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// How sure the rule is, the least first.
-    Confidence {
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    pub enum Confidence {
         /// Worth a look; kept from reports unless asked for.
         Low = "low",
         /// Nearly always right.
@@ -80,6 +52,12 @@ words! {
         High = "high",
     }
 }
+
+impl Harmless for Axis {}
+
+impl Harmless for Severity {}
+
+impl Harmless for Confidence {}
 
 impl Axis {
     /// The letter the codes of its rules start with.

@@ -41,7 +41,7 @@ mod trials;
 mod view;
 
 pub use equality::{Numbers, equal};
-pub use evidence::{CallRef, Evidence, Role, excerpt};
+pub use evidence::{CallRef, Evidence, Role};
 pub use explanation::{Explanation, Row, RowState};
 pub use finding::{Axis, Confidence, Finding, SecondOpinion, Severity};
 pub use gate::{Decision, Rule, Scored, Scoring, reaches, rounded};
@@ -53,6 +53,7 @@ pub use result::{
     Took,
 };
 pub use subject::{Context, Environment, Findings, Subject};
+pub use toolmark_base::text::excerpt;
 /// The text results are made of.
 pub use toolmark_redact::{Harmless, Name, Printable, Redactor, Untrusted, printable};
 pub use trials::PassRule;

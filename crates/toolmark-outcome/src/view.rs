@@ -1,6 +1,7 @@
 //! A trajectory as graders see it: whole, or one turn of it.
 
-use crate::evidence::{CallRef, Evidence, Role, excerpt};
+use crate::evidence::{CallRef, Evidence, Role};
+use crate::excerpt;
 use crate::place::TracePlace;
 use jiff::SignedDuration;
 use std::borrow::Cow;

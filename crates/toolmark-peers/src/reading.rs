@@ -1,7 +1,8 @@
 //! A question that several readings answer, as one grader.
 
 use std::sync::Arc;
-use toolmark_grade::{Grader, Mention};
+use toolmark_grade::Grader;
+use toolmark_match::Mention;
 use toolmark_outcome::{Contrast, Outcome, Profile, Subject, Untrusted, Verdict};
 
 /// A question that several readings answer.

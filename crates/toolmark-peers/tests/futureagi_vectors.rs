@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem};
-use toolmark_grade::{Building, Grader};
+use toolmark_grade::Grader;
+use toolmark_match::Building;
 use toolmark_outcome::{Cause, Context, Environment, Outcome, Profile, Subject, Verdict, View};
 use toolmark_peers::grader_by_id;
 use toolmark_testing::{assert_compared, find_shared};
@@ -22,7 +23,7 @@ fn build(metric: &str, config: &Value) -> Arc<dyn Grader> {
         profile: Profile::FutureAgi,
         contrast: None,
         directory: Path::new("."),
-        schemas: toolmark_grade::call_match::compile_schema,
+        schemas: toolmark_match::call_match::compile_schema,
         problems: &mut problems,
     });
     let errors: Vec<_> = problems.iter().filter(|problem| Problem::is_error(problem)).collect();

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use toolmark_config::{Node, Problem};
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::{Context, Environment, Outcome, Profile, Subject, Verdict, View};
 use toolmark_peers::grader_by_id;
 use toolmark_testing::{assert_compared, find_shared};
@@ -219,7 +219,7 @@ fn ask(question: &Question, trace: &str) -> Outcome {
         profile: question.profile,
         contrast: None,
         directory: Path::new("."),
-        schemas: toolmark_grade::call_match::compile_schema,
+        schemas: toolmark_match::call_match::compile_schema,
         problems: &mut problems,
     });
     assert!(!problems.iter().any(Problem::is_error), "{config}: {problems:?}");

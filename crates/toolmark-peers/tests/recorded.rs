@@ -7,7 +7,7 @@
 use serde_json::Value;
 use std::path::Path;
 use toolmark_config::{Node, Problem};
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::{Cause, Context, Environment, Outcome, Profile, Subject, Verdict, View};
 use toolmark_peers::grader_by_id;
 use toolmark_testing::{assert_compared, files_below, find_shared};
@@ -29,7 +29,7 @@ fn ask(entry: &Value, run: &Trajectory, profile: Profile) -> Outcome {
         profile,
         contrast: None,
         directory: Path::new("."),
-        schemas: toolmark_grade::call_match::compile_schema,
+        schemas: toolmark_match::call_match::compile_schema,
         problems: &mut problems,
     });
     grader.unwrap_or_else(|| panic!("{entry}: {problems:?}")).grade(&Subject {

@@ -2,7 +2,7 @@
 
 use crate::usage::Used;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use toolmark_grade::run_plan::{Budget, Limits};
 
 /// What the trials of a run have spent, and what those under way may still spend.
@@ -38,7 +38,7 @@ impl Ledger {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        toolmark_base::lock(&self.state)
     }
 
     /// Reserves what a trial may use, or what the dearest has used. `None` where that

@@ -8,8 +8,9 @@ use crate::matrix::{Matrix, RunTarget};
 use crate::store::{Store, TrialRecord};
 use crate::trial::{Trial, Watch};
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
+use toolmark_base::lock;
 use toolmark_grade::Grading;
 use toolmark_outcome::{CaseResult, Cause, Verdict};
 
@@ -81,10 +82,6 @@ impl Watch for Throttle<'_, '_> {
             self.schedule.shared.observer.event(&event);
         }
     }
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Schedule<'_> {

@@ -98,7 +98,7 @@ fn violation(mismatch: Mismatch) -> Violation {
 }
 
 fn short(text: &str) -> String {
-    toolmark_outcome::excerpt(text)
+    toolmark_base::text::excerpt(text)
 }
 
 /// The schema of an object whose properties are looked at one by one.

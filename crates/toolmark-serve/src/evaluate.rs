@@ -4,10 +4,11 @@
 use crate::model::{Axes, Axis, FindingCount, SessionRow, Source, Time, TokenCount};
 use jiff::Timestamp;
 use std::collections::HashMap;
-use toolmark_check::{Checker, Session, Tally, Toolsets};
+use toolmark_check::{Checker, Tally, Toolsets};
 use toolmark_feed::{Batch, Collector, Key, Kind, failure_keys};
 use toolmark_outcome::{Axis as Side, Redactor, Severity};
 use toolmark_report::terminal::first_words;
+use toolmark_session::Session;
 use toolmark_trace::{Recorded, Status, Text, Trajectory};
 
 /// So much of what the user asked is kept.

@@ -14,10 +14,11 @@ use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use toolmark_check::{Checker, Session};
+use toolmark_check::Checker;
 use toolmark_hosts::install::unified_diff;
 use toolmark_outcome::{Finding as Found, Redactor, Severity, TracePlace, excerpt};
 use toolmark_report::terminal::{first_words, headline};
+use toolmark_session::Session;
 use toolmark_trace::{At, Call, Event, EventKind, Trajectory};
 
 /// So much of a text of the timeline is sent.
@@ -450,11 +451,11 @@ impl<'b> View<'b> {
         };
         let effects = known.and_then(|known| known.analysis()).map(|all| &all.effects[..]);
         let effect = |effect: &toolmark_shell::Effect| EffectRow {
-            kind: effect.kind.as_str(),
+            kind: effect.kind.word(),
             target: self.hide(effect.target.clone()),
-            scope: effect.scope.as_str(),
-            reversibility: effect.reversibility.as_str(),
-            certainty: effect.certainty.as_str(),
+            scope: effect.scope.word(),
+            reversibility: effect.reversibility.word(),
+            certainty: effect.certainty.word(),
         };
         let mut raw = vec![self.raw(&call.at)];
         raw.extend(result.map(|result| self.raw(&result.at)));
@@ -490,7 +491,7 @@ impl<'b> View<'b> {
     fn diff(
         &self,
         session: &Session<'_>,
-        call: &toolmark_check::session::SessionCall<'_>,
+        call: &toolmark_session::session::SessionCall<'_>,
     ) -> (Option<EditDiff>, Option<&'static str>) {
         let edits = call.edits();
         let content = call.content().filter(|_| edits.is_empty());
@@ -519,7 +520,7 @@ impl<'b> View<'b> {
             }
             // Only the parts are known: they are compared.
             (None, None) => {
-                let side = |one: fn(&toolmark_check::session::Replacement<'_>) -> String| {
+                let side = |one: fn(&toolmark_session::session::Replacement<'_>) -> String| {
                     edits.iter().map(one).collect::<Vec<_>>().join("\n…\n")
                 };
                 (Some(side(|edit| edit.old.to_owned())), side(|edit| edit.new.to_owned()))

@@ -21,7 +21,7 @@ impl Decision {
     pub const ALL: &'static [Self] = &[Self::Allow, Self::Ask, Self::Deny];
 
     /// The name as output writes it.
-    pub const fn as_str(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Allow => "allow",
             Self::Ask => "ask",

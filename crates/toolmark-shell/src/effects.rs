@@ -3,35 +3,9 @@
 
 use serde::Serialize;
 
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $text:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-        pub enum $name {
-            $($(#[$inner])* #[serde(rename = $text)] $variant,)*
-        }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The name as output writes it.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
-
-words! {
+toolmark_base::word_enum! {
     /// What an effect does.
-    Kind {
+    pub enum Kind {
         /// Something is removed.
         Delete = "delete",
         /// Content is replaced or cut.
@@ -59,9 +33,9 @@ words! {
     }
 }
 
-words! {
+toolmark_base::word_enum! {
     /// Where the target of an effect lies.
-    Scope {
+    pub enum Scope {
         /// In the work tree, and a tool can regenerate it.
         TreeArtefact = "tree-artefact",
         /// In the work tree and under version control.
@@ -87,9 +61,9 @@ words! {
     }
 }
 
-words! {
+toolmark_base::word_enum! {
     /// How far an effect can be undone.
-    Reversibility {
+    pub enum Reversibility {
         /// No state changes.
         R0 = "r0",
         /// Undone by the same tool.
@@ -105,9 +79,9 @@ words! {
     }
 }
 
-words! {
+toolmark_base::word_enum! {
     /// How sure an effect is.
-    Certainty {
+    pub enum Certainty {
         /// The text proves it.
         Proven = "proven",
         /// Most likely, from the shape of the text.
@@ -117,9 +91,9 @@ words! {
     }
 }
 
-words! {
+toolmark_base::word_enum! {
     /// How much of the text was understood.
-    Coverage {
+    pub enum Coverage {
         /// All of it.
         Complete = "complete",
         /// A part was unreadable or too deep.

@@ -5,6 +5,7 @@
 use crate::context::Command;
 use crate::expand::Arg;
 use serde::{Deserialize, Serialize};
+use toolmark_base::path::is_below;
 
 /// So many of each kind are kept.
 const MAX_EACH: usize = 64;
@@ -133,11 +134,6 @@ impl Left {
             _ => {}
         }
     }
-}
-
-fn is_below(path: &str, directory: &str) -> bool {
-    let directory = directory.trim_end_matches('/');
-    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn add(list: &mut Vec<String>, text: &str) {

@@ -23,5 +23,6 @@
 
 pub mod dialects;
 mod load;
+pub mod mine;
 
 pub use load::{is_spec, load, load_source};

@@ -1,10 +1,10 @@
 //! What could not be read, and where.
 
 use crate::model::{At, Location};
-use crate::words;
 use std::sync::Arc;
+use toolmark_base::word_enum;
 
-words! {
+word_enum! {
     /// How much a [`Diagnostic`] matters.
     pub enum Severity {
         /// Everything was read; this is worth knowing.

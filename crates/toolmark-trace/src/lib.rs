@@ -73,10 +73,11 @@ mod input;
 mod join;
 mod model;
 mod read;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 mod summary;
 #[cfg(test)]
 mod testing;
-mod words;
 
 pub use builder::{Answer, Builder, NewCall};
 pub use call_shapes::{LooseCall, NotCalls, calls_in};
@@ -89,7 +90,3 @@ pub use join::{Joined, Loaded, join_sub_agents, load_path};
 pub use model::*;
 pub use read::{Options, ReadError, Trajectories, format_by_id, read, read_path};
 pub use summary::{Summary, TokenCounts};
-
-/// For the code that [`words!`] writes.
-#[doc(hidden)]
-pub use serde as __serde;

@@ -92,8 +92,8 @@ pub fn read_path(path: impl AsRef<Path>, options: &Options) -> Result<Trajectori
         Err(source) => return Err(ReadError::Io { file: name, source }),
     };
     #[cfg(feature = "sqlite")]
-    if toolmark_sqlite::is_database(&head.bytes) {
-        return match toolmark_sqlite::open(path) {
+    if crate::sqlite::is_database(&head.bytes) {
+        return match crate::sqlite::open(path) {
             Ok(sessions) => read(sessions, &name, options),
             Err(problem) => Err(ReadError::Store { file: name, problem: problem.to_string() }),
         };

@@ -225,7 +225,7 @@ mod tests {
             }
         }
 
-        let run = toolmark_check::notation::parse(&format!(
+        let run = toolmark_session::notation::parse(&format!(
             "user: ship it with {KEY}\n\
              Bash {{\"command\":\"git push --force https://x:{KEY}@github.com/a/b main\"}} -> \"ok\"\n\
              assistant: I force-pushed the branch to main."

@@ -7,9 +7,9 @@
 
 use super::{Candidate, Kind, Scene};
 use crate::rules::r404_claimed_success::{changes_code, may_run};
-use crate::session::SessionCall;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Axis;
+use toolmark_session::session::SessionCall;
 
 pub(super) static KIND: Kind = Kind {
     rubric: "claimed-success",

@@ -21,9 +21,9 @@ use super::{Candidate, Kind, Scene};
 use crate::diff;
 use crate::rules::a203_wide_edit::{FREE, SHORT, Width, measured};
 use crate::rules::s104_edit_as_write::SMALL;
-use crate::session::{Ended, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Axis;
+use toolmark_session::session::{Ended, Session, SessionCall};
 
 pub(super) static KIND: Kind = Kind {
     rubric: "edit-minimal-scope",

@@ -15,8 +15,8 @@
 use super::{Candidate, Kind, Scene};
 use crate::awareness::{Naming, Said, named};
 use crate::rules::i301_blind_destructive::each;
-use crate::session::SessionCall;
 use toolmark_outcome::Axis;
+use toolmark_session::session::SessionCall;
 use toolmark_shell::Effect;
 use toolmark_trace::Fact;
 
@@ -33,7 +33,7 @@ fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
     each(scene.session, |call, effect| {
         let doubt = effect.and_then(|effect| in_doubt(scene, call, effect));
         out.extend(doubt.map(|candidate| Candidate {
-            bucket: effect.map(|effect| effect.kind.as_str().to_owned()),
+            bucket: effect.map(|effect| effect.kind.word().to_owned()),
             finding: scene.finding(call, "I301"),
             ..candidate
         }));

@@ -19,7 +19,6 @@ mod selection;
 
 use crate::recorder::Unsure;
 use crate::rule::Rule;
-use crate::session::{Session, SessionCall};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -28,6 +27,7 @@ use toolmark_outcome::judging::{
 };
 use toolmark_outcome::{Axis, Finding};
 use toolmark_outcome::{CallRef, Context, Environment, Seen, Subject, TracePlace, View};
+use toolmark_session::session::{Session, SessionCall};
 
 /// So many doubts of one rubric are kept per session.
 pub const MOST: usize = 20;

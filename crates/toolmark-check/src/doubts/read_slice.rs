@@ -13,10 +13,10 @@
 //! the user names and little more, and was enough, is not in doubt.
 
 use super::{Candidate, Kind, Scene};
-use crate::session::{Ended, LineRange, Session, SessionCall};
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Axis;
+use toolmark_session::session::{Ended, LineRange, Session, SessionCall};
 
 pub(super) static KIND: Kind = Kind {
     rubric: "read-slice-coverage",

@@ -11,8 +11,8 @@
 //! its status; the judge is shown the output as such.
 
 use super::{Candidate, Kind, Scene};
-use crate::recovery::{Verdict, moves};
 use toolmark_outcome::Axis;
+use toolmark_session::recovery::{Verdict, moves};
 
 pub(super) static KIND: Kind = Kind {
     rubric: "error-recovery",

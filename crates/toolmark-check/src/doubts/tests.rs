@@ -1,10 +1,11 @@
 //! Small sessions: which calls are in doubt, and what the rules say about them.
 
 use super::*;
-use crate::{Checked, Checker, RULES, notation};
+use crate::{Checked, Checker, RULES};
 use std::fmt::Write as _;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::Confidence;
+use toolmark_session::notation;
 
 fn checked(trace: &str) -> Checked {
     let run = notation::parse(trace).unwrap_or_else(|why| panic!("{why}\n{trace}"));

@@ -65,7 +65,8 @@ pub(crate) fn scale(name: &str) -> Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checker, RULES, notation};
+    use crate::{Checker, RULES};
+    use toolmark_session::notation;
 
     #[test]
     fn every_measure_of_a_rule_has_a_name() {

@@ -15,12 +15,12 @@ pub use row::GoldRow;
 pub use score::{Chosen, Confusable, F1, NoTool, OfTool, Rate, Selection, Unpaired};
 pub use template::{TemplateRow, template};
 
-use crate::session::Session;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::Path;
 use toolmark_hosts::toolset::{ToolRole, Toolsets};
+use toolmark_session::session::Session;
 use toolmark_trace::{EventKind, ToolName, Trajectory};
 
 /// Rows, ready to be paired.

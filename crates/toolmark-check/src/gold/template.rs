@@ -1,12 +1,12 @@
 //! Rows of gold labels to start from: what agents chose, for people to correct.
 
 use super::{Choice, Turns, plain};
-use crate::session::Session;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::Path;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::Untrusted;
+use toolmark_session::session::Session;
 use toolmark_trace::Trajectory;
 
 /// A longer prompt is not repeated.
@@ -55,7 +55,7 @@ pub fn template(run: &Trajectory, toolsets: &Toolsets) -> Vec<TemplateRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notation;
+    use toolmark_session::notation;
 
     #[test]
     fn a_row_for_every_prompt() {

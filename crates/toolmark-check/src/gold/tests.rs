@@ -1,6 +1,6 @@
 use super::*;
-use crate::notation;
 use serde_json::{Value, json};
+use toolmark_session::notation;
 
 fn gold(rows: &[Value]) -> Gold {
     let rows = rows.iter().zip(1..).map(|(row, line)| GoldRow::parse(row, line).unwrap());

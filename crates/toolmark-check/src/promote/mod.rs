@@ -245,9 +245,10 @@ fn prompts(run: &Trajectory, call: Option<usize>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checker, notation, rule_by_code};
+    use crate::{Checker, rule_by_code};
     use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::Confidence;
+    use toolmark_session::notation;
 
     const TRACE: &str = "user: tidy up\n\
         Glob {\"pattern\":\"*\"} -> \"a.rs\"\n\

@@ -89,8 +89,6 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::rules::s105_tool_not_offered::is_refused;
-use crate::session::{Ended, Session, SessionCall};
-use crate::text::head;
 use foldhash::{HashMap, HashMapExt};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -98,6 +96,8 @@ use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_schema::{Arguments, Violation};
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::text::head;
 use toolmark_trace::Status;
 
 pub(crate) static RULE: Rule = Rule {

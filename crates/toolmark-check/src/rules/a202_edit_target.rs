@@ -65,14 +65,14 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"two","new_string":"2"} ?> "done"
 //! ```
 
-use crate::error_class::{ErrorClass, classify};
-use crate::files::Occurrences;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Replacement, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::error_class::{ErrorClass, classify};
+use toolmark_session::files::Occurrences;
+use toolmark_session::session::{Ended, Replacement, Session, SessionCall};
 
 pub(crate) static RULE: Rule = Rule {
     code: "A202",

@@ -85,15 +85,15 @@
 //! ```
 
 use crate::diff::{self, Change};
-use crate::files::{Snapshot, count};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Replacement, Session, SessionCall};
-use crate::text::lines;
 use std::cell::OnceCell;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::files::{Snapshot, count};
+use toolmark_session::session::{Ended, Replacement, Session, SessionCall};
+use toolmark_session::text::lines;
 
 pub(crate) static RULE: Rule = Rule {
     code: "A203",

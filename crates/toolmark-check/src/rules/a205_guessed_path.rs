@@ -80,15 +80,15 @@
 //! Read {"file_path":"/w/README.md"} -> "1\tx"
 //! ```
 
-use crate::error_class::{ErrorClass, classify};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
 use foldhash::{HashMap, HashMapExt};
 use memchr::memmem;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::error_class::{ErrorClass, classify};
+use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {

@@ -57,15 +57,15 @@
 //! apply_patch "*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n*** End Patch" !> "patch rejected by user"
 //! ```
 
-use crate::error_class::{ErrorClass, classify};
-use crate::patch::{self, Change};
-use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::error_class::{ErrorClass, classify};
+use toolmark_session::patch::{self, Change};
+use toolmark_session::path::resolve;
+use toolmark_session::session::{Ended, Session, SessionCall};
 
 pub(crate) static RULE: Rule = Rule {
     code: "A206",

@@ -57,11 +57,11 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
 use foldhash::{HashSet, HashSetExt};
 use serde_json::Value;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_trace::{Event, EventKind};
 
 pub(crate) static RULE: Rule = Rule {

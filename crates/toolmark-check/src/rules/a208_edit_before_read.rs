@@ -53,12 +53,12 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session};
-use crate::text::head;
 use foldhash::{HashSet, HashSetExt};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Ended, Session};
+use toolmark_session::text::head;
 
 pub(crate) static RULE: Rule = Rule {
     code: "A208",

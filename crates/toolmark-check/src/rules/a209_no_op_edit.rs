@@ -44,9 +44,9 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::Session;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::Session;
 
 pub(crate) static RULE: Rule = Rule {
     code: "A209",

@@ -75,14 +75,14 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::Session;
-use crate::shell::CommandLine;
-use crate::words::Words;
 use foldhash::{HashSet, HashSetExt};
 use memchr::memmem;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::Session;
+use toolmark_session::shell::CommandLine;
+use toolmark_session::words::Words;
 use toolmark_shell::ir::{Part, Script, Word};
 
 pub(crate) static RULE: Rule = Rule {

@@ -58,12 +58,12 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::shell::CommandLine;
 use serde_json::Value;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::shell::CommandLine;
 use toolmark_shell::ir::{Node, Word};
 
 pub(crate) static RULE: Rule = Rule {

@@ -59,11 +59,11 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session};
-use crate::shell::CommandLine;
 use memchr::memmem;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Ended, Session};
+use toolmark_session::shell::CommandLine;
 
 pub(crate) static RULE: Rule = Rule {
     code: "A212",

@@ -67,16 +67,16 @@
 //! Bash {"command":"cd cmd/cli && go test"} -> "ok"
 //! ```
 
-use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::moves;
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::shell::CommandLine;
 use foldhash::{HashSet, HashSetExt};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::path::resolve;
+use toolmark_session::recovery::moves;
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::shell::CommandLine;
 
 pub(crate) static RULE: Rule = Rule {
     code: "A220",

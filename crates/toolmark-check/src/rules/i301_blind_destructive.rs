@@ -201,15 +201,15 @@
 //! ```
 
 use crate::awareness::{Naming, Said, is_in_another_language, named};
-use crate::own::Own;
-use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::scorecard::AWARE;
-use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::own::Own;
+use toolmark_session::path::resolve;
+use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_shell::{Analysis, Certainty, Decision, Effect, Kind, Reversibility, Scope};
 use toolmark_trace::Fact;
 
@@ -234,7 +234,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some(effect) = effect else { return };
         let naming = named(session, call, effect);
         let is_before = naming.as_ref().is_some_and(|naming| naming.said != Said::Afterwards);
-        let deed = (effect.kind.as_str(), effect.target.as_str());
+        let deed = (effect.kind.word(), effect.target.as_str());
         if is_before {
             named_before.insert(deed);
         }
@@ -393,7 +393,7 @@ fn check_naming(
     let target = target.replace('\n', " ");
     let colon = if target.is_empty() { "" } else { ": " };
     let message = format!("{} {}{colon}{target}, {how}", effect.program, effect.why);
-    let mut draft = Draft::new(call, message).bucket(effect.kind.as_str());
+    let mut draft = Draft::new(call, message).bucket(effect.kind.word());
     if effect.certainty != Certainty::Proven || is_foreign || call.ended == Ended::Failed {
         draft = draft.confidence(Confidence::Low);
     }

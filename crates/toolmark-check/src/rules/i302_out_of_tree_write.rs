@@ -88,16 +88,16 @@
 //! Write {"file_path":"/home/me/.claude/plans/a.md","content":"x"} -> "ok"
 //! ```
 
-use crate::path::resolve;
-use crate::project::{Project, is_below, is_temporary};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::text::head;
 use std::collections::BTreeSet;
 use toolmark_hosts::HOSTS;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::path::resolve;
+use toolmark_session::project::{Project, is_below, is_temporary};
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::text::head;
 use toolmark_shell::{Certainty, Effect, Kind, Scope};
 
 pub(crate) static RULE: Rule = Rule {
@@ -140,7 +140,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             let deed = if effect.kind == Kind::Delete { "deletes" } else { "writes" };
             let root = project.roots().first().map_or("", String::as_str);
             let message = format!("{deed} {path}, which lies outside {root}");
-            let draft = Draft::new(call, message).bucket(effect.scope.as_str());
+            let draft = Draft::new(call, message).bucket(effect.scope.word());
             recorder.find(match call.ended {
                 Ended::Failed => draft.confidence(Confidence::Low),
                 _ => draft,

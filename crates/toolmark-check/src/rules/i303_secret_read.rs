@@ -74,12 +74,12 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::text::head;
 use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_redact::{Proof, secrets};
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::text::head;
 use toolmark_shell::{Certainty, Kind, Reversibility};
 
 pub(crate) static RULE: Rule = Rule {

@@ -52,9 +52,9 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::rules::provenance::{Marked, Provenance};
-use crate::session::{Session, SessionCall};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Session, SessionCall};
 use toolmark_shell::{Analysis, Certainty, Kind};
 
 pub(crate) static RULE: Rule = Rule {

@@ -56,12 +56,12 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::Session;
 use memchr::memmem;
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_redact::{Proof, secrets};
+use toolmark_session::session::Session;
 use toolmark_trace::Payload;
 
 pub(crate) static RULE: Rule = Rule {

@@ -70,12 +70,12 @@
 //! Edit {"file_path":"/w/.claude/settings.json","old_string":"{}","new_string":"{\"hooks\":{}}"} -> "ok"
 //! ```
 
-use crate::path::resolve;
-use crate::project::{is_below, is_project};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Session, SessionCall};
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::path::resolve;
+use toolmark_session::project::{is_below, is_project};
+use toolmark_session::session::{Session, SessionCall};
 use toolmark_shell::{Analysis, Kind, Scope};
 
 pub(crate) static RULE: Rule = Rule {

@@ -47,9 +47,9 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::Session;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::Session;
 use toolmark_shell::{Kind, Reversibility, Scope};
 
 pub(crate) static RULE: Rule = Rule {

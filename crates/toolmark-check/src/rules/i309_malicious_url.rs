@@ -39,12 +39,12 @@
 //! Bash {"command":"grep -rn 'https://xn--ggle-55da.com' docs"} -> "x"
 //! ```
 
-use crate::effects::is_suspicious_address;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::Session;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::effects::is_suspicious_address;
+use toolmark_session::session::Session;
 
 pub(crate) static RULE: Rule = Rule {
     code: "I309",

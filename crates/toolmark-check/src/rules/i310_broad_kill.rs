@@ -45,8 +45,8 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Session, SessionCall};
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Session, SessionCall};
 use toolmark_shell::Command;
 
 pub(crate) static RULE: Rule = Rule {

@@ -67,12 +67,12 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::shell::CommandLine;
 use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::shell::CommandLine;
 
 pub(crate) static RULE: Rule = Rule {
     code: "I311",
@@ -101,7 +101,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             ToolRole::Edits | ToolRole::Writes if call.ended != Ended::Failed => {
                 own.extend(call.path.clone());
             }
-            ToolRole::Patches => own.extend(crate::files::patched_files(session, call)),
+            ToolRole::Patches => own.extend(toolmark_session::files::patched_files(session, call)),
             ToolRole::RunsShell => {
                 let Some(command) = call.line() else { continue };
                 let files = restored(command);
@@ -193,7 +193,7 @@ fn is_generated(file: &str) -> bool {
 /// Did version control show the file as changed?
 fn shows(call: &SessionCall<'_>, file: &str) -> bool {
     let Some(result) = call.result() else { return false };
-    let text = crate::text::head(&result, LONGEST);
+    let text = toolmark_session::text::head(&result, LONGEST);
     text.contains(file.trim_start_matches("./").trim_end_matches('/'))
 }
 

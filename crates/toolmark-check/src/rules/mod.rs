@@ -128,11 +128,11 @@ pub fn rule_by_code(code: &str) -> Option<&'static Rule> {
 mod tests {
     use super::*;
     use crate::checker::Checker;
-    use crate::notation;
     use crate::rule::Expectation;
     use std::collections::BTreeSet;
     use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::Confidence;
+    use toolmark_session::notation;
 
     #[test]
     fn every_rule_is_well_described() {

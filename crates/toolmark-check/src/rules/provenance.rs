@@ -1,9 +1,9 @@
 //! Files that carry something from one call to a later one: a secret, or a
 //! download. Only a call whose text names such a file is analyzed again.
 
-use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeMap;
 use toolmark_redact::{Proof, secrets};
+use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_shell::Analysis;
 
 /// So many files are followed.

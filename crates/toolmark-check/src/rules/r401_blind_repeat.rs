@@ -104,15 +104,15 @@
 //! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
 //! ```
 
-use crate::effects::{IN_BACKGROUND, is_set};
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::Fault;
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::effects::{IN_BACKGROUND, is_set};
+use toolmark_session::recovery::Fault;
+use toolmark_session::session::{Ended, Session, SessionCall};
 
 pub(crate) static RULE: Rule = Rule {
     code: "R401",

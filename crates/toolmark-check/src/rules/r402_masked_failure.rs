@@ -72,14 +72,14 @@
 //! Bash {"command":"git commit -am x"} -> "ok"
 //! ```
 
-use crate::claims::{Claim, claim, notices_trouble};
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::{effects, moves};
 use crate::rule::{Rule, page};
-use crate::session::{Session, SessionCall};
-use crate::shell::CommandLine;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
+use toolmark_session::claims::{Claim, claim, notices_trouble};
+use toolmark_session::recovery::{effects, moves};
+use toolmark_session::session::{Session, SessionCall};
+use toolmark_session::shell::CommandLine;
 use toolmark_shell::Kind;
 use toolmark_trace::EventKind;
 

@@ -71,14 +71,14 @@
 //! Bash {"command":"find src -delete"} x> "denied"
 //! ```
 
-use crate::error_class::ErrorClass;
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::Verdict;
 use crate::rule::{Rule, page};
-use crate::session::{Session, SessionCall};
 use std::collections::BTreeMap;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
+use toolmark_session::error_class::ErrorClass;
+use toolmark_session::recovery::Verdict;
+use toolmark_session::session::{Session, SessionCall};
 
 pub(crate) static RULE: Rule = Rule {
     code: "R403",

@@ -88,16 +88,16 @@
 //! assistant: All tests pass.
 //! ```
 
-use crate::claims::{Claim, claim, claims_run};
-use crate::error_class::ErrorClass;
-use crate::purpose::Purpose;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::shell::CommandLine;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
+use toolmark_session::claims::{Claim, claim, claims_run};
+use toolmark_session::error_class::ErrorClass;
+use toolmark_session::purpose::Purpose;
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::shell::CommandLine;
 use toolmark_trace::Event;
 
 pub(crate) static RULE: Rule = Rule {

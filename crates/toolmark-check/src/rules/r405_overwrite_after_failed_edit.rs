@@ -80,15 +80,15 @@
 //! Write {"file_path":"/w/a.rs","content":"y"} -> "ok"
 //! ```
 
-use crate::error_class::ErrorClass;
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::{Failure, Fault};
 use crate::rule::{Rule, page};
-use crate::session::Session;
 use std::collections::BTreeMap;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
+use toolmark_session::error_class::ErrorClass;
+use toolmark_session::recovery::{Failure, Fault};
+use toolmark_session::session::Session;
 
 pub(crate) static RULE: Rule = Rule {
     code: "R405",

@@ -64,13 +64,13 @@
 //! Read {"file_path":"/w/lib/auth.rs"} !> "File does not exist."
 //! ```
 
-use crate::error_class::ErrorClass;
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::Fault;
 use crate::rule::{Rule, page};
-use crate::session::Session;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::error_class::ErrorClass;
+use toolmark_session::recovery::Fault;
+use toolmark_session::session::Session;
 
 pub(crate) static RULE: Rule = Rule {
     code: "R406",

@@ -102,14 +102,14 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::shell::CommandLine;
 use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use std::hash::BuildHasher;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::shell::CommandLine;
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {

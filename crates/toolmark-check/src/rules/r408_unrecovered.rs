@@ -61,14 +61,14 @@
 //! Bash {"command":"frob x"} !127 "bash: frob: command not found"
 //! ```
 
-use crate::error_class::ErrorClass;
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::{Failure, Fault, Verdict};
 use crate::rule::{Rule, page};
 use crate::scorecard::RECOVERY;
-use crate::session::{Session, SessionCall};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::error_class::ErrorClass;
+use toolmark_session::recovery::{Failure, Fault, Verdict};
+use toolmark_session::session::{Session, SessionCall};
 
 pub(crate) static RULE: Rule = Rule {
     code: "R408",

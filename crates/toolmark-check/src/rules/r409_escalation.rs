@@ -65,9 +65,9 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::Session;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::Session;
 
 pub(crate) static RULE: Rule = Rule {
     code: "R409",

@@ -59,16 +59,16 @@
 //! Bash {"command":"make lint"} !1 "b.go:3: undefined: f"
 //! ```
 
-use crate::error_class::{ErrorClass, classify};
-use crate::purpose::Purpose;
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::dismisses_diagnostics;
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::words::Words;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
+use toolmark_session::error_class::{ErrorClass, classify};
+use toolmark_session::purpose::Purpose;
+use toolmark_session::recovery::dismisses_diagnostics;
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::words::Words;
 use toolmark_trace::{Event, EventKind};
 
 pub(crate) static RULE: Rule = Rule {

@@ -126,12 +126,8 @@
 //! Read {"file_path":"/w/a.rs","offset":2,"limit":1} -> "2\ttwo"
 //! ```
 
-use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::shell::stand_in::{Deed, Fit, Span};
-use crate::text::{Numbering, find, head, lines};
 use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashMapExt, HashSet};
 use memchr::{memchr_iter, memmem};
@@ -141,6 +137,10 @@ use std::hash::BuildHasher;
 use toolmark_hosts::toolset::{Name, ToolRole};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::path::resolve;
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::shell::stand_in::{Deed, Fit, Span};
+use toolmark_session::text::{Numbering, find, head, lines};
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
@@ -288,7 +288,7 @@ fn output(result: &str) -> &str {
 
 /// The result without what the host adds to it.
 fn bare(result: &str) -> &str {
-    let body = crate::files::body(result);
+    let body = toolmark_session::files::body(result);
     let end = memmem::find(body.as_bytes(), b"<system-reminder>").unwrap_or(body.len());
     body.get(..end).unwrap_or(body).trim_end()
 }
@@ -418,7 +418,7 @@ fn forget<'s, 'a>(
         }
         ToolRole::Patches => {
             let changed: HashSet<String> =
-                crate::files::patched_files(session, call).into_iter().collect();
+                toolmark_session::files::patched_files(session, call).into_iter().collect();
             seen.retain(|(_, known), _| !changed.is_empty() && !changed.contains(known));
         }
         _ => {}

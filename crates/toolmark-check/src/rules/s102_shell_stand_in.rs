@@ -104,14 +104,14 @@
 //! ```
 
 use crate::offered_tools::{Offer, offered};
-use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::shell::stand_in::{Deed, Fit, StandIn};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::path::resolve;
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::shell::stand_in::{Deed, Fit, StandIn};
 
 pub(crate) static RULE: Rule = Rule {
     code: "S102",

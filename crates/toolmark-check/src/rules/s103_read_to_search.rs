@@ -91,11 +91,11 @@
 use crate::offered_tools::offered;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_trace::Event;
 
 pub(crate) static RULE: Rule = Rule {

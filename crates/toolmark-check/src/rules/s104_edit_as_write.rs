@@ -66,15 +66,15 @@
 //! ```
 
 use crate::diff;
-use crate::files::Known;
 use crate::offered_tools::offered;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::text::lines;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::files::Known;
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::text::lines;
 
 pub(crate) static RULE: Rule = Rule {
     code: "S104",

@@ -54,11 +54,11 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session};
 use std::collections::HashMap;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{CallRef, Evidence, Role};
+use toolmark_session::session::{Ended, Session};
 use toolmark_trace::{EventKind, Trajectory};
 
 pub(crate) static RULE: Rule = Rule {

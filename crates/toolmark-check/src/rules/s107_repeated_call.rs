@@ -54,12 +54,12 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session, SessionCall};
-use crate::shell::stand_in::Deed;
 use foldhash::{HashMap, HashMapExt};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::shell::stand_in::Deed;
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {

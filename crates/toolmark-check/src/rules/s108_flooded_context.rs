@@ -49,9 +49,9 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::{Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::session::{Session, SessionCall};
 
 pub(crate) static RULE: Rule = Rule {
     code: "S108",

@@ -1,10 +1,11 @@
 //! Answers of a judge that says what it is told to.
 
 use super::*;
+use crate::Checker;
 use crate::gate::{Cells, Gate, shares};
-use crate::{Checker, notation};
 use std::sync::Mutex;
 use toolmark_outcome::judging::{Answer, Mark, Quote, Ruling, Unanswered, Vote};
+use toolmark_session::notation;
 
 /// Gives every question the same mark, and counts how often it is asked.
 #[derive(Debug)]

@@ -95,9 +95,10 @@ pub fn worded(issue: &Issue, ruling: &Ruling) -> Result<Fix, String> {
 mod tests {
     use super::*;
     use crate::{Batch, Collector, Decisions, Feed, Kind};
-    use toolmark_check::{Checker, notation};
+    use toolmark_check::Checker;
     use toolmark_outcome::Cause;
     use toolmark_outcome::judging::{Answer, Mark, Quote, Unanswered, Vote};
+    use toolmark_session::notation;
 
     fn issue(trace: &str) -> Issue {
         let run = notation::parse(trace).unwrap();

@@ -294,7 +294,8 @@ fn bucket_names(sessions: &[TrendSession], by: TrendBy) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_check::{Checker, notation};
+    use toolmark_check::Checker;
+    use toolmark_session::notation;
 
     /// A session that started on a day of March, of so many calls of which so many fail.
     fn session(n: usize, day: usize, calls: usize, failed: usize, version: &str) -> TrendSession {

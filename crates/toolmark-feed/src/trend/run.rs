@@ -3,10 +3,10 @@
 use crate::issue::Tally;
 use crate::sparkline::sparkline;
 use serde::Serialize;
+use toolmark_base::word_enum;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
-use toolmark_trace::words;
 
-words! {
+word_enum! {
     /// What sessions are put into buckets by.
     pub enum TrendBy {
         /// The ISO week they started in, in UTC.
@@ -20,7 +20,7 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// What a number counts.
     pub enum Unit {
         /// A share, from 0 to 1.
@@ -36,7 +36,7 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// Which way is good.
     pub enum Better {
         /// More is better.

@@ -9,10 +9,11 @@ use serde::Serialize;
 use serde::ser::SerializeStruct;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use toolmark_base::word_enum;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
-use toolmark_trace::{Normalised, Usage, words};
+use toolmark_trace::{Normalised, Usage};
 
-words! {
+word_enum! {
     /// What groups are made by.
     pub enum GroupBy {
         /// The day, in UTC.

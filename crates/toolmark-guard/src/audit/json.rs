@@ -2,6 +2,7 @@
 //! record may hold. Written straight into the line.
 
 use serde_json::Value;
+use toolmark_base::text::head;
 use toolmark_redact::{MASK, moved, redact, redact_named};
 
 /// So much behind a cut is looked at, to know a secret that lies across it.
@@ -65,11 +66,6 @@ impl<'o> Object<'o> {
 fn quoted(out: &mut Vec<u8>, text: &str) {
     // A vector takes whatever is written to it.
     let _ = serde_json::to_writer(out, text);
-}
-
-fn head(text: &str, most: usize) -> &str {
-    let end = (0..=text.len().min(most)).rev().find(|end| text.is_char_boundary(*end));
-    text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
 /// A text with its secrets masked; of a long one the first `most` bytes, and a

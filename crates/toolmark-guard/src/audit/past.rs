@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use toolmark_check::past::Past;
+use toolmark_session::past::Past;
 use toolmark_shell::Left;
 
 /// So much of the end of the log is looked at.

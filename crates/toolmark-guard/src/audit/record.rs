@@ -118,12 +118,12 @@ fn moment(moment: Moment) -> &'static str {
 }
 
 fn verdict(object: &mut Object<'_>, verdict: &Verdict) {
-    object.word("decision", verdict.decision.as_str());
+    object.word("decision", verdict.decision.word());
     object.text("rule", &verdict.rule, TEXT);
     object.text("reason", &verdict.reason, TEXT);
     object.maybe("suggestion", verdict.suggestion.as_deref(), TEXT);
     if let Some(observed) = verdict.observed {
-        object.word("observed", observed.as_str());
+        object.word("observed", observed.word());
     }
     let effects = verdict.analysis.iter().flat_map(|analysis| &analysis.effects);
     let mut effects = effects.take(EFFECTS).peekable();
@@ -137,11 +137,11 @@ fn verdict(object: &mut Object<'_>, verdict: &Verdict) {
             out.push(b',');
         }
         let mut object = Object::begin(out);
-        object.word("kind", effect.kind.as_str());
+        object.word("kind", effect.kind.word());
         object.text("target", &effect.target, TARGET);
-        object.word("scope", effect.scope.as_str());
-        object.word("reversibility", effect.reversibility.as_str());
-        object.word("certainty", effect.certainty.as_str());
+        object.word("scope", effect.scope.word());
+        object.word("reversibility", effect.reversibility.word());
+        object.word("certainty", effect.certainty.word());
         object.end();
     }
     out.push(b']');

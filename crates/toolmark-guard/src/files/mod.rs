@@ -21,9 +21,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Source};
-use toolmark_grade::call_match::{CompiledSchema, SchemaCompiler};
 use toolmark_hosts::toolset::{Toolset, Toolsets};
 use toolmark_hosts::{Event, Moment, Verdict, moved_settings, own};
+use toolmark_match::call_match::{CompiledSchema, SchemaCompiler};
 use toolmark_shell::{Decision, Effect, Facts, Protection};
 
 /// The variable that names the user's file.

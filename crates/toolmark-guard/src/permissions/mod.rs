@@ -246,9 +246,9 @@ fn is_in(host: &str, domain: &str) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
-    use toolmark_check::effects::ToolInput;
     use toolmark_hosts::toolset::Toolsets;
     use toolmark_hosts::{Args, Event, Moment};
+    use toolmark_session::effects::ToolInput;
     use toolmark_shell::Context;
     use toolmark_trace::ToolName;
 

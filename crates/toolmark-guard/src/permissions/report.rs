@@ -61,7 +61,7 @@ impl Finding {
         Self {
             level: Level::Never,
             file: settings.file.clone(),
-            list: decision.as_str(),
+            list: decision.word(),
             rule: rule.to_owned(),
             message: message.to_owned(),
             help: None,
@@ -72,7 +72,7 @@ impl Finding {
         Self {
             level,
             file: rule.file.clone(),
-            list: rule.decision.as_str(),
+            list: rule.decision.word(),
             rule: rule.text.clone(),
             message,
             help: None,
@@ -111,7 +111,7 @@ impl Permissions {
         let words = match same {
             true => format!("{} in {} says the same or more", by.text, by.file),
             false => {
-                format!("the {} rule {} in {} comes first", by.decision.as_str(), by.text, by.file)
+                format!("the {} rule {} in {} comes first", by.decision.word(), by.text, by.file)
             }
         };
         let level = if same { Level::Note } else { Level::Never };

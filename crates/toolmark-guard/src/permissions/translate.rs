@@ -77,7 +77,7 @@ impl Rule {
                 json!({"tool": "WebFetch", "args": {"url": url}})
             }
         };
-        rule.insert("decision".to_owned(), json!(self.decision.as_str()));
+        rule.insert("decision".to_owned(), json!(self.decision.word()));
         rule.insert("reason".to_owned(), json!(format!("{} in {}", self.text, self.file)));
         rule.insert("examples".to_owned(), json!({ "match": [example] }));
         Value::Object(rule)
@@ -85,7 +85,7 @@ impl Rule {
 
     /// A name of its own: `ask-bash-git-push`.
     fn name(&self, names: &mut BTreeSet<String>) -> String {
-        let text = format!("{} {}", self.decision.as_str(), self.text).to_lowercase();
+        let text = format!("{} {}", self.decision.word(), self.text).to_lowercase();
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let name = words.take(6).collect::<Vec<_>>().join("-");
         let mut own = name.clone();
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::policy::{Layer, Origin};
     use toolmark_config::Node;
-    use toolmark_grade::call_match::compile_schema;
+    use toolmark_match::call_match::compile_schema;
 
     #[test]
     fn what_comes_out_is_a_policy() {

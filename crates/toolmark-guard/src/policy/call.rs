@@ -4,11 +4,11 @@
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use toolmark_check::effects::ToolInput;
-use toolmark_check::patch;
-use toolmark_check::path::resolve;
 use toolmark_hosts::Event;
 use toolmark_hosts::toolset::{Tool, ToolRole};
+use toolmark_session::effects::ToolInput;
+use toolmark_session::patch;
+use toolmark_session::path::resolve;
 use toolmark_shell::ir::{Redirection, RedirectionKind};
 use toolmark_shell::{Analysis, Effect, Kind, Scope};
 use toolmark_trace::{Canonical, ToolName};

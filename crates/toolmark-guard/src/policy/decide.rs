@@ -11,14 +11,14 @@ use super::tools::{Listed, Tools};
 use super::words::Preset;
 use super::{Policy, Surroundings, strict};
 use std::path::Path;
-use toolmark_check::effects::ToolInput;
-use toolmark_check::past::left_by;
-use toolmark_grade::call_match::Truth;
 use toolmark_hosts::Event;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::protected;
 use toolmark_hosts::toolset::ToolRole;
+use toolmark_match::call_match::Truth;
 use toolmark_pattern::is_wildcard_match;
+use toolmark_session::effects::ToolInput;
+use toolmark_session::past::left_by;
 use toolmark_shell::decision::decide_effect;
 use toolmark_shell::{
     Analysis, Certainty, Context, Coverage, Decision, Effect, Facts, Kind, Protected, Protection,

@@ -7,11 +7,11 @@ use super::rule::{Rule, name_fits};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolmark_check::effects::ToolInput;
 use toolmark_config::{Node, Problem, Span, Spanned, quoted};
-use toolmark_grade::call_match::Truth;
 use toolmark_hosts::toolset::{ToolRole, Toolsets, builtin, ids};
 use toolmark_hosts::{Args, Event, Moment};
+use toolmark_match::call_match::Truth;
+use toolmark_session::effects::ToolInput;
 use toolmark_shell::Context;
 use toolmark_trace::ToolName;
 

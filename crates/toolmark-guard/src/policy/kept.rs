@@ -4,10 +4,10 @@
 use serde_json::Value;
 use std::fs;
 use std::io::ErrorKind;
-use toolmark_check::effects::ToolInput;
 use toolmark_config::{Problem, Source, parse};
 use toolmark_hosts::own::PROJECT_POLICIES;
 use toolmark_hosts::toolset::{Tool, ToolRole};
+use toolmark_session::effects::ToolInput;
 
 /// A larger file is not compared.
 const LARGEST: u64 = 1 << 20;
@@ -85,7 +85,7 @@ fn guard_part(text: &str) -> Option<Value> {
 mod tests {
     use super::*;
     use serde_json::json;
-    use toolmark_check::effects::Arguments;
+    use toolmark_session::effects::Arguments;
 
     #[test]
     fn what_stays_as_it_is() {

@@ -12,7 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
-use toolmark_grade::call_match::SchemaCompiler;
+use toolmark_match::call_match::SchemaCompiler;
 use toolmark_shell::Decision;
 
 /// Whose file it is.
@@ -229,7 +229,7 @@ impl Layer {
 
     /// A rule about tools that may not be called anyway.
     fn shadowed(&self, rule: &Rule) -> Option<Problem> {
-        use toolmark_grade::call_match::NamePattern::{Exact, Glob};
+        use toolmark_match::call_match::NamePattern::{Exact, Glob};
         let Some(Exact(word) | Glob(word)) = rule.named() else { return None };
         let why = self.tools.shut_out(word)?;
         let message = format!("the rule {} never applies: {why}", quoted(&rule.name));

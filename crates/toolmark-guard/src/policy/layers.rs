@@ -6,8 +6,8 @@ use super::layer::Layer;
 use super::rule::{Rule, Suggest};
 use super::{Policy, Preset};
 use toolmark_config::{Problem, Span, quoted};
-use toolmark_grade::call_match::Truth;
 use toolmark_hosts::Event;
+use toolmark_match::call_match::Truth;
 use toolmark_shell::Decision;
 
 /// What is wrong with the rules of the files.
@@ -38,14 +38,13 @@ impl Policy {
         let key = |name: &str| project.keys.get(name).copied().unwrap_or_default();
         let preset = self.user.preset.unwrap_or_default();
         if let Some(own) = project.preset.filter(|own| *own < preset) {
-            let words =
-                format!("preset {}, which is laxer than {},", own.as_str(), preset.as_str());
+            let words = format!("preset {}, which is laxer than {},", own.word(), preset.word());
             loosens(key("preset"), words);
         }
         let on_error = self.user.on_error.unwrap_or(Decision::Ask);
         if let Some(own) = project.on_error.filter(|own| *own < on_error) {
             let words =
-                format!("on_error {}, which is laxer than {},", own.as_str(), on_error.as_str());
+                format!("on_error {}, which is laxer than {},", own.word(), on_error.word());
             loosens(key("on_error"), words);
         }
         if project.approve == Some(true) && self.user.approve != Some(true) {
@@ -72,13 +71,13 @@ impl Policy {
         }
         for word in project.rules.iter().filter_map(|rule| rule.unattended.as_ref()) {
             if word.value != Decision::Deny {
-                loosens(word.span, format!("`unattended: {}`", word.value.as_str()));
+                loosens(word.span, format!("`unattended: {}`", word.value.word()));
             }
         }
         for entry in project.table.laxer(&self.user.table) {
             let words = format!(
                 "`{}` for effects that are otherwise decided more strictly",
-                entry.decision.as_str()
+                entry.decision.word()
             );
             loosens(entry.span, words);
         }
@@ -159,6 +158,6 @@ impl Policy {
     /// The presets by the word the environment has for them.
     #[must_use]
     pub fn preset_named(word: &str) -> Option<Preset> {
-        Preset::ALL.iter().copied().find(|preset| preset.as_str() == word.trim())
+        Preset::ALL.iter().copied().find(|preset| preset.word() == word.trim())
     }
 }

@@ -2,9 +2,9 @@
 //! absolute, and compared without looking at the file system.
 
 use super::call::Touched;
-use toolmark_check::path::resolve;
 use toolmark_config::{Problem, Span, Spanned, quoted};
 use toolmark_pattern::Glob;
+use toolmark_session::path::resolve;
 
 /// Where the paths of a policy file start from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
-use toolmark_grade::Building;
-use toolmark_grade::call_match::config::{CallFields, Name, name_of};
-use toolmark_grade::call_match::{
+use toolmark_match::Building;
+use toolmark_match::call_match::config::{CallFields, Name, name_of};
+use toolmark_match::call_match::{
     ArgsMatch, CallPattern, Conditions, NamePattern, Operators, SchemaCompiler, Truth,
 };
 use toolmark_outcome::Profile;
@@ -419,7 +419,7 @@ pub(super) fn name_fits(pattern: &NamePattern, call: &Call<'_>) -> Truth {
         }
         NamePattern::Regex(pattern) => match pattern.is_match(&call.event.tool) {
             Ok(found) => Truth::of(found),
-            Err(_) => Truth::Unknown(toolmark_grade::call_match::Lack::Pattern),
+            Err(_) => Truth::Unknown(toolmark_match::call_match::Lack::Pattern),
         },
     }
 }

@@ -3,12 +3,12 @@
 use super::*;
 use crate::guard::Guard;
 use serde_json::{Value, json};
-use toolmark_check::effects::ToolInput;
 use toolmark_config::{Node, Problem};
-use toolmark_grade::call_match::compile_schema;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_hosts::{Args, Event, Moment};
+use toolmark_match::call_match::compile_schema;
+use toolmark_session::effects::ToolInput;
 use toolmark_shell::Context;
 use toolmark_trace::ToolName;
 

@@ -33,7 +33,7 @@ impl Preset {
 
     /// The word for it.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Observe => "observe",
             Self::Standard => "standard",
@@ -60,7 +60,7 @@ macro_rules! word {
                     let mut words = [""; LENGTH];
                     let mut n = 0;
                     while n < LENGTH {
-                        words[n] = <$name>::ALL[n].as_str();
+                        words[n] = <$name>::ALL[n].word();
                         n += 1;
                     }
                     words

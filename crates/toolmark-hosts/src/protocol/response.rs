@@ -4,6 +4,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use toolmark_base::text::head;
 
 /// So much of what came back is looked at.
 const SCANNED: usize = 1 << 20;
@@ -43,14 +44,6 @@ fn gather(value: &Value, depth: usize, out: &mut String) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-fn head(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 #[cfg(test)]

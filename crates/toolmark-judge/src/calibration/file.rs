@@ -3,8 +3,8 @@
 
 use super::report::Calibration;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The version of the file format.
@@ -102,17 +102,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder)?;
     }
-    let mut name = target.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let draft = target.with_file_name(name);
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&draft)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    drop(file);
-    let written = written.and_then(|()| fs::rename(&draft, &target));
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    written
+    toolmark_base::file::write_whole(&target, text.as_bytes())
 }
 
 #[cfg(test)]

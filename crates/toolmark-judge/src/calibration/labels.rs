@@ -7,6 +7,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
+use toolmark_base::text::truncate;
 use toolmark_config::did_you_mean;
 use toolmark_outcome::judging::Scale;
 use toolmark_outcome::reaches;
@@ -61,7 +62,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Index(index) => write!(f, "{index}"),
-            Self::Id(id) => f.write_str(&excerpt(id)),
+            Self::Id(id) => f.write_str(&truncate(id, MAX_EXCERPT_CHARS)),
         }
     }
 }
@@ -125,7 +126,10 @@ pub fn read_rows<'v>(
         };
         match ids.get(&row.id) {
             Some(first) => {
-                wrong(format!("the id {} is already used in line {first}", excerpt(&row.id)));
+                wrong(format!(
+                    "the id {} is already used in line {first}",
+                    truncate(&row.id, MAX_EXCERPT_CHARS)
+                ));
             }
             None => {
                 ids.insert(row.id.clone(), line);
@@ -148,7 +152,7 @@ fn read_row(value: &Value, line: u64) -> Result<LabelRow, Vec<String>> {
             Some(near) => format!("did you mean {near}?"),
             None => format!("expected one of {}", keys.join(", ")),
         };
-        wrong.push(format!("unknown key {}: {help}", excerpt(key)));
+        wrong.push(format!("unknown key {}: {help}", truncate(key, MAX_EXCERPT_CHARS)));
     }
     // An empty cell of a table counts as missing.
     let get = |key: &str| map.get(key).filter(|value| !is_nothing(value));
@@ -237,7 +241,7 @@ fn label<'v>(get: impl Fn(&str) -> Option<&'v Value>, wrong: &mut Vec<String>) -
         _ => None,
     };
     if read.is_none() {
-        let shown = excerpt(&value.to_string());
+        let shown = truncate(&value.to_string(), MAX_EXCERPT_CHARS);
         wrong.push(format!("{key} is neither pass nor fail nor a mark: {shown}"));
     }
     read
@@ -302,14 +306,6 @@ pub fn interpret(labels: &[RawLabel], scale: Scale) -> Vec<Result<Label, String>
         }
     };
     labels.iter().map(one).collect()
-}
-
-/// The start of a text, for a message.
-fn excerpt(text: &str) -> String {
-    match text.char_indices().nth(MAX_EXCERPT_CHARS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -334,7 +334,7 @@ impl Proxy {
             tool: tool.map(|tool| self.name(tool)),
             request,
             args,
-            decision: ruling.decision.as_str(),
+            decision: ruling.decision.word(),
             rule: ruling.rule.clone(),
             reason: ruling.full_reason(),
             findings,

@@ -82,9 +82,9 @@ fn asked(question: &Question) -> String {
         (Some(name), _) => name.to_owned(),
         (None, Some(first)) if criteria.len() > 1 => {
             let more = criteria.len() - 1;
-            format!("{} (and {more} more)", crate::evidence::excerpt(&first.text))
+            format!("{} (and {more} more)", crate::excerpt(&first.text))
         }
-        (None, Some(first)) => crate::evidence::excerpt(&first.text),
+        (None, Some(first)) => crate::excerpt(&first.text),
         (None, None) => "a rubric without criteria".to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::elide::shortened;
 use super::{Material, Piece};
-use crate::evidence::excerpt;
+use crate::excerpt;
 use crate::view::{Seen, View};
 use toolmark_trace::{Actor, EventKind, Payload};
 

@@ -7,7 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolmark_config::{Node, Problem};
-use toolmark_grade::{GraderInfo, Mention, Taxonomy, schema_of};
+use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
+use toolmark_match::Mention;
 use toolmark_outcome::{Cause, Evidence, Numbers, Outcome, Profile, Role, Subject, equal, excerpt};
 use toolmark_trace::Fact;
 

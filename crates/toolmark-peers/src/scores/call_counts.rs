@@ -10,7 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toolmark_config::{Kind, Node, Problem, quoted};
-use toolmark_grade::{Building, GraderInfo, Mention, Taxonomy, schema_of};
+use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
+use toolmark_match::{Building, Mention};
 use toolmark_outcome::{Outcome, Part, Profile, Subject, Verdict};
 
 const PROFILES: &[Profile] = &[Profile::UiPath, Profile::PydanticEvals, Profile::FutureAgi];

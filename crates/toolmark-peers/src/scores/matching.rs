@@ -2,7 +2,7 @@
 
 use super::calls::{Expected, Made};
 use super::system::Asked;
-use toolmark_grade::engine::{Grid, TooLarge, align};
+use toolmark_match::engine::{Grid, TooLarge, align};
 
 /// Is a call that was made the expected one?
 pub(crate) type Fits<'f> = &'f dyn Fn(&Expected, &Made<'_>) -> bool;

@@ -3,7 +3,7 @@
 
 use super::calls::{Expected, Made, at, object};
 use super::system::{Answer, Answered, ArgsMatch, Asked, Mode, Options, Override, Stop, System};
-use toolmark_grade::engine::{Batches, Column, Element, Extras, Grid, Item, arrange, assign};
+use toolmark_match::engine::{Batches, Column, Element, Extras, Grid, Item, arrange, assign};
 use toolmark_outcome::{Cause, Numbers, Profile, equal};
 
 pub(crate) static TOOLMARK: System = System {

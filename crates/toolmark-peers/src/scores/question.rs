@@ -6,7 +6,8 @@ use crate::explain::{Found, State, explain};
 use crate::reading::{Question, count, grader};
 use std::sync::Arc;
 use toolmark_config::{Problem, Spanned};
-use toolmark_grade::{Building, Grader};
+use toolmark_grade::Grader;
+use toolmark_match::Building;
 use toolmark_outcome::{Outcome, Profile, Role, Verdict, View};
 
 /// The reading to answer under: a profile that is not known to a grader is toolmark's.

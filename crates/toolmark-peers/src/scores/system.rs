@@ -3,7 +3,7 @@
 use super::calls::{Expected, Made};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use toolmark_grade::engine::TooLarge;
+use toolmark_match::engine::TooLarge;
 use toolmark_outcome::{Cause, Profile};
 
 /// A system that compares a trajectory with a reference.

@@ -9,7 +9,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toolmark_config::{Node, Problem, Spanned};
-use toolmark_grade::{GraderInfo, Mention, Taxonomy, schema_of};
+use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
+use toolmark_match::Mention;
 use toolmark_outcome::{Outcome, Profile, Subject, Verdict};
 
 const PROFILES: &[Profile] = &[Profile::Promptfoo];

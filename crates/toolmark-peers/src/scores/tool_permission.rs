@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolmark_config::Spanned;
-use toolmark_grade::{GraderInfo, Mention, Taxonomy, schema_of};
+use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
+use toolmark_match::Mention;
 use toolmark_outcome::{Outcome, Profile, Role, Subject, Verdict};
 
 const PROFILES: &[Profile] = &[Profile::DeepEval, Profile::Mastra];

@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted};
-use toolmark_grade::{Building, GraderInfo, Mention, Taxonomy, schema_of};
+use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
+use toolmark_match::{Building, Mention};
 use toolmark_outcome::{Cause, Outcome, Profile, Subject, View};
 use toolmark_trace::Fact;
 
@@ -406,7 +407,7 @@ impl TrajectoryMatch {
         };
         let made = calls::made(view);
         if expected.len().saturating_mul(made.len()) > MAX_PAIRS {
-            return Err(toolmark_grade::engine::TooLarge.into());
+            return Err(toolmark_match::engine::TooLarge.into());
         }
         let asked = Asked {
             options: &self.options,

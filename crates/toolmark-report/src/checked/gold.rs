@@ -125,9 +125,10 @@ mod tests {
     use crate::format_by_id;
     use serde_json::json;
     use std::sync::Arc;
+    use toolmark_check::Checker;
     use toolmark_check::gold::{Gold, GoldRow};
-    use toolmark_check::{Checker, notation};
     use toolmark_outcome::Redactor;
+    use toolmark_session::notation;
 
     fn sample() -> crate::model::CheckRun {
         let rows = [

@@ -132,9 +132,10 @@ pub(crate) mod tests {
     use toolmark_check::Toolsets;
     use toolmark_check::baseline::Baseline;
     use toolmark_check::gate::{Cells, Gate};
-    use toolmark_check::{Checker, OverviewSums, RULES, notation};
+    use toolmark_check::{Checker, OverviewSums, RULES};
     use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
     use toolmark_outcome::{Confidence, Redactor, Severity, Verdict};
+    use toolmark_session::notation;
 
     /// A run with findings, gates and a baseline, full of hostile text.
     pub(crate) fn sample() -> CheckRun {

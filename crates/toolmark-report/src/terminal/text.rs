@@ -1,6 +1,7 @@
 //! Text on its way to a terminal: made harmless, measured, wrapped and cut.
 
 use std::borrow::Cow;
+pub use toolmark_base::text::head;
 use toolmark_redact::Printable;
 pub use toolmark_redact::{is_obeyed, sanitize};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -126,17 +127,6 @@ pub fn cut_path(path: &str, limit: usize) -> Cow<'_, str> {
         start = at;
     }
     Cow::Owned(format!("\u{2026}{}", &path[start..]))
-}
-
-/// The first bytes of a text, cut between characters: nobody needs more than
-/// that for a line, and results can be megabytes.
-#[must_use]
-pub fn head(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 /// Like [`wrap`], but what follows in an item of a list is indented as its

@@ -24,9 +24,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+pub(crate) use toolmark_base::file::write_whole;
+use toolmark_base::file::write_with;
 
 /// The version of these files.
 pub const VERSION: u32 = 1;
@@ -229,15 +231,6 @@ impl Store {
     }
 }
 
-/// Writes a file whole or not at all, and waits until it is on disk.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let unfinished = path.with_extension("part");
-    let mut file = File::create(&unfinished)?;
-    file.write_all(bytes)?;
-    file.sync_data()?;
-    fs::rename(&unfinished, path)
-}
-
 /// Writes a value as JSON, whole or not at all.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
@@ -254,12 +247,12 @@ pub(crate) fn write_unsynced(path: &Path, value: &impl Serialize) -> io::Result<
 }
 
 fn write_lines(path: &Path, lines: &[Value]) -> io::Result<()> {
-    let unfinished = path.with_extension("part");
-    let mut file = BufWriter::new(File::create(&unfinished)?);
-    for line in lines {
-        serde_json::to_writer(&mut file, line)?;
-        file.write_all(b"\n")?;
-    }
-    file.flush()?;
-    fs::rename(&unfinished, path)
+    write_with(path, |file| {
+        let mut file = BufWriter::new(file);
+        for line in lines {
+            serde_json::to_writer(&mut file, line)?;
+            file.write_all(b"\n")?;
+        }
+        file.flush()
+    })
 }

@@ -257,7 +257,7 @@ pub(super) async fn replay(State(app): State<Arc<App>>, body: Bytes) -> Answer<R
                     call: number,
                     tool: hide(stop.call.tool.raw().to_owned()),
                     title: view.title_of(number).unwrap_or_default(),
-                    decision: decision.as_str().to_owned(),
+                    decision: decision.word().to_owned(),
                     rule: hide(stop.verdict.rule.to_string()),
                     reason: hide(stop.verdict.reason.to_string()),
                 });

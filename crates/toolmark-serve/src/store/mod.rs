@@ -11,9 +11,10 @@ use checkpoint::{Checkpointer, LogLimits};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
+pub(crate) use toolmark_base::lock;
 use writer::{Queue, write_all};
 
 /// So many connections for reading are kept open.
@@ -82,11 +83,6 @@ impl Drop for Store {
         self.checkpointer.close();
         self.queue.close();
     }
-}
-
-/// What a lock guards is always whole: nothing that holds one panics half-way.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Store {

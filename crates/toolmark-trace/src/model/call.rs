@@ -1,10 +1,10 @@
 //! One tool call with its result.
 
 use super::{At, Level, Payload, Status, Text, ToolName};
-use crate::words;
 use jiff::{SignedDuration, Timestamp};
+use toolmark_base::word_enum;
 
-words! {
+word_enum! {
     /// Who made a call.
     #[derive(Default)]
     pub enum Actor {

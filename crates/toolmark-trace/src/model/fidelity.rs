@@ -1,9 +1,9 @@
 //! What a source did not record.
 
-use crate::words;
 use std::fmt;
+use toolmark_base::word_enum;
 
-words! {
+word_enum! {
     /// Something a format may or may not record, in the order reports list them.
     pub enum Fact {
         /// Which tools were called: without it, no call seen is not no call made.
@@ -47,7 +47,7 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// How many of the calls that were made a trace records, as
     /// [`Trajectory::calls_recorded`](crate::Trajectory::calls_recorded) says.
     pub enum Recorded {

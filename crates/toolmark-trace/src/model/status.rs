@@ -1,8 +1,8 @@
 //! How a call ended, and how we know.
 
-use crate::words;
+use toolmark_base::word_enum;
 
-words! {
+word_enum! {
     /// How a call ended.
     pub enum Status {
         /// The source says or implies that it worked.
@@ -28,7 +28,7 @@ impl Status {
     }
 }
 
-words! {
+word_enum! {
     /// What a [`Status`] was read from, strongest first.
     pub enum Level {
         /// A field made for it: `is_error`, `success`, a span status.

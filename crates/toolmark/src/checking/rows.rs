@@ -245,8 +245,9 @@ impl Eq for Head {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_check::{Checked, Checker, notation};
+    use toolmark_check::{Checked, Checker};
     use toolmark_outcome::{Redactor, Severity};
+    use toolmark_session::notation;
 
     fn checked() -> Checked<Printable> {
         let run = notation::parse(

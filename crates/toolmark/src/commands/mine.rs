@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use toolmark_grade::{Grading, LoadOptions, Plan, Selection};
-use toolmark_mine::{By, Checked, Mined, Observed, Options, mine};
 use toolmark_outcome::{Environment, Verdict};
 use toolmark_redact::Printable;
 use toolmark_run::Store;
+use toolmark_spec::mine::{By, Checked, Mined, Observed, Options, mine};
 use toolmark_trace::Trajectory;
 
 const EXAMPLES: &str = "\
@@ -214,7 +214,7 @@ fn nothing(read: &Read, mined: &Mined) -> Failure {
         };
     }
     let failure = Failure::usage("the runs have nothing in common that could be expected");
-    let comments: usize = mined.cases.iter().map(toolmark_mine::MinedCase::comments).sum();
+    let comments: usize = mined.cases.iter().map(toolmark_spec::mine::MinedCase::comments).sum();
     let failure = match comments {
         0 => failure,
         many => {
@@ -234,8 +234,9 @@ fn nothing(read: &Read, mined: &Mined) -> Failure {
 /// What was mined, in a few lines.
 fn summary(read: &Read, mined: &Mined, checked: &Checked) -> Vec<Printable> {
     let things = |count: usize, one: &'static str| human::things(count as u64, one);
-    let sum =
-        |of: fn(&toolmark_mine::MinedCase) -> usize| mined.cases.iter().map(of).sum::<usize>();
+    let sum = |of: fn(&toolmark_spec::mine::MinedCase) -> usize| {
+        mined.cases.iter().map(of).sum::<usize>()
+    };
     let mut lines = vec![toolmark_redact::printable!(
         "{}, {} commented out; accepts {} of {} that passed, rejects {} of {} that failed",
         things(sum(|case| case.expected()), "expectation"),

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use toolmark_config::{Problem, Source, parse};
-use toolmark_grade::call_match::compile_schema;
 use toolmark_guard::files::{home, is_user_file, user_layer};
 use toolmark_guard::policy::{Base, Layer, Origin, Policy, Whose};
+use toolmark_match::call_match::compile_schema;
 
 /// What is wrong with the part. A file that is not the user's is taken for a
 /// project's, and held against the user's.

@@ -12,9 +12,9 @@ use std::env;
 use std::io;
 use std::path::Path;
 use toolmark_check::config::read_config;
-use toolmark_grade::call_match::compile_schema;
 use toolmark_guard::Guard;
 use toolmark_guard::files::{self, Opened, Readers, Trust};
+use toolmark_match::call_match::compile_schema;
 
 /// Every part of a policy can be read here.
 pub(crate) static READERS: Readers = Readers {

@@ -5,11 +5,11 @@ use super::config::{
     ForbiddenConfig, GroupConfig, NeverConfig, WantConfig,
 };
 use super::{Expect, Follows, Leaf, Never, Wanted};
-use crate::call_match::CallPattern;
-use crate::call_match::config::{CallConfig, Described};
-use crate::engine::{Element, Extras, Item};
-use crate::grader::Building;
 use toolmark_config::{Problem, Span, Spanned};
+use toolmark_match::Building;
+use toolmark_match::call_match::CallPattern;
+use toolmark_match::call_match::config::{CallConfig, Described};
+use toolmark_match::engine::{Element, Extras, Item};
 
 /// Builds the grader; what is wrong with the configuration goes to the problems.
 pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Option<Expect> {

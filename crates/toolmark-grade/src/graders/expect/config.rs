@@ -1,10 +1,5 @@
 //! How expectations are written down.
 
-use crate::call_match::config::{
-    CallConfig, Described, DurationFields, Name, ResultConfig, StatusConfig, call_fields, name_of,
-    text_or_map,
-};
-use crate::call_match::{Agents, ArgsMatch, Conditions, Parallel};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -12,6 +7,10 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 use toolmark_config::{Node, Spanned};
+use toolmark_match::call_match::config::{
+    CallConfig, Described, DurationFields, Name, ResultConfig, StatusConfig, name_of,
+};
+use toolmark_match::call_match::{Agents, ArgsMatch, Conditions, Parallel};
 
 /// What calls are expected. At least one key is needed, and all that is given
 /// must hold.
@@ -136,7 +135,7 @@ impl JsonSchema for CountConfig {
     }
 }
 
-call_fields! {
+toolmark_match::call_fields! {
     /// A call that is expected in any order.
     pub(super) WantFields {
         tool: Spanned<Name>,
@@ -146,7 +145,7 @@ call_fields! {
     }
 }
 
-call_fields! {
+toolmark_match::call_fields! {
     /// A call inside a group.
     pub(super) GroupFields {
         tool: Spanned<Name>,
@@ -159,7 +158,7 @@ call_fields! {
     }
 }
 
-call_fields! {
+toolmark_match::call_fields! {
     /// A part of a sequence: a call (`tool`), a group (`any_order`) or
     /// alternatives (`one_of`).
     pub(super) ElementFields {
@@ -179,21 +178,21 @@ call_fields! {
     }
 }
 
-text_or_map!(
+toolmark_match::text_or_map!(
     /// A call that is expected in any order: the name of a tool, or a map.
     pub(super) WantConfig, "ExpectedCall", WantFields,
     text => WantFields::named(name_of(text).into()),
     "the name of a tool, a glob with * or ?, or a /regular expression/"
 );
 
-text_or_map!(
+toolmark_match::text_or_map!(
     /// A call inside a group: the name of a tool, or a map.
     pub(super) GroupConfig, "GroupedCall", GroupFields,
     text => GroupFields::named(name_of(text).into()),
     "the name of a tool, a glob with * or ?, or a /regular expression/"
 );
 
-text_or_map!(
+toolmark_match::text_or_map!(
     /// A part of a sequence: the name of a tool, or a map.
     pub(super) ElementConfig, "SequenceElement", ElementFields,
     text => ElementFields::named(Some(name_of(text).into())),

@@ -3,9 +3,9 @@
 use super::Expect;
 use super::reading::{Known, Mood, Reading};
 use super::verdict::PatternWords;
-use crate::call_match::{Difference, Prefixes};
-use crate::engine::{Column, Extras, Grid, align, assign};
 use std::collections::BTreeSet;
+use toolmark_match::call_match::{Difference, Prefixes};
+use toolmark_match::engine::{Column, Extras, Grid, align, assign};
 use toolmark_outcome::View;
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Explanation, Row, RowState};

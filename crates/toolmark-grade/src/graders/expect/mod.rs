@@ -15,12 +15,12 @@ mod shapes;
 mod tests;
 mod verdict;
 
-use crate::call_match::{Agents, CallPattern, NamePattern, Parallel};
-use crate::engine::{Element, Extras, Item};
 use crate::grader::{GraderInfo, Taxonomy, schema_of};
 use config::ExpectConfig;
 use std::sync::Arc;
 use toolmark_config::Span;
+use toolmark_match::call_match::{Agents, CallPattern, NamePattern, Parallel};
+use toolmark_match::engine::{Element, Extras, Item};
 
 pub use quick::PlainExpect;
 pub use shapes::CallShapes;

@@ -6,15 +6,15 @@
 
 use super::shapes::CallShapes;
 use super::{Expect, Leaf, Wanted};
-use crate::call_match::{
-    Agents, ArgsMatch, ArgsRule, CallPattern, Expected, KeySpans, NamePattern, Parallel,
-};
-use crate::engine::{Element, Extras, Item};
 use crate::grader::Grader;
 use std::ops::Range;
 use std::sync::Arc;
 use toolmark_config::Span;
 use toolmark_config::plain::{Keys, Plain};
+use toolmark_match::call_match::{
+    Agents, ArgsMatch, ArgsRule, CallPattern, Expected, KeySpans, NamePattern, Parallel,
+};
+use toolmark_match::engine::{Element, Extras, Item};
 
 /// A plain expectation in a text.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,11 @@
 //! The expectations laid beside the calls.
 
 use super::{Expect, Follows, Never};
-use crate::call_match::{CallTable, Fits, Prefixes, fits};
-use crate::engine::{Alignment, Calls, Column, Covered, Extras, TooLarge, Want, arrange, cover};
 use std::borrow::Cow;
+use toolmark_match::call_match::{CallTable, Fits, Prefixes, fits};
+use toolmark_match::engine::{
+    Alignment, Calls, Column, Covered, Extras, TooLarge, Want, arrange, cover,
+};
 
 /// Pairs of allowed tool and tool that was called that are compared at most.
 const MOST_NAMES: usize = 1 << 24;

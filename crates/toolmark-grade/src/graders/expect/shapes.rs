@@ -1,10 +1,10 @@
 //! The shapes of calls that were read lately.
 
 use super::quick::{Written, name};
-use crate::call_match::{ArgsMatch, KeySpans};
 use smallvec::SmallVec;
 use std::ops::Range;
 use toolmark_config::plain::{Pieces, Place, Plain, Shape};
+use toolmark_match::call_match::{ArgsMatch, KeySpans};
 
 /// So many shapes are kept.
 const KEPT: usize = 8;

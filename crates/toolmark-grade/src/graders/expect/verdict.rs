@@ -3,12 +3,13 @@
 use super::Expect;
 use super::explain::Explained;
 use super::reading::{Known, Mood, Reading};
-use crate::call_match::CallTable;
-use crate::engine::Extras;
-use crate::grader::{Grader, Mention};
+use crate::grader::Grader;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
+use toolmark_match::Mention;
+use toolmark_match::call_match::CallTable;
+use toolmark_match::engine::Extras;
 use toolmark_outcome::Subject;
 use toolmark_outcome::View;
 use toolmark_outcome::rounded;
@@ -119,7 +120,7 @@ impl Expect {
         &self,
         view: &View<'_>,
         table: &CallTable<'_>,
-    ) -> Result<Outcome, crate::engine::TooLarge> {
+    ) -> Result<Outcome, toolmark_match::engine::TooLarge> {
         let known = Known::new(self, table)?;
         let words = PatternWords::new(self);
         let worst = self.read(&known, Mood::Worst)?;

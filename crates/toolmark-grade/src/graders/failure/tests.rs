@@ -2,8 +2,8 @@ use super::FAILURE;
 use crate::grader::{Graders, ask};
 use crate::testing::Kit;
 use serde_json::{Value, json};
-use toolmark_check::notation;
 use toolmark_outcome::{Context, Environment, Profile, Subject, View};
+use toolmark_session::notation;
 
 const KIT: Kit = Kit(Graders(&[&FAILURE]));
 

@@ -3,9 +3,10 @@ use crate::grader::{Graders, ask};
 use crate::testing::Kit;
 use serde_json::{Value, json};
 use toolmark_check::promote::{Alike, case};
-use toolmark_check::{Checker, Expectation, RULES, Rule, Toolsets, notation};
+use toolmark_check::{Checker, Expectation, RULES, Rule, Toolsets};
 use toolmark_outcome::{Confidence, Context, Environment, Finding, Outcome};
 use toolmark_outcome::{Profile, Subject, View};
+use toolmark_session::notation;
 use toolmark_trace::Trajectory;
 
 const KIT: Kit = Kit(Graders(&[&FINDING]));

@@ -5,10 +5,9 @@ mod select;
 
 use self::config::{Config, If, Over};
 use self::select::Selection;
-use crate::grader::{
-    Building, Cost, Determinism, Grader, GraderInfo, Mention, Reference, Scope, Taxonomy, schema_of,
-};
+use crate::grader::{Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of};
 use std::sync::Arc;
+use toolmark_match::{Building, Mention};
 use toolmark_outcome::Subject;
 use toolmark_outcome::judging::{
     Field, Focus, Panel, Question, Rubric, answered, ask, built_in, drop_repeats, material_of,

@@ -1,8 +1,8 @@
 //! Which calls a judge is asked about.
 
 use super::config::{Calls, Wanted};
-use crate::grader::Mention;
 use toolmark_config::{Node, Problem, Spanned};
+use toolmark_match::Mention;
 use toolmark_outcome::Subject;
 use toolmark_outcome::judging::BuiltIn;
 use toolmark_outcome::{Missing, Seen};

@@ -7,7 +7,8 @@ use toolmark_config::{Node, Source, Span, parse, quoted};
 use toolmark_grade::run_plan::{
     Attachment, GitSource, Hook, Isolation, Keep, RunSettings, Runner, Variable, WorkspacePlan,
 };
-use toolmark_grade::{Loading, RunPlan, units};
+use toolmark_grade::{Loading, RunPlan};
+use toolmark_match::units;
 use toolmark_outcome::{PassRule, Profile};
 
 /// Where AgentV keeps what it says about running.

@@ -11,8 +11,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
 use toolmark_grade::{
-    Building, Determinism, Grader, GraderInfo, Taxonomy, ask, declared, schema_of, unknown_type,
+    Determinism, Grader, GraderInfo, Taxonomy, ask, declared, schema_of, unknown_type,
 };
+use toolmark_match::Building;
 use toolmark_outcome::Evidence;
 use toolmark_outcome::Profile;
 use toolmark_outcome::judging::{

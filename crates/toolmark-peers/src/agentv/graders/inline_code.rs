@@ -11,7 +11,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use toolmark_config::{Node, Spanned};
-use toolmark_grade::{Building, Cost, Determinism, Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_grade::{Cost, Determinism, Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_match::Building;
 use toolmark_outcome::{Cause, Evidence, Outcome, Role, Subject, Verdict, excerpt};
 
 /// A piece of code.

@@ -11,7 +11,8 @@ use super::llm_rubric;
 use schemars::{Schema, json_schema};
 use std::sync::Arc;
 use toolmark_config::{Kind, Node, Problem, quoted};
-use toolmark_grade::{Building, Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy};
+use toolmark_grade::{Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy};
+use toolmark_match::Building;
 use toolmark_outcome::Subject;
 use toolmark_outcome::judging::{
     Effort, Focus, Material, Panel, Question, Rubric, Scale, ask, materials, scale_of_words,

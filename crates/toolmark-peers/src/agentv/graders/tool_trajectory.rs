@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use toolmark_config::{Entry, Kind, Node, Problem, quoted, read};
-use toolmark_grade::{Building, Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_match::Building;
 use toolmark_outcome::Profile;
 
 mod peer;

@@ -7,7 +7,8 @@
 use super::reading::{Question, Throws, follows, reading};
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Severity, did_you_mean, quoted};
-use toolmark_grade::{Building, Grader};
+use toolmark_grade::Grader;
+use toolmark_match::Building;
 use toolmark_outcome::Profile;
 
 /// What every assertion of the family has.

@@ -54,7 +54,7 @@ pub(super) fn plan(task: &Task<'_>, loading: &Loading<'_>) -> RunPlan {
     };
     if let Some(timeout) = solver.get("timeout") {
         let seconds = timeout.as_f64().or_else(|| {
-            let parsed = toolmark_grade::units::Duration::parse(timeout.as_str()?)?;
+            let parsed = toolmark_match::units::Duration::parse(timeout.as_str()?)?;
             Some(parsed.millis / 1000.0)
         });
         target.timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde_json::Value;
 use toolmark_config::{Kind, Node, Problem, Span};
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::excerpt;
 
 /// One required call.

@@ -5,7 +5,7 @@ use crate::testing::{ask, runs};
 use serde_json::{Value, json};
 use std::path::Path;
 use toolmark_config::Node;
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
 
@@ -46,7 +46,7 @@ pub(super) fn grade_as(id: &str, profile: Profile, config: Value, trace: &str) -
         profile,
         contrast: Some(Profile::AiGo).filter(|contrast| *contrast != profile),
         directory: Path::new("."),
-        schemas: toolmark_grade::call_match::compile_schema,
+        schemas: toolmark_match::call_match::compile_schema,
         problems: &mut problems,
     });
     assert_eq!(problems, []);

@@ -5,7 +5,7 @@ use crate::scores::matching::{by_position, paired};
 use crate::scores::python::{same, same_option};
 use crate::scores::system::{Answer, Answered, Asked, Mode, Options, Stop, System};
 use serde_json::{Map, Value};
-use toolmark_grade::engine::weigh_in_order;
+use toolmark_match::engine::weigh_in_order;
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {

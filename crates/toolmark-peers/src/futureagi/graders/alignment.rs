@@ -8,7 +8,7 @@ use super::settings::Settings;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use toolmark_grade::engine::{Grid, TooLarge, align};
+use toolmark_match::engine::{Grid, TooLarge, align};
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role, excerpt};
 use toolmark_outcome::{Explanation, Row, RowState};

@@ -4,8 +4,8 @@ use super::alignment::{self, Expected, Made, Pair, Sides};
 use super::material::Material;
 use super::settings::{Config, Settings};
 use super::{Metric, build};
-use toolmark_grade::engine::{Grid, TooLarge, assign};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
+use toolmark_match::engine::{Grid, TooLarge, assign};
 use toolmark_outcome::Profile;
 use toolmark_outcome::{Outcome, Verdict};
 

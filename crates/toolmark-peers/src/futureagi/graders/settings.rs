@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use toolmark_config::{Problem, Spanned};
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::Profile;
 
 /// How calls are compared, and with what.

@@ -5,7 +5,7 @@ use crate::testing::{ask, grade, runs};
 use serde_json::{Value, json};
 use std::path::Path;
 use toolmark_config::Node;
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
 
@@ -33,7 +33,7 @@ pub(super) fn contrasted(metric: &str, output: &Value, expected: &Value) -> Outc
         profile: Profile::Toolmark,
         contrast: Some(Profile::FutureAgi),
         directory: Path::new("."),
-        schemas: toolmark_grade::call_match::compile_schema,
+        schemas: toolmark_match::call_match::compile_schema,
         problems: &mut Vec::new(),
     });
     ask(&*grader.expect("a grader"), &runs(&row(output, expected))[0])

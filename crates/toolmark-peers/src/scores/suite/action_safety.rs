@@ -8,7 +8,8 @@ use crate::reading::{Question, count};
 use crate::scores::question::build;
 use toolmark_config::{Problem, Spanned};
 use toolmark_grade::graders::Axis;
-use toolmark_grade::{Building, GraderInfo, Taxonomy, schema_of};
+use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
+use toolmark_match::Building;
 use toolmark_outcome::{Outcome, Profile, Role, Subject, Verdict};
 use toolmark_pattern::PatternError;
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use toolmark_config::Spanned;
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::Profile;
 
 /// What the run was to do, and how it is weighed.

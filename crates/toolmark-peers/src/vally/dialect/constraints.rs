@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use toolmark_config::{Entry, Kind, Node, Problem, Spanned, quoted, read};
 use toolmark_grade::Loading;
-use toolmark_grade::units::Duration;
+use toolmark_match::units::Duration;
 
 /// What must hold for a run besides the graders. Each becomes a grader.
 #[derive(Debug, Deserialize, JsonSchema)]

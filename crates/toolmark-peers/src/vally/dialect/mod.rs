@@ -20,9 +20,9 @@ use stimulus::{Gathered, Shared};
 use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_grade::schema::Section;
-use toolmark_grade::units::Duration;
 use toolmark_grade::{Dialect, DialectInfo};
 use toolmark_grade::{Gate, Plan, UsualJudge};
+use toolmark_match::units::Duration;
 use toolmark_outcome::judging::Effort;
 
 /// Microsoft Vally.

@@ -7,7 +7,8 @@ use toolmark_grade::run_plan::{
     ArtifactRules, Attachment, CommandLine, FileSource, GitSource, Hook, Permissions, Recordings,
     RunSettings, Runner, Target, Variable, WorkspaceFile, WorkspacePlan,
 };
-use toolmark_grade::{Loading, RunPlan, units};
+use toolmark_grade::{Loading, RunPlan};
+use toolmark_match::units;
 
 /// How long a run may take where the file says nothing.
 const TIMEOUT: Duration = Duration::from_secs(120);

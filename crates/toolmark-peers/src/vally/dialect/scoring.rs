@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
-use toolmark_grade::units::Duration;
+use toolmark_match::units::Duration;
 
 /// How many keys that fit nothing come with a suggestion.
 const SUGGESTIONS: usize = 20;

@@ -12,8 +12,9 @@ use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Node, Spanned};
 use toolmark_grade::{
-    Building, Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+    Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
 };
+use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};

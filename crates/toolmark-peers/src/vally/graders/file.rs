@@ -11,8 +11,9 @@ use serde::Deserialize;
 use std::sync::Arc;
 use toolmark_config::Spanned;
 use toolmark_grade::{
-    Building, Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+    Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
 };
+use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};

@@ -10,8 +10,9 @@ use serde_json::Value;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Spanned};
 use toolmark_grade::{
-    Building, Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+    Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
 };
+use toolmark_match::Building;
 use toolmark_outcome::Missing;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toolmark_config::{Problem, Spanned};
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Outcome, Part, Verdict};
 

@@ -5,7 +5,7 @@ use super::tool_filter::ToolFilter;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_config::Spanned;
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Missing, Seen, View};
 use toolmark_outcome::{Numbers, equal};

@@ -15,10 +15,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolmark_config::{Node, Spanned};
-use toolmark_grade::units::Duration;
 use toolmark_grade::{
-    Building, Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+    Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
 };
+use toolmark_match::Building;
+use toolmark_match::units::Duration;
 use toolmark_outcome::Profile;
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Environment, Subject};

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use std::fmt;
 use std::sync::Arc;
 use toolmark_config::{Problem, Spanned};
-use toolmark_grade::{Building, Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::View;
@@ -450,12 +451,12 @@ mod tests {
         let info = crate::grader_by_id("output-matches").unwrap();
         let mut problems = Vec::new();
         let config = toolmark_config::Node::from_json(&json!({"pattern": "a*"})).unwrap();
-        let grader = (info.build)(&mut toolmark_grade::Building {
+        let grader = (info.build)(&mut toolmark_match::Building {
             config: &config,
             profile: Profile::Toolmark,
             contrast: None,
             directory: std::path::Path::new("."),
-            schemas: toolmark_grade::call_match::compile_schema,
+            schemas: toolmark_match::call_match::compile_schema,
             problems: &mut problems,
         });
         assert!(grader.is_some());

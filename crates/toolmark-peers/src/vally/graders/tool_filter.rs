@@ -1,7 +1,7 @@
 //! The `tools` of several graders: which calls are looked at.
 
 use toolmark_config::Spanned;
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::Missing;
 use toolmark_pattern::Pattern;
 

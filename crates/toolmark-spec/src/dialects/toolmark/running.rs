@@ -15,7 +15,7 @@ use toolmark_grade::run_plan::{
     Permissions, Recordings, RunSettings, Runner, Target, TokenPrice, TraceSource, Variable,
     WorkspaceFile, WorkspacePlan,
 };
-use toolmark_grade::units::{self, Amount};
+use toolmark_match::units::{self, Amount};
 use toolmark_outcome::PassRule;
 
 /// How often a trial may be tried again.

@@ -287,7 +287,7 @@ impl AuditSink for AuditLog {
         event.cwd = self.cwd.as_deref().map(Into::into);
         event.call_id = record.request.as_deref().map(Into::into);
         event.args = record.args.clone().map_or(CallArgs::None, CallArgs::Json);
-        let decision = Decision::ALL.iter().copied().find(|one| one.as_str() == record.decision);
+        let decision = Decision::ALL.iter().copied().find(|one| one.word() == record.decision);
         let mut reason = record.reason.clone();
         for finding in &record.findings {
             reason.push_str(&format!("; {}: {}", finding.name, finding.excerpt));

@@ -61,8 +61,8 @@ fn summary(opened: &Opened, printer: &mut Printer) -> Result<(), Stop> {
     };
     row("user", named(Whose::User))?;
     row("project", named(Whose::Project))?;
-    row("preset", policy.preset().as_str())?;
-    row("on_error", policy.on_error().as_str())?;
+    row("preset", policy.preset().word())?;
+    row("on_error", policy.on_error().word())?;
     row("approve", if policy.approve() { "true" } else { "false" })?;
     let all = opened.files.iter().flat_map(|file| &file.problems);
     let errors = all.clone().filter(|problem| problem.is_error()).count() + opened.faults.len();

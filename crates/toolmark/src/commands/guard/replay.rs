@@ -143,7 +143,7 @@ fn print(
 fn print_stop(stop: &Stopped<Printable>, printer: &mut Printer) -> io::Result<()> {
     let verdict = &stop.verdict;
     let decision = verdict.observed.unwrap_or(verdict.decision);
-    let mut line = Line::of(tone(decision), printable!("{:5}", decision.as_str()))
+    let mut line = Line::of(tone(decision), printable!("{:5}", decision.word()))
         .with(style::PLAIN, "  ")
         .with(style::PLAIN, printer.redact(&verdict.reason));
     if stop.alike > 1 {

@@ -199,7 +199,7 @@ impl Test {
             let shown = text("command").or(text("tool")).unwrap_or_default();
             let first = shown.lines().next().unwrap_or_default();
             let line =
-                Line::of(tone(verdict.decision), printable!("{:5}", verdict.decision.as_str()))
+                Line::of(tone(verdict.decision), printable!("{:5}", verdict.decision.word()))
                     .with(style::PLAIN, "  ")
                     .with(style::PLAIN, printer.redact(first));
             return Ok(printer.line(&line)?);
@@ -252,7 +252,7 @@ fn row(line: &[u8]) -> Result<Map<String, Value>, (Option<usize>, String)> {
 
 fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<()> {
     let decision = verdict.decision;
-    let line = Line::of(tone(decision).bold(), decision.as_str())
+    let line = Line::of(tone(decision).bold(), decision.word())
         .with(style::PLAIN, "  ")
         .with(style::PLAIN, printer.redact(&verdict.reason));
     printer.line(&line)?;

@@ -4,7 +4,7 @@ use super::super::calls::{Calls, are_recorded};
 use super::super::reading::{Lines, Question, count, decided, is_agentv, number, thrown};
 use super::{Item, Mode, State, ToolTrajectory, peer, sound};
 use crate::explain::{Found, explain};
-use toolmark_grade::Mention;
+use toolmark_match::Mention;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Role;
 use toolmark_outcome::Subject;

@@ -7,7 +7,7 @@ use super::super::reading::is_agentv;
 use super::question::{Sequence, Throws};
 use super::{Item, ToolTrajectory};
 use crate::explain::State;
-use toolmark_grade::engine::{Grid, align, assign};
+use toolmark_match::engine::{Grid, align, assign};
 use toolmark_outcome::View;
 
 /// More pairs than this are not compared.

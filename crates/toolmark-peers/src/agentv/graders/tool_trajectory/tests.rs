@@ -185,7 +185,7 @@ fn rows_show_where_it_went_wrong() {
 #[test]
 fn another_reading_is_mentioned_where_it_differs() {
     use toolmark_config::Node;
-    use toolmark_grade::Building;
+    use toolmark_match::Building;
     let answer = |made: &str| {
         let info = crate::grader_by_id("tool_trajectory").unwrap();
         let config =
@@ -195,7 +195,7 @@ fn another_reading_is_mentioned_where_it_differs() {
             profile: Profile::Toolmark,
             contrast: Some(Profile::AgentV1),
             directory: std::path::Path::new("."),
-            schemas: toolmark_grade::call_match::compile_schema,
+            schemas: toolmark_match::call_match::compile_schema,
             problems: &mut Vec::new(),
         });
         crate::testing::ask(&*grader.unwrap(), &runs(&agentv(calls(made)))[0])

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use toolmark_config::{Kind, Node, Problem, Span, Spanned, read};
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::Cause;
 use toolmark_outcome::Profile;
 use toolmark_outcome::{Seen, View};

@@ -3,7 +3,7 @@
 use super::Findings;
 use super::entry::{Calls, Entry, Fit};
 use std::ops::Range;
-use toolmark_grade::engine::{Grid, align, assign};
+use toolmark_match::engine::{Grid, align, assign};
 use toolmark_outcome::{Cause, Verdict};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Explanation, Row, RowState};

@@ -4,7 +4,7 @@ use crate::grader_by_id;
 use crate::testing::{ask, build, complaints, grade, runs, vally};
 use serde_json::{Value, json};
 use toolmark_config::Severity;
-use toolmark_grade::Building;
+use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Role;
 use toolmark_outcome::RowState;
@@ -436,7 +436,7 @@ fn another_reading_is_mentioned_where_it_differs() {
         profile: Profile::Toolmark,
         contrast: Some(Profile::Vally),
         directory: std::path::Path::new("."),
-        schemas: toolmark_grade::call_match::compile_schema,
+        schemas: toolmark_match::call_match::compile_schema,
         problems: &mut Vec::new(),
     });
     let contrast = ask(&*grader.unwrap(), &runs(trace)[0]).contrast.unwrap();
@@ -696,7 +696,7 @@ fn a_pattern_that_matches_everything_is_warned_about() {
             profile: Profile::Toolmark,
             contrast: None,
             directory: std::path::Path::new("."),
-            schemas: toolmark_grade::call_match::compile_schema,
+            schemas: toolmark_match::call_match::compile_schema,
             problems: &mut problems,
         });
         assert!(grader.is_some(), "{config}");

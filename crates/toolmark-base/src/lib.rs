@@ -1,0 +1,15 @@
+//! What every crate needs and none should write again: enums of words, text cuts, lexical
+//! paths, atomic writes.
+
+#![forbid(unsafe_code)]
+
+pub mod file;
+pub mod path;
+mod sync;
+pub mod text;
+mod word_enum;
+
+pub use sync::lock;
+
+#[doc(hidden)]
+pub use serde as __serde;

@@ -1,0 +1,474 @@
+//! Conditions on one value inside arguments or results.
+
+use super::args::shown;
+use super::path::KeyPath;
+use super::schema::CompiledSchema;
+use super::truth::{Lack, Truth};
+use crate::Building;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use toolmark_config::{Kind, Node, Span, Spanned};
+use toolmark_outcome::{Numbers, equal};
+use toolmark_pattern::Pattern;
+
+/// What must hold for one value. Several operators must all hold.
+#[derive(Debug, Clone, Deserialize, JsonSchema, Default)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("minProperties" = 1))]
+pub struct Operators {
+    /// The value must be this one. 1 equals 1.0; true is not 1.
+    #[serde(default, deserialize_with = "given")]
+    equals: Option<Node>,
+    /// This must not hold: a value, or operators. A value that is not there is
+    /// not equal to any.
+    #[serde(default)]
+    not: Option<Box<ConditionConfig>>,
+    /// A regular expression that is found in the text. Values that are no text
+    /// are looked at as JSON.
+    #[serde(default)]
+    regex: Option<Spanned<String>>,
+    /// The value must be one of these.
+    #[serde(default)]
+    one_of: Option<Spanned<Vec<Node>>>,
+    /// A number within these bounds, bounds included.
+    #[serde(default)]
+    range: Option<Spanned<Range>>,
+    /// The kind of value.
+    #[serde(default, rename = "type")]
+    kind: Option<ValueKind>,
+    /// A JSON Schema the value must fit. It may refer to its own parts, but not
+    /// in circles and not to other files.
+    #[serde(default)]
+    schema: Option<Spanned<Node>>,
+    /// Text that holds this text, or a list that holds this value.
+    #[serde(default, deserialize_with = "given")]
+    contains: Option<Node>,
+    /// The value must be there (true) or must not (false).
+    #[serde(default)]
+    present: Option<bool>,
+    /// The value must not be there (true) or must (false).
+    #[serde(default)]
+    absent: Option<bool>,
+}
+
+/// Null is a value here, not a key left empty.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Node>, D::Error> {
+    Node::deserialize(deserializer).map(Some)
+}
+
+/// Bounds of a number.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Range {
+    /// The least it may be.
+    min: Option<f64>,
+    /// The most it may be.
+    max: Option<f64>,
+}
+
+/// The kinds of JSON values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ValueKind {
+    /// Text.
+    String,
+    /// Any number.
+    Number,
+    /// A number without a fraction; 2.0 is one.
+    Integer,
+    /// True or false.
+    Boolean,
+    /// Null.
+    Null,
+    /// A list.
+    Array,
+    /// A map.
+    Object,
+}
+
+impl ValueKind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::String => "a string",
+            Self::Number => "a number",
+            Self::Integer => "an integer",
+            Self::Boolean => "a boolean",
+            Self::Null => "null",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+
+    fn is(self, value: &Value) -> bool {
+        match self {
+            Self::String => value.is_string(),
+            Self::Number => value.is_number(),
+            Self::Integer => {
+                value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|n| n.fract() == 0.0)
+            }
+            Self::Boolean => value.is_boolean(),
+            Self::Null => value.is_null(),
+            Self::Array => value.is_array(),
+            Self::Object => value.is_object(),
+        }
+    }
+}
+
+/// A value to be equal to, or operators.
+#[derive(Debug, Clone)]
+pub(super) enum ConditionConfig {
+    /// The value itself.
+    Equals(Node),
+    /// Operators.
+    Operators(Box<Operators>),
+}
+
+impl<'de> Deserialize<'de> for ConditionConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ConditionVisitor)
+    }
+}
+
+struct ConditionVisitor;
+
+impl<'de> Visitor<'de> for ConditionVisitor {
+    type Value = ConditionConfig;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value or operators such as `regex`, `one_of` or `range`")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<ConditionConfig, E> {
+        Ok(ConditionConfig::Equals(Kind::Bool(value).into()))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<ConditionConfig, E> {
+        Ok(ConditionConfig::Equals(Kind::Int(value).into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<ConditionConfig, E> {
+        let kind = i64::try_from(value).map_or(Kind::UInt(value), Kind::Int);
+        Ok(ConditionConfig::Equals(kind.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<ConditionConfig, E> {
+        Ok(ConditionConfig::Equals(Kind::Float(value).into()))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<ConditionConfig, E> {
+        Ok(ConditionConfig::Equals(Kind::Text(value.into()).into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ConditionConfig, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(ConditionConfig::Equals(Kind::List(items).into()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ConditionConfig, A::Error> {
+        let operators = Operators::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(ConditionConfig::Operators(Box::new(operators)))
+    }
+}
+
+impl JsonSchema for ConditionConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "Condition".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A value to be equal to, or operators that must all hold.",
+            "anyOf": [
+                { "type": ["string", "number", "boolean", "array"] },
+                generator.subschema_for::<Operators>(),
+            ]
+        })
+    }
+}
+
+/// Conditions by the place of the value, such as `address.city`.
+#[derive(Debug, Clone, Default)]
+pub struct Conditions(Vec<(Spanned<String>, ConditionConfig)>);
+
+impl<'de> Deserialize<'de> for Conditions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ConditionsVisitor)
+    }
+}
+
+struct ConditionsVisitor;
+
+impl<'de> Visitor<'de> for ConditionsVisitor {
+    type Value = Conditions;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map of places to conditions")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Conditions, A::Error> {
+        let mut all = Vec::new();
+        while let Some(key) = map.next_key::<Spanned<String>>()? {
+            all.push((key, map.next_value()?));
+        }
+        Ok(Conditions(all))
+    }
+}
+
+impl JsonSchema for Conditions {
+    fn schema_name() -> Cow<'static, str> {
+        "Conditions".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Conditions by the place of the value: a.b[0].c; a key that holds dots is put in quotes.",
+            "type": "object",
+            "additionalProperties": generator.subschema_for::<ConditionConfig>(),
+        })
+    }
+}
+
+/// Conditions ready to be asked, each with the place it looks at.
+pub(super) fn compile_all(
+    config: &Conditions,
+    span: Span,
+    building: &mut Building<'_>,
+) -> Option<Vec<(KeyPath, Condition)>> {
+    if config.0.is_empty() {
+        building.reject(span, "empty-list", "the list of conditions is empty");
+        return None;
+    }
+    let all: Vec<_> = config
+        .0
+        .iter()
+        .map(|(place, condition)| {
+            let path = match KeyPath::parse(place) {
+                Ok(path) => Some(path),
+                Err(error) => {
+                    let message = format!("not a key path: {error}");
+                    building.reject(place.span, "invalid-key-path", message);
+                    None
+                }
+            };
+            Some((path, compile(condition, place.span, building)?))
+        })
+        .collect();
+    all.into_iter().map(|one| one.and_then(|(path, condition)| Some((path?, condition)))).collect()
+}
+
+/// What must hold for one value, ready to be asked.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    tests: Vec<Test>,
+}
+
+#[derive(Debug, Clone)]
+enum Test {
+    Equals(Value),
+    Not(Box<Condition>),
+    Regex(Pattern),
+    OneOf(Vec<Value>),
+    Range(Range),
+    Kind(ValueKind),
+    Schema { schema: Arc<dyn CompiledSchema>, source: Value },
+    Contains(Value),
+    Present(bool),
+}
+
+fn compile(config: &ConditionConfig, span: Span, building: &mut Building<'_>) -> Option<Condition> {
+    let operators = match config {
+        ConditionConfig::Equals(value) => {
+            return Some(Condition { tests: vec![Test::Equals(value.to_json())] });
+        }
+        ConditionConfig::Operators(operators) => operators,
+    };
+    let mut tests = Vec::new();
+    let mut is_good = true;
+    tests.extend(operators.equals.iter().map(|value| Test::Equals(value.to_json())));
+    if let Some(inner) = &operators.not {
+        let inner = compile(inner, span, building);
+        is_good &= inner.is_some();
+        tests.extend(inner.map(|inner| Test::Not(Box::new(inner))));
+    }
+    if let Some(regex) = &operators.regex {
+        let pattern = building.pattern(regex);
+        is_good &= pattern.is_some();
+        tests.extend(pattern.map(Test::Regex));
+    }
+    if let Some(values) = &operators.one_of {
+        if values.is_empty() {
+            building.reject(
+                values.span,
+                "empty-list",
+                "the list is empty: add a value, or remove the key",
+            );
+            is_good = false;
+        }
+        tests.push(Test::OneOf(values.iter().map(Node::to_json).collect()));
+    }
+    if let Some(range) = &operators.range {
+        is_good &= check_range(range, building);
+        tests.push(Test::Range(range.value));
+    }
+    tests.extend(operators.kind.map(Test::Kind));
+    if let Some(schema) = &operators.schema {
+        let test = compile_schema(schema, building);
+        is_good &= test.is_some();
+        tests.extend(test);
+    }
+    tests.extend(operators.contains.iter().map(|value| Test::Contains(value.to_json())));
+    tests.extend(operators.present.map(Test::Present));
+    tests.extend(operators.absent.map(|absent| Test::Present(!absent)));
+    // A condition with an unknown operator is not told to be empty besides.
+    let is_typo = building.problems.iter().any(|problem| problem.code == "unknown-key");
+    if tests.is_empty() && is_good && !is_typo {
+        building.reject(
+            span,
+            "empty-condition",
+            "the condition is empty: add an operator, or remove it",
+        );
+        return None;
+    }
+    is_good.then_some(Condition { tests })
+}
+
+fn check_range(range: &Spanned<Range>, building: &mut Building<'_>) -> bool {
+    let wrong = match (range.min, range.max) {
+        (None, None) => "a range needs `min` or `max`",
+        (Some(min), Some(max)) if min > max => "`min` is above `max`: no number is in this range",
+        _ => return true,
+    };
+    building.reject(range.span, "empty-range", wrong);
+    false
+}
+
+fn compile_schema(schema: &Spanned<Node>, building: &mut Building<'_>) -> Option<Test> {
+    let source = schema.value.to_json();
+    match (building.schemas)(&source) {
+        Ok(schema) => Some(Test::Schema { schema, source }),
+        Err(error) => {
+            let message = format!("not a JSON Schema that can be used: {error}");
+            building.reject(schema.span, "invalid-schema", message);
+            None
+        }
+    }
+}
+
+impl Condition {
+    /// Does it hold for this value, or for its absence?
+    #[must_use]
+    pub fn holds(&self, value: Option<&Value>) -> Truth {
+        Truth::all(self.tests.iter().map(|test| test.holds(value)))
+    }
+
+    /// Is it the same question?
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.tests.len() == other.tests.len()
+            && self.tests.iter().zip(&other.tests).all(|(a, b)| a.is(b))
+    }
+}
+
+impl Test {
+    fn holds(&self, value: Option<&Value>) -> Truth {
+        match (self, value) {
+            (Self::Not(inner), value) => inner.holds(value).negated(),
+            (Self::Present(wanted), value) => Truth::of(value.is_some() == *wanted),
+            (_, None) => Truth::No,
+            (Self::Equals(wanted), Some(value)) => Truth::of(equal(wanted, value, Numbers::Json)),
+            (Self::OneOf(values), Some(value)) => {
+                Truth::of(values.iter().any(|wanted| equal(wanted, value, Numbers::Json)))
+            }
+            (Self::Regex(pattern), Some(value)) => {
+                let text = match value {
+                    Value::String(text) => Cow::Borrowed(text.as_str()),
+                    other => Cow::Owned(other.to_string()),
+                };
+                found(pattern, &text)
+            }
+            (Self::Range(range), Some(value)) => Truth::of(value.as_f64().is_some_and(|number| {
+                range.min.is_none_or(|min| number >= min)
+                    && range.max.is_none_or(|max| number <= max)
+            })),
+            (Self::Kind(kind), Some(value)) => Truth::of(kind.is(value)),
+            (Self::Schema { schema, .. }, Some(value)) => Truth::of(schema.is_valid(value)),
+            (Self::Contains(wanted), Some(value)) => Truth::of(match (value, wanted) {
+                (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
+                (Value::Array(items), wanted) => {
+                    items.iter().any(|item| equal(wanted, item, Numbers::Json))
+                }
+                _ => false,
+            }),
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Equals(a), Self::Equals(b)) | (Self::Contains(a), Self::Contains(b)) => {
+                equal(a, b, Numbers::Json)
+            }
+            (Self::Not(a), Self::Not(b)) => a.is(b),
+            (Self::Regex(a), Self::Regex(b)) => a.source() == b.source(),
+            (Self::OneOf(a), Self::OneOf(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, Numbers::Json))
+            }
+            (Self::Range(a), Self::Range(b)) => (a.min, a.max) == (b.min, b.max),
+            (Self::Kind(a), Self::Kind(b)) => a == b,
+            (Self::Schema { source: a, .. }, Self::Schema { source: b, .. }) => a == b,
+            (Self::Present(a), Self::Present(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// Is a pattern found in a text?
+pub(super) fn found(pattern: &Pattern, text: &str) -> Truth {
+    match pattern.is_match(text) {
+        Ok(found) => Truth::of(found),
+        Err(_) => Truth::Unknown(Lack::Pattern),
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, test) in self.tests.iter().enumerate() {
+            if n > 0 {
+                f.write_str(" and ")?;
+            }
+            write!(f, "{test}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Equals(value) => write!(f, "= {}", shown(value)),
+            Self::Not(inner) => write!(f, "not ({inner})"),
+            Self::Regex(pattern) => write!(f, "matching /{pattern}/"),
+            Self::OneOf(values) => {
+                let values: Vec<String> = values.iter().take(5).map(shown).collect();
+                write!(f, "one of {}", values.join(", "))
+            }
+            Self::Range(Range { min: Some(min), max: Some(max) }) => {
+                write!(f, "between {min} and {max}")
+            }
+            Self::Range(Range { min: Some(min), .. }) => write!(f, "at least {min}"),
+            Self::Range(Range { max, .. }) => write!(f, "at most {}", max.unwrap_or_default()),
+            Self::Kind(kind) => f.write_str(kind.word()),
+            Self::Schema { .. } => f.write_str("fitting its schema"),
+            Self::Contains(value) => write!(f, "containing {}", shown(value)),
+            Self::Present(true) => f.write_str("there"),
+            Self::Present(false) => f.write_str("not there"),
+        }
+    }
+}

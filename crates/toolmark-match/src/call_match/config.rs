@@ -1,0 +1,461 @@
+//! How a call is written down in a configuration: a name, or a map.
+
+use super::args::ArgsMatch;
+use super::condition::{Conditions, compile_all};
+use super::name::NamePattern;
+use super::path::KeyPath;
+use super::{ArgsRule, CallPattern, Expected, Position, ResultRule};
+use crate::Building;
+use crate::units::Duration;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+use toolmark_config::{Node, Problem, Span, Spanned};
+use toolmark_trace::Status;
+
+/// Makes a type that is written as text or as a map of `$fields`.
+#[macro_export]
+macro_rules! text_or_map {
+    ($(#[$doc:meta])* $vis:vis $name:ident, $title:literal, $fields:ty, $text:ident => $from_text:expr, $words:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone)]
+        $vis struct $name($vis $fields);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Either;
+                impl<'de> Visitor<'de> for Either {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($words)
+                    }
+                    fn visit_str<E: Error>(self, $text: &str) -> Result<$name, E> {
+                        Ok($name($from_text))
+                    }
+                    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<$name, A::Error> {
+                        <$fields>::deserialize(MapAccessDeserializer::new(map)).map($name)
+                    }
+                }
+                deserializer.deserialize_any(Either)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                $title.into()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "anyOf": [
+                        { "type": "string", "description": $words },
+                        generator.subschema_for::<$fields>(),
+                    ]
+                })
+            }
+        }
+    };
+}
+
+/// A regular expression for names.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct NameFields {
+    /// A regular expression that is found in the name.
+    regex: Spanned<String>,
+    /// The name as text, where it is no regular expression.
+    #[serde(skip)]
+    word: Option<String>,
+}
+
+text_or_map!(
+    /// The name of a tool: exactly this one; with `*` or `?` a glob; between
+    /// slashes a regular expression.
+    pub Name, "ToolName", NameFields,
+    text => name_of(text).0,
+    "the name of a tool, a glob with * or ?, or a /regular expression/"
+);
+
+fn regex_between_slashes(text: &str) -> Option<&str> {
+    text.strip_prefix('/')?.strip_suffix('/').filter(|regex| !regex.is_empty())
+}
+
+impl Name {
+    /// Ready to be asked.
+    pub fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<NamePattern> {
+        match &self.0.word {
+            Some(word) if word.trim().is_empty() => {
+                building.reject(span, "empty-name", "the name of a tool is empty");
+                None
+            }
+            Some(word) => Some(NamePattern::word(word)),
+            None => {
+                let known = self.0.regex.span.known().unwrap_or(span);
+                let source = Spanned { value: self.0.regex.value.clone(), span: known };
+                let pattern = building.pattern(&source)?;
+                if pattern.matches_everything() {
+                    let message = format!("/{pattern}/ matches every name");
+                    let problem = Problem::warning("matches-everything", message).at(known);
+                    building.problems.push(problem.help("for any tool write \"*\""));
+                }
+                Some(NamePattern::Regex(pattern))
+            }
+        }
+    }
+}
+
+/// What must have come back.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct ResultFields {
+    /// A regular expression that is found in the text of the result.
+    #[serde(default)]
+    regex: Option<Spanned<String>>,
+    /// Conditions on values inside a result that is JSON, by their place.
+    #[serde(default, rename = "where")]
+    conditions: Option<Spanned<Conditions>>,
+}
+
+text_or_map!(
+    /// What must have come back: a regular expression, or a map.
+    pub ResultConfig, "ResultCondition", ResultFields,
+    text => ResultFields { regex: Some(text.to_owned().into()), conditions: None },
+    "a regular expression that is found in the text of the result"
+);
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StatusWord {
+    /// The source says or implies that it worked.
+    Succeeded,
+    /// The tool reported an error.
+    Failed,
+    /// A person, a hook or a policy refused it.
+    Denied,
+    /// It was started and cut off.
+    Interrupted,
+    /// The trace has no result for it.
+    Unanswered,
+    /// Nothing says whether it failed.
+    Unknown,
+    /// However it ended.
+    Any,
+}
+
+impl StatusWord {
+    fn status(self) -> Option<Status> {
+        Some(match self {
+            Self::Succeeded => Status::Succeeded,
+            Self::Failed => Status::Failed,
+            Self::Denied => Status::Denied,
+            Self::Interrupted => Status::Interrupted,
+            Self::Unanswered => Status::Unanswered,
+            Self::Unknown => Status::Unknown,
+            Self::Any => return None,
+        })
+    }
+}
+
+/// One status, or several of which one must hold.
+#[derive(Debug, Clone)]
+pub struct StatusConfig(Vec<StatusWord>);
+
+impl<'de> Deserialize<'de> for StatusConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = StatusConfig;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a status or a list of them")
+            }
+            fn visit_str<E: Error>(self, word: &str) -> Result<StatusConfig, E> {
+                let word = StatusWord::deserialize(serde::de::value::StrDeserializer::new(word))?;
+                Ok(StatusConfig(vec![word]))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<StatusConfig, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(StatusConfig)
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl JsonSchema for StatusConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "StatusCondition".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let word = generator.subschema_for::<StatusWord>();
+        json_schema!({ "anyOf": [word.clone(), { "type": "array", "items": word, "minItems": 1 }] })
+    }
+}
+
+/// How long a call may take.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+pub struct DurationFields {
+    /// The longest it may take: `500ms`, `30s`, `2m`.
+    max: Duration,
+}
+
+/// Makes a type of the fields that describe a call, and more of its own.
+#[macro_export]
+macro_rules! call_fields {
+    (
+        $(#[$doc:meta])* $vis:vis $name:ident { tool: $tool:ty, $($(#[$meta:meta])* $field:ident: $type:ty,)* }
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Deserialize, JsonSchema)]
+        $vis struct $name {
+            /// The name of the tool (`name` is the same): exactly this one; with
+            /// `*` or `?` a glob; between slashes, or as `{regex: …}`, a regular
+            /// expression.
+            #[serde(alias = "name")]
+            $vis tool: $tool,
+            /// Arguments with the values they must have.
+            #[serde(default)]
+            $vis args: Option<Spanned<Node>>,
+            /// How `args` are compared: `contains` (the call may have more),
+            /// `exact`, `within` (the call may have fewer) or `ignore`.
+            #[serde(default)]
+            $vis args_match: Option<Spanned<ArgsMatch>>,
+            /// Places in the arguments that are not compared: ids, timestamps.
+            #[serde(default)]
+            $vis ignore: Option<Spanned<Vec<Spanned<String>>>>,
+            /// Conditions on arguments, by their place: `a.b[0].c`.
+            #[serde(default, rename = "where")]
+            $vis conditions: Option<Spanned<Conditions>>,
+            /// What must have come back.
+            #[serde(default)]
+            $vis result: Option<ResultConfig>,
+            /// How the call must have ended. Where nothing is said, failed,
+            /// denied, interrupted and unanswered calls do not count as done.
+            #[serde(default)]
+            $vis status: Option<Spanned<StatusConfig>>,
+            /// How long the call may have taken.
+            #[serde(default)]
+            $vis duration: Option<DurationFields>,
+            /// The step (model response) it must belong to, from 0.
+            #[serde(default)]
+            $vis at_step: Option<u32>,
+            /// The step it must come before, from 0.
+            #[serde(default)]
+            $vis before_step: Option<u32>,
+            /// No call may come before it.
+            #[serde(default)]
+            $vis first: bool,
+            /// No call may come after it.
+            #[serde(default)]
+            $vis last: bool,
+            $($(#[$meta])* $vis $field: $type,)*
+        }
+
+        impl $name {
+            /// What it says about the call, of this tool.
+            #[must_use]
+            $vis fn call<'c>(&'c self, tool: &'c Spanned<Name>) -> Described<'c> {
+                Described {
+                    tool,
+                    args: self.args.as_ref(),
+                    args_match: self.args_match.as_ref(),
+                    ignore: self.ignore.as_ref(),
+                    conditions: self.conditions.as_ref(),
+                    result: self.result.as_ref(),
+                    status: self.status.as_ref(),
+                    duration: self.duration,
+                    at_step: self.at_step,
+                    before_step: self.before_step,
+                    first: self.first,
+                    last: self.last,
+                }
+            }
+
+            /// Of which only the tool is said.
+            #[must_use]
+            $vis fn named(tool: $tool) -> Self {
+                Self {
+                    tool,
+                    args: None,
+                    args_match: None,
+                    ignore: None,
+                    conditions: None,
+                    result: None,
+                    status: None,
+                    duration: None,
+                    at_step: None,
+                    before_step: None,
+                    first: false,
+                    last: false,
+                    $($field: Default::default(),)*
+                }
+            }
+        }
+    };
+}
+call_fields! {
+    /// One call.
+    pub CallFields { tool: Spanned<Name>, }
+}
+
+/// What a configuration says about a call.
+#[derive(Clone, Copy)]
+pub struct Described<'c> {
+    /// Tool name.
+    pub tool: &'c Spanned<Name>,
+    /// Expected arguments.
+    pub args: Option<&'c Spanned<Node>>,
+    /// How arguments are compared.
+    pub args_match: Option<&'c Spanned<ArgsMatch>>,
+    /// Argument paths that are not compared.
+    pub ignore: Option<&'c Spanned<Vec<Spanned<String>>>>,
+    /// Conditions on argument paths.
+    pub conditions: Option<&'c Spanned<Conditions>>,
+    /// Expected result.
+    pub result: Option<&'c ResultConfig>,
+    /// Expected status.
+    pub status: Option<&'c Spanned<StatusConfig>>,
+    /// Allowed duration.
+    pub duration: Option<DurationFields>,
+    /// Step that the call must belong to.
+    pub at_step: Option<u32>,
+    /// Step that the call must precede.
+    pub before_step: Option<u32>,
+    /// Whether no call may precede it.
+    pub first: bool,
+    /// Whether no call may follow it.
+    pub last: bool,
+}
+
+impl Described<'_> {
+    /// Ready to be asked; what is wrong with it goes to the problems. `span` is
+    /// the place of the whole.
+    pub fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<CallPattern> {
+        let span = self.tool.span.known().unwrap_or(span);
+        let name = self.tool.compile(span, building);
+        let args = self.compile_args(building);
+        let conditions = match self.conditions {
+            None => Some(Vec::new()),
+            Some(config) => compile_all(config, config.span, building),
+        };
+        let result = match self.result {
+            None => Some(None),
+            Some(config) => config.compile(span, building).map(Some),
+        };
+        let status = self.compile_status(building);
+        let positions = [
+            self.at_step.map(Position::AtStep),
+            self.before_step.map(Position::BeforeStep),
+            self.first.then_some(Position::First),
+            self.last.then_some(Position::Last),
+        ];
+        if self.before_step == Some(0) {
+            let message = "no call comes before the first step (before_step: 0)";
+            building.reject(span, "empty-range", message);
+            return None;
+        }
+        Some(CallPattern::new(
+            name?,
+            args?,
+            conditions?,
+            result?,
+            status?,
+            self.duration.map(|duration| duration.max.millis),
+            positions.into_iter().flatten().collect(),
+        ))
+    }
+
+    fn compile_args(&self, building: &mut Building<'_>) -> Option<ArgsRule> {
+        let how = self.args_match.map(|how| how.value).unwrap_or_default();
+        let mut ignore = Vec::new();
+        let mut is_good = true;
+        for place in self.ignore.iter().flat_map(|places| &places.value) {
+            match KeyPath::parse(place) {
+                Ok(path) => ignore.push(path),
+                Err(error) => {
+                    let message = format!("not a key path: {error}");
+                    building.reject(place.span, "invalid-key-path", message);
+                    is_good = false;
+                }
+            }
+        }
+        let nothing = |building: &mut Building<'_>, span: Span, key: &str| {
+            let message = format!("`{key}` needs `args` to compare");
+            let problem = Problem::warning("no-arguments", message).at(span);
+            building.problems.push(problem.help("give `args`, or leave it out"));
+        };
+        match (self.args, self.args_match, self.ignore) {
+            (None, Some(how), _) if how.value != ArgsMatch::Ignore => {
+                nothing(building, how.span, "args_match");
+            }
+            (None, None, Some(ignore)) => nothing(building, ignore.span, "ignore"),
+            (Some(args), Some(how), _) if how.value == ArgsMatch::Ignore => {
+                let message = "these arguments are not compared: `args_match` is `ignore`";
+                building
+                    .problems
+                    .push(Problem::warning("ignored-arguments", message).at(args.span));
+            }
+            _ => {}
+        }
+        let expected = self.args.map(|args| Expected::new(args.value.clone()));
+        is_good.then_some(ArgsRule { expected, how, ignore })
+    }
+
+    fn compile_status(&self, building: &mut Building<'_>) -> Option<Option<Vec<Status>>> {
+        let Some(status) = self.status else { return Some(None) };
+        if status.0.is_empty() {
+            building.reject(
+                status.span,
+                "empty-list",
+                "the list is empty: add a status, or remove the key",
+            );
+            return None;
+        }
+        let all = || Status::ALL.to_vec();
+        let words: Option<Vec<Status>> = status.0.iter().map(|word| word.status()).collect();
+        Some(Some(words.unwrap_or_else(all)))
+    }
+}
+
+impl ResultConfig {
+    fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<ResultRule> {
+        let regex = match &self.0.regex {
+            None => Some(None),
+            Some(regex) => building.pattern(regex).map(Some),
+        };
+        if let Some(Some(pattern)) = &regex
+            && pattern.matches_everything()
+        {
+            let message = format!("/{pattern}/ matches every result");
+            let problem = Problem::warning("matches-everything", message).at(span);
+            building.problems.push(problem);
+        }
+        let conditions = match &self.0.conditions {
+            None => Some(Vec::new()),
+            Some(config) => compile_all(config, config.span, building),
+        };
+        let (regex, conditions) = (regex?, conditions?);
+        if regex.is_none() && conditions.is_empty() {
+            building.reject(span, "empty-condition", "the condition on the result is empty");
+            return None;
+        }
+        Some(ResultRule { regex, conditions })
+    }
+}
+
+text_or_map!(
+    /// A call: the name of a tool, or a map.
+    pub CallConfig, "Call", CallFields,
+    text => CallFields::named(Spanned::from(name_of(text))),
+    "the name of a tool, a glob with * or ?, or a /regular expression/"
+);
+
+/// The name that a text stands for.
+#[must_use]
+pub fn name_of(text: &str) -> Name {
+    Name(match regex_between_slashes(text) {
+        Some(regex) => NameFields { regex: regex.to_owned().into(), word: None },
+        None => NameFields { regex: Spanned::default(), word: Some(text.to_owned()) },
+    })
+}

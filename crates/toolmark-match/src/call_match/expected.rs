@@ -1,0 +1,562 @@
+//! Expected arguments, and a comparison that builds no tree of those found.
+//!
+//! Most calls are compared with one expectation, and most of the cost would be
+//! a JSON value on either side that nobody looks at again. [`Expected`] keeps
+//! what the spec says as the spec's tree or, of a file of JSON lines, as its text; it
+//! makes a tree or a JSON value of it when an explanation needs one, and compares with
+//! the text of a call in place.
+
+use super::args::ArgsMatch;
+use serde_json::Value;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use toolmark_config::plain::{Keys, Plain};
+use toolmark_config::{Entry, Kind, Node, json};
+use toolmark_scan::{Kind as Scanned, Scanner, Value as Found};
+
+/// The arguments a spec asks for.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    written: Option<Written>,
+    node: OnceLock<Box<Node>>,
+    value: OnceLock<Box<Value>>,
+}
+
+/// A plain object, as [`Plain`] reads it, in a text.
+#[derive(Debug, Clone)]
+struct Written {
+    text: Arc<str>,
+    range: Range<u32>,
+    /// Where its keys are in the text.
+    keys: KeySpans,
+}
+
+/// Where keys are in a text.
+pub type KeySpans = SmallVec<[Range<u32>; 4]>;
+
+impl Written {
+    fn object(&self) -> &str {
+        let Range { start, end } = self.range;
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        let Range { start, end } = self.range;
+        self.text.as_bytes().get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Is the first thing in which an object differs from this one the text of an
+    /// argument? Then it is not what is expected, however it is compared. False also
+    /// where that takes a closer look.
+    fn has_other_text(&self, found: &str) -> bool {
+        let (bytes, other) = (self.bytes(), found.as_bytes());
+        let same = common_prefix(bytes, other);
+        // Escapes may stand for what is expected.
+        if !matches!((bytes.get(same), other.get(same)), (Some(_), Some(byte)) if *byte != b'\\') {
+            return false;
+        }
+        let start = self.range.start as usize;
+        let places = self.keys.iter().map(|key| (key.start as usize, key.end as usize));
+        let places =
+            places.map(|(from, to)| (from.saturating_sub(start), to.saturating_sub(start)));
+        // A key ends with a quote, and a colon and the quote of a text follow it.
+        let Some((from, to)) = places.take_while(|(_, to)| to + 3 <= same).last() else {
+            return false;
+        };
+        let is_text = bytes.get(to + 1..to + 3) == Some(b":\"");
+        let inside = bytes.get(to + 3..same).unwrap_or_default();
+        let (key, rest) = (bytes.get(from..to), other.get(same..));
+        // Another value of the same key might follow, and be written with escapes.
+        let is_only = key.zip(rest).is_some_and(|(key, rest)| {
+            // Mostly the rest has no byte that would have to be looked at.
+            key.first().is_some_and(|first| memchr::memchr2(*first, b'\\', rest).is_none())
+                || (!holds(rest, key) && memchr::memchr(b'\\', rest).is_none())
+        });
+        is_text && !inside.contains(&b'"') && is_only
+    }
+}
+
+impl Expected {
+    /// What the spec says.
+    #[must_use]
+    pub fn new(node: Node) -> Self {
+        let node = OnceLock::from(Box::new(node));
+        Self { written: None, node, value: OnceLock::new() }
+    }
+
+    /// The object at this place of a text, which [`Plain`] has gone over.
+    pub fn written(text: &Arc<str>, range: Range<u32>, keys: KeySpans) -> Self {
+        let written = Some(Written { text: Arc::clone(text), range, keys });
+        Self { written, node: OnceLock::new(), value: OnceLock::new() }
+    }
+
+    /// As JSON.
+    pub fn value(&self) -> &Value {
+        self.value.get_or_init(|| {
+            let written = self.written.as_ref().map(Written::object);
+            // To the tree, -0 is 0.
+            let plain = written.filter(|object| !object.contains("-0"));
+            let value = plain.and_then(|object| serde_json::from_str(object).ok());
+            Box::new(value.unwrap_or_else(|| self.node().to_json()))
+        })
+    }
+
+    /// As the spec has it.
+    fn node(&self) -> &Node {
+        self.node.get_or_init(|| {
+            let object = self.written.as_ref().map_or("", Written::object);
+            // What is plain has a tree.
+            let node = json::tree(object);
+            Box::new(node.unwrap_or_else(|| Kind::Null.into()))
+        })
+    }
+
+    /// Shows the names of the arguments, where they are an object.
+    pub(super) fn each_key<'s>(&'s self, see: &mut dyn FnMut(&'s str)) {
+        match &self.written {
+            Some(Written { text, keys, .. }) => {
+                let key = |span: &Range<u32>| text.get(span.start as usize..span.end as usize);
+                keys.iter().for_each(|span| see(key(span).unwrap_or_default()));
+            }
+            None => self.node().entries().for_each(|entry| see(entry.key.as_str())),
+        }
+    }
+
+    /// Is the JSON object in `text` what is expected? `None` where only a tree
+    /// can tell: text that is not such JSON, keys that come twice, numbers JSON
+    /// does not have.
+    pub(super) fn is_met(
+        &self,
+        how: ArgsMatch,
+        text: &str,
+        scanner: &RefCell<Scanner>,
+    ) -> Option<bool> {
+        if !text.starts_with('{') {
+            return None;
+        }
+        let mut cursor = Cursor { text, at: 0 };
+        let is_met = match &self.written {
+            // Written alike, it is the same: nothing in a plain text is in doubt.
+            Some(written) if written.bytes() == text.as_bytes() => return Some(true),
+            Some(written) if written.has_other_text(text) => return Some(false),
+            Some(written) => cursor.like(&mut Plain::part(written.object()), how),
+            None => cursor.compare(self.node(), how),
+        };
+        if let Some(is_met) = is_met
+            && (!is_met || cursor.at == text.len())
+        {
+            return Some(is_met);
+        }
+        let mut scanner = scanner.borrow_mut();
+        let doc = scanner.parse(text).ok()?;
+        compare(self.node(), doc.root(), how)
+    }
+}
+
+/// Reads JSON and compares it on the way. It knows the plain cases, which are
+/// nearly all, and leaves the rest (`None`) to those who read everything first.
+struct Cursor<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    #[inline]
+    fn peek(&mut self) -> Option<u8> {
+        let bytes = self.text.as_bytes();
+        loop {
+            match *bytes.get(self.at)? {
+                byte if byte > b' ' => return Some(byte),
+                b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    /// The inside of a string without escapes.
+    fn string(&mut self) -> Option<&'t str> {
+        self.take(b'"')?;
+        let (bytes, start) = (self.text.as_bytes(), self.at);
+        let end = quote_or_slash(bytes, start)?;
+        self.at = end + 1;
+        self.text.get(start..end).filter(|_| bytes.get(end) == Some(&b'"'))
+    }
+
+    fn word(&mut self) -> &'t str {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let ends = |b: &u8| !b.is_ascii_alphanumeric() && !matches!(b, b'-' | b'+' | b'.');
+        let end = rest.as_bytes().iter().position(ends).unwrap_or(rest.len());
+        self.at += end;
+        rest.get(..end).unwrap_or_default()
+    }
+
+    /// Recurses no deeper than the tree of a spec, whose depth is bounded.
+    fn compare(&mut self, expected: &Node, how: ArgsMatch) -> Option<bool> {
+        Some(match (&expected.kind, self.peek()?) {
+            (Kind::Map(entries), b'{') => return self.fields(entries, how),
+            (Kind::List(items), b'[') => return self.items(items, how),
+            (Kind::Text(text), b'"') => self.string()? == text,
+            (Kind::Int(number), b'-' | b'0'..=b'9') => {
+                let word = self.word();
+                let digits = word.strip_prefix('-').unwrap_or(word);
+                let is_whole = digits.bytes().all(|b| b.is_ascii_digit())
+                    && (digits.len() == 1 || !digits.starts_with('0'));
+                if !is_whole {
+                    return None;
+                }
+                word.parse::<i64>().ok()? == *number
+            }
+            (Kind::Bool(true), b't') => self.word() == "true",
+            (Kind::Bool(false), b'f') => self.word() == "false",
+            (Kind::Null, b'n') => self.word() == "null",
+            (Kind::UInt(_) | Kind::Float(_), _) => return None,
+            // What stands here is of another kind, or no JSON.
+            _ => false,
+        })
+    }
+
+    /// The same with what is expected as text, which is nested no deeper than
+    /// [`Plain`] goes.
+    fn like(&mut self, expected: &mut Plain<'_, '_>, how: ArgsMatch) -> Option<bool> {
+        Some(match (expected.peek()?, self.peek()?) {
+            (b'{', b'{') => return self.like_fields(expected, how),
+            (b'[', b'[') => return self.like_items(expected, how),
+            (b'"', b'"') => expected.string()? == self.string()?,
+            (b'-' | b'0'..=b'9', b'-' | b'0'..=b'9') => {
+                let (wanted, found) = (expected.number()?, self.word());
+                if wanted != found && !(is_whole(wanted) && is_whole(found)) {
+                    return None;
+                }
+                wanted == found
+            }
+            (wanted @ (b't' | b'f' | b'n'), found) if wanted == found => {
+                expected.skip()?;
+                matches!(self.word(), "true" | "false" | "null")
+            }
+            // What stands here is of another kind, or no JSON.
+            _ => false,
+        })
+    }
+
+    fn like_items(&mut self, expected: &mut Plain<'_, '_>, how: ArgsMatch) -> Option<bool> {
+        expected.take(b'[')?;
+        self.take(b'[')?;
+        let mut items = 0;
+        while expected.item(items)? {
+            match self.peek()? {
+                b']' => return Some(false),
+                b',' if items > 0 => self.at += 1,
+                _ if items > 0 => return None,
+                _ => {}
+            }
+            if !self.like(expected, how)? {
+                return Some(false);
+            }
+            items += 1;
+        }
+        match self.peek()? {
+            b']' => {
+                self.at += 1;
+                Some(true)
+            }
+            b',' => Some(false),
+            _ if items == 0 => Some(false),
+            _ => None,
+        }
+    }
+
+    fn like_fields(&mut self, expected: &mut Plain<'_, '_>, how: ArgsMatch) -> Option<bool> {
+        expected.take(b'{')?;
+        self.take(b'{')?;
+        let mut keys = Keys::default();
+        let mut next = 0;
+        while let Some(key) = expected.key(&mut keys)? {
+            match self.peek()? {
+                b'}' => {
+                    self.at += 1;
+                    return Some(how == ArgsMatch::Within);
+                }
+                b',' if next > 0 => self.at += 1,
+                _ if next > 0 => return None,
+                _ => {}
+            }
+            if self.string()?.as_bytes() != key {
+                return None;
+            }
+            self.take(b':')?;
+            // Another value of the same key might follow.
+            if !self.like(expected, how)? {
+                let rest = self.text.as_bytes().get(self.at..)?;
+                let again = holds(rest, key);
+                return if again { None } else { Some(false) };
+            }
+            next += 1;
+        }
+        self.take(b'}')?;
+        Some(true)
+    }
+
+    fn items(&mut self, items: &[Node], how: ArgsMatch) -> Option<bool> {
+        self.take(b'[')?;
+        for (n, item) in items.iter().enumerate() {
+            match self.peek()? {
+                b']' => return Some(false),
+                b',' if n > 0 => self.at += 1,
+                _ if n > 0 => return None,
+                _ => {}
+            }
+            if !self.compare(item, how)? {
+                return Some(false);
+            }
+        }
+        match self.peek()? {
+            b']' => {
+                self.at += 1;
+                Some(true)
+            }
+            b',' => Some(false),
+            _ if items.is_empty() => Some(false),
+            _ => None,
+        }
+    }
+
+    fn fields(&mut self, entries: &[Entry], how: ArgsMatch) -> Option<bool> {
+        self.take(b'{')?;
+        // Keys mostly stand in the order they were written down in.
+        let mut next = 0;
+        for entry in entries {
+            match self.peek()? {
+                b'}' => break,
+                b',' if next > 0 => self.at += 1,
+                _ if next > 0 => return None,
+                _ => {}
+            }
+            if self.string()? != entry.key {
+                return None;
+            }
+            self.take(b':')?;
+            // Another value of the same key might follow.
+            if !self.compare(&entry.value, how)? {
+                let again = self.text.get(self.at..)?.contains(entry.key.as_str());
+                return if again { None } else { Some(false) };
+            }
+            next += 1;
+        }
+        self.take(b'}')?;
+        Some(how == ArgsMatch::Within || next == entries.len())
+    }
+}
+
+/// Where the first quote or backslash is, from `at` on. Arguments are short: eight
+/// bytes at a time are enough.
+#[inline]
+fn quote_or_slash(bytes: &[u8], mut at: usize) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    // A borrow may mark bytes behind the first only.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
+    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*eight);
+        let found = zeros(word ^ (ONES * b'"' as u64)) | zeros(word ^ (ONES * b'\\' as u64));
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    let rest = bytes.get(at..)?;
+    Some(at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?)
+}
+
+/// How many bytes both begin with.
+fn common_prefix(one: &[u8], other: &[u8]) -> usize {
+    let (ones, others) = (one.as_chunks::<8>().0, other.as_chunks::<8>().0);
+    let whole = ones.iter().zip(others).take_while(|(one, other)| one == other).count() * 8;
+    let rest = one.iter().zip(other).skip(whole);
+    whole + rest.take_while(|(one, other)| one == other).count()
+}
+
+/// Does a short text hold a word?
+fn holds(text: &[u8], word: &[u8]) -> bool {
+    let Some(first) = word.first() else { return true };
+    let mut starts = memchr::memchr_iter(*first, text);
+    starts.any(|at| text.get(at..).is_some_and(|rest| rest.starts_with(word)))
+}
+
+/// Is this a whole number as everybody writes it, so that another one is another number?
+fn is_whole(word: &str) -> bool {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let is_plain = digits.len() == 1 || !digits.starts_with('0');
+    is_plain
+        && (1..=18).contains(&digits.len())
+        && word != "-0"
+        && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Recurses no deeper than the tree of a spec, whose depth is bounded.
+fn compare(expected: &Node, found: Found<'_>, how: ArgsMatch) -> Option<bool> {
+    Some(match (&expected.kind, found.kind()) {
+        (Kind::Map(entries), Scanned::Object) => return fields(entries, found, how),
+        (Kind::List(items), Scanned::Array) => {
+            let mut rest = found.items();
+            for item in items {
+                let Some(found) = rest.next() else { return Some(false) };
+                if !compare(item, found, how)? {
+                    return Some(false);
+                }
+            }
+            rest.next().is_none()
+        }
+        (Kind::Text(text), Scanned::String) => found.is(text),
+        (Kind::Float(number), Scanned::Number | Scanned::Null) if !number.is_finite() => {
+            return None;
+        }
+        (Kind::Int(_) | Kind::UInt(_) | Kind::Float(_), Scanned::Number) => {
+            return is_number(expected, found);
+        }
+        (Kind::Null, Scanned::Null)
+        | (Kind::Bool(true), Scanned::True)
+        | (Kind::Bool(false), Scanned::False) => true,
+        _ => false,
+    })
+}
+
+/// Whole numbers compare exactly, others as 64-bit floats.
+fn is_number(expected: &Node, found: Found<'_>) -> Option<bool> {
+    let raw = found.raw();
+    if !raw.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E')) {
+        return None;
+    }
+    Some(match (&expected.kind, raw.parse::<i64>(), raw.parse::<u64>()) {
+        (Kind::Int(number), Ok(found), _) => *number == found,
+        (Kind::UInt(number), _, Ok(found)) => *number == found,
+        (Kind::Int(_), _, Ok(_)) | (Kind::UInt(_), Ok(_), _) => false,
+        _ => expected.as_f64()? == raw.parse::<f64>().ok()?,
+    })
+}
+
+fn fields(entries: &[Entry], found: Found<'_>, how: ArgsMatch) -> Option<bool> {
+    if entries.len() > 64 {
+        return None;
+    }
+    let mut seen = 0_u64;
+    for (key, value) in found.fields() {
+        let Some(at) = entries.iter().position(|entry| key.is(&entry.key)) else {
+            match how {
+                ArgsMatch::Contains => continue,
+                _ => return Some(false),
+            }
+        };
+        if seen & (1 << at) != 0 {
+            return None;
+        }
+        seen |= 1 << at;
+        if !compare(&entries[at].value, value, how)? {
+            let again = found.fields().filter(|(key, _)| key.is(&entries[at].key)).count() > 1;
+            return if again { None } else { Some(false) };
+        }
+    }
+    Some(how == ArgsMatch::Within || seen.count_ones() as usize == entries.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args::Comparison;
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+    use toolmark_config::plain::PlainText;
+
+    impl Expected {
+        fn keys(&self) -> Vec<&str> {
+            let mut all = Vec::new();
+            self.each_key(&mut |key| all.push(key));
+            all
+        }
+    }
+
+    fn quick(expected: &Value, text: &str, how: ArgsMatch) -> Option<bool> {
+        let tree = Expected::new(Node::from_json(expected).unwrap());
+        let met = tree.is_met(how, text, &RefCell::default());
+        // What is written plainly is compared as text, with the same answer.
+        let written: Arc<str> = expected.to_string().into();
+        if PlainText::new(&written).is_some_and(|text| text.start().skip().is_some()) {
+            let mut keys = KeySpans::new();
+            let add = |key: Range<usize>| keys.push(key.start as u32..key.end as u32);
+            Plain::part(&written).skip_object(add).unwrap();
+            let same = Expected::written(&written, 0..written.len() as u32, keys);
+            assert_eq!(same.value(), expected);
+            assert_eq!(same.keys(), tree.keys());
+            let quick = same.is_met(how, text, &RefCell::default());
+            // Only a text that is the same word by word is told without a doubt.
+            assert!(quick == met || *text == *written, "{expected} {text} {how:?}");
+        }
+        met
+    }
+
+    #[test]
+    fn what_only_a_tree_can_tell() {
+        let one = json!({"a": 1});
+        for text in ["", "x", "[1]", r#"{"a":2,"a":1}"#, r#"{"a":1,"a":2}"#, r#"{"a":NaN}"#] {
+            assert_eq!(quick(&one, text, ArgsMatch::Exact), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_escapes() {
+        for (expected, text, want) in [
+            (json!({"a": 1}), r#"{"a":1.0}"#, true),
+            (json!({"a": 1.0}), r#"{"a":1}"#, true),
+            (json!({"a": 1}), r#"{"a":10e-1}"#, true),
+            (json!({"a": 0}), r#"{"a":-0}"#, true),
+            (json!({"a": 1}), r#"{"a":true}"#, false),
+            (json!({"a": 9_007_199_254_740_993_i64}), r#"{"a":9007199254740992}"#, false),
+            (json!({"a": u64::MAX}), r#"{"a":18446744073709551615}"#, true),
+            (json!({"a": u64::MAX}), r#"{"a":-1}"#, false),
+            (json!({"é": "\n"}), r#"{"\u00e9":"\n"}"#, true),
+            (json!({"a": null}), r#"{"a":null}"#, true),
+            (json!({"a": null}), "{}", false),
+            (json!({}), "{ }", true),
+        ] {
+            assert_eq!(quick(&expected, text, ArgsMatch::Exact), Some(want), "{expected} {text}");
+        }
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(json!(null)),
+            Just(json!(true)),
+            prop::sample::select(vec![json!(0), json!(-0.0), json!(1), json!(1.0), json!(2.5)]),
+            prop::sample::select(vec![json!("a"), json!("1"), json!("")]),
+        ];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+                prop::collection::vec(("[ab]", inner), 0..3)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_says_what_the_trees_say(
+            a in value(),
+            b in value(),
+            how in prop::sample::select(vec![
+                ArgsMatch::Contains, ArgsMatch::Exact, ArgsMatch::Within,
+            ]),
+        ) {
+            let (a, b) = (json!({"k": a}), json!({"k": b}));
+            let slow = Comparison { how, ignore: &[] }.holds(&a, &b);
+            prop_assert_eq!(quick(&a, &b.to_string(), how), Some(slow));
+            prop_assert_eq!(quick(&a, &a.to_string(), how), Some(true));
+        }
+    }
+}

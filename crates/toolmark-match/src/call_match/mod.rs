@@ -1,0 +1,524 @@
+//! One call against what is expected of it.
+//!
+//! A [`CallPattern`] is a predicate on a call: its tool, arguments, result,
+//! status, duration and position. Its answer is three-valued ([`Truth`]): what
+//! the trace does not record makes it unknown, never false. A [`CallTable`]
+//! holds the calls of a view, and [`fits()`] lays many patterns against all of
+//! them at once. The configuration of a call is [`config::CallConfig`].
+
+mod args;
+mod condition;
+pub mod config;
+mod expected;
+mod fits;
+mod name;
+mod path;
+mod schema;
+mod table;
+#[cfg(test)]
+mod tests;
+mod truth;
+
+pub use args::{ArgsMatch, Difference, shown};
+pub use condition::{Condition, Conditions, Operators};
+pub use expected::Expected;
+pub use expected::KeySpans;
+pub use fits::{Fits, fits};
+pub use name::{Fitting, NamePattern, Names, Prefixes};
+pub use path::{KeyPath, Step as PathStep, written as written_path};
+pub use schema::{CompiledSchema, SchemaCompiler, compile_schema};
+pub use table::{Agents, CallTable, Made, Parallel, has_batches};
+pub use truth::{Lack, Truth};
+
+use args::Comparison;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+use std::fmt::Write as _;
+use toolmark_outcome::{Numbers, equal};
+use toolmark_pattern::Pattern;
+use toolmark_trace::{Call, Fact, Status};
+
+/// What the arguments of a call must be.
+#[derive(Debug, Clone, Default)]
+pub struct ArgsRule {
+    /// The expected values, where there are any.
+    pub expected: Option<Expected>,
+    /// How they are compared.
+    pub how: ArgsMatch,
+    /// Places that are not compared.
+    pub ignore: Vec<KeyPath>,
+}
+
+/// What a call must have given back.
+#[derive(Debug, Clone)]
+pub struct ResultRule {
+    /// Found in its text.
+    pub regex: Option<Pattern>,
+    /// Conditions on values in it.
+    pub conditions: Vec<(KeyPath, Condition)>,
+}
+
+/// Where a call must stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// In this step.
+    AtStep(u32),
+    /// Before this step.
+    BeforeStep(u32),
+    /// Before all others.
+    First,
+    /// After all others.
+    Last,
+}
+
+/// What is expected of one call.
+#[derive(Debug, Clone)]
+pub struct CallPattern {
+    name: NamePattern,
+    args: ArgsRule,
+    /// Most patterns have nothing of it.
+    more: Option<Box<MoreRules>>,
+}
+
+/// What may be expected of a call besides its name and values of its arguments.
+#[derive(Debug, Clone, Default)]
+struct MoreRules {
+    conditions: Vec<(KeyPath, Condition)>,
+    result: Option<ResultRule>,
+    status: Option<Vec<Status>>,
+    max_millis: Option<f64>,
+    positions: Vec<Position>,
+}
+
+impl MoreRules {
+    fn is_empty(&self) -> bool {
+        self.conditions.is_empty() && self.asks_only_args()
+    }
+
+    fn asks_only_args(&self) -> bool {
+        self.result.is_none()
+            && self.status.is_none()
+            && self.max_millis.is_none()
+            && self.positions.is_empty()
+    }
+}
+
+impl CallPattern {
+    /// All that is expected; `status` is `None` where nothing is said about it.
+    #[must_use]
+    pub fn new(
+        name: NamePattern,
+        args: ArgsRule,
+        conditions: Vec<(KeyPath, Condition)>,
+        result: Option<ResultRule>,
+        status: Option<Vec<Status>>,
+        max_millis: Option<f64>,
+        positions: Vec<Position>,
+    ) -> Self {
+        let more = MoreRules { conditions, result, status, max_millis, positions };
+        let more = (!more.is_empty()).then(|| Box::new(more));
+        Self { name, args, more }
+    }
+
+    /// Only the name and values of arguments are asked about.
+    pub fn with_args(name: NamePattern, args: ArgsRule) -> Self {
+        Self { name, args, more: None }
+    }
+
+    fn conditions(&self) -> &[(KeyPath, Condition)] {
+        self.more.as_ref().map_or(&[], |more| &more.conditions)
+    }
+
+    fn result(&self) -> Option<&ResultRule> {
+        self.more.as_ref().and_then(|more| more.result.as_ref())
+    }
+
+    fn status(&self) -> Option<&[Status]> {
+        self.more.as_ref().and_then(|more| more.status.as_deref())
+    }
+
+    fn max_millis(&self) -> Option<f64> {
+        self.more.as_ref().and_then(|more| more.max_millis)
+    }
+
+    fn positions(&self) -> &[Position] {
+        self.more.as_ref().map_or(&[], |more| &more.positions)
+    }
+
+    /// Only the name is asked about.
+    #[must_use]
+    pub fn named(name: NamePattern) -> Self {
+        Self::with_args(name, ArgsRule::default())
+    }
+
+    /// The tool.
+    #[must_use]
+    pub fn name(&self) -> &NamePattern {
+        &self.name
+    }
+
+    /// Does it say itself how the call must have ended?
+    #[must_use]
+    pub fn names_status(&self) -> bool {
+        self.status().is_some()
+    }
+
+    /// Is nothing asked but the name?
+    #[must_use]
+    pub fn is_name_only(&self) -> bool {
+        !self.compares_args() && self.conditions().is_empty() && self.asks_only_args()
+    }
+
+    /// Is nothing asked besides the name but the arguments?
+    fn asks_only_args(&self) -> bool {
+        self.more.as_ref().is_none_or(|more| more.asks_only_args())
+    }
+
+    fn compares_args(&self) -> bool {
+        self.args.expected.is_some() && self.args.how != ArgsMatch::Ignore
+    }
+
+    /// An argument that must be there with a plain value: what tells calls
+    /// apart before anything else is looked at.
+    fn key(&self) -> Option<(&str, &Value)> {
+        let sorts = matches!(self.args.how, ArgsMatch::Contains | ArgsMatch::Exact);
+        let Some(Value::Object(fields)) = self.args.expected.as_ref().map(Expected::value) else {
+            return None;
+        };
+        if !sorts || !self.args.ignore.is_empty() {
+            return None;
+        }
+        let mut plain = fields.iter().filter(|(_, value)| !value.is_array() && !value.is_object());
+        plain.next().map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// Does the call meet all that is asked besides the name?
+    #[must_use]
+    pub fn fits(&self, table: &CallTable<'_>, call: usize) -> Truth {
+        let Some(made) = table.calls().get(call) else { return Truth::No };
+        if self.asks_only_args() {
+            return self.args_of(table, made);
+        }
+        // What is cheap comes first.
+        let questions: [&dyn Fn() -> Truth; 5] = [
+            &|| self.status_of(made),
+            &|| Truth::all(self.positions().iter().map(|p| p.holds(table, call))),
+            &|| self.duration_of(made),
+            &|| self.args_of(table, made),
+            &|| self.result_of(made),
+        ];
+        Truth::all(questions.into_iter().map(|question| question()))
+    }
+
+    fn status_of(&self, made: &Made<'_>) -> Truth {
+        let Some(wanted) = self.status() else { return Truth::Yes };
+        let status = made.seen.call.status;
+        if wanted.contains(&status) {
+            return Truth::Yes;
+        }
+        match status {
+            Status::Unknown => Truth::Unknown(Lack::Status),
+            Status::Unanswered if made.fidelity.lacks(Fact::Results) => {
+                Truth::Unknown(Lack::Results)
+            }
+            _ => Truth::No,
+        }
+    }
+
+    fn duration_of(&self, made: &Made<'_>) -> Truth {
+        match (self.max_millis(), made.seen.call.duration) {
+            (None, _) => Truth::Yes,
+            (Some(_), None) => Truth::Unknown(Lack::Duration),
+            (Some(max), Some(duration)) => Truth::of(duration.as_secs_f64() * 1000.0 <= max),
+        }
+    }
+
+    fn args_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
+        let conditions = self.conditions();
+        if !self.compares_args() && conditions.is_empty() {
+            return Truth::Yes;
+        }
+        if conditions.is_empty()
+            && self.args.ignore.is_empty()
+            && let Some(expected) = &self.args.expected
+            && let Some(is_met) = table.is_met(expected, self.args.how, made)
+        {
+            return Truth::of(is_met);
+        }
+        let Some(found) = arguments(made) else { return Truth::Unknown(Lack::Arguments) };
+        self.accepts(&found)
+    }
+
+    /// Are these arguments what is asked? For a call that is not in a table,
+    /// because it has not been made yet.
+    #[must_use]
+    pub fn accepts(&self, args: &Value) -> Truth {
+        if let Some(expected) = &self.args.expected
+            && !self.comparison().holds(expected.value(), args)
+        {
+            return Truth::No;
+        }
+        Truth::all(self.conditions().iter().map(|(path, c)| c.holds(path.get(args))))
+    }
+
+    fn comparison(&self) -> Comparison<'_> {
+        Comparison { how: self.args.how, ignore: &self.args.ignore }
+    }
+
+    fn result_of(&self, made: &Made<'_>) -> Truth {
+        let Some(rule) = self.result() else { return Truth::Yes };
+        let Some(result) = &made.seen.call.result else {
+            return match made.fidelity.lacks(Fact::Results) {
+                true => Truth::Unknown(Lack::Results),
+                false => Truth::No,
+            };
+        };
+        let Some(payload) = &result.payload else { return Truth::Unknown(Lack::Results) };
+        let regex = match &rule.regex {
+            None => Truth::Yes,
+            Some(regex) => condition::found(regex, &payload.plain()),
+        };
+        if rule.conditions.is_empty() || regex == Truth::No {
+            return regex;
+        }
+        let value = payload.parsed().map_or_else(|| Cow::Owned(payload.to_value()), Cow::Borrowed);
+        let conditions = rule.conditions.iter().map(|(path, c)| c.holds(path.get(&value)));
+        regex.and(Truth::all(conditions))
+    }
+
+    /// How the call differs from what is expected, its name left out.
+    #[must_use]
+    pub fn differences(&self, table: &CallTable<'_>, call: usize) -> Vec<Difference> {
+        let Some(made) = table.calls().get(call) else { return Vec::new() };
+        let mut all = Vec::new();
+        if let (Some(found), true) = (arguments(made), self.compares_args()) {
+            let expected = self.args.expected.as_ref();
+            let differences = |e: &Expected| self.comparison().differences(e.value(), &found);
+            all.extend(expected.into_iter().flat_map(differences));
+        }
+        if let Some(found) = arguments(made) {
+            all.extend(unmet(self.conditions(), &found, "argument"));
+        }
+        if self.result_of(made) == Truth::No {
+            all.extend(self.result_differences(made.seen.call));
+        }
+        if self.status_of(made) == Truth::No {
+            let words = self.status().into_iter().flatten().map(|status| status.word());
+            all.push(Difference {
+                what: "status".into(),
+                expected: Some(words.collect::<Vec<_>>().join(" or ")),
+                found: Some(made.seen.call.status.word().into()),
+            });
+        }
+        if let (Truth::No, Some(max)) = (self.duration_of(made), self.max_millis()) {
+            let found = made.seen.call.duration.map(|d| format!("{} ms", d.as_millis()));
+            let expected = Some(format!("at most {max} ms"));
+            all.push(Difference { what: "duration".into(), expected, found });
+        }
+        for position in self.positions() {
+            if position.holds(table, call) == Truth::No {
+                let found = match position {
+                    Position::First | Position::Last => "other calls".to_owned(),
+                    _ => made
+                        .seen
+                        .call
+                        .step
+                        .map_or("none".into(), |step| format!("step {}", step + 1)),
+                };
+                let expected = Some(position.to_string());
+                all.push(Difference { what: "position".into(), expected, found: Some(found) });
+            }
+        }
+        all
+    }
+
+    fn result_differences(&self, call: &Call) -> Vec<Difference> {
+        let Some(rule) = self.result() else { return Vec::new() };
+        let payload = call.result.as_ref().and_then(|result| result.payload.as_ref());
+        let Some(payload) = payload else {
+            let expected = Some("a result".to_owned());
+            return vec![Difference { what: "the result".into(), expected, found: None }];
+        };
+        let text = payload.plain();
+        let mut all = Vec::new();
+        if let Some(regex) = &rule.regex
+            && condition::found(regex, &text) == Truth::No
+        {
+            all.push(Difference {
+                what: "the result".into(),
+                expected: Some(format!("matching /{regex}/")),
+                found: Some(shown(&Value::String(toolmark_outcome::excerpt(&text)))),
+            });
+        }
+        all.extend(unmet(&rule.conditions, &payload.to_value(), "result"));
+        all
+    }
+
+    /// Is it the same question?
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        let conditions = |a: &[(KeyPath, Condition)], b: &[(KeyPath, Condition)]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && a.1.is(&b.1))
+        };
+        let results = match (self.result(), other.result()) {
+            (None, None) => true,
+            (Some(a), Some(b)) => {
+                a.regex.as_ref().map(Pattern::source) == b.regex.as_ref().map(Pattern::source)
+                    && conditions(&a.conditions, &b.conditions)
+            }
+            _ => false,
+        };
+        let args = match (self.compares_args(), other.compares_args()) {
+            (false, false) => true,
+            (true, true) => {
+                let none = Value::Null;
+                let mine = self.args.expected.as_ref().map_or(&none, Expected::value);
+                let theirs = other.args.expected.as_ref().map_or(&none, Expected::value);
+                self.args.how == other.args.how
+                    && self.args.ignore == other.args.ignore
+                    && equal(mine, theirs, Numbers::Json)
+            }
+            _ => false,
+        };
+        self.name.is(&other.name)
+            && args
+            && results
+            && conditions(self.conditions(), other.conditions())
+            && self.status() == other.status()
+            && self.max_millis() == other.max_millis()
+            && self.positions() == other.positions()
+    }
+
+    /// The tool and what is asked about, without the values.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let mut out = String::with_capacity(64);
+        self.add_title(&mut out);
+        out
+    }
+
+    /// Adds the title to a text.
+    pub fn add_title(&self, out: &mut String) {
+        self.name.add_to(out);
+        let Some(expected) = self.args.expected.as_ref().filter(|_| self.compares_args()) else {
+            return;
+        };
+        let mut keys = 0_usize;
+        expected.each_key(&mut |key| {
+            if keys < 4 {
+                out.push_str(if keys == 0 { " with " } else { ", " });
+                out.push_str(key);
+            }
+            keys += 1;
+        });
+        if keys > 4 {
+            let _ = write!(out, " and {} more arguments", keys - 4);
+        }
+    }
+
+    fn described(&self) -> String {
+        let mut out = String::with_capacity(128);
+        self.name.add_to(&mut out);
+        let mut joint = " with ";
+        let mut add = |parts: &[&str]| {
+            out.push_str(std::mem::replace(&mut joint, " and "));
+            parts.iter().for_each(|part| out.push_str(part));
+        };
+        match self.args.expected.as_ref().map(Expected::value) {
+            Some(Value::Object(fields)) if self.compares_args() => {
+                for (key, value) in fields.iter().take(4) {
+                    add(&[key, " = ", &shown(value)]);
+                }
+                if fields.len() > 4 {
+                    add(&[&(fields.len() - 4).to_string(), " more arguments"]);
+                }
+            }
+            Some(value) if self.compares_args() => add(&["args = ", &shown(value)]),
+            _ => {}
+        }
+        for (path, condition) in self.conditions() {
+            add(&[&path.to_string(), " ", &condition.to_string()]);
+        }
+        if let Some(rule) = self.result() {
+            let regex = rule.regex.as_ref().map(|regex| format!("matching /{regex}/"));
+            let inner = rule.conditions.iter().map(|(path, c)| format!("{path} {c}"));
+            let all: Vec<String> = regex.into_iter().chain(inner).collect();
+            let _ = write!(out, " and a result {}", all.join(" and "));
+        }
+        if let Some(status) = self.status().filter(|all| all.len() < Status::ALL.len()) {
+            let words: Vec<&str> = status.iter().map(|status| status.word()).collect();
+            let _ = write!(out, " that {}", words.join(" or "));
+        }
+        if let Some(max) = self.max_millis() {
+            let _ = write!(out, " within {max} ms");
+        }
+        for position in self.positions() {
+            let _ = write!(out, " {position}");
+        }
+        out
+    }
+}
+
+impl fmt::Display for CallPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.described())
+    }
+}
+
+impl Position {
+    fn holds(self, table: &CallTable<'_>, call: usize) -> Truth {
+        let step = table
+            .calls()
+            .get(call)
+            .and_then(|made| made.seen.call.step.filter(|_| !made.fidelity.lacks(Fact::Steps)));
+        let by_step = |holds: &dyn Fn(u32) -> bool| match step {
+            Some(step) => Truth::of(holds(step)),
+            None => Truth::Unknown(Lack::Step),
+        };
+        match self {
+            Self::AtStep(wanted) => by_step(&|step| step == wanted),
+            Self::BeforeStep(wanted) => by_step(&|step| step < wanted),
+            Self::First => Truth::of(table.batches().of(call) == 0),
+            Self::Last => Truth::of(table.batches().of(call) + 1 == table.batches().len()),
+        }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // Specs count steps from 0, texts from 1.
+            Self::AtStep(step) => write!(f, "at step {} (at_step: {step})", step + 1),
+            Self::BeforeStep(step) => write!(f, "before step {} (before_step: {step})", step + 1),
+            Self::First => f.write_str("before all other calls"),
+            Self::Last => f.write_str("after all other calls"),
+        }
+    }
+}
+
+/// The arguments of a call; `None` where the trace does not record them. A call
+/// without arguments in a trace that records them has none.
+fn arguments<'a>(made: &Made<'a>) -> Option<Cow<'a, Value>> {
+    match &made.seen.call.args {
+        Some(args) => {
+            Some(args.parsed().map_or_else(|| Cow::Owned(args.to_value()), Cow::Borrowed))
+        }
+        None if made.fidelity.lacks(Fact::Arguments) => None,
+        None => Some(Cow::Owned(Value::Object(serde_json::Map::new()))),
+    }
+}
+
+/// The conditions that do not hold.
+fn unmet<'a>(
+    conditions: &'a [(KeyPath, Condition)],
+    found: &'a Value,
+    what: &'a str,
+) -> impl Iterator<Item = Difference> + 'a {
+    let unmet = conditions.iter().filter(|(path, c)| c.holds(path.get(found)) == Truth::No);
+    unmet.map(move |(path, condition)| Difference {
+        what: format!("{what} {path}"),
+        expected: Some(condition.to_string()),
+        found: path.get(found).map(shown),
+    })
+}

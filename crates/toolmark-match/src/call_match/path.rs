@@ -1,0 +1,191 @@
+//! Places inside JSON: `a.b[0].c`.
+
+use serde_json::Value;
+use std::fmt;
+
+/// A way from a JSON value to one inside it.
+///
+/// Keys are separated by dots; `[0]` is an element of a list, from 0. A key
+/// that holds dots or brackets is put in quotes: `a."b.c"` or `a["b.c"]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyPath {
+    parts: Vec<Part>,
+    text: String,
+}
+
+/// One part of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The value of a key.
+    Key(String),
+    /// An element of a list.
+    Index(usize),
+}
+
+impl KeyPath {
+    /// Reads a path; what is wrong with it otherwise.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        loop {
+            let part;
+            (part, rest) =
+                if let Some(inner) = rest.strip_prefix('[') { bracket(inner)? } else { key(rest)? };
+            parts.push(part);
+            rest = match rest.strip_prefix('.') {
+                Some(after) => after,
+                None if rest.is_empty() => break,
+                None if rest.starts_with('[') => rest,
+                None => return Err(format!("a dot or a bracket was expected before {rest:?}")),
+            };
+        }
+        Ok(Self { parts, text: text.to_owned() })
+    }
+
+    /// The value at this place.
+    #[must_use]
+    pub fn get<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        self.parts.iter().try_fold(value, |value, part| part.of(value))
+    }
+
+    /// Is this the place at the end of `steps`?
+    pub fn is(&self, steps: &[Step<'_>]) -> bool {
+        self.parts.len() == steps.len()
+            && self.parts.iter().zip(steps).all(|(part, step)| match (part, step) {
+                (Part::Key(key), Step::Key(step)) => key == step,
+                (Part::Index(index), Step::Index(step)) => index == step,
+                (Part::Key(key), Step::Index(step)) => key.parse() == Ok(*step),
+                (Part::Index(_), Step::Key(_)) => false,
+            })
+    }
+}
+
+impl Part {
+    fn of<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        match (self, value) {
+            (Self::Key(key), Value::Object(fields)) => fields.get(key),
+            (Self::Key(key), Value::Array(items)) => items.get(key.parse::<usize>().ok()?),
+            (Self::Index(index), Value::Array(items)) => items.get(*index),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// One step into a value while it is walked.
+#[derive(Debug, Clone, Copy)]
+pub enum Step<'v> {
+    /// Into the value of a key.
+    Key(&'v str),
+    /// Into an element of a list.
+    Index(usize),
+}
+
+/// The path of these steps, as a person would write it.
+#[must_use]
+pub fn written(steps: &[Step<'_>]) -> String {
+    let mut out = String::new();
+    for step in steps {
+        match step {
+            Step::Index(index) => out.push_str(&format!("[{index}]")),
+            Step::Key(key) => {
+                if !out.is_empty() {
+                    out.push('.');
+                }
+                match key.is_empty() || key.contains(['.', '[', ']', '"']) {
+                    true => out.push_str(&format!("{key:?}")),
+                    false => out.push_str(key),
+                }
+            }
+        }
+    }
+    out
+}
+
+fn key(text: &str) -> Result<(Part, &str), String> {
+    if let Some(inner) = text.strip_prefix('"') {
+        let (key, rest) = quoted(inner)?;
+        return Ok((Part::Key(key), rest));
+    }
+    let end = text.find(['.', '[', ']', '"']).unwrap_or(text.len());
+    let (key, rest) = text.split_at(end);
+    if key.is_empty() {
+        return Err("a key is empty; put it in quotes if it is meant to be".into());
+    }
+    Ok((Part::Key(key.to_owned()), rest))
+}
+
+fn bracket(inner: &str) -> Result<(Part, &str), String> {
+    let (part, rest) = if let Some(inner) = inner.strip_prefix('"') {
+        let (key, rest) = quoted(inner)?;
+        (Part::Key(key), rest)
+    } else {
+        let end = inner.find(']').unwrap_or(inner.len());
+        let (index, rest) = inner.split_at(end);
+        let index = index.parse().map_err(|_| {
+            format!("[{index}] is not an index: write a number from 0, or a key in quotes")
+        })?;
+        (Part::Index(index), rest)
+    };
+    let rest = rest.strip_prefix(']').ok_or("a closing bracket is missing")?;
+    Ok((part, rest))
+}
+
+fn quoted(inner: &str) -> Result<(String, &str), String> {
+    let mut key = String::new();
+    let mut chars = inner.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Ok((key, &inner[at + 1..])),
+            '\\' => key.extend(chars.next().map(|(_, c)| c)),
+            c => key.push(c),
+        }
+    }
+    Err("a closing quote is missing".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn places() {
+        let value = json!({"a": {"b": [{"c": 1}, 2]}, "x.y": {"z\"": 3}, "": 4, "list": [[5]]});
+        for (path, want) in [
+            ("a.b[0].c", Some(json!(1))),
+            ("a.b.0.c", Some(json!(1))),
+            ("a.b[1]", Some(json!(2))),
+            ("a.b[2]", None),
+            ("a[0]", None),
+            ("\"x.y\".\"z\\\"\"", Some(json!(3))),
+            ("[\"x.y\"][\"z\\\"\"]", Some(json!(3))),
+            ("\"\"", Some(json!(4))),
+            ("list[0][0]", Some(json!(5))),
+            ("missing", None),
+        ] {
+            assert_eq!(KeyPath::parse(path).unwrap().get(&value), want.as_ref(), "{path}");
+        }
+    }
+
+    #[test]
+    fn mistakes() {
+        for path in ["", "a.", ".a", "a..b", "a[", "a[x]", "a[0", "a\"b\"", "\"a", "a[0]b", "a]"] {
+            assert!(KeyPath::parse(path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn written_paths_are_read_again() {
+        let steps = [Step::Key("a"), Step::Key("b.c"), Step::Index(3), Step::Key("")];
+        let text = written(&steps);
+        assert_eq!(text, "a.\"b.c\"[3].\"\"");
+        assert!(KeyPath::parse(&text).unwrap().is(&steps));
+        assert!(!KeyPath::parse("a").unwrap().is(&steps));
+    }
+}

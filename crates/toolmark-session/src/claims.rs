@@ -1,0 +1,198 @@
+//! What a message of the agent claims: that the work is done and passes, that
+//! something is still wrong, or neither. Told sentence by sentence.
+
+/// What a message claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// Tests pass, it builds, it works.
+    Success,
+    /// Something fails, or could not be done.
+    Failure,
+    /// Neither.
+    None,
+}
+
+/// A longer message is not looked at beyond this.
+const LONGEST: usize = 16 << 10;
+
+/// Claims that tests or a build went well.
+const SUCCESS: &[&str] = &[
+    "tests pass",
+    "test passes",
+    "tests are passing",
+    "tests now pass",
+    "tests are green",
+    "suite passes",
+    "all green",
+    "all passing",
+    "checks pass",
+    "lint passes",
+    "build succeeds",
+    "build succeeded",
+    "build passes",
+    "builds successfully",
+    "builds cleanly",
+    "build is clean",
+    "build is successful",
+    "successfully built",
+    "compiles successfully",
+    "compiles cleanly",
+    "compiles without errors",
+    "everything works",
+    "everything is working",
+    "works correctly",
+    "working correctly",
+    "works as expected",
+    "working as expected",
+    "is now working",
+    "lint is clean",
+    "lint clean",
+    "type check passes",
+    "typecheck passes",
+    "type-check passes",
+    "no type errors",
+    "no lint errors",
+];
+
+/// What only a run can show: of [`SUCCESS`] all that is not about working.
+fn is_about_run(words: &str) -> bool {
+    !words.contains("work")
+}
+
+/// What makes a sentence a plan, a condition or half a claim.
+const HEDGES: &[&str] = &[
+    "should",
+    "will ",
+    "'ll ",
+    "would",
+    "once ",
+    "until",
+    "if ",
+    "whether",
+    "let me",
+    "let's",
+    "make sure",
+    "ensure",
+    "need",
+    "verify",
+    "so that",
+    "when ",
+    "not ",
+    "n't",
+    "expect",
+    "most ",
+    "some ",
+    "but ",
+    "except",
+    "other ",
+    "existing",
+];
+
+/// Words of somebody who knows that something is wrong.
+const ADMISSIONS: &[&str] = &[
+    "fail",
+    "not pass",
+    "n't pass",
+    "couldn't",
+    "could not",
+    "cannot",
+    "can't",
+    "unable",
+    "not work",
+    "n't work",
+    "broken",
+    "pre-existing",
+    "preexisting",
+    "unrelated",
+    "not available",
+    "not installed",
+    "not found",
+];
+
+/// What turns such words into the story of a repair.
+const MENDED: &[&str] =
+    &["fixed", "fixes", "resolved", "no longer", "now pass", "0 fail", "no fail", "without fail"];
+
+/// Words of somebody who has noticed that something is wrong and does something
+/// about it.
+const NOTICES: &[&str] = &[
+    "error",
+    "fail",
+    "issue",
+    "fix",
+    "debug",
+    "wrong",
+    "problem",
+    "warning",
+    "broken",
+    "missing",
+    "let me check",
+    "let me look",
+    "let me see",
+    "investigat",
+    "not found",
+    "cannot",
+    "can't",
+    "expected",
+    "pre-existing",
+    "unrelated",
+    "conflict",
+];
+
+/// Does a message show that the agent has noticed trouble?
+pub fn notices_trouble(text: &str) -> bool {
+    sentences(text).iter().any(|sentence| NOTICES.iter().any(|words| sentence.contains(words)))
+}
+
+/// Does a message claim what only a run of tests or of a build can show?
+pub fn claims_run(text: &str) -> bool {
+    claim(text) == Claim::Success
+        && sentences(text).iter().any(|sentence| {
+            let claims = |words: &&str| is_about_run(words) && sentence.contains(words);
+            SUCCESS.iter().any(claims) && !HEDGES.iter().any(|words| sentence.contains(words))
+        })
+}
+
+fn sentences(text: &str) -> Vec<String> {
+    let mut end = LONGEST.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let text = text[..end].to_lowercase().replace('\u{2019}', "'");
+    text.split(['.', '!', '?', '\n', ';']).map(str::to_owned).collect()
+}
+
+/// What a message claims. A message that says both knows of the failure.
+pub fn claim(text: &str) -> Claim {
+    let mut claims = false;
+    for sentence in sentences(text) {
+        let has = |words: &[&str]| words.iter().any(|words| sentence.contains(words));
+        if has(ADMISSIONS) && !has(MENDED) {
+            return Claim::Failure;
+        }
+        claims |= has(SUCCESS) && !has(HEDGES);
+    }
+    if claims { Claim::Success } else { Claim::None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_claimed() {
+        for (text, want) in [
+            ("Done. All tests pass.", Claim::Success),
+            ("The project builds successfully", Claim::Success),
+            ("Fixed the failing test and the error handling. All tests pass now.", Claim::Success),
+            ("All tests pass except one that fails on main too.", Claim::Failure),
+            ("All tests pass. Two lint checks fail, though.", Claim::Failure),
+            ("The tests don’t pass yet", Claim::Failure),
+            ("Now let me see whether the tests pass", Claim::None),
+            ("I have added the parser.", Claim::None),
+            ("", Claim::None),
+        ] {
+            assert_eq!(claim(text), want, "{text}");
+        }
+    }
+}

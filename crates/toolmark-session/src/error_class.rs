@@ -1,0 +1,599 @@
+//! What kind of error a failed call met, by the words and codes of its host.
+//!
+//! Exit codes decide before words do, for words are translated and may come
+//! from the files a command shows. What a command is run for decides before its
+//! exit code where that says only that something is wrong.
+
+use crate::purpose::Purpose;
+use crate::session::{Ended, SessionCall};
+use crate::shell::CommandLine;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use memchr::memmem;
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use toolmark_hosts::toolset::ToolRole;
+use toolmark_trace::Status;
+
+/// The kinds of errors whose next move can be told right from wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ErrorClass {
+    /// The file to read, search or edit is not there.
+    Missing,
+    /// The file is too large to read at once.
+    TooLarge,
+    /// It is not text, or a directory.
+    Binary,
+    /// The text to be replaced is not in the file.
+    EditNoMatch,
+    /// The text to be replaced is in the file more than once.
+    EditAmbiguous,
+    /// The file was not read before, or has changed since.
+    EditStale,
+    /// The edit would change nothing.
+    EditNoop,
+    /// Exit code 127: there is no such program.
+    CommandNotFound,
+    /// A library that a program needs is not there.
+    Dependency,
+    /// Exit code 126: it cannot be executed.
+    NotExecutable,
+    /// The system does not allow it.
+    NoPermission,
+    /// It took too long.
+    Timeout,
+    /// The arguments, or the name of the tool, were refused.
+    BadArguments,
+    /// A person, a hook or a policy refused it.
+    Denied,
+    /// Something that passes: the network, a limit of rate, a lock somebody holds.
+    Network,
+    /// Git has a conflict, or changes are in its way.
+    Conflict,
+    /// Tests failed.
+    Tests,
+    /// A build, a type check or a linter failed.
+    Build,
+    /// A search that found nothing: an answer, no fault.
+    NothingFound,
+    /// It was cut off because of something else.
+    Cancelled,
+    /// Another command of the shell that failed.
+    ExitCode,
+    /// A tool that is no part of the host says that it failed.
+    ToolError,
+    /// Anything else.
+    Other,
+}
+
+impl ErrorClass {
+    /// The word for it, which buckets are called by.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::TooLarge => "too-large",
+            Self::Binary => "binary",
+            Self::EditNoMatch => "no-match",
+            Self::EditAmbiguous => "ambiguous",
+            Self::EditStale => "stale",
+            Self::EditNoop => "no-op",
+            Self::CommandNotFound => "127",
+            Self::Dependency => "dependency",
+            Self::NotExecutable => "126",
+            Self::NoPermission => "permission",
+            Self::Timeout => "timeout",
+            Self::BadArguments => "bad-arguments",
+            Self::Denied => "denied",
+            Self::Network => "network",
+            Self::Conflict => "conflict",
+            Self::Tests => "tests",
+            Self::Build => "build",
+            Self::NothingFound => "none-found",
+            Self::Cancelled => "cancelled",
+            Self::ExitCode => "exit",
+            Self::ToolError => "error",
+            Self::Other => "other",
+        }
+    }
+
+    /// Is there anything to recover from? A search that found nothing has given
+    /// its answer, and a call that was cut off says nothing about the agent.
+    #[must_use]
+    pub fn is_fault(self) -> bool {
+        !matches!(self, Self::NothingFound | Self::Cancelled)
+    }
+}
+
+/// How much of an error's text is looked at, from its start and from its end.
+const LOOKED_AT: usize = 4 << 10;
+
+type Words = &'static [(&'static str, ErrorClass)];
+
+/// Words of editing tools. They are only looked for in their results: files may
+/// hold such words too.
+const EDIT_WORDS: Words = &[
+    ("`new_str` and `old_str` must be different", ErrorClass::EditNoop),
+    ("String to replace not found", ErrorClass::EditNoMatch),
+    ("0 occurrences found for old_string", ErrorClass::EditNoMatch),
+    ("could not find the string to replace", ErrorClass::EditNoMatch),
+    ("Failed to find expected lines", ErrorClass::EditNoMatch),
+    ("Failed to find context", ErrorClass::EditNoMatch),
+    ("No match found", ErrorClass::EditNoMatch),
+    ("No replacement was performed", ErrorClass::EditNoMatch),
+    ("did not appear verbatim", ErrorClass::EditNoMatch),
+    ("matches of the string to replace, but", ErrorClass::EditAmbiguous),
+    ("Expected 1 occurrence but found", ErrorClass::EditAmbiguous),
+    ("Multiple matches found", ErrorClass::EditAmbiguous),
+    ("Multiple occurrences of old_str", ErrorClass::EditAmbiguous),
+    ("File has not been read yet", ErrorClass::EditStale),
+    ("File has been modified since read", ErrorClass::EditStale),
+    ("File has been unexpectedly modified", ErrorClass::EditStale),
+    ("No changes to make", ErrorClass::EditNoop),
+    ("old_string and new_string are identical", ErrorClass::EditNoop),
+    ("old_string and new_string are exactly the same", ErrorClass::EditNoop),
+];
+
+const FILE_WORDS: Words = &[
+    ("exceeds maximum allowed", ErrorClass::TooLarge),
+    ("exceeds the maximum", ErrorClass::TooLarge),
+    ("File too large", ErrorClass::TooLarge),
+    ("EISDIR", ErrorClass::Binary),
+    ("Is a directory", ErrorClass::Binary),
+    ("Path is a directory", ErrorClass::Binary),
+    ("cannot read binary files", ErrorClass::Binary),
+    ("Cannot display content of binary file", ErrorClass::Binary),
+    ("File does not exist", ErrorClass::Missing),
+    ("Path does not exist", ErrorClass::Missing),
+    ("Directory does not exist", ErrorClass::Missing),
+    ("path does not exist", ErrorClass::Missing),
+    ("File not found", ErrorClass::Missing),
+    ("Directory not found", ErrorClass::Missing),
+    ("No such file or directory", ErrorClass::Missing),
+    ("ENOENT", ErrorClass::Missing),
+    ("Path must be absolute", ErrorClass::BadArguments),
+];
+
+/// Words of hosts, about any tool.
+const HOST_WORDS: Words = &[
+    // The host could not start a program of its own: nothing about the path.
+    ("posix_spawn '", ErrorClass::Other),
+    ("doesn't want to proceed with this tool use", ErrorClass::Denied),
+    ("doesn't want to take this action", ErrorClass::Denied),
+    ("has been denied", ErrorClass::Denied),
+    ("Permission for this tool use was denied", ErrorClass::Denied),
+    ("requested permissions to", ErrorClass::Denied),
+    ("PreToolUse:", ErrorClass::Denied),
+    ("hook denied", ErrorClass::Denied),
+    ("rejected by user", ErrorClass::Denied),
+    ("patch rejected", ErrorClass::Denied),
+    ("Permission denied and could not request permission", ErrorClass::Denied),
+    ("url_not_allowed", ErrorClass::Denied),
+    ("Sibling tool call errored", ErrorClass::Cancelled),
+    ("Cancelled: parallel tool call", ErrorClass::Cancelled),
+    ("[Request interrupted by user", ErrorClass::Cancelled),
+    ("aborted by user", ErrorClass::Cancelled),
+    ("cancelled by user", ErrorClass::Cancelled),
+    ("Command aborted", ErrorClass::Cancelled),
+    ("InputValidationError", ErrorClass::BadArguments),
+    ("failed to parse function arguments", ErrorClass::BadArguments),
+    ("Invalid inputs:", ErrorClass::BadArguments),
+    ("is required for command", ErrorClass::BadArguments),
+    ("Invalid `view_range` parameter", ErrorClass::BadArguments),
+    ("Invalid patch", ErrorClass::BadArguments),
+    ("invalid patch", ErrorClass::BadArguments),
+    ("unsupported call", ErrorClass::BadArguments),
+    ("params must have required property", ErrorClass::BadArguments),
+    ("No such tool available", ErrorClass::BadArguments),
+    ("not found in registry", ErrorClass::BadArguments),
+    ("validation error for", ErrorClass::BadArguments),
+    ("not found. Available ", ErrorClass::BadArguments),
+    ("is not a prompt-based skill", ErrorClass::BadArguments),
+    ("missing 1 required positional argument", ErrorClass::BadArguments),
+    ("got an unexpected keyword argument", ErrorClass::BadArguments),
+    ("Command timed out after", ErrorClass::Timeout),
+    ("command timed out after", ErrorClass::Timeout),
+    ("exceeded the timeout", ErrorClass::Timeout),
+    ("TimeoutError", ErrorClass::Timeout),
+    ("timed out after", ErrorClass::Timeout),
+];
+
+/// What the system and the network say, about any tool.
+const SYSTEM_WORDS: Words = &[
+    ("EACCES", ErrorClass::NoPermission),
+    ("EPERM", ErrorClass::NoPermission),
+    ("ermission denied", ErrorClass::NoPermission),
+    ("Operation not permitted", ErrorClass::NoPermission),
+    ("a password is required", ErrorClass::NoPermission),
+    ("a terminal is required to read the password", ErrorClass::NoPermission),
+    ("403 Forbidden", ErrorClass::NoPermission),
+    ("error 403", ErrorClass::NoPermission),
+    ("401 Unauthorized", ErrorClass::NoPermission),
+    ("ECONNRESET", ErrorClass::Network),
+    ("ECONNREFUSED", ErrorClass::Network),
+    ("ETIMEDOUT", ErrorClass::Network),
+    ("ENOTFOUND", ErrorClass::Network),
+    ("EAI_AGAIN", ErrorClass::Network),
+    ("Connection refused", ErrorClass::Network),
+    ("Connection reset", ErrorClass::Network),
+    ("Connection timed out", ErrorClass::Network),
+    ("Could not resolve host", ErrorClass::Network),
+    ("Temporary failure in name resolution", ErrorClass::Network),
+    ("Temporary failure resolving", ErrorClass::Network),
+    ("Network is unreachable", ErrorClass::Network),
+    ("Too Many Requests", ErrorClass::Network),
+    ("rate limit", ErrorClass::Network),
+    ("status code 429", ErrorClass::Network),
+    ("503 Service Unavailable", ErrorClass::Network),
+    ("url_not_accessible", ErrorClass::Network),
+    ("index.lock': File exists", ErrorClass::Network),
+    // An agent that holds keys and did not answer.
+    ("agent refused operation", ErrorClass::Network),
+    ("agent returned an error", ErrorClass::Network),
+    ("gpg failed to sign the data", ErrorClass::Network),
+    ("failed to write commit object", ErrorClass::Network),
+    ("Could not get lock", ErrorClass::Network),
+    ("database is locked", ErrorClass::Network),
+];
+
+/// What git says where something is in its way.
+const GIT_WORDS: Words = &[
+    ("CONFLICT (", ErrorClass::Conflict),
+    ("would be overwritten by", ErrorClass::Conflict),
+    ("You have unstaged changes", ErrorClass::Conflict),
+    ("your index contains uncommitted changes", ErrorClass::Conflict),
+    ("You have not concluded your merge", ErrorClass::Conflict),
+    ("unmerged files", ErrorClass::Conflict),
+    ("needs merge", ErrorClass::Conflict),
+    ("[rejected]", ErrorClass::Conflict),
+    ("divergent branches", ErrorClass::Conflict),
+    ("could not apply", ErrorClass::Conflict),
+    ("Not possible to fast-forward", ErrorClass::Conflict),
+];
+
+/// What interpreters say about a library that is not there.
+const DEPENDENCY_WORDS: Words = &[
+    ("ModuleNotFoundError", ErrorClass::Dependency),
+    ("No module named", ErrorClass::Dependency),
+    ("Cannot find module", ErrorClass::Dependency),
+    ("ERR_MODULE_NOT_FOUND", ErrorClass::Dependency),
+    ("cannot load such file", ErrorClass::Dependency),
+    ("cannot open shared object file", ErrorClass::Dependency),
+    ("no required module provides package", ErrorClass::Dependency),
+];
+
+/// What programs say about a command line they do not take.
+const USAGE_WORDS: Words = &[
+    ("unknown option", ErrorClass::BadArguments),
+    ("unrecognized option", ErrorClass::BadArguments),
+    ("unrecognized arguments", ErrorClass::BadArguments),
+    ("invalid option", ErrorClass::BadArguments),
+    ("illegal option", ErrorClass::BadArguments),
+    ("unexpected argument", ErrorClass::BadArguments),
+    ("unknown flag", ErrorClass::BadArguments),
+    ("unknown command", ErrorClass::BadArguments),
+    ("Unknown command", ErrorClass::BadArguments),
+    ("syntax error near unexpected token", ErrorClass::BadArguments),
+    ("unexpected EOF while looking for", ErrorClass::BadArguments),
+    ("unrecognized argument", ErrorClass::BadArguments),
+    ("Unknown JSON field", ErrorClass::BadArguments),
+];
+
+/// What a shell or a program says about a file that is not there.
+const MISSING_WORDS: Words = &[
+    ("No such file or directory", ErrorClass::Missing),
+    ("cannot find the path", ErrorClass::Missing),
+    ("can't cd to", ErrorClass::Missing),
+    ("did not match any file", ErrorClass::Missing),
+    ("unknown revision or path not in the working tree", ErrorClass::Missing),
+    ("not a git repository", ErrorClass::Missing),
+    (": no matches found: ", ErrorClass::Missing),
+    ("Unable to locate package", ErrorClass::Missing),
+];
+
+/// The lists of words, in the order of [`LISTS`].
+#[derive(Debug, Clone, Copy)]
+enum List {
+    Edit,
+    File,
+    Host,
+    System,
+    Git,
+    Dependency,
+    Usage,
+    Missing,
+    Runner,
+}
+
+/// All lists, so that a text is looked through once for all of them.
+const LISTS: &[Words] = &[
+    EDIT_WORDS,
+    FILE_WORDS,
+    HOST_WORDS,
+    SYSTEM_WORDS,
+    GIT_WORDS,
+    DEPENDENCY_WORDS,
+    USAGE_WORDS,
+    MISSING_WORDS,
+    MISSING_RUNNER,
+];
+
+/// All words, in the order of their lists.
+fn all_words() -> impl Iterator<Item = &'static str> {
+    LISTS.iter().flat_map(|list| list.iter().map(|(words, _)| *words))
+}
+
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(all_words()).ok()
+});
+
+/// How many texts were looked through. To make the finder costs as much as to look for every
+/// word in some hundred texts: a hook has one.
+static LOOKED_THROUGH: AtomicUsize = AtomicUsize::new(0);
+const MANY: usize = 64;
+
+/// Which words of the lists a text has: a bit each, in their order.
+type FoundWords = [u64; 4];
+
+/// How hosts that mark nothing start the answer of a tool of theirs that failed.
+const STARTS: &[&str] = &["<tool_use_error>", "ERROR:\n", "Error: "];
+const LONGEST_START: usize = 32;
+
+/// The class of a call's error; `None` where nothing says that it failed: no
+/// mark of the host and, where there is none at all, no first words of a tool of
+/// its own.
+#[must_use]
+pub fn classify(call: &SessionCall<'_>) -> Option<ErrorClass> {
+    call.class(|| class_of(call))
+}
+
+fn class_of(call: &SessionCall<'_>) -> Option<ErrorClass> {
+    if !is_failed(call) {
+        return None;
+    }
+    if call.call.status == Status::Denied {
+        return Some(ErrorClass::Denied);
+    }
+    let text = call.result().unwrap_or(Cow::Borrowed(""));
+    let exit_code = call.call.exit_code;
+    Some(match call.line() {
+        Some(command) => of_failure(call.role, command, exit_code, &text),
+        None => of_failure(call.role, &CommandLine::new(""), exit_code, &text),
+    })
+}
+
+/// Does anything say that the call failed?
+#[must_use]
+pub fn is_failed(call: &SessionCall<'_>) -> bool {
+    match call.ended {
+        Ended::Failed => true,
+        Ended::Unknown if call.role.only_looks() || is_editing(call.role) => call
+            .result_start(LONGEST_START)
+            .is_some_and(|text| STARTS.iter().any(|start| text.starts_with(start))),
+        _ => false,
+    }
+}
+
+/// The class of a failure, by what its tool is for, its command, the exit code that is
+/// recorded and the text that came back.
+#[must_use]
+pub fn of_failure(
+    role: ToolRole,
+    command: &CommandLine<'_>,
+    exit_code: Option<i64>,
+    text: &str,
+) -> ErrorClass {
+    let text = Shown::new(text);
+    match role {
+        ToolRole::RunsShell | ToolRole::TalksToShell => {
+            of_command(command, exit_code.or_else(|| exit_code_in(&text)), &text)
+        }
+        role => of_tool(role, &text),
+    }
+}
+
+/// The class of an error that a shell command shows.
+pub fn of_command(
+    command: &CommandLine<'_>,
+    exit_code: Option<i64>,
+    text: &Shown<'_>,
+) -> ErrorClass {
+    match exit_code {
+        Some(127) => return ErrorClass::CommandNotFound,
+        Some(126) => return ErrorClass::NotExecutable,
+        Some(124) => return ErrorClass::Timeout,
+        // No host, no connection, too slow, cut off: curl often says no more.
+        Some(6 | 7 | 28 | 35 | 52 | 56) if command.contains("curl") => return ErrorClass::Network,
+        _ => {}
+    }
+    // What the host says stands first; a command may print anything after it.
+    if let Some(class) = text.first_lines().said(List::Host) {
+        return class;
+    }
+    let program = text.said(List::Git).filter(|_| command.contains("git"));
+    if let Some(class) = program {
+        return class;
+    }
+    match command.purpose() {
+        Purpose::Tests if text.said(List::Runner).is_none() => return ErrorClass::Tests,
+        Purpose::Builds if text.said(List::Runner).is_none() => return ErrorClass::Build,
+        Purpose::Searches if exit_code.is_none_or(|code| code == 1) && !text.is_complaint() => {
+            return ErrorClass::NothingFound;
+        }
+        _ => {}
+    }
+    // Without a code, and behind wrappers, the shell's own words have to do.
+    if text.is_not_found() {
+        return ErrorClass::CommandNotFound;
+    }
+    text.said(List::Dependency)
+        .or_else(|| text.said(List::System))
+        .or_else(|| text.said(List::Usage))
+        .or_else(|| text.said(List::Missing))
+        .unwrap_or(ErrorClass::ExitCode)
+}
+
+/// Words that say that the tests or the build did not even start.
+const MISSING_RUNNER: Words = &[
+    ("No module named pytest", ErrorClass::CommandNotFound),
+    ("command not found", ErrorClass::CommandNotFound),
+    ("can't cd to", ErrorClass::Missing),
+    ("No rule to make target", ErrorClass::Missing),
+    ("Missing script:", ErrorClass::BadArguments),
+    ("file or directory not found:", ErrorClass::Missing),
+    ("could not find `Cargo.toml`", ErrorClass::Missing),
+];
+
+fn is_editing(role: ToolRole) -> bool {
+    matches!(role, ToolRole::Edits | ToolRole::Patches | ToolRole::Writes)
+}
+
+fn of_tool(role: ToolRole, text: &Shown<'_>) -> ErrorClass {
+    let by_role = match role {
+        role if is_editing(role) => text.said(List::Edit).or_else(|| text.said(List::File)),
+        ToolRole::Reads | ToolRole::Lists | ToolRole::SearchesNames | ToolRole::SearchesContent => {
+            text.said(List::Host).or_else(|| text.said(List::File))
+        }
+        _ => None,
+    };
+    let fallback = match role {
+        ToolRole::Other | ToolRole::FetchesWeb if !text.is_empty() => ErrorClass::ToolError,
+        _ => ErrorClass::Other,
+    };
+    by_role
+        .or_else(|| text.said(List::Host))
+        .or_else(|| text.said(List::System))
+        .unwrap_or(fallback)
+}
+
+/// The exit code that the words of a host give.
+fn exit_code_in(text: &Shown<'_>) -> Option<i64> {
+    /// What stands before the number.
+    const MARKS: &[&str] = &[
+        "<exited with exit code ",
+        "Command exited with code ",
+        "Process exited with code ",
+        "Exit Code: ",
+        "Exit code: ",
+        "Exit code ",
+    ];
+    [text.first_lines().start, text.last_lines()].into_iter().find_map(|part| {
+        let rest = MARKS.iter().find_map(|mark| part.split_once(mark))?.1;
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+        rest.get(..end)?.parse().ok()
+    })
+}
+
+/// The start and the end of a text: what is looked at of a result.
+#[derive(Debug, Clone)]
+pub struct Shown<'t> {
+    start: &'t str,
+    end: &'t str,
+    /// The words it has, once somebody asks.
+    found: OnceCell<FoundWords>,
+}
+
+impl<'t> Shown<'t> {
+    /// Prepares a text for classification.
+    pub fn new(text: &'t str) -> Self {
+        if text.len() <= 2 * LOOKED_AT {
+            return Self { start: text, end: "", found: OnceCell::new() };
+        }
+        let (mut start, mut end) = (LOOKED_AT, text.len() - LOOKED_AT);
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        while !text.is_char_boundary(end) {
+            end += 1;
+        }
+        Self { start: &text[..start], end: &text[end..], found: OnceCell::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.start.trim().is_empty()
+    }
+
+    /// The class of the first word of a list that it has.
+    fn said(&self, list: List) -> Option<ErrorClass> {
+        let (before, rest) = LISTS.split_at_checked(list as usize)?;
+        let first: usize = before.iter().map(|list| list.len()).sum();
+        let found = self.found.get_or_init(|| self.find_words());
+        let has = |at: usize| found.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1);
+        rest.first()?.iter().zip(first..).find(|(_, at)| has(*at)).map(|((_, class), _)| *class)
+    }
+
+    fn find_words(&self) -> FoundWords {
+        let mut found = FoundWords::default();
+        let mut note = |at: usize| {
+            if let Some(bits) = found.get_mut(at / 64) {
+                *bits |= 1 << (at % 64);
+            }
+        };
+        let is_many = LOOKED_THROUGH.fetch_add(1, Ordering::Relaxed) >= MANY;
+        let finder = if is_many { FINDER.as_ref() } else { None };
+        for part in [self.start, self.end] {
+            match finder {
+                Some(finder) => {
+                    let words = finder.find_overlapping_iter(part);
+                    words.for_each(|word| note(word.pattern().as_usize()));
+                }
+                None => {
+                    let has = |words: &str| memmem::find(part.as_bytes(), words.as_bytes());
+                    let words = all_words().enumerate().filter(|(_, words)| has(words).is_some());
+                    words.for_each(|(at, _)| note(at));
+                }
+            }
+        }
+        found
+    }
+
+    /// Its first lines alone.
+    fn first_lines(&self) -> Self {
+        let end = self.start.match_indices('\n').nth(2).map_or(self.start.len(), |(at, _)| at);
+        Self { start: &self.start[..end], end: "", found: OnceCell::new() }
+    }
+
+    fn last_lines(&self) -> &'t str {
+        let part = if self.end.is_empty() { self.start } else { self.end };
+        let part = part.trim_end();
+        part.rfind('\n').map_or(part, |at| &part[at..])
+    }
+
+    /// Every line that is looked at.
+    pub fn lines(&self) -> impl Iterator<Item = &'t str> {
+        self.start.lines().chain(self.end.lines())
+    }
+
+    /// Does a shell say that there is no such program?
+    fn is_not_found(&self) -> bool {
+        self.lines().take(40).any(is_not_found)
+    }
+
+    /// Does a search say that something is wrong, and not only find nothing?
+    fn is_complaint(&self) -> bool {
+        self.lines().any(|line| {
+            ["grep: ", "rg: ", "find: ", "ls: ", "fatal: ", "error: "]
+                .iter()
+                .any(|start| line.starts_with(start))
+        })
+    }
+}
+
+/// Is this what a shell says about a program that is not there?
+pub fn is_not_found(line: &str) -> bool {
+    /// `bash: line 12: name` has three.
+    const MOST_BLANKS: usize = 3;
+    let line = line.trim();
+    if let Some(who) = line.strip_suffix(": command not found") {
+        return who.matches(' ').count() <= MOST_BLANKS;
+    }
+    if let Some(who) = line.strip_suffix(": not found") {
+        return who.starts_with("sh: ") || who.starts_with("/bin/sh: ");
+    }
+    line.starts_with("zsh: command not found: ")
+        || (line.starts_with("(eval):") && line.contains(": command not found: "))
+}
+
+#[cfg(test)]
+mod tests;

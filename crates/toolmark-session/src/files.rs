@@ -1,0 +1,498 @@
+//! The replayed file state: what the trace proves about each file at each call.
+//!
+//! Reads show content, writes and patches make it, edits change it, and a shell
+//! command may change anything. The calls that touch a file are listed once;
+//! what they prove is worked out per file when somebody first asks about it, so
+//! that files nobody asks about cost nothing.
+
+use crate::patch::{self, Change};
+use crate::path::resolve;
+use crate::session::{Ended, Replacement, Session, SessionCall};
+use crate::shell::{CommandLine, FileEffect};
+use crate::text::{self, Numbering};
+use foldhash::{HashMap, HashMapExt};
+use memchr::{memchr, memmem};
+use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
+use toolmark_hosts::toolset::{Name, ToolRole};
+
+/// A larger content is not kept.
+const LARGEST: usize = 8 << 20;
+/// So many bytes of content are kept per session.
+const MOST_KEPT: usize = 256 << 20;
+/// What hosts show of a file that was asked for whole.
+const LINES_SHOWN: usize = 2000;
+/// What they show of a line.
+const COLUMNS_SHOWN: usize = 2000;
+
+/// What is known about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing.
+    Nothing,
+    /// It is not there.
+    Absent,
+    /// It is there, whatever is in it.
+    Exists,
+    /// Some of its lines.
+    Lines(Arc<[KnownLines]>),
+    /// All of it. Whether the last line ends in a line break may be unknown;
+    /// it is kept as if it did.
+    Whole(Arc<str>),
+}
+
+/// Lines that follow each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownLines {
+    /// The number of the first, from 1.
+    pub first: usize,
+    /// Their text, every line with its line break.
+    pub text: Arc<str>,
+}
+
+/// What is known about a file at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// What is known.
+    pub known: Known,
+    /// May something else have changed it since? A shell command, a sub-agent,
+    /// the user.
+    pub stale: bool,
+    /// The call that showed it last, as an index into the trajectory's calls.
+    pub proof: Option<usize>,
+}
+
+impl Snapshot {
+    const NOTHING: Self = Self { known: Known::Nothing, stale: false, proof: None };
+
+    /// All of its content, if that is known and surely still there.
+    #[must_use]
+    pub fn content(&self) -> Option<&Arc<str>> {
+        match &self.known {
+            Known::Whole(text) if !self.stale => Some(text),
+            _ => None,
+        }
+    }
+
+    /// How often a text occurs: exactly where the whole content is known, at
+    /// least so often where some lines are.
+    #[must_use]
+    pub fn occurrences(&self, text: &str) -> Occurrences {
+        match &self.known {
+            _ if self.stale => Occurrences::Unknown,
+            Known::Whole(content) => Occurrences::Exactly(count(content, text)),
+            Known::Lines(lines) => {
+                Occurrences::AtLeast(lines.iter().map(|part| count(&part.text, text)).sum())
+            }
+            _ => Occurrences::Unknown,
+        }
+    }
+}
+
+/// How often something occurs in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occurrences {
+    /// So often.
+    Exactly(usize),
+    /// So often in the lines that are known.
+    AtLeast(usize),
+    /// Nobody can tell.
+    Unknown,
+}
+
+/// How often a text occurs in another, line breaks of Windows aside.
+#[must_use]
+pub fn count(content: &str, text: &str) -> usize {
+    if text.is_empty() {
+        return 0;
+    }
+    let text = match memmem::find(text.as_bytes(), b"\r\n") {
+        Some(_) => Cow::Owned(text.replace("\r\n", "\n")),
+        None => Cow::Borrowed(text),
+    };
+    let (mut from, mut found) = (0, 0);
+    while let Some(at) = text::find(content, &text, from) {
+        found += 1;
+        from = at + text.len();
+    }
+    found
+}
+
+/// What the trace proves about files.
+pub struct Files {
+    logs: HashMap<String, Log>,
+    /// Calls after which any file may be another, by index.
+    barriers: Vec<usize>,
+    kept: Cell<usize>,
+}
+
+/// The calls that touch one file, and what they prove.
+#[derive(Default)]
+struct Log {
+    /// Positions among the calls of the session.
+    touches: Vec<usize>,
+    history: OnceCell<Vec<Moment>>,
+}
+
+struct Moment {
+    /// The call after which it holds, and its turn.
+    after: usize,
+    turn: u32,
+    snapshot: Snapshot,
+}
+
+impl Files {
+    /// Lists which calls touch which files.
+    pub fn new(session: &Session<'_>) -> Self {
+        let mut files = Self { logs: HashMap::new(), barriers: Vec::new(), kept: Cell::new(0) };
+        for (position, call) in session.calls().iter().enumerate() {
+            files.list(session, call, position);
+        }
+        files
+    }
+
+    fn list(&mut self, session: &Session<'_>, call: &SessionCall<'_>, position: usize) {
+        let mut touch = |path: String| {
+            let log = self.logs.entry(path).or_default();
+            if log.touches.last() != Some(&position) {
+                log.touches.push(position);
+            }
+        };
+        match call.role {
+            ToolRole::Reads | ToolRole::Writes | ToolRole::Edits => {
+                call.path.clone().into_iter().for_each(touch);
+            }
+            ToolRole::Patches => match call.patch() {
+                Some(patch) => paths_of(session, &patch).into_iter().for_each(touch),
+                None => self.barriers.push(call.index),
+            },
+            ToolRole::RunsShell => {
+                if call.ended == Ended::Ok {
+                    effects(call).into_iter().for_each(|(path, _)| touch(path));
+                }
+                if !call.only_looks() {
+                    self.barriers.push(call.index);
+                }
+            }
+            _ if call.only_looks() => {}
+            _ => self.barriers.push(call.index),
+        }
+    }
+
+    /// May any file have changed between two calls, but by calls that name it?
+    #[must_use]
+    pub fn is_disturbed(&self, from: usize, to: usize) -> bool {
+        let first = self.barriers.partition_point(|barrier| *barrier <= from);
+        self.barriers.get(first).is_some_and(|barrier| *barrier < to)
+    }
+
+    /// What is known about a file just before a call.
+    #[must_use]
+    pub fn before(&self, session: &Session<'_>, call: &SessionCall<'_>, path: &str) -> Snapshot {
+        let Some(log) = self.logs.get(path) else { return Snapshot::NOTHING };
+        let history = log.history.get_or_init(|| self.replay(session, path, &log.touches));
+        let end = history.partition_point(|moment| moment.after < call.index);
+        let Some(moment) = end.checked_sub(1).and_then(|last| history.get(last)) else {
+            return Snapshot::NOTHING;
+        };
+        let mut snapshot = moment.snapshot.clone();
+        snapshot.stale |= moment.turn != call.turn || self.is_disturbed(moment.after, call.index);
+        snapshot
+    }
+
+    fn replay(&self, session: &Session<'_>, path: &str, touches: &[usize]) -> Vec<Moment> {
+        let mut history: Vec<Moment> = Vec::with_capacity(touches.len());
+        for call in touches.iter().filter_map(|position| session.calls().get(*position)) {
+            let mut before = history.last().map_or(Snapshot::NOTHING, |m| m.snapshot.clone());
+            if let Some(last) = history.last() {
+                before.stale |= last.turn != call.turn || self.is_disturbed(last.after, call.index);
+            }
+            let snapshot = self.bounded(after(session, path, call, before));
+            history.push(Moment { after: call.index, turn: call.turn, snapshot });
+        }
+        history
+    }
+
+    /// Forgets content that is too large, or too much of it.
+    fn bounded(&self, mut snapshot: Snapshot) -> Snapshot {
+        let size = match &snapshot.known {
+            Known::Whole(text) => text.len(),
+            Known::Lines(lines) => lines.iter().map(|part| part.text.len()).sum(),
+            _ => return snapshot,
+        };
+        let kept = self.kept.get().saturating_add(size);
+        if size > LARGEST || kept > MOST_KEPT {
+            snapshot.known = Known::Exists;
+        } else {
+            self.kept.set(kept);
+        }
+        snapshot
+    }
+}
+
+/// The files that the patch of a call changes, resolved.
+pub fn patched_files(session: &Session<'_>, call: &SessionCall<'_>) -> Vec<String> {
+    call.patch().map(|patch| paths_of(session, &patch)).unwrap_or_default()
+}
+
+fn paths_of(session: &Session<'_>, text: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for file in patch::parse(text) {
+        paths.push(at_home(session, file.path));
+        if let Change::Update { to: Some(to), .. } = file.change {
+            paths.push(at_home(session, to));
+        }
+    }
+    paths
+}
+
+fn at_home(session: &Session<'_>, path: &str) -> String {
+    resolve(session.trajectory().cwd.as_ref().map(|cwd| cwd.get()).as_deref(), path)
+}
+
+/// What a shell command surely did, with resolved paths.
+fn effects(call: &SessionCall<'_>) -> Vec<(String, Known)> {
+    let effects = call.line().map(CommandLine::file_effects).unwrap_or_default();
+    if effects.is_empty() {
+        return Vec::new();
+    }
+    let directory = call.directory();
+    let directory = directory.as_deref();
+    let known = |effect: &FileEffect| match effect {
+        FileEffect::Written(path) => (resolve(directory, path), Known::Exists),
+        FileEffect::Removed(path) => (resolve(directory, path), Known::Absent),
+    };
+    effects.iter().map(known).collect()
+}
+
+/// What is known about a file after a call that touches it.
+fn after(session: &Session<'_>, path: &str, call: &SessionCall<'_>, before: Snapshot) -> Snapshot {
+    let shown = |known| Snapshot { known, stale: false, proof: Some(call.index) };
+    let uncertain = || Snapshot { known: Known::Nothing, stale: true, proof: None };
+    match (call.role, call.ended) {
+        (ToolRole::Reads, Ended::Ok) => match seen(call) {
+            None => match before.known {
+                Known::Nothing | Known::Absent => shown(Known::Exists),
+                _ => before,
+            },
+            Some(Seen { complete: true, lines }) => shown(Known::Whole(lines.text)),
+            Some(Seen { lines, .. }) => shown(joined(before, lines)),
+        },
+        (ToolRole::Reads, Ended::Failed) => match crate::error_class::classify(call) {
+            Some(crate::error_class::ErrorClass::Missing) => shown(Known::Absent),
+            _ => before,
+        },
+        (ToolRole::Reads, Ended::Unknown) => before,
+        // What failed or was refused changed nothing.
+        (ToolRole::Writes | ToolRole::Edits | ToolRole::Patches, Ended::Failed) => before,
+        (ToolRole::Writes | ToolRole::Edits | ToolRole::Patches, Ended::Unknown) => uncertain(),
+        (ToolRole::Writes, Ended::Ok) => match call.content() {
+            Some(content) => shown(Known::Whole(unified(content))),
+            None => shown(Known::Exists),
+        },
+        (ToolRole::Edits, Ended::Ok) => {
+            let stale = before.stale;
+            let edited = call.edits().iter().try_fold(before.known, |known, e| edited(&known, e));
+            match edited {
+                Some(known) => Snapshot { known, stale, proof: Some(call.index) },
+                None => Snapshot { known: Known::Exists, stale: false, proof: Some(call.index) },
+            }
+        }
+        (ToolRole::Patches, Ended::Ok) => patched(session, path, call, before),
+        (ToolRole::RunsShell, _) => {
+            let found = effects(call).into_iter().rev().find(|(file, _)| file == path);
+            found.map_or(before, |(_, known)| shown(known))
+        }
+        _ => uncertain(),
+    }
+}
+
+/// The content with plain line breaks.
+fn unified(content: &str) -> Arc<str> {
+    match memmem::find(content.as_bytes(), b"\r\n") {
+        Some(_) => content.replace("\r\n", "\n").into(),
+        None => content.into(),
+    }
+}
+
+/// What a read showed.
+struct Seen {
+    lines: KnownLines,
+    /// Is it the whole file?
+    complete: bool,
+}
+
+fn seen(call: &SessionCall<'_>) -> Option<Seen> {
+    let result = call.result()?;
+    let range = call.lines();
+    let marks = &call.spec?.line_marks;
+    if marks.is_empty() {
+        let is_cut = result.contains("content has been truncated") || result.contains("[truncated");
+        // A result that is not there at all says nothing about the file.
+        let complete = range.is_whole() && !is_cut && !result.is_empty();
+        let lines = KnownLines { first: 1, text: unified(&result) };
+        return complete.then_some(Seen { lines, complete });
+    }
+    let (lines, rest) = numbered(body(&result), marks)?;
+    let rest = rest.trim_start();
+    let is_all = rest.is_empty()
+        || rest.starts_with("<system-reminder>")
+        || rest.starts_with("(End of file")
+        || rest.starts_with("</");
+    let is_short = || {
+        let mut all = text::lines(&lines.text).enumerate();
+        all.all(|(n, line)| n + 1 < LINES_SHOWN && line.len() < COLUMNS_SHOWN)
+    };
+    let complete = range.is_whole() && lines.first == 1 && is_all && is_short();
+    Some(Seen { lines, complete })
+}
+
+/// The lines of a file without the tags that some hosts put around them.
+pub fn body(result: &str) -> &str {
+    /// The tags stand at the start.
+    const LINES: usize = 4;
+    if !result.starts_with('<') {
+        return result;
+    }
+    let start = result.match_indices('\n').nth(LINES).map_or(result.len(), |(at, _)| at);
+    let opening = result.get(..start).unwrap_or(result);
+    let open = ["<content>", "<file>"].iter().find_map(|tag| Some(opening.find(tag)? + tag.len()));
+    let inner = open.and_then(|at| result.get(at..)).map(|rest| rest.trim_start_matches('\n'));
+    inner.unwrap_or(result)
+}
+
+/// The numbered lines at the start of a result, and what follows them.
+fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)> {
+    let numbering = Numbering::new(marks);
+    let mut text = String::with_capacity(result.len());
+    let mut first = 0;
+    let mut rest = result;
+    for next in 0.. {
+        let (line, after) = match memchr(b'\n', rest.as_bytes()) {
+            Some(end) => (&rest[..end], &rest[end + 1..]),
+            None => (rest, ""),
+        };
+        let Some((number, body)) =
+            numbering.split(line).filter(|(n, _)| next == 0 || *n == first + next)
+        else {
+            break;
+        };
+        if next == 0 {
+            first = number;
+        }
+        text.push_str(body.strip_suffix('\r').unwrap_or(body));
+        text.push('\n');
+        rest = after;
+        if rest.is_empty() {
+            break;
+        }
+    }
+    (first > 0).then(|| (KnownLines { first, text: text.into() }, rest))
+}
+
+/// Lines that were just read, beside those that were known.
+fn joined(before: Snapshot, lines: KnownLines) -> Known {
+    /// More pieces than this are not kept apart.
+    const PIECES: usize = 64;
+    let end = |part: &KnownLines| part.first + text::lines(&part.text).count();
+    let mut all = match before.known {
+        Known::Lines(known) if !before.stale => known.to_vec(),
+        // A slice of what is known says nothing new.
+        Known::Whole(text) if !before.stale => return Known::Whole(text),
+        _ => Vec::new(),
+    };
+    // What overlaps is known from the newer one.
+    all.retain(|part| end(part) <= lines.first || end(&lines) <= part.first);
+    all.push(lines);
+    all.sort_by_key(|part| part.first);
+    if all.len() > PIECES {
+        all.remove(0);
+    }
+    Known::Lines(all.into())
+}
+
+/// What is known after one replacement; `None` where only the trace's word for
+/// it is left.
+fn edited(known: &Known, edit: &Replacement<'_>) -> Option<Known> {
+    let (old, new) = (unified(edit.old), unified(edit.new));
+    match known {
+        // An edit of nothing makes the file.
+        _ if old.is_empty() && matches!(known, Known::Nothing | Known::Absent) => {
+            Some(Known::Whole(new))
+        }
+        _ if old.is_empty() => None,
+        Known::Whole(text) => match count(text, &old) {
+            0 => None,
+            1 => Some(Known::Whole(replaced(text, &old, &new))),
+            n if edit.all || edit.count == Some(n) => {
+                Some(Known::Whole(text.replace(&*old, &new).into()))
+            }
+            _ => None,
+        },
+        Known::Lines(parts) => {
+            let in_parts: usize = parts.iter().map(|part| count(&part.text, &old)).sum();
+            // Elsewhere in the file there may be more of it.
+            if in_parts != 1 || edit.all {
+                return None;
+            }
+            let grown = new.matches('\n').count() as isize - old.matches('\n').count() as isize;
+            let mut is_after = false;
+            let mut out = Vec::with_capacity(parts.len());
+            for part in parts.iter() {
+                let mut part = part.clone();
+                if is_after {
+                    part.first = part.first.checked_add_signed(grown)?;
+                } else if count(&part.text, &old) == 1 {
+                    part.text = replaced(&part.text, &old, &new);
+                    is_after = true;
+                }
+                out.push(part);
+            }
+            Some(Known::Lines(out.into()))
+        }
+        _ => None,
+    }
+}
+
+/// The text with the first occurrence of another replaced.
+fn replaced(text: &str, old: &str, new: &str) -> Arc<str> {
+    let Some(at) = text::find(text, old, 0) else { return text.into() };
+    [&text[..at], new, &text[at + old.len()..]].concat().into()
+}
+
+fn patched(
+    session: &Session<'_>,
+    path: &str,
+    call: &SessionCall<'_>,
+    before: Snapshot,
+) -> Snapshot {
+    let shown = |known| Snapshot { known, stale: false, proof: Some(call.index) };
+    let Some(text) = call.patch() else { return shown(Known::Nothing) };
+    let mut now = before;
+    for file in patch::parse(&text) {
+        let is_it = at_home(session, file.path) == path;
+        now = match file.change {
+            Change::Add(content) if is_it => shown(Known::Whole(content.into())),
+            Change::Delete if is_it => shown(Known::Absent),
+            Change::Update { to: Some(to), .. } if is_it && at_home(session, to) != path => {
+                shown(Known::Absent)
+            }
+            Change::Update { hunks, .. } if is_it => match &now.known {
+                Known::Whole(content) => match patch::apply(content, &hunks) {
+                    Some(content) => Snapshot { known: Known::Whole(content.into()), ..now },
+                    None => shown(Known::Exists),
+                },
+                _ => shown(Known::Exists),
+            },
+            Change::Update { to: Some(to), .. } if at_home(session, to) == path => {
+                shown(Known::Exists)
+            }
+            _ => now,
+        };
+    }
+    now
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,763 @@
+//! A trajectory as rules see it: its calls in order, each with what its tool is
+//! for, how it ended, and what was said around it.
+//!
+//! Built once per trajectory and borrowed by all rules. Nothing is copied but
+//! resolved paths, and results are decoded only when a rule asks for them.
+
+use crate::call_key::{CallKey, call_keys, directories};
+use crate::effects::{Arguments, ToolInput, command_of, directory_of};
+use crate::error_class::ErrorClass;
+use crate::files::Files;
+use crate::path::resolve;
+use crate::project::Project;
+use crate::recovery::Failure;
+use crate::shell::CommandLine;
+use crate::words::Words;
+use foldhash::{HashMap, HashMapExt};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
+use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
+use toolmark_shell::{Analysis, Context, Effect, Facts, analyze_parsed};
+use toolmark_trace::{
+    Actor, At, Call, Event, EventKind, Form, Payload, Status, ToolDefinition, ToolName, Trajectory,
+};
+
+/// So many bytes of decoded results are kept per session.
+const MAX_DECODED: usize = 4 << 20;
+
+/// How a call ended, as far as rules care.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It did what it was asked for.
+    Ok,
+    /// It did not: an error, a refusal, an exit code.
+    Failed,
+    /// Nobody can tell: no mark, no answer, or cut off.
+    Unknown,
+}
+
+impl Ended {
+    fn of(call: &Call) -> Self {
+        match call.status {
+            Status::Failed | Status::Denied => Self::Failed,
+            Status::Interrupted | Status::Unanswered => Self::Unknown,
+            // Hosts that report success for every command that ran.
+            _ if call.exit_code.is_some_and(|code| code != 0) => Self::Failed,
+            Status::Succeeded => Self::Ok,
+            Status::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// What the calls of a session share: sessions run the same commands and touch the same
+/// files many times.
+#[derive(Debug, Default)]
+struct Known<'a> {
+    lines: RefCell<HashMap<&'a str, Rc<CommandLine<'a>>>>,
+    analyses: RefCell<HashMap<AnalysisKey<'a>, Rc<Analysis>>>,
+}
+
+impl<'a> Known<'a> {
+    fn line(&self, text: &'a str) -> Rc<CommandLine<'a>> {
+        let mut lines = self.lines.borrow_mut();
+        Rc::clone(lines.entry(text).or_insert_with(|| Rc::new(CommandLine::new(text))))
+    }
+}
+
+/// What the analysis of a call hangs on: its tool and the working directory, of which there
+/// is one copy per session, and the command or the path.
+type AnalysisKey<'a> = (*const str, Option<*const str>, &'a str);
+
+/// One call of the agent.
+#[derive(Debug)]
+pub struct SessionCall<'a> {
+    /// Its place in [`Trajectory::calls`].
+    pub index: usize,
+    /// The call itself.
+    pub call: &'a Call,
+    /// What the tool is called in reports: `Read`, `server/tool`.
+    pub tool: Rc<str>,
+    /// What is known about the tool.
+    pub spec: Option<&'a Tool>,
+    /// Did the user describe the tool?
+    pub spec_by_user: bool,
+    /// What the call is for.
+    pub role: ToolRole,
+    /// How it ended.
+    pub ended: Ended,
+    /// The user turn it belongs to, from 1; 0 before the first.
+    pub turn: u32,
+    /// Its place among the events.
+    pub event: usize,
+    /// The file or directory it names, resolved.
+    pub path: Option<String>,
+    /// The working directory of the session when it was made.
+    cwd: Option<Rc<str>>,
+    project: Rc<Project>,
+    /// The text of the result, where it had to be decoded and there is room for it.
+    decoded: OnceCell<String>,
+    room: Rc<Cell<usize>>,
+    known: Rc<Known<'a>>,
+    line: OnceCell<Option<Rc<CommandLine<'a>>>>,
+    analysis: OnceCell<Option<Rc<Analysis>>>,
+    effects: OnceCell<Vec<Effect>>,
+    class: OnceCell<Option<ErrorClass>>,
+}
+
+impl<'a> SessionCall<'a> {
+    /// The arguments, where they are JSON.
+    #[must_use]
+    pub fn args(&self) -> Option<&'a Value> {
+        self.call.args.as_ref()?.parsed()
+    }
+
+    /// The text of what came back: several rules ask, and it is decoded once unless it
+    /// is very long.
+    #[must_use]
+    pub fn result(&self) -> Option<Cow<'_, str>> {
+        let payload = self.payload()?;
+        if let Some(text) = self.decoded.get() {
+            return Some(Cow::Borrowed(text));
+        }
+        match payload.plain() {
+            Cow::Owned(text) if text.len() <= self.room.get() => {
+                self.room.set(self.room.get() - text.len());
+                Some(Cow::Borrowed(self.decoded.get_or_init(|| text)))
+            }
+            text => Some(text),
+        }
+    }
+
+    fn payload(&self) -> Option<&'a Payload> {
+        self.call.result.as_ref()?.payload.as_ref()
+    }
+
+    /// Was it answered in the same words as another call? `None` where one of them was
+    /// not. Most answers differ in the file already, and nothing is decoded for them.
+    pub fn has_result_of(&self, other: &SessionCall<'_>) -> Option<bool> {
+        let (one, two) = (self.payload()?, other.payload()?);
+        if one.form() == Form::Text && two.form() == Form::Text {
+            let (a, b) = (one.source().raw(), two.source().raw());
+            if a == b {
+                return Some(true);
+            }
+            if differs_plainly(a.as_bytes(), b.as_bytes()) {
+                return Some(false);
+            }
+        }
+        Some(self.result() == other.result())
+    }
+
+    /// The start of what came back, of so many bytes at most; the rest of it is not
+    /// decoded.
+    #[must_use]
+    pub fn result_start(&self, bytes: usize) -> Option<Cow<'a, str>> {
+        Some(self.payload()?.plain_start(bytes))
+    }
+
+    /// May the result contain one of these words? The raw bytes of the file are searched,
+    /// so that a result without them is never decoded.
+    pub fn may_say(&self, words: &Words) -> bool {
+        self.payload().is_some_and(|payload| words.may_be_in(payload.source().raw()))
+    }
+
+    /// Did anything come back?
+    #[must_use]
+    pub fn has_result(&self) -> bool {
+        self.payload().is_some()
+    }
+
+    /// Is what came back surely longer than so many bytes? Told without decoding
+    /// it: no escape is longer than six bytes for one.
+    pub fn result_is_longer_than(&self, bytes: usize) -> bool {
+        self.payload().is_some_and(|payload| {
+            payload.form() == Form::Text && payload.source().raw().len() > bytes.saturating_mul(6)
+        })
+    }
+
+    /// The call as the analysis takes it.
+    #[must_use]
+    pub fn as_input(&self) -> ToolInput<'_> {
+        ToolInput {
+            name: self.call.name.full(),
+            tool: self.spec,
+            args: self.arguments(),
+            cwd: self.cwd.as_deref(),
+        }
+    }
+
+    fn arguments(&self) -> Arguments<'a> {
+        match self.call.args.as_ref() {
+            None => Arguments::None,
+            Some(payload) => match payload.parsed() {
+                Some(value) => Arguments::Json(value),
+                None if payload.form() == Form::Text => Arguments::Text(payload.raw()),
+                None => Arguments::None,
+            },
+        }
+    }
+
+    /// The shell command it runs, as text.
+    #[must_use]
+    pub fn command(&self) -> Option<Cow<'a, str>> {
+        self.line().map(|line| line.text().clone())
+    }
+
+    /// The same with what is known about it: parsed once for all who ask.
+    #[must_use]
+    pub fn line(&self) -> Option<&CommandLine<'a>> {
+        if self.role != ToolRole::RunsShell {
+            return None;
+        }
+        let line = || {
+            Some(match command_of(self.spec?, self.args()?)? {
+                Cow::Borrowed(text) => self.known.line(text),
+                Cow::Owned(text) => Rc::new(CommandLine::new(text)),
+            })
+        };
+        self.line.get_or_init(line).as_deref()
+    }
+
+    /// The working directory of the session when the call was made.
+    #[must_use]
+    pub fn cwd(&self) -> Option<&str> {
+        self.cwd.as_deref()
+    }
+
+    /// The directory its command runs in.
+    #[must_use]
+    pub fn directory(&self) -> Option<Cow<'_, str>> {
+        directory_of(self.spec, self.args(), self.cwd.as_deref())
+    }
+
+    /// What its command or its write does: worked out when first asked for.
+    /// `None` for calls that neither run a command nor touch a file.
+    #[must_use]
+    pub fn analysis(&self) -> Option<&Analysis> {
+        let analyze = || self.analyze_with(&[], &[]).map(Rc::new);
+        let analysis = self.analysis.get_or_init(|| {
+            let Some(key) = self.analysis_key() else { return analyze() };
+            let known = self.known.analyses.borrow().get(&key).cloned();
+            known.or_else(|| {
+                let analysis = analyze()?;
+                self.known.analyses.borrow_mut().insert(key, Rc::clone(&analysis));
+                Some(analysis)
+            })
+        });
+        analysis.as_deref()
+    }
+
+    /// What its analysis hangs on, where that is one text.
+    fn analysis_key(&self) -> Option<AnalysisKey<'a>> {
+        let (spec, args) = (self.spec?, self.args()?);
+        if spec.selector.is_some() || spec.directory.get(args).is_some() {
+            return None;
+        }
+        let text = match self.role {
+            ToolRole::RunsShell => match command_of(spec, args)? {
+                Cow::Borrowed(text) => text,
+                Cow::Owned(_) => return None,
+            },
+            ToolRole::Reads | ToolRole::Writes | ToolRole::Edits => {
+                let mut texts = spec.path.texts(args);
+                let path = texts.next()?;
+                texts.next().is_none().then_some(path)?
+            }
+            _ => return None,
+        };
+        Some((Rc::as_ptr(&self.tool), self.cwd.as_ref().map(Rc::as_ptr), text))
+    }
+
+    /// The same, where earlier calls downloaded files or put secrets into them.
+    #[must_use]
+    pub fn analyze_with(&self, downloads: &[String], copies: &[String]) -> Option<Analysis> {
+        self.analyze_in(&Context { downloads, copies, ..Context::default() })
+    }
+
+    /// The same, knowing what the session did before.
+    #[must_use]
+    pub fn analyze_knowing(&self, past: &dyn Facts) -> Option<Analysis> {
+        self.analyze_in(&Context { facts: Some(past), ..Context::default() })
+    }
+
+    fn analyze_in(&self, context: &Context<'_>) -> Option<Analysis> {
+        let roots: Vec<&str> = self.project.roots().iter().map(String::as_str).collect();
+        // A directory that is itself the root needs no other.
+        let is_own = matches!(roots[..], [root] if Some(root) == self.directory().as_deref());
+        let roots = if is_own { &[] } else { &roots[..] };
+        self.as_input().analyze_parsed(&Context { roots, ..*context }, self.line())
+    }
+
+    /// What its command does wherever it runs: the same in whatever project.
+    pub fn effects_anywhere(&self, cwd: Option<&str>) -> &[Effect] {
+        self.effects.get_or_init(|| {
+            let Some(line) = self.line() else { return Vec::new() };
+            let context = Context { cwd, ..Context::default() };
+            analyze_parsed(line, line.script(), &context).effects
+        })
+    }
+
+    /// The class of its error, as `classify` finds it when first asked for.
+    pub fn class(&self, classify: impl FnOnce() -> Option<ErrorClass>) -> Option<ErrorClass> {
+        *self.class.get_or_init(classify)
+    }
+
+    /// The content it writes.
+    #[must_use]
+    pub fn content(&self) -> Option<&'a str> {
+        self.spec?.content.text(self.args()?)
+    }
+
+    /// The replacements an edit makes, in order.
+    #[must_use]
+    pub fn edits(&self) -> Vec<Replacement<'a>> {
+        let (Some(spec), Some(args)) = (self.spec, self.args()) else { return Vec::new() };
+        if self.role != ToolRole::Edits {
+            return Vec::new();
+        }
+        let one = |edit: &'a Value| {
+            let count = spec.count.number(edit).and_then(|n| usize::try_from(n).ok());
+            Some(Replacement {
+                old: spec.old.text(edit)?,
+                new: spec.new.text(edit).unwrap_or(""),
+                all: spec.all.get(edit).and_then(Value::as_bool).unwrap_or(false),
+                count,
+            })
+        };
+        match spec.edits.get(args).and_then(Value::as_array) {
+            Some(list) => list.iter().filter_map(one).collect(),
+            None => one(args).into_iter().collect(),
+        }
+    }
+
+    /// The patch it applies.
+    #[must_use]
+    pub fn patch(&self) -> Option<Cow<'a, str>> {
+        if self.role != ToolRole::Patches {
+            return None;
+        }
+        match self.arguments() {
+            Arguments::Json(args) => self.spec?.patch.text(args).map(Cow::Borrowed),
+            Arguments::Text(text) => Some(text),
+            Arguments::None => None,
+        }
+    }
+
+    /// The lines a read asks for: the first, from 1, and how many.
+    #[must_use]
+    pub fn lines(&self) -> LineRange {
+        let (Some(spec), Some(args)) = (self.spec, self.args()) else {
+            return LineRange::default();
+        };
+        if let Some(Value::Array(range)) = spec.range.get(args) {
+            let at = |n: usize| range.get(n).and_then(Value::as_i64);
+            let from = at(0);
+            let count = match (from, at(1)) {
+                (Some(from), Some(to)) if to >= from => Some(to - from + 1),
+                _ => None,
+            };
+            return LineRange { from, count };
+        }
+        LineRange { from: spec.offset.number(args), count: spec.limit.number(args) }
+    }
+
+    /// Can it have changed no file at all?
+    #[must_use]
+    pub fn only_looks(&self) -> bool {
+        let is_undone = self.ended == Ended::Failed
+            && (self.call.status == Status::Denied || self.role != ToolRole::RunsShell);
+        is_undone || self.role.only_looks() || self.line().is_some_and(CommandLine::only_looks)
+    }
+}
+
+/// A text and what replaces it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replacement<'a> {
+    /// The text to be replaced.
+    pub old: &'a str,
+    /// The text to put there.
+    pub new: &'a str,
+    /// Replace every occurrence?
+    pub all: bool,
+    /// How many occurrences the agent says there are.
+    pub count: Option<usize>,
+}
+
+/// Lines of a file; without numbers, as many as the tool gives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LineRange {
+    /// The first line, from 1.
+    pub from: Option<i64>,
+    /// How many.
+    pub count: Option<i64>,
+}
+
+impl LineRange {
+    /// Was the whole file asked for?
+    #[must_use]
+    pub fn is_whole(self) -> bool {
+        self.from.is_none_or(|from| from <= 1) && self.count.is_none_or(|count| count < 0)
+    }
+}
+
+/// Do two texts differ first where neither has an escape? Then what they mean differs.
+fn differs_plainly(a: &[u8], b: &[u8]) -> bool {
+    /// A pair of surrogates has two escapes of six bytes.
+    const LONGEST: usize = 12;
+    /// So many bytes are compared at once.
+    const BLOCK: usize = 64;
+    let alike = a.chunks(BLOCK).zip(b.chunks(BLOCK)).take_while(|(a, b)| a == b).count() * BLOCK;
+    let (rest, of_b) = (a.get(alike..).unwrap_or_default(), b.get(alike..).unwrap_or_default());
+    let differs = rest.iter().zip(of_b).position(|(a, b)| a != b);
+    let at = differs.map_or(a.len().min(b.len()), |at| alike + at);
+    let around = a.get(at.saturating_sub(LONGEST)..at).unwrap_or_default();
+    let is_escape = |text: &[u8]| text.get(at) == Some(&b'\\');
+    !around.contains(&b'\\') && !is_escape(a) && !is_escape(b)
+}
+
+/// What is known about the tools of one name.
+#[derive(Clone)]
+struct Named<'a> {
+    label: Rc<str>,
+    spec: Option<&'a Tool>,
+    by_user: bool,
+}
+
+impl<'a> Named<'a> {
+    fn new(call: &Call, toolset: &Chosen<'a>) -> Self {
+        let canonical = call.name.canonical();
+        let described = toolset.describe_split(&call.name, &canonical);
+        let label = match &canonical.server {
+            Some(server) => format!("{server}/{}", canonical.tool),
+            None => canonical.tool,
+        };
+        Self {
+            label: label.into(),
+            spec: described.map(|found| found.tool),
+            by_user: described.is_some_and(|found| found.by_user),
+        }
+    }
+}
+
+/// One trajectory, ready to be checked.
+pub struct Session<'a> {
+    trajectory: &'a Trajectory,
+    toolset: Chosen<'a>,
+    calls: Vec<SessionCall<'a>>,
+    project: Rc<Project>,
+    files: OnceCell<Files>,
+    failures: OnceCell<Vec<Failure>>,
+    keys: OnceCell<Vec<CallKey>>,
+    words: OnceCell<Messages>,
+    directories: OnceCell<Vec<String>>,
+}
+
+/// Where the events with words are: a turn may have thousands without.
+struct Messages {
+    /// What the model said, and what starts a turn.
+    said: Vec<usize>,
+    /// What the user, a skill or the host put before the model.
+    given: Vec<usize>,
+}
+
+impl Messages {
+    fn new(events: &[Event]) -> Self {
+        let at = |is_one: fn(&Event) -> bool| {
+            events.iter().enumerate().filter(|(_, event)| is_one(event)).map(|(at, _)| at).collect()
+        };
+        Self {
+            said: at(|event| event.starts_turn() || event.kind == EventKind::Message),
+            given: at(|event| {
+                matches!(event.kind, EventKind::User | EventKind::Context | EventKind::Skill)
+            }),
+        }
+    }
+}
+
+impl<'a> Session<'a> {
+    /// The calls the agent made, with what is known about their tools.
+    #[must_use]
+    pub fn new(trajectory: &'a Trajectory, toolsets: &'a Toolsets) -> Self {
+        let toolset = toolsets.choose(trajectory);
+        let mut places = vec![(0, 0); trajectory.calls.len()];
+        let mut turn = 0;
+        for (at, event) in trajectory.events.iter().enumerate() {
+            match event.kind {
+                EventKind::Call(index) => {
+                    if let Some(place) = places.get_mut(index as usize) {
+                        *place = (at, turn);
+                    }
+                }
+                EventKind::User if event.starts_turn() => turn += 1,
+                _ => {}
+            }
+        }
+        let mut cwd: Option<Rc<str>> = trajectory.cwd.as_ref().map(|cwd| cwd.get().as_ref().into());
+        let moves = trajectory.moves.iter().map(|moved| &moved.to);
+        let directories = trajectory.cwd.iter().chain(moves).map(|directory| directory.get());
+        let project = Rc::new(Project::new(directories));
+        let mut moves = trajectory.moves.iter().peekable();
+        let mut names: HashMap<(&str, Option<&str>), Named<'a>> = HashMap::new();
+        let mut calls = Vec::with_capacity(trajectory.calls.len());
+        let room = Rc::new(Cell::new(MAX_DECODED));
+        let known = Rc::new(Known::default());
+        for ((index, call), (event, turn)) in trajectory.calls.iter().enumerate().zip(places) {
+            while let Some(moved) = moves.next_if(|moved| moved.call <= index) {
+                cwd = Some(moved.to.get().as_ref().into());
+            }
+            if call.actor == Actor::User {
+                continue;
+            }
+            let name = &call.name;
+            let key = (name.original.raw(), name.namespace.as_ref().map(|n| n.raw()));
+            let named = names.entry(key).or_insert_with(|| Named::new(call, &toolset)).clone();
+            let args = || call.args.as_ref().and_then(|args| args.parsed());
+            let path = named.spec.filter(|spec| !spec.path.is_empty()).and_then(|spec| {
+                let path = spec.path.text(args()?)?;
+                Some(resolve(cwd.as_deref(), path))
+            });
+            calls.push(SessionCall {
+                index,
+                call,
+                tool: named.label,
+                spec: named.spec,
+                spec_by_user: named.by_user,
+                role: named.spec.map_or(ToolRole::Other, |spec| match spec.selector {
+                    Some(_) => spec.role_of(args()),
+                    None => spec.role,
+                }),
+                ended: Ended::of(call),
+                turn,
+                event,
+                path,
+                cwd: cwd.clone(),
+                project: Rc::clone(&project),
+                decoded: OnceCell::new(),
+                room: Rc::clone(&room),
+                known: Rc::clone(&known),
+                line: OnceCell::new(),
+                analysis: OnceCell::new(),
+                effects: OnceCell::new(),
+                class: OnceCell::new(),
+            });
+        }
+        Self {
+            trajectory,
+            toolset,
+            calls,
+            project,
+            files: OnceCell::new(),
+            failures: OnceCell::new(),
+            keys: OnceCell::new(),
+            words: OnceCell::new(),
+            directories: OnceCell::new(),
+        }
+    }
+
+    /// The trajectory underneath.
+    #[must_use]
+    pub fn trajectory(&self) -> &'a Trajectory {
+        self.trajectory
+    }
+
+    /// The agent's calls, in order.
+    #[must_use]
+    pub fn calls(&self) -> &[SessionCall<'a>] {
+        &self.calls
+    }
+
+    /// The call with this place in [`Trajectory::calls`], if the agent made it.
+    #[must_use]
+    pub fn call_at(&self, index: usize) -> Option<&SessionCall<'a>> {
+        let at = self.calls.binary_search_by_key(&index, |call| call.index).ok()?;
+        self.calls.get(at)
+    }
+
+    /// The directories the session works in.
+    #[must_use]
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// The calls before one of them, the nearest first.
+    pub fn before<'s>(
+        &'s self,
+        call: &SessionCall<'_>,
+    ) -> impl Iterator<Item = &'s SessionCall<'a>> + use<'s, 'a> {
+        let end = self.calls.partition_point(|other| other.index < call.index);
+        self.calls[..end].iter().rev()
+    }
+
+    /// The calls after one of them, the nearest first.
+    pub fn after<'s>(
+        &'s self,
+        call: &SessionCall<'_>,
+    ) -> impl Iterator<Item = &'s SessionCall<'a>> + use<'s, 'a> {
+        let start = self.calls.partition_point(|other| other.index <= call.index);
+        self.calls[start..].iter()
+    }
+
+    /// The host's tools.
+    #[must_use]
+    pub fn host(&self) -> &'static Toolset {
+        self.toolset.host()
+    }
+
+    /// Is the host only guessed from the names of its tools?
+    #[must_use]
+    pub fn is_host_guessed(&self) -> bool {
+        self.toolset.is_guessed()
+    }
+
+    /// The definition of a tool that the trace records.
+    #[must_use]
+    pub fn definition(&self, call: &SessionCall<'_>) -> Option<&'a ToolDefinition> {
+        let tools = self.trajectory.tools.as_ref()?;
+        tools.iter().find(|tool| tool.name == call.call.name.original)
+    }
+
+    /// What is known about a tool of this name.
+    #[must_use]
+    pub fn describe(&self, name: &ToolName) -> Option<&'a Tool> {
+        self.toolset.describe(name).map(|found| found.tool)
+    }
+
+    /// Everything that happened, in order.
+    #[must_use]
+    pub fn events(&self) -> &'a [Event] {
+        &self.trajectory.events
+    }
+
+    fn words(&self) -> &Messages {
+        self.words.get_or_init(|| Messages::new(self.events()))
+    }
+
+    /// The events at these places before one, the latest first.
+    fn latest<'w>(&self, places: &'w [usize], before: usize) -> impl Iterator<Item = &'a Event> + 'w
+    where
+        'a: 'w,
+    {
+        let events = self.events();
+        let end = places.partition_point(|at| *at < before);
+        let places = places.get(..end).unwrap_or_default();
+        places.iter().rev().filter_map(|at| events.get(*at))
+    }
+
+    /// What the user, a skill or the host put before the model until an event,
+    /// the latest first.
+    pub fn given_before(&self, event: usize) -> impl Iterator<Item = &'a Event> {
+        self.latest(&self.words().given, event)
+    }
+
+    /// What the model said in the same response before a call.
+    pub fn said_before(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
+        let step = call.call.step;
+        // Responses follow each other.
+        let is_earlier = move |event: &&Event| event.step.is_some() && event.step < step;
+        let in_step = move |event: &&Event| step.is_some() && event.step == step;
+        self.said_in_turn(call).take_while(move |event| !is_earlier(event)).filter(in_step)
+    }
+
+    /// What the model said since the user's last message and before a call, the
+    /// latest first.
+    pub fn said_in_turn(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
+        self.latest(&self.words().said, call.event).take_while(|event| !event.starts_turn())
+    }
+
+    /// What the model said after a call, until the user's next message.
+    pub fn said_after(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
+        let (events, said) = (self.events(), &self.words().said);
+        let after = said.get(said.partition_point(|at| *at < call.event)..).unwrap_or_default();
+        let after = after.iter().filter_map(|at| events.get(*at));
+        after.take_while(|event| !event.starts_turn())
+    }
+
+    /// What the trace proves about files.
+    #[must_use]
+    pub fn files(&self) -> &Files {
+        self.files.get_or_init(|| Files::new(self))
+    }
+
+    /// The calls that failed, and what came of each.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        self.failures.get_or_init(|| crate::recovery::failures(self))
+    }
+
+    /// What each call asks for, to tell when two ask for the same.
+    pub fn keys(&self) -> &[CallKey] {
+        self.keys.get_or_init(|| call_keys(self))
+    }
+
+    /// The directory that the shell is in before each call.
+    pub fn directories(&self) -> &[String] {
+        self.directories.get_or_init(|| directories(self))
+    }
+
+    /// Where something stands.
+    #[must_use]
+    pub fn place(&self, at: &At) -> TracePlace {
+        at.location().into()
+    }
+
+    /// A path as a reader wants to see it: from the working directory.
+    #[must_use]
+    pub fn shown<'p>(&self, path: &'p str) -> &'p str {
+        let cwd = self.trajectory.cwd.as_ref().map(|cwd| cwd.get());
+        let below = cwd.and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')));
+        below
+            .and_then(|rest| rest.strip_prefix('/'))
+            .filter(|rest| !rest.is_empty())
+            .unwrap_or(path)
+    }
+
+    /// Evidence about a call.
+    #[must_use]
+    pub fn evidence(
+        &self,
+        role: Role,
+        text: impl Into<Untrusted>,
+        call: &SessionCall<'_>,
+    ) -> Evidence {
+        Evidence::call(role, text, self.call_ref(call))
+    }
+
+    /// A pointer to a call.
+    #[must_use]
+    pub fn call_ref(&self, call: &SessionCall<'_>) -> CallRef {
+        CallRef::new(call.index, call.call, Some(self.place(&call.call.at)))
+    }
+
+    /// Evidence about a call, with the words of its result.
+    #[must_use]
+    pub fn result_evidence(
+        &self,
+        role: Role,
+        text: impl Into<Untrusted>,
+        call: &SessionCall<'_>,
+    ) -> Evidence {
+        let evidence = self.evidence(role, text, call);
+        match call.result() {
+            Some(result) => evidence.with_excerpt(&result),
+            None => evidence,
+        }
+    }
+
+    /// Evidence about something that was said.
+    #[must_use]
+    pub fn event_evidence(
+        &self,
+        role: Role,
+        text: impl Into<Untrusted>,
+        event: &Event,
+    ) -> Evidence {
+        let evidence = Evidence::words(role, text).at(self.place(&event.at));
+        match &event.text {
+            Some(words) => evidence.with_excerpt(&excerpt(&words.plain())),
+            None => evidence,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A command line and what rules ask about it: it is parsed once, and every
+//! question is answered once, however many rules ask.
+
+use super::stand_in::{StandIn, stand_in};
+use super::{FileEffect, Script, file_effects, only_looks, rewrites_many, simple_commands};
+use crate::call_key::{errand, first_program};
+use crate::purpose::{Purpose, check_commands, purpose};
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Deref;
+use toolmark_shell::{ir, masks_failure, parse};
+
+/// A longer text is not looked at.
+const LONGEST: usize = 64 << 10;
+
+/// A command line; as a string, its text.
+#[derive(Debug)]
+pub struct CommandLine<'a> {
+    text: Cow<'a, str>,
+    script: OnceCell<ir::Script>,
+    simple: OnceCell<Script>,
+    only_looks: OnceCell<bool>,
+    rewrites_many: OnceCell<bool>,
+    proves_nothing: OnceCell<bool>,
+    file_effects: OnceCell<Vec<FileEffect>>,
+    stand_in: OnceCell<Option<StandIn>>,
+    purpose: OnceCell<Purpose>,
+    checks: OnceCell<Vec<String>>,
+    program: OnceCell<Option<String>>,
+    errand: OnceCell<Option<String>>,
+}
+
+impl<'a> CommandLine<'a> {
+    /// A command line that nothing has been asked about yet.
+    #[must_use]
+    pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            text: text.into(),
+            script: OnceCell::new(),
+            simple: OnceCell::new(),
+            only_looks: OnceCell::new(),
+            rewrites_many: OnceCell::new(),
+            proves_nothing: OnceCell::new(),
+            file_effects: OnceCell::new(),
+            stand_in: OnceCell::new(),
+            purpose: OnceCell::new(),
+            checks: OnceCell::new(),
+            program: OnceCell::new(),
+            errand: OnceCell::new(),
+        }
+    }
+
+    /// Its text, which outlives it where it was borrowed.
+    #[must_use]
+    pub fn text(&self) -> &Cow<'a, str> {
+        &self.text
+    }
+
+    /// What the parser makes of it, however long it is.
+    #[must_use]
+    pub fn script(&self) -> &ir::Script {
+        self.script.get_or_init(|| parse(self))
+    }
+
+    /// The same; `None` where it is too long to be looked at.
+    #[must_use]
+    pub fn parsed(&self) -> Option<&ir::Script> {
+        (self.len() <= LONGEST).then(|| self.script())
+    }
+
+    /// Its simple commands.
+    #[must_use]
+    pub fn simple_commands(&self) -> &Script {
+        self.simple.get_or_init(|| match self.parsed() {
+            Some(script) => simple_commands(script),
+            None => Script { opaque: true, ..Script::default() },
+        })
+    }
+
+    /// Is it certain that it changes no file?
+    #[must_use]
+    pub fn only_looks(&self) -> bool {
+        *self.only_looks.get_or_init(|| self.parsed().is_some_and(only_looks))
+    }
+
+    /// May it have put other versions of many files in place?
+    #[must_use]
+    pub fn rewrites_many(&self) -> bool {
+        *self.rewrites_many.get_or_init(|| rewrites_many(self, self.simple_commands()))
+    }
+
+    /// Does its exit code prove nothing?
+    #[must_use]
+    pub fn proves_nothing(&self) -> bool {
+        *self.proves_nothing.get_or_init(|| {
+            // Most commands have nothing that could hide a failure.
+            let may = self.contains(['|', ';', '\n', '&']);
+            may && self.parsed().is_some_and(masks_failure)
+        })
+    }
+
+    /// What it surely does to files.
+    #[must_use]
+    pub fn file_effects(&self) -> &[FileEffect] {
+        self.file_effects.get_or_init(|| self.parsed().map(file_effects).unwrap_or_default())
+    }
+
+    /// The tool it stands in for, if it does nothing else.
+    #[must_use]
+    pub fn stand_in(&self) -> Option<&StandIn> {
+        self.stand_in.get_or_init(|| self.parsed().and_then(stand_in)).as_ref()
+    }
+
+    /// What it is run for.
+    pub fn purpose(&self) -> Purpose {
+        *self.purpose.get_or_init(|| self.parsed().map_or(Purpose::Other, purpose))
+    }
+
+    /// The commands of it that test or build, each as its words.
+    pub fn checks(&self) -> &[String] {
+        self.checks.get_or_init(|| self.parsed().map(check_commands).unwrap_or_default())
+    }
+
+    /// The first real program: what it runs.
+    pub fn program(&self) -> Option<&str> {
+        let passed = &["cd", "sleep", "echo", "export", "set"];
+        let program = self.program.get_or_init(|| first_program(self.parsed()?, passed));
+        program.as_deref()
+    }
+
+    /// What it is sent for: its program, and the first word where programs do many
+    /// things.
+    pub fn errand(&self) -> Option<&str> {
+        self.errand.get_or_init(|| errand(self)).as_deref()
+    }
+}
+
+impl Deref for CommandLine<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}

@@ -1,0 +1,74 @@
+//! Words that are looked for all at once, in text as it stands in a file.
+
+use aho_corasick::AhoCorasick;
+use aho_corasick::packed::{Builder, Searcher};
+use memchr::memmem;
+use std::sync::LazyLock;
+
+/// Words to look for before a text is decoded; a text without any of them is skipped. They
+/// contain no character that JSON may escape: quotes, slashes, line breaks.
+pub struct Words {
+    search: LazyLock<Option<Search>>,
+}
+
+/// What letters begin with that are written as escapes.
+static ESCAPE: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(b"\\u00"));
+
+/// How they are looked for.
+pub enum Search {
+    /// As they are written.
+    Exact(Searcher),
+    /// In whatever case.
+    AnyCase(AhoCorasick),
+}
+
+impl Words {
+    /// As `Words::new(|| Words::searcher(&["a", "b"]))`.
+    pub const fn new(make: fn() -> Option<Search>) -> Self {
+        Self { search: LazyLock::new(make) }
+    }
+
+    /// What looks for all of them; `None` where the processor cannot.
+    pub fn searcher(words: &[&str]) -> Option<Search> {
+        Builder::new().extend(words).build().map(Search::Exact)
+    }
+
+    /// The same for words in capitals and in small letters.
+    pub fn any_case(words: &[&str]) -> Option<Search> {
+        let built = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+        built.ok().map(Search::AnyCase)
+    }
+
+    /// May a text, decoded or not, contain one of them? Letters may be written as escapes
+    /// too, so a text with such escapes is not skipped.
+    pub fn may_be_in(&self, raw: &str) -> bool {
+        let is_found = match &*self.search {
+            Some(Search::Exact(searcher)) => searcher.find(raw).is_some(),
+            Some(Search::AnyCase(searcher)) => searcher.is_match(raw),
+            None => return true,
+        };
+        is_found || ESCAPE.find(raw.as_bytes()).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_hold_words() {
+        static WORDS: Words = Words::new(|| Words::searcher(&["not found", "No such file"]));
+        for (raw, want) in [
+            ("bash: x: command not found", true),
+            ("a\\nNo such file\\n", true),
+            ("nothing to see", false),
+            ("n\\u006ft found", true),
+            ("", false),
+        ] {
+            assert_eq!(WORDS.may_be_in(raw), want, "{raw}");
+        }
+        static ANY_CASE: Words = Words::new(|| Words::any_case(&["diagnostic"]));
+        assert!(ANY_CASE.may_be_in("the DiagNostics"));
+        assert!(!ANY_CASE.may_be_in("the agnostics"));
+    }
+}

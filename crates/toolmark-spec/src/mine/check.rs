@@ -1,0 +1,54 @@
+//! The written spec, graded as anybody would grade it.
+
+use crate::load_source;
+use crate::mine::mined::Mined;
+use crate::mine::{Observed, Share};
+use std::path::Path;
+use toolmark_config::{Problem, Source};
+use toolmark_grade::{Grading, LeftBehind, LoadOptions, Pairing, Selection};
+use toolmark_outcome::{Environment, Verdict};
+
+/// What a spec says about the runs it was mined from.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// Runs that passed, and how many of them the spec accepts.
+    pub accepted: Share,
+    /// Runs that failed, and how many of them the spec rejects.
+    pub rejected: Share,
+    /// Runs whose case nobody finds by their id, name, file name or prompt.
+    pub unpaired: usize,
+    /// What is wrong with the spec.
+    pub problems: Vec<Problem>,
+}
+
+impl Mined {
+    /// Loads a spec that was mined from these runs and grades them.
+    #[must_use]
+    pub fn check(&self, spec: &str, observed: &[Observed]) -> Checked {
+        let source = Source::new("toolmark.yaml", spec);
+        let loaded = load_source(source, Path::new("."), &LoadOptions::default());
+        let mut checked = Checked { problems: loaded.problems, ..Checked::default() };
+        let Some(plan) = loaded.plan else { return checked };
+        let grading = Grading::new(&plan, None, Environment::default(), Selection::default());
+        let pairing = Pairing::new(&plan, None);
+        for case in self.cases.iter().filter(|case| case.expected() > 0) {
+            let index = case.id.as_deref().map(|id| plan.find(id));
+            for one in case.members.iter().filter_map(|at| observed.get(*at)) {
+                let result = match index {
+                    None => grading.grade(&one.run).ok(),
+                    Some(None) => None,
+                    Some(Some(index)) => {
+                        checked.unpaired += usize::from(pairing.find(&one.run) != Ok(index));
+                        grading.grade_trial(index, 0, &one.run, LeftBehind::default())
+                    }
+                };
+                let verdict = result.map(|result| result.verdict);
+                match one.passed {
+                    true => checked.accepted.add(verdict == Some(Verdict::Pass)),
+                    false => checked.rejected.add(verdict == Some(Verdict::Fail)),
+                }
+            }
+        }
+        checked
+    }
+}

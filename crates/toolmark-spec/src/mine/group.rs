@@ -1,0 +1,177 @@
+//! Which runs belong together: those that were asked the same.
+
+use crate::mine::{By, Observed};
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_grade::folded;
+use toolmark_outcome::View;
+use toolmark_redact::Redactor;
+use toolmark_trace::Recorded;
+
+/// Longer prompts are not written.
+const MAX_PROMPT: usize = 16 << 10;
+
+/// Words of a prompt that make the id of a case.
+const ID_WORDS: usize = 6;
+
+/// Runs of one case, by their places.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    /// The id of the case; none where the spec has no cases.
+    pub(crate) id: Option<String>,
+    /// What all of them were asked.
+    pub(crate) prompt: Option<String>,
+    pub(crate) passing: Vec<usize>,
+    pub(crate) failing: Vec<usize>,
+}
+
+/// The groups, and how many runs are in none.
+pub(crate) struct Groups {
+    pub(crate) groups: Vec<Group>,
+    /// Runs that record no calls.
+    pub(crate) unrecorded: usize,
+    /// Runs that nothing else was asked the same as.
+    pub(crate) alone: usize,
+    /// Cases of which no run passed.
+    pub(crate) failed: usize,
+}
+
+/// What runs of one case have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// The name of the case.
+    Case(String),
+    /// What the user asked.
+    Prompt(String),
+    /// Nothing.
+    None,
+}
+
+/// Puts runs together.
+pub(crate) fn groups(observed: &[Observed], by: By, redactor: Redactor) -> Groups {
+    let usable: Vec<usize> = (0..observed.len())
+        .filter(|at| observed[*at].run.calls_recorded() != Recorded::Not)
+        .collect();
+    let unrecorded = observed.len() - usable.len();
+    let keys = keys(observed, &usable);
+    let mut members: BTreeMap<&Key, Vec<usize>> = BTreeMap::new();
+    // In the order in which their first runs come.
+    let mut order: Vec<&Key> = Vec::new();
+    for (key, at) in keys.iter().zip(&usable) {
+        members.entry(key).or_insert_with(|| {
+            order.push(key);
+            Vec::new()
+        });
+        members.entry(key).or_default().push(*at);
+    }
+    let is_case = |key: &Key| *key != Key::None;
+    let has_cases = match by {
+        By::All => false,
+        By::Case => order.iter().any(|key| is_case(key)),
+        By::Auto => order.iter().any(|key| {
+            let runs = members.get(key);
+            is_case(key) && (runs.is_some_and(|runs| runs.len() > 1) || is_given(observed, runs))
+        }),
+    };
+    if !has_cases {
+        let mut all = Group::default();
+        usable.iter().for_each(|at| all.add(*at, observed));
+        let (groups, failed) = match all.passing.is_empty() {
+            true => (Vec::new(), usize::from(!all.failing.is_empty())),
+            false => (vec![all], 0),
+        };
+        return Groups { groups, unrecorded, alone: 0, failed };
+    }
+    let (mut groups, mut alone, mut failed) = (Vec::new(), 0, 0);
+    let mut ids = BTreeSet::new();
+    for key in order {
+        let runs = members.remove(key).unwrap_or_default();
+        let is_single = runs.len() == 1 && by == By::Auto && !is_given(observed, Some(&runs));
+        if *key == Key::None || is_single {
+            alone += runs.len();
+            continue;
+        }
+        let mut group = Group::default();
+        runs.iter().for_each(|at| group.add(*at, observed));
+        if group.passing.is_empty() {
+            failed += 1;
+            continue;
+        }
+        group.prompt = prompt_of(observed, &runs, redactor);
+        group.id = Some(id_of(key, &mut ids, redactor));
+        groups.push(group);
+    }
+    Groups { groups, unrecorded, alone, failed }
+}
+
+impl Group {
+    fn add(&mut self, at: usize, observed: &[Observed]) {
+        match observed[at].passed {
+            true => self.passing.push(at),
+            false => self.failing.push(at),
+        }
+    }
+}
+
+/// Does somebody say which case the runs are of?
+fn is_given(observed: &[Observed], runs: Option<&Vec<usize>>) -> bool {
+    runs.is_some_and(|runs| runs.iter().any(|at| observed[*at].case.is_some()))
+}
+
+/// The keys of the runs: the case that is given, a name that several have, what was asked.
+fn keys(observed: &[Observed], usable: &[usize]) -> Vec<Key> {
+    let name = |at: usize| observed[at].run.name.as_ref().map(|name| name.get().into_owned());
+    let mut named: BTreeMap<String, usize> = BTreeMap::new();
+    for at in usable {
+        if let Some(name) = name(*at) {
+            *named.entry(name).or_default() += 1;
+        }
+    }
+    let key = |at: &usize| {
+        if let Some(case) = &observed[*at].case {
+            return Key::Case(case.clone());
+        }
+        if let Some(name) = name(*at).filter(|name| named.get(name).is_some_and(|n| *n > 1)) {
+            return Key::Case(name);
+        }
+        let prompt = View::whole(&observed[*at].run).prompt().map(|prompt| folded(&prompt));
+        match prompt.filter(|prompt| !prompt.is_empty()) {
+            Some(prompt) => Key::Prompt(prompt),
+            None => Key::None,
+        }
+    };
+    usable.iter().map(key).collect()
+}
+
+/// What all runs were asked, where that may be written.
+fn prompt_of(observed: &[Observed], runs: &[usize], redactor: Redactor) -> Option<String> {
+    let mut prompts = runs
+        .iter()
+        .map(|at| View::whole(&observed[*at].run).prompt().map(|prompt| prompt.into_owned()));
+    let first = prompts.next()??;
+    let is_same = |other: Option<String>| other.is_some_and(|p| folded(&p) == folded(&first));
+    let may_be_written = first.len() <= MAX_PROMPT && *redactor.apply(first.as_str()) == *first;
+    (prompts.all(is_same) && may_be_written && !first.trim().is_empty()).then_some(first)
+}
+
+/// The id of a case: its name, or the first words of its prompt.
+fn id_of(key: &Key, ids: &mut BTreeSet<String>, redactor: Redactor) -> String {
+    let named = match key {
+        Key::Case(name) => name.clone(),
+        Key::Prompt(prompt) => {
+            let words = prompt.split(|c: char| !c.is_ascii_alphanumeric());
+            let words = words.filter(|word| !word.is_empty()).take(ID_WORDS);
+            words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
+        }
+        Key::None => String::new(),
+    };
+    let is_good = !named.trim().is_empty() && named.len() <= 200;
+    let named =
+        if is_good && *redactor.apply(named.as_str()) == *named { named } else { "case".into() };
+    let mut id = named.clone();
+    let mut number = 2;
+    while !ids.insert(id.clone()) {
+        id = format!("{named}-{number}");
+        number += 1;
+    }
+    id
+}

@@ -1,0 +1,175 @@
+//! Mining from a part of the runs, and asking the rest whether it holds there.
+
+use crate::mine::item::{Family, Item, Part};
+use crate::mine::panel::Panel;
+use crate::mine::propose::Evidence;
+use crate::mine::sample::Sample;
+use crate::mine::settle::{Doubt, Judged, settle};
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_outcome::Verdict;
+
+/// Expectations of one thing hold on the rest this often, or are comments.
+const SLOT_HOLDS: f64 = 0.8;
+
+/// Expectations of one kind hold on the rest this often, or are comments.
+const FAMILY_HOLDS: f64 = 0.75;
+
+/// So many answers tell something about a kind.
+const MIN_ANSWERS: usize = 3;
+
+/// How often what was mined from a part held on the rest: times, out of so many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Share {
+    /// Times it held.
+    pub held: usize,
+    /// Times it was asked and could be decided.
+    pub of: usize,
+}
+
+impl Share {
+    pub(crate) fn add(&mut self, holds: bool) {
+        self.held += usize::from(holds);
+        self.of += 1;
+    }
+
+    fn reaches(self, least: f64) -> bool {
+        self.held as f64 >= least * self.of as f64
+    }
+}
+
+/// What the rest said.
+#[derive(Debug, Clone, Default)]
+pub struct HeldOut {
+    /// In so many parts the runs were divided.
+    pub folds: usize,
+    /// Passing runs that pass everything that was mined from the others.
+    pub accepted: Share,
+    /// Failing runs that fail something that was mined from the others.
+    pub rejected: Share,
+    /// Single expectations, by their kind.
+    pub families: BTreeMap<Family, Share>,
+    slots: BTreeMap<String, Share>,
+    /// The kinds of expectations that each run did not meet: of those that passed, and
+    /// of those that failed.
+    unmet: (Vec<BTreeSet<Family>>, Vec<BTreeSet<Family>>),
+}
+
+impl HeldOut {
+    /// Mines from all parts but one, for each part in turn. Runs go to the parts one
+    /// after the other, so that the same runs always give the same parts.
+    pub(crate) fn new(evidence: &Evidence<'_, '_>, folds: usize) -> Self {
+        let folds = folds.min(evidence.passing.len());
+        let mut all = Self { folds, ..Self::default() };
+        if folds < 2 {
+            all.folds = 0;
+            return all;
+        }
+        for fold in 0..folds {
+            let (rest, passing) = split(&evidence.passing, fold, folds);
+            let (rest_failing, failing) = split(&evidence.failing, fold, folds);
+            let part = Evidence { passing, failing, ..*evidence };
+            let items = part.propose();
+            let judged = settle(&items, &part.passing, &part.failing, rest.len());
+            all.ask(&items, &judged, &rest, &rest_failing);
+        }
+        all.sum_up();
+        all
+    }
+
+    /// What is a comment in the end neither accepts nor rejects.
+    fn sum_up(&mut self) {
+        let (passing, failing) = std::mem::take(&mut self.unmet);
+        for unmet in passing {
+            self.accepted.add(!unmet.into_iter().any(|family| self.trusts(family)));
+        }
+        for unmet in failing {
+            self.rejected.add(unmet.into_iter().any(|family| self.trusts(family)));
+        }
+    }
+
+    fn ask(
+        &mut self,
+        items: &[Item],
+        judged: &[Judged],
+        passing: &[&Sample<'_>],
+        failing: &[&Sample<'_>],
+    ) {
+        let panel = Panel::new(&items.iter().collect::<Vec<_>>());
+        for sample in passing {
+            let verdicts = panel.ask(sample.run);
+            let mut unmet = BTreeSet::new();
+            for (at, (item, judged)) in items.iter().zip(judged).enumerate() {
+                if judged.is_dropped() || item.is_doubtful {
+                    continue;
+                }
+                if judged.is_expected() && verdicts[at] != Some(Verdict::Pass) {
+                    unmet.insert(item.family);
+                }
+                // Calls that were not made are no wrong order.
+                let is_made = |call: &usize| verdicts[*call] == Some(Verdict::Pass);
+                if let Part::Sequence(layers) = &item.part
+                    && !layers.iter().flatten().all(is_made)
+                {
+                    continue;
+                }
+                let Some(holds) = decided(verdicts[at]) else { continue };
+                // What is a comment anyway says nothing against its kind.
+                if judged.is_expected() {
+                    self.families.entry(item.family).or_default().add(holds);
+                }
+                self.slots.entry(item.slot.clone()).or_default().add(holds);
+            }
+            self.unmet.0.push(unmet);
+        }
+        for sample in failing {
+            let verdicts = panel.ask(sample.run);
+            let unmet = items.iter().zip(judged).zip(verdicts).filter(|((_, judged), verdict)| {
+                judged.is_expected() && *verdict == Some(Verdict::Fail)
+            });
+            self.unmet.1.push(unmet.map(|((item, _), _)| item.family).collect());
+        }
+    }
+
+    /// Do expectations of this kind hold on the rest?
+    pub(crate) fn trusts(&self, family: Family) -> bool {
+        let share = self.families.get(&family).copied().unwrap_or_default();
+        // A tool that some runs do not call is not expected in the end, and those that
+        // all runs call are the least there is to say.
+        family == Family::Tools || share.of < MIN_ANSWERS || share.reaches(FAMILY_HOLDS)
+    }
+
+    /// Makes comments of what did not hold on the rest.
+    pub(crate) fn doubt(&self, items: &[Item], judged: &mut [Judged]) {
+        for (item, judged) in items.iter().zip(judged) {
+            let share = self.slots.get(&item.slot).copied().unwrap_or_default();
+            if !share.reaches(SLOT_HOLDS) {
+                judged.doubt(Doubt::HeldOut(share.held, share.of));
+            } else if !self.trusts(item.family) {
+                let share = self.families.get(&item.family).copied().unwrap_or_default();
+                judged.doubt(Doubt::Kind(share.held, share.of));
+            }
+        }
+    }
+}
+
+fn decided(verdict: Option<Verdict>) -> Option<bool> {
+    match verdict? {
+        Verdict::Pass => Some(true),
+        Verdict::Fail => Some(false),
+        Verdict::Unknown(_) => None,
+    }
+}
+
+/// The runs of a part, and the others.
+fn split<'s, 't>(
+    samples: &[&'s Sample<'t>],
+    fold: usize,
+    folds: usize,
+) -> (Vec<&'s Sample<'t>>, Vec<&'s Sample<'t>>) {
+    let is_in = |at: usize| at % folds == fold;
+    let of = |wanted: bool| {
+        let all = samples.iter().enumerate().filter(move |(at, _)| is_in(*at) == wanted);
+        all.map(|(_, sample)| *sample).collect()
+    };
+    (of(true), of(false))
+}

@@ -1,0 +1,62 @@
+//! Asks the graders themselves: what is mined is held to what will be graded.
+
+use crate::load_source;
+use crate::mine::item::Item;
+use serde_json::{Value, json};
+use std::path::Path;
+use toolmark_config::Source;
+use toolmark_grade::{Case, Grading, LoadOptions, Plan, Selection};
+use toolmark_outcome::{Environment, Verdict};
+use toolmark_trace::Trajectory;
+
+/// Expectations as graders, each on its own.
+pub(crate) struct Panel {
+    plan: Option<Plan>,
+    /// The expectations that are asked, by their places.
+    asked: Vec<usize>,
+    count: usize,
+}
+
+impl Panel {
+    /// The graders of these expectations, without those that cannot be built.
+    pub(crate) fn new(items: &[&Item]) -> Self {
+        let all: Vec<Value> = items.iter().enumerate().map(question).collect();
+        let mut asked: Vec<usize> = (0..items.len()).collect();
+        let mut plan = plan_of(&all);
+        if plan.is_none() {
+            asked.retain(|at| plan_of(&all[*at..=*at]).is_some());
+            let good: Vec<Value> = asked.iter().map(|at| all[*at].clone()).collect();
+            plan = plan_of(&good);
+        }
+        Self { plan, asked, count: items.len() }
+    }
+
+    /// What each of them says about a run; nothing where it cannot be asked.
+    pub(crate) fn ask(&self, run: &Trajectory) -> Vec<Option<Verdict>> {
+        let mut verdicts = vec![None; self.count];
+        let Some(plan) = &self.plan else { return verdicts };
+        let grading = Grading::new(plan, None, Environment::default(), Selection::default());
+        let graded = grading.grade(run).map(|result| result.graders).unwrap_or_default();
+        for (at, grader) in self.asked.iter().zip(graded) {
+            verdicts[*at] = Some(grader.outcome.verdict);
+        }
+        verdicts
+    }
+
+    /// All of them as one case, each under the number of its place.
+    pub(crate) fn case(&self) -> Option<&Case> {
+        self.plan.as_ref()?.every.as_deref()
+    }
+}
+
+fn question((at, item): (usize, &&Item)) -> Value {
+    json!({ "type": item.grader, "name": at.to_string(), "config": item.config })
+}
+
+fn plan_of(graders: &[Value]) -> Option<Plan> {
+    if graders.is_empty() {
+        return None;
+    }
+    let text = json!({ "version": 1, "graders": graders }).to_string();
+    load_source(Source::new("mined.yaml", text), Path::new("."), &LoadOptions::default()).plan
+}

@@ -1,0 +1,355 @@
+//! What may be expected, from the runs alone. Whether it holds is asked of the graders.
+
+use crate::mine::atom::{Test, most_telling, tool_config};
+use crate::mine::budget::budgets;
+use crate::mine::generalize::escaped;
+use crate::mine::item::{Family, Item, Part};
+use crate::mine::order::{Order, Repeats};
+use crate::mine::sample::{Sample, bare, is_writable, tools_of};
+use crate::mine::template::{Template, templates};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_redact::Redactor;
+
+/// Pairs of calls whose order is said beside the sequence.
+const MAX_PAIRS: usize = 16;
+
+/// Arguments that are the same in all calls of a tool.
+const MAX_SAME: usize = 3;
+
+/// Two runs have much in common by chance: fewer than this do not tell which arguments
+/// matter.
+pub(crate) const MIN_FOR_ARGUMENTS: usize = 3;
+
+/// More tools that are never called than this share a line.
+const MAX_LINES: usize = 2;
+
+/// From so many runs on a number that is always the same is expected.
+const SURE: usize = 5;
+
+/// A tool that many runs have and some do not is worth a comment from this share on.
+const OFTEN: f64 = 0.8;
+
+/// Where runs are looked for what is the same in them.
+pub(crate) struct Evidence<'s, 't> {
+    pub(crate) passing: Vec<&'s Sample<'t>>,
+    pub(crate) failing: Vec<&'s Sample<'t>>,
+    /// Tools that runs of other cases call.
+    pub(crate) elsewhere: &'s BTreeSet<String>,
+    pub(crate) redactor: Redactor,
+    /// Are arguments expected? Otherwise they are comments.
+    pub(crate) uses_arguments: bool,
+}
+
+impl<'s, 't> Evidence<'s, 't> {
+    /// The runs that tell what is always there: those that record all calls, if any.
+    fn complete(&self) -> Vec<&'s Sample<'t>> {
+        let complete: Vec<_> = self.passing.iter().copied().filter(|s| s.is_complete()).collect();
+        if complete.is_empty() { self.passing.clone() } else { complete }
+    }
+
+    /// Everything that may be expected.
+    pub(crate) fn propose(&self) -> Vec<Item> {
+        let runs = self.complete();
+        let mut items = Vec::new();
+        if !runs.is_empty() && runs.iter().all(|run| run.calls.is_empty()) {
+            items.push(Item::expect(Family::Tools, "none".into(), Part::NoCalls));
+        } else {
+            let always = self.always(&runs);
+            self.calls(&runs, &always, &mut items);
+            self.dependent(&runs, &always, &mut items);
+            counts(&runs, &always, &mut items);
+            self.same_arguments(&runs, &mut items);
+            self.often(&runs, &always, &mut items);
+            self.never(&mut items);
+        }
+        budgets(&self.passing, &mut items);
+        items
+    }
+
+    /// The tools that every run calls with success.
+    fn always(&self, runs: &[&Sample<'_>]) -> Vec<String> {
+        let mut all: Vec<String> = tools_of(runs, self.redactor)
+            .into_iter()
+            .filter(|tool| runs.iter().all(|run| run.done(tool).next().is_some()))
+            .collect();
+        // In the order of the first run, as a person would tell it.
+        let place =
+            |tool: &String| runs.first().and_then(|run| run.tools().position(|t| t == tool));
+        all.sort_by_key(place);
+        all
+    }
+
+    /// Calls that every run makes, and their order.
+    fn calls(&self, runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
+        let mut expected: Vec<Template> = Vec::new();
+        for tool in always {
+            let found = templates(tool, runs);
+            let has_arguments = found.iter().any(|template| !template.atoms.is_empty());
+            if self.uses_arguments {
+                expected.extend(found);
+                continue;
+            }
+            expected.push(Template::bare(tool));
+            if has_arguments {
+                let doubtful = found.iter().map(|template| item_of(template).doubtful(true));
+                items.extend(doubtful);
+            }
+        }
+        let first = items.len();
+        items.extend(expected.iter().map(item_of));
+        let place = |template: usize| first + template;
+        let order = Order::new(&expected, runs, Repeats::Apart);
+        sequence(&order, &place, items);
+        if order.layers.iter().flatten().any(|event| event.time > 0) {
+            sequence(&Order::new(&expected, runs, Repeats::Once), &place, items);
+        }
+        let mut pairs = order.inside.clone();
+        // A call that is made again fits a sequence though its first one came too early.
+        for two in order.layers.windows(2) {
+            if let [before, after] = two
+                && let ([a], [b]) = (before.as_slice(), after.as_slice())
+                && a.time == 0
+                && b.time == 0
+                && runs.iter().any(|run| expected[b.template].batches(run).len() > 1)
+            {
+                pairs.push((a.template, b.template));
+            }
+        }
+        for (a, b) in pairs.into_iter().take(MAX_PAIRS) {
+            items.push(never_before(&expected[b], &expected[a]).at_least(2));
+        }
+    }
+
+    /// Tools that some runs call, and only after another.
+    fn dependent(&self, runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
+        let tools = tools_of(runs, self.redactor);
+        let mut left = MAX_PAIRS;
+        for tool in tools.iter().filter(|tool| !always.contains(tool)) {
+            let callers: Vec<&Sample<'_>> =
+                runs.iter().copied().filter(|run| run.calls_tool(tool)).collect();
+            if callers.len() < 2 {
+                continue;
+            }
+            let first = |run: &Sample<'_>, tool: &str| {
+                run.calls.iter().find(|call| call.tool == tool).map(|call| call.batch)
+            };
+            let done = |run: &Sample<'_>, tool: &str| run.done(tool).map(|call| call.batch).min();
+            let comes_before = |other: &&String| {
+                *other != tool
+                    && callers.iter().all(|run| match (done(run, other), first(run, tool)) {
+                        (Some(other), Some(own)) => other < own,
+                        _ => false,
+                    })
+            };
+            let before: Vec<&String> = tools.iter().filter(comes_before).collect();
+            // The last of them: what comes before it comes before the tool anyway.
+            let is_last = |other: &&&String| {
+                before.iter().all(|third| {
+                    third == *other
+                        || !callers.iter().all(|run| done(run, other) < done(run, third))
+                })
+            };
+            for other in before.iter().filter(is_last).take(1) {
+                if left == 0 {
+                    return;
+                }
+                left -= 1;
+                let item = never_before(&Template::bare(tool), &Template::bare(other));
+                items.push(item.at_least(SURE).in_runs(callers.len(), runs.len()));
+            }
+        }
+    }
+
+    /// Arguments that are the same in all calls of a tool, where it is called more than
+    /// once or not always: no expected call says so.
+    fn same_arguments(&self, runs: &[&Sample<'_>], items: &mut Vec<Item>) {
+        for tool in tools_of(runs, self.redactor) {
+            let calls: Vec<_> =
+                runs.iter().flat_map(|run| &run.calls).filter(|call| call.tool == tool).collect();
+            let callers = runs.iter().filter(|run| run.calls_tool(&tool)).count();
+            let is_once = runs.iter().all(|run| run.done(&tool).count() == 1);
+            let Some((first, others)) = calls.split_first() else { continue };
+            if calls.len() < 3 || callers < 2 || is_once {
+                continue;
+            }
+            let common = first.atoms.iter().filter(|atom| {
+                matches!(atom.test, Test::Equals(_) | Test::Tail(_))
+                    && others.iter().all(|call| call.atoms.contains(*atom))
+            });
+            for atom in most_telling(common).into_iter().take(MAX_SAME) {
+                let condition = json!({ "not": atom.test.condition() });
+                let entry = json!({
+                    "tool": tool_config(&tool), "where": { atom.path.clone(): condition },
+                });
+                let slot = format!("same {tool} {}", atom.path);
+                let item = Item::expect(Family::Arguments, slot, Part::Forbidden(entry));
+                let words = format!("all {} calls", calls.len());
+                let item = item.at_least(MIN_FOR_ARGUMENTS).about([tool.clone()]).remark(words);
+                items.push(item.in_runs(callers, runs.len()).doubtful(!self.uses_arguments));
+            }
+        }
+    }
+
+    /// Tools that most runs call.
+    fn often(&self, runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
+        for tool in tools_of(runs, self.redactor).iter().filter(|tool| !always.contains(tool)) {
+            let callers = runs.iter().filter(|run| run.done(tool).next().is_some()).count();
+            if runs.len() >= 5 && callers as f64 >= OFTEN * runs.len() as f64 {
+                items.push(item_of(&Template::bare(tool)).doubtful(true));
+            }
+        }
+    }
+
+    /// Tools that no run calls, though it could have: failing runs or those of other
+    /// cases call them, or they were offered.
+    fn never(&self, items: &mut Vec<Item>) {
+        let is_known = self.passing.iter().any(|run| run.is_complete());
+        if !is_known {
+            return;
+        }
+        let called: BTreeSet<String> =
+            self.passing.iter().flat_map(|run| run.tools()).map(bare).collect();
+        let is_unused =
+            |tool: &String| !called.contains(&bare(tool)) && is_writable(tool, self.redactor);
+        let mut origins: BTreeMap<String, Origin> = BTreeMap::new();
+        for run in &self.passing {
+            for tool in run.offered.iter().filter(|tool| is_unused(tool)) {
+                origins.insert(tool.clone(), Origin::Offered);
+            }
+        }
+        for tool in self.elsewhere.iter().filter(|tool| is_unused(tool)) {
+            origins.insert(tool.clone(), Origin::Elsewhere);
+        }
+        for tool in tools_of(&self.failing, self.redactor).into_iter().filter(is_unused) {
+            origins.insert(tool, Origin::Failing);
+        }
+        let of = |wanted: Origin| {
+            let all = origins.iter().filter(move |(_, origin)| **origin == wanted);
+            all.map(|(tool, _)| tool).collect::<Vec<_>>()
+        };
+        for tool in of(Origin::Failing) {
+            never_call(&[tool], 1, "failing runs call it", items);
+        }
+        for (origin, one, many) in [
+            (Origin::Elsewhere, "runs of other cases call it", "runs of other cases call them"),
+            (Origin::Offered, "it was offered", "they were offered"),
+        ] {
+            let tools = of(origin);
+            match tools.len() {
+                0..=MAX_LINES => {
+                    tools.iter().for_each(|tool| never_call(&[*tool], SURE, one, items));
+                }
+                _ => never_call(&tools, SURE, many, items),
+            }
+        }
+    }
+
+    /// The tools that some run calls or could have called.
+    pub(crate) fn known_tools(&self) -> BTreeSet<String> {
+        let mut all = tools_of(&self.passing, self.redactor);
+        all.extend(tools_of(&self.failing, self.redactor));
+        all.extend(self.elsewhere.iter().cloned());
+        all.extend(self.passing.iter().flat_map(|run| run.offered.iter().cloned()));
+        all
+    }
+}
+
+/// Expects that none of these tools is called.
+fn never_call(tools: &[&String], least: usize, why: &str, items: &mut Vec<Item>) {
+    let entry = match tools {
+        [one] => match tool_config(one) {
+            name @ Value::String(_) => name,
+            pattern => json!({ "tool": pattern }),
+        },
+        many => {
+            let names: Vec<String> = many.iter().map(|tool| escaped(tool)).collect();
+            json!({ "tool": { "regex": format!("^({})$", names.join("|")) } })
+        }
+    };
+    let item = Item::expect(Family::Never, format!("never {entry}"), Part::Forbidden(entry));
+    items.push(item.at_least(least).remark(why.to_owned()));
+}
+
+/// Why a tool is known that no passing run calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Offered,
+    Elsewhere,
+    Failing,
+}
+
+fn item_of(template: &Template) -> Item {
+    let config = template.config();
+    let slot = format!("call {config}");
+    let has_arguments = !template.atoms.is_empty();
+    let family = if has_arguments { Family::Arguments } else { Family::Tools };
+    let least = if has_arguments { MIN_FOR_ARGUMENTS } else { 1 };
+    let item = Item::expect(family, slot, Part::Call(config)).at_least(least);
+    item.about([template.tool.clone()])
+}
+
+fn never_before(call: &Template, before: &Template) -> Item {
+    let (call_config, before_config) = (call.config(), before.config());
+    let slot = format!("never {call_config} before {before_config}");
+    let entry = json!({ "call": call_config, "before": before_config });
+    let item = Item::expect(Family::Order, slot, Part::Never(entry));
+    item.about([call.tool.clone(), before.tool.clone()])
+}
+
+/// The sequence of an order, where it says anything.
+fn sequence(order: &Order, place: &impl Fn(usize) -> usize, items: &mut Vec<Item>) {
+    if order.layers.len() < 2 {
+        return;
+    }
+    let layers: Vec<Vec<usize>> = order
+        .layers
+        .iter()
+        .map(|layer| layer.iter().map(|event| place(event.template)).collect())
+        .collect();
+    let entry = |at: &usize| match items.get(*at).map(|item| &item.part) {
+        Some(Part::Call(entry)) => entry.clone(),
+        _ => Value::Null,
+    };
+    let elements: Vec<Value> = layers
+        .iter()
+        .map(|layer| match layer.as_slice() {
+            [one] => entry(one),
+            many => json!({ "any_order": many.iter().map(entry).collect::<Vec<_>>() }),
+        })
+        .collect();
+    let tools: BTreeSet<String> = layers
+        .iter()
+        .flatten()
+        .filter_map(|at| items.get(*at))
+        .flat_map(|item| item.tools.clone())
+        .collect();
+    let mut item = Item::expect(Family::Order, "sequence".into(), Part::Sequence(layers));
+    item.config = json!({ "sequence": elements });
+    items.push(item.at_least(2).about(tools));
+}
+
+/// How often the tools are called that every run calls.
+fn counts(runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
+    for tool in always {
+        let counts = runs.iter().map(|run| run.done(tool).count());
+        let (Some(fewest), Some(most)) = (counts.clone().min(), counts.max()) else { continue };
+        let words = match fewest == most {
+            true => format!("{most} in every run"),
+            false => format!("{fewest} to {most} in these runs"),
+        };
+        let count = match fewest == most && runs.len() >= SURE {
+            true => json!({ "min": most, "max": most }),
+            false => json!({ "max": with_room(most) }),
+        };
+        let entry = json!({ "tool": tool_config(tool), "count": count });
+        let part = Part::Count { entry, tool: tool.clone() };
+        let item = Item::expect(Family::Counts, format!("count {tool}"), part);
+        items.push(item.at_least(3).about([tool.clone()]).remark(words));
+    }
+}
+
+/// A number that leaves room for half as many again.
+pub(crate) fn with_room(most: usize) -> usize {
+    most + most.div_ceil(2).max(1)
+}

@@ -1,0 +1,179 @@
+//! Calls that every run makes: the tool, and the arguments that are the same each time.
+
+use crate::mine::atom::{Atom, call_config, most_telling, rank};
+use crate::mine::sample::{Sample, SampleCall};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// So many different calls of one tool are told apart.
+const MAX_OF_TOOL: usize = 6;
+
+/// So many sets of arguments are kept while runs are compared.
+const MAX_SETS: usize = 64;
+
+/// A call that is expected.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Template {
+    pub(crate) tool: String,
+    /// At most one for every argument.
+    pub(crate) atoms: Vec<Atom>,
+}
+
+impl Template {
+    /// The tool, whatever its arguments are.
+    pub(crate) fn bare(tool: &str) -> Self {
+        Self { tool: tool.to_owned(), atoms: Vec::new() }
+    }
+
+    pub(crate) fn fits(&self, call: &SampleCall) -> bool {
+        call.tool == self.tool && self.atoms.iter().all(|atom| call.atoms.contains(atom))
+    }
+
+    /// As an expectation has it.
+    pub(crate) fn config(&self) -> Value {
+        call_config(&self.tool, &self.atoms)
+    }
+
+    fn weight(&self) -> usize {
+        self.atoms.iter().map(|atom| rank(&atom.test)).sum()
+    }
+
+    /// The batches of the calls that fit and count as done, in order.
+    pub(crate) fn batches(&self, sample: &Sample<'_>) -> Vec<usize> {
+        let fitting = sample.calls.iter().filter(|call| call.is_done && self.fits(call));
+        fitting.map(|call| call.batch).collect()
+    }
+}
+
+/// The calls of a tool that every one of these runs makes, the most telling first: the
+/// tool alone where no argument is the same each time. Each has a call of its own in
+/// every run.
+pub(crate) fn templates(tool: &str, samples: &[&Sample<'_>]) -> Vec<Template> {
+    let mut sets: Option<Vec<BTreeSet<&Atom>>> = None;
+    for sample in samples {
+        let of_run: BTreeSet<BTreeSet<&Atom>> =
+            sample.done(tool).map(|call| call.atoms.iter().collect()).collect();
+        sets = Some(match sets {
+            None => maximal(of_run),
+            Some(before) => maximal(before.iter().flat_map(|set| {
+                of_run.iter().map(|other| set.intersection(other).copied().collect())
+            })),
+        });
+    }
+    let mut all: Vec<Template> = sets
+        .unwrap_or_default()
+        .into_iter()
+        .map(|set| Template { tool: tool.to_owned(), atoms: most_telling(set) })
+        .collect();
+    all.sort_by_cached_key(|template| (usize::MAX - template.weight(), template.clone()));
+    all.dedup();
+    let mut chosen: Vec<Template> = Vec::new();
+    for template in all {
+        if template.atoms.is_empty() || chosen.len() == MAX_OF_TOOL {
+            continue;
+        }
+        chosen.push(template);
+        if !samples.iter().all(|sample| have_calls(&chosen, sample)) {
+            chosen.pop();
+        }
+    }
+    if chosen.is_empty() {
+        chosen.push(Template::bare(tool));
+    }
+    chosen
+}
+
+/// The sets that are part of no other; the largest where there are too many.
+fn maximal<'a>(sets: impl IntoIterator<Item = BTreeSet<&'a Atom>>) -> Vec<BTreeSet<&'a Atom>> {
+    let distinct: BTreeSet<BTreeSet<&Atom>> = sets.into_iter().collect();
+    let mut sorted: Vec<BTreeSet<&Atom>> = distinct.into_iter().collect();
+    // Stable: sets of one size stay in their order.
+    sorted.sort_by_key(|set| usize::MAX - set.len());
+    let mut kept: Vec<BTreeSet<&Atom>> = Vec::new();
+    for set in sorted {
+        if kept.len() == MAX_SETS {
+            break;
+        }
+        if !kept.iter().any(|other| set.is_subset(other)) {
+            kept.push(set);
+        }
+    }
+    kept
+}
+
+/// Does every template have a call of its own in this run? Few templates, so that each
+/// call is asked about each of them.
+fn have_calls(templates: &[Template], sample: &Sample<'_>) -> bool {
+    let calls: Vec<&SampleCall> = sample.calls.iter().filter(|call| call.is_done).collect();
+    let mut owner: Vec<Option<usize>> = vec![None; calls.len()];
+    (0..templates.len()).all(|template| {
+        let mut seen = vec![false; calls.len()];
+        take(template, templates, &calls, &mut owner, &mut seen)
+    })
+}
+
+/// Finds a call for a template, moving others to calls that fit them too. Every level
+/// of it is about another template, of which there are few.
+fn take(
+    template: usize,
+    templates: &[Template],
+    calls: &[&SampleCall],
+    owner: &mut [Option<usize>],
+    seen: &mut [bool],
+) -> bool {
+    for at in 0..calls.len() {
+        if seen[at] || !templates[template].fits(calls[at]) {
+            continue;
+        }
+        seen[at] = true;
+        let is_free = match owner[at] {
+            None => true,
+            Some(other) => take(other, templates, calls, owner, seen),
+        };
+        if is_free {
+            owner[at] = Some(template);
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mine::testing::{run, sample};
+    use serde_json::json;
+    use std::slice::from_ref;
+
+    fn found(runs: &[&[(&str, Value)]]) -> Vec<Value> {
+        let runs: Vec<_> = runs.iter().map(|calls| run(calls)).collect();
+        let samples: Vec<_> = runs.iter().map(sample).collect();
+        let samples: Vec<&Sample<'_>> = samples.iter().collect();
+        templates("t", &samples).iter().map(Template::config).collect()
+    }
+
+    #[test]
+    fn what_is_the_same_each_time_is_kept() {
+        let a = ("t", json!({"city": "Paris", "id": 7}));
+        let b = ("t", json!({"city": "Paris", "id": 8}));
+        assert_eq!(
+            found(&[from_ref(&a), from_ref(&b)]),
+            [json!({"tool": "t", "args": {"city": "Paris"}})]
+        );
+        // Both at once need one call that has both.
+        let apart = [("t", json!({"city": "Paris"})), ("t", json!({"id": 7}))];
+        assert_eq!(found(&[from_ref(&a), &apart]).len(), 1);
+        assert_eq!(found(&[&[a], &[("t", json!({}))]]), [json!("t")]);
+    }
+
+    #[test]
+    fn different_calls_of_a_tool_are_told_apart() {
+        let one = ("t", json!({"path": "a"}));
+        let two = ("t", json!({"path": "b"}));
+        let wanted = [
+            json!({"tool": "t", "args": {"path": "a"}}),
+            json!({"tool": "t", "args": {"path": "b"}}),
+        ];
+        assert_eq!(found(&[&[one.clone(), two.clone()], &[two, one]]), wanted);
+    }
+}

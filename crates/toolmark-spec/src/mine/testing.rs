@@ -1,0 +1,32 @@
+//! Runs for the tests of this crate.
+
+use crate::mine::sample::Sample;
+use serde_json::{Value, json};
+use toolmark_outcome::testing::{runs, vally_with};
+use toolmark_redact::Redactor;
+use toolmark_trace::Trajectory;
+
+/// A run that makes these calls, one per response.
+pub(crate) fn run(calls: &[(&str, Value)]) -> Trajectory {
+    run_with(calls, json!({}))
+}
+
+/// The same with more keys at the top of the trace.
+pub(crate) fn run_with(calls: &[(&str, Value)], more: Value) -> Trajectory {
+    let mut events = vec![("user_message", json!({"content": "go"}))];
+    for (n, (tool, args)) in calls.iter().enumerate() {
+        let id = format!("c{n}");
+        events.extend([
+            ("turn_start", json!({"turnId": id})),
+            ("tool_call", json!({"toolName": tool, "toolCallId": id, "arguments": args})),
+            ("tool_result", json!({"toolCallId": id, "success": true, "result": "ok"})),
+            ("turn_end", json!({"turnId": id})),
+        ]);
+    }
+    runs(&vally_with(&events, more)).remove(0)
+}
+
+/// What is looked at of a run.
+pub(crate) fn sample(run: &Trajectory) -> Sample<'_> {
+    Sample::new(run, Redactor::new(true))
+}
