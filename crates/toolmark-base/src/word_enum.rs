@@ -1,11 +1,11 @@
-//! Enums whose variants are words in files, options and outputs.
+//! Macro for enums whose variants are words in files, options and outputs.
 
-/// Defines an enum whose every variant has one word, by which it is written, read
-/// and printed.
+/// Defines an enum in which each variant has one word that is used for writing, parsing
+/// and printing.
 ///
-/// The enum is `Copy`, ordered as its variants are, and has `ALL`, `word()` and
-/// `from_word()`; `Display` and `Serialize` give the word. A variant may have other
-/// names that are only read. Doc comments, `#[derive(…)]` and `#[default]` are
+/// The enum is `Copy`, is ordered like its variants, and has `ALL`, `word()` and
+/// `from_word()`; `Display` and `Serialize` produce the word. A variant may have
+/// aliases that are only parsed. Doc comments, `#[derive(…)]` and `#[default]` are
 /// passed on.
 ///
 /// ```
@@ -43,16 +43,16 @@ macro_rules! word_enum {
 
         #[allow(dead_code, reason = "not every enum is also listed or read")]
         impl $name {
-            /// All of them, in order.
+            /// All variants, in order.
             $visibility const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The word used in every output.
+            /// Returns the word used in every output.
             #[must_use]
             $visibility const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
 
-            /// The one with this word.
+            /// Returns the variant with this word.
             #[must_use]
             $visibility fn from_word(word: &str) -> Option<Self> {
                 match word {

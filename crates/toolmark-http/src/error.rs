@@ -1,9 +1,9 @@
-//! Why a request has no response, or a response no end.
+//! Errors of requests and of reading responses.
 
 use std::io;
 use ureq::http;
 
-/// Why a request has no response, or a response no end.
+/// Reason why a request has no response, or why a response is incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A timeout was reached.
@@ -12,10 +12,10 @@ pub enum Error {
     /// The host has no address.
     #[error("host not found")]
     HostNotFound,
-    /// The server cannot be reached, or broke off.
+    /// The server cannot be reached, or the connection broke.
     #[error("the connection failed: {0}")]
     Connection(String),
-    /// There are more bytes than the caller allows.
+    /// The response has more bytes than the caller allows.
     #[error("more than {0} bytes")]
     TooLarge(u64),
     /// The response is not valid HTTP.
@@ -24,7 +24,7 @@ pub enum Error {
     /// The request cannot be sent.
     #[error("invalid address or header")]
     Request,
-    /// The environment names a proxy that cannot be used.
+    /// The environment configures an invalid proxy.
     #[error("invalid proxy address")]
     Proxy,
 }

@@ -21,36 +21,36 @@ use std::time::Duration;
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body, Proxy};
 
-/// How many connections are kept open for later requests.
+/// Maximum number of idle connections kept open for later requests.
 const MAX_IDLE_CONNECTIONS: usize = 64;
 
-/// The certificate authorities that may vouch for a server.
+/// Trusted certificate authorities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Roots {
-    /// Those that browsers trust, compiled in: they work in containers that come
-    /// without certificates.
+    /// The compiled-in authorities that browsers trust: they work in containers without
+    /// certificates.
     Bundled,
-    /// Those the system trusts, including private ones that were added to it.
+    /// The authorities that the system trusts, including private ones that were added to it.
     System,
 }
 
-/// How long parts of a request may take; without limit by default.
+/// Timeouts for the parts of a request; unlimited by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Timeouts {
-    /// The whole request, from looking up the host to the last byte of the body.
+    /// Timeout for the whole request, from the host lookup to the last byte of the body.
     pub total: Option<Duration>,
-    /// Looking up the host, and connecting to it.
+    /// Timeout for looking up the host and connecting to it.
     pub connect: Option<Duration>,
-    /// Waiting for the next bytes of the response.
+    /// Timeout for each wait for more bytes of the response.
     pub read: Option<Duration>,
 }
 
-/// Sends requests. Clones share their connections.
+/// HTTP client. Clones share their connections.
 #[derive(Debug, Clone)]
 pub struct Client(Agent);
 
 impl Client {
-    /// A client for requests to one server. Nothing is sent yet.
+    /// Creates a client for requests to one server. Does not connect yet.
     #[must_use]
     pub fn new(server: &Uri, roots: Roots, timeouts: Timeouts) -> Self {
         let roots = match roots {
@@ -74,14 +74,14 @@ impl Client {
         Self(config.into())
     }
 
-    /// A client with the same settings and connections of its own.
+    /// Returns a client with the same settings but separate connections.
     #[must_use]
     pub fn separate(&self) -> Self {
         Self(self.0.config().new_agent())
     }
 
-    /// Ends all requests of this client and its clones, also those that other
-    /// threads are waiting for. Later ones fail.
+    /// Ends all requests of this client and its clones, including those that other
+    /// threads are waiting for. Later requests fail.
     pub fn shut_down(&self) {
         self.0.clone().shutdown();
     }
@@ -90,16 +90,16 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// When there is no response; a status that is not success is not an error.
+    /// Fails if there is no response. A response with an error status is not an error.
     pub fn send(&self, request: Request<impl AsSendBody>) -> Result<Response, Error> {
         Ok(Response(self.0.run(request)?))
     }
 
-    /// Sends a request with timeouts of its own, besides those of the client.
+    /// Sends a request with additional timeouts besides those of the client.
     ///
     /// # Errors
     ///
-    /// As [`Client::send`].
+    /// Fails in the same cases as [`Client::send`].
     pub fn send_within(
         &self,
         timeouts: Timeouts,
@@ -118,8 +118,8 @@ impl Client {
     }
 }
 
-/// The proxy that the environment names for a server. `ureq` would take one that
-/// is meant for HTTPS for everything, also for HTTP to this machine.
+/// Returns the proxy that the environment configures for a server. `ureq` would use a
+/// proxy for HTTPS for all requests, including HTTP requests to this machine.
 fn proxy_for(server: &Uri) -> Option<Proxy> {
     let names = match server.scheme_str() {
         Some("https") => ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
@@ -134,25 +134,25 @@ fn proxy_for(server: &Uri) -> Option<Proxy> {
 pub struct Response(http::Response<Body>);
 
 impl Response {
-    /// The status.
+    /// Returns the status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.0.status()
     }
 
-    /// The headers.
+    /// Returns the headers.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         self.0.headers()
     }
 
-    /// Whether the body has this media type.
+    /// Returns whether the body has this media type.
     #[must_use]
     pub fn is_of_type(&self, media_type: &str) -> bool {
         self.0.body().mime_type().is_some_and(|of_body| of_body.eq_ignore_ascii_case(media_type))
     }
 
-    /// Whether the body is a stream of events.
+    /// Returns whether the body is an event stream.
     #[must_use]
     pub fn is_event_stream(&self) -> bool {
         self.is_of_type("text/event-stream")
@@ -162,15 +162,15 @@ impl Response {
     ///
     /// # Errors
     ///
-    /// When the connection breaks, or the body has more than `max` bytes.
+    /// Fails if the connection breaks, or if the body has more than `max` bytes.
     pub fn read(self, max: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         self.reader(u64::MAX).take(max.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > max { Err(Error::TooLarge(max)) } else { Ok(bytes) }
     }
 
-    /// Reads the first bytes of the body, as many as arrive and at most `max`: for
-    /// errors, whose status says enough without it.
+    /// Reads the first bytes of the body, as many as arrive and at most `max`. Used for
+    /// error responses, whose status is informative even without a body.
     #[must_use]
     pub fn read_start(self, max: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -178,7 +178,7 @@ impl Response {
         bytes
     }
 
-    /// The body as it arrives; reading fails when `max` bytes have been read.
+    /// Returns a reader for the body as it arrives. Reading fails after `max` bytes.
     #[must_use]
     pub fn reader(self, max: u64) -> BodyReader<'static> {
         self.0.into_body().into_with_config().limit(max).reader()
@@ -193,7 +193,7 @@ mod tests {
     use std::thread;
     use std::time::Instant;
 
-    /// A server that answers every connection with this text and then stays silent.
+    /// Starts a server that sends this text on every connection and then stays silent.
     fn serve(answer: &'static str) -> (Uri, Client) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let uri: Uri = format!("http://{}/x", listener.local_addr().unwrap()).parse().unwrap();

@@ -7,27 +7,27 @@ use crate::Error;
 use std::io::{self, Read};
 use std::time::Duration;
 
-/// One event.
+/// A server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
-    /// Its name; empty if it has none.
+    /// Event name; empty if the event has none.
     pub name: String,
-    /// Its data.
+    /// Event data.
     pub data: String,
     /// Whether the stream ended before the event did.
     pub is_cut: bool,
 }
 
-/// Where to continue a stream that broke.
+/// Position from which an interrupted stream can be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
-    /// The id of the last complete event, if events have ids.
+    /// ID of the last complete event, if events have IDs.
     pub last_id: Option<String>,
-    /// How long the server asks to wait before reconnecting.
+    /// Time to wait before reconnecting, as requested by the server.
     pub retry: Option<Duration>,
 }
 
-/// The events of a stream.
+/// Reader of the events of a stream.
 #[derive(Debug)]
 pub struct Events<R> {
     reader: R,
@@ -37,10 +37,10 @@ pub struct Events<R> {
     start: usize,
     end: usize,
     line: Vec<u8>,
-    /// How many bytes the current event has, and may have.
+    /// Size of the current event in bytes, and its limit.
     size: usize,
     max: usize,
-    /// Whether the last byte was a `\r`, to which a `\n` would belong.
+    /// Whether the last byte was a `\r`, which a `\n` may complete.
     after_cr: bool,
     is_first_line: bool,
     is_over: bool,
@@ -52,7 +52,7 @@ impl<R: Read> Events<R> {
         Self::resume(reader, max, Position::default())
     }
 
-    /// Reads events of a stream that continues another one.
+    /// Reads events of a stream that continues an earlier one.
     pub fn resume(reader: R, max: usize, position: Position) -> Self {
         Self {
             reader,
@@ -69,16 +69,16 @@ impl<R: Read> Events<R> {
         }
     }
 
-    /// Where to continue if the stream breaks now.
+    /// Returns the position from which to resume if the stream breaks now.
     pub fn position(&self) -> &Position {
         &self.position
     }
 
-    /// Reads the next event; `None` at the end.
+    /// Reads the next event; returns `None` at the end.
     ///
     /// # Errors
     ///
-    /// When the stream breaks, or an event has too many bytes.
+    /// Fails if the stream breaks, or if an event is too large.
     pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
         let mut event = Event::default();
         let mut has_data = false;
@@ -117,7 +117,7 @@ impl<R: Read> Events<R> {
                     let retry = value.parse().ok().map(Duration::from_millis);
                     self.position.retry = retry.or(self.position.retry);
                 }
-                // Pings do not add up to an event.
+                // Pings do not count towards the size of an event.
                 _ => self.size = size,
             }
         }
@@ -125,7 +125,7 @@ impl<R: Read> Events<R> {
         Ok(has_data.then_some(event))
     }
 
-    /// Reads a line into `self.line`, without its end. `false` if the stream
+    /// Reads a line into `self.line`, without its line end. Returns `false` if the stream
     /// ended instead.
     fn read_line(&mut self) -> Result<bool, Error> {
         loop {
@@ -165,7 +165,7 @@ impl<R: Read> Events<R> {
 mod tests {
     use super::*;
 
-    /// Gives so many bytes at a time.
+    /// A reader that returns at most a given number of bytes per read.
     struct Slow<'t>(&'t [u8], usize);
 
     impl Read for Slow<'_> {
@@ -200,7 +200,7 @@ mod tests {
             // Without a blank line at the end, or without a line end at all.
             ("data: a\n\ndata: b\n", &[("", "a"), ("", "b")]),
             ("data: a\n\ndata: b", &[("", "a"), ("", "b")]),
-            // A name without data is no event, and does not stay for the next.
+            // A name without data is not an event, and does not apply to the next one.
             ("event: x\n\ndata: a\n\n", &[("", "a")]),
             ("\u{feff}data: é\n\n", &[("", "é")]),
             ("data: a\u{2028}b\n\n", &[("", "a\u{2028}b")]),
@@ -233,7 +233,7 @@ mod tests {
             ("{\"a\":\n1}", "1", false),
             ("two", "1", false),
             ("three", "", false),
-            // Its id is not the last one: all of it is still to come.
+            // An incomplete event does not set the last ID: it is resent as a whole.
             ("cut", "", true),
         ];
         for at_once in [1, 2, 3, 7, 1000] {

@@ -1,13 +1,13 @@
-//! The tree of a pattern, and what can be known of a pattern by looking at it.
+//! The syntax tree of a pattern, and the properties that can be derived from it.
 //!
-//! Flags are resolved while parsing: a node already says what it matches under
-//! the flags in force where it was written.
+//! Flags are resolved while parsing: a node already reflects the flags that apply at its
+//! position.
 
 use super::set::Set;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One piece of a pattern.
+/// A node of the syntax tree.
 #[derive(Debug)]
 pub(super) enum Node {
     /// The empty text.
@@ -16,9 +16,9 @@ pub(super) enum Node {
     Char(char),
     /// One character of a set; case folding is already in the set.
     Set(Arc<Set>),
-    /// One after the other.
+    /// Nodes in sequence.
     Concat(Vec<Node>),
-    /// The first that lets the rest match.
+    /// The first alternative that lets the rest match.
     Alt(Vec<Node>),
     /// A capture group, counted from 1.
     Group(usize, Box<Node>),
@@ -26,23 +26,23 @@ pub(super) enum Node {
     Assert(Assert),
     /// A condition on the text after or before a position.
     Look { behind: bool, negate: bool, body: Box<Node> },
-    /// The text a group captured.
+    /// The text that a group captured.
     Backref { group: usize, fold: bool },
     /// A quantifier.
     Repeat(Box<Repeat>),
 }
 
-/// A quantified piece.
+/// A quantified node.
 #[derive(Debug)]
 pub(super) struct Repeat {
     pub(super) body: Node,
     pub(super) min: u32,
-    /// `None` for no upper bound.
+    /// Maximum number of iterations; `None` for no upper bound.
     pub(super) max: Option<u32>,
     pub(super) greedy: bool,
-    /// The groups inside; every iteration forgets what they captured.
+    /// The groups inside the body; every iteration clears their captures.
     pub(super) groups: Range<usize>,
-    /// The body can match the empty text.
+    /// Whether the body can match the empty text.
     pub(super) nullable: bool,
 }
 
@@ -53,8 +53,8 @@ pub(super) enum Assert {
     End,
     LineStart,
     LineEnd,
-    /// `\b`, or `\B` when negated. With `fold`, the word characters include
-    /// those that fold to ASCII letters.
+    /// `\b`, or `\B` if negated. With `fold`, the word characters include those that fold to
+    /// ASCII letters.
     Word {
         negate: bool,
         fold: bool,
@@ -62,8 +62,8 @@ pub(super) enum Assert {
 }
 
 impl Node {
-    /// Whether the node can match the empty text somewhere. Nested quantifiers
-    /// carry their answer, so that asking costs a visit of each node once.
+    /// Returns whether the node can match the empty text somewhere. Nested quantifiers store
+    /// their result, so that each node is visited only once.
     pub(super) fn nullable(&self) -> bool {
         match self {
             Node::Char(_) | Node::Set(_) => false,
@@ -76,29 +76,29 @@ impl Node {
     }
 }
 
-/// What decides which engine may answer for a pattern.
+/// Properties that determine which engine can run a pattern.
 #[derive(Debug)]
 pub(super) struct Facts {
-    /// No look-around, no backreference.
+    /// Whether there are no look-arounds and no backreferences.
     pub(super) regular: bool,
-    /// `^` or `$` in multi-line mode.
+    /// Whether `^` or `$` occurs in multi-line mode.
     pub(super) lines: bool,
-    /// `\b` or `\B` under case folding.
+    /// Whether `\b` or `\B` occurs under case folding.
     pub(super) folded_words: bool,
-    /// `\B`, which also holds between the bytes of one character.
+    /// Whether `\B` occurs, which also holds between the bytes of one character.
     pub(super) inside_words: bool,
-    /// JavaScript refuses an optional iteration that matches nothing, automata
-    /// do not: without such iterations both find the same text.
+    /// Whether automata find the same text. JavaScript rejects an optional iteration that
+    /// matches nothing and automata do not; without such iterations, the results are equal.
     pub(super) same_span: bool,
-    /// Both also find the same groups: no group that one iteration of a loop
-    /// sets and the next may leave out.
+    /// Whether automata also find the same groups: there is no group that one iteration of a
+    /// loop sets and the next may skip.
     pub(super) same_groups: bool,
-    /// Instructions of the backtracking program, roughly.
+    /// Approximate number of instructions of the backtracking program.
     pub(super) cost: usize,
 }
 
 impl Facts {
-    /// Looks at a whole pattern.
+    /// Computes the properties of a whole pattern.
     pub(super) fn of(node: &Node) -> Facts {
         let mut facts = Facts {
             regular: true,
@@ -147,7 +147,7 @@ impl Facts {
             Node::Repeat(repeat) => {
                 let varies = repeat.max != Some(repeat.min);
                 self.same_span &= !(repeat.nullable && varies);
-                // What is optional outside of every loop stays as it was left.
+                // An optional group outside of every loop keeps its capture.
                 let place = Place {
                     optional: place.looped && (place.optional || repeat.min == 0),
                     looped: place.looped || repeat.max.is_none_or(|max| max > 1),
@@ -169,11 +169,11 @@ impl Facts {
     }
 }
 
-/// Where in the tree a node stands.
+/// Position of a node in the tree.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Inside something that may be repeated.
+    /// Whether the node is inside a loop.
     looped: bool,
-    /// Inside something that an iteration may leave out.
+    /// Whether the node is inside something that an iteration may skip.
     optional: bool,
 }

@@ -1,48 +1,46 @@
-//! Matches by trying one way after the other, as JavaScript defines it: for
-//! patterns with look-around or backreferences, and wherever an automaton
-//! would find other groups.
+//! Backtracking engine with JavaScript's semantics: for patterns with look-around or
+//! backreferences, and wherever an automaton would find different groups.
 //!
-//! What is left to try is kept on a stack of its own, and every step counts
-//! towards a limit. A search that takes long begins to remember which choices
-//! have failed where, if the pattern allows; it then ends in time proportional
-//! to pattern and text.
+//! Remaining alternatives are kept on an explicit stack, and every step counts towards a
+//! limit. A long search starts to record which choices have failed at which position, if
+//! the pattern allows it; it then ends in time proportional to pattern and text.
 
 use super::StepLimit;
 use super::ast::Assert;
 use super::program::{Inst, Program, Test};
 use super::set::{fold, is_line_end, is_word};
 
-/// The steps any search may take, and how many more for each byte of the text.
+/// Step limit of any search, and the additional steps for each byte of the text.
 const STEPS: u64 = 4_000_000;
 const STEPS_PER_BYTE: u64 = 32;
-/// What comparing two characters without their case costs, in steps.
+/// Cost of comparing two characters without case, in steps.
 const FOLD_STEPS: u64 = 16;
-/// What may be left to try at one time.
+/// Maximum number of alternatives on the stack.
 const MAX_FRAMES: usize = 2_000_000;
-/// The steps after which failed choices are remembered, and how many bits that
-/// may take.
+/// Number of steps after which failed choices are recorded, and the maximum number of bits
+/// for the record.
 const PATIENCE: u64 = 4096;
 const PATIENCE_PER_BYTE: u64 = 8;
 const MAX_MEMO_BITS: usize = 1 << 27;
 
-/// A slot without a position.
+/// Value of a slot without a position.
 pub(super) const UNSET: usize = usize::MAX;
 
-/// Something left to do when the present way fails.
+/// An action to take when the current alternative fails.
 enum Frame {
-    /// Go on from here.
+    /// Continue from here.
     Resume { pc: usize, at: usize },
-    /// Put a slot back to what it was.
+    /// Restore the previous value of a slot.
     Restore { slot: usize, at: usize },
-    /// A greedy run that took all from `least` to `at` gives back a character.
+    /// Let a greedy run that matched from `least` to `at` give back one character.
     Shrink { pc: usize, at: usize, least: usize },
-    /// A lazy run takes one more character, of `left` that it may.
+    /// Let a lazy run match one more character, of at most `left`.
     Grow { pc: usize, at: usize, left: u32 },
-    /// The way tried inside a look-around has failed.
+    /// Handle the failure of an alternative inside a look-around.
     Look { negate: bool, after: usize, at: usize },
 }
 
-/// Where a match may begin.
+/// Positions at which a match may begin.
 #[derive(Clone, Copy)]
 pub(super) enum Begin {
     Anywhere,
@@ -50,7 +48,7 @@ pub(super) enum Begin {
     At(usize),
 }
 
-/// Finds the leftmost match: the ends of all groups.
+/// Finds the leftmost match and returns the bounds of all groups.
 pub(super) fn search(
     program: &Program,
     text: &str,
@@ -88,19 +86,19 @@ struct Matcher<'a> {
     text: &'a str,
     slots: Vec<usize>,
     frames: Vec<Frame>,
-    /// Where on the stack the look-arounds begin that are being tried.
+    /// Stack positions at which the active look-arounds begin.
     looks: Vec<usize>,
     steps: u64,
     limit: u64,
-    /// Steps before failures are remembered.
+    /// Number of steps before failures are recorded.
     patience: u64,
     /// One bit for each choice at each position; empty until it is needed.
     memo: Vec<u64>,
 }
 
 impl Matcher<'_> {
-    /// Tries to match from a position on. A failed try leaves the slots as
-    /// they were: all unset.
+    /// Tries to match from a position. A failed attempt leaves the slots as they were: all
+    /// unset.
     fn run(&mut self, start: usize) -> Result<bool, StepLimit> {
         let program = self.program;
         let (mut pc, mut at) = (0, start);
@@ -195,7 +193,7 @@ impl Matcher<'_> {
         Ok(())
     }
 
-    /// Takes up what is left to try: where to go on.
+    /// Backtracks to the most recent alternative; returns where to continue.
     fn fail(&mut self) -> Result<Option<(usize, usize)>, StepLimit> {
         while let Some(frame) = self.frames.pop() {
             self.step(1)?;
@@ -240,7 +238,7 @@ impl Matcher<'_> {
         Ok(None)
     }
 
-    /// The inside of a look-around has matched. Nothing in it is tried again.
+    /// Leaves a look-around whose body has matched. Its remaining alternatives are discarded.
     fn leave_look(&mut self) -> Result<Option<(usize, usize)>, StepLimit> {
         let Some(start) = self.looks.pop() else { return Ok(None) };
         self.step((self.frames.len().saturating_sub(start)) as u64)?;
@@ -248,7 +246,7 @@ impl Matcher<'_> {
             return Ok(None);
         };
         if negate {
-            // What it captured is forgotten, and so are the ways it left.
+            // Its captures and remaining alternatives are discarded.
             while self.frames.len() > start {
                 if let Some(Frame::Restore { slot, at }) = self.frames.pop()
                     && let Some(place) = self.slots.get_mut(slot)
@@ -258,7 +256,7 @@ impl Matcher<'_> {
             }
             return Ok(None);
         }
-        // What it captured stays, until what follows fails.
+        // Its captures stay until the rest of the pattern fails.
         let mut kept = start;
         for index in start..self.frames.len() {
             if matches!(self.frames.get(index), Some(Frame::Restore { .. })) {
@@ -270,9 +268,9 @@ impl Matcher<'_> {
         Ok(Some((after, at)))
     }
 
-    /// Marks a choice at a position; true when it was marked before, hence has
-    /// failed. A way tried inside a look-around may end although it matched,
-    /// so that nothing is remembered there.
+    /// Marks a choice at a position; returns whether it was marked before and hence has failed.
+    /// Nothing is recorded inside a look-around, because an alternative tried there may end
+    /// although it matched.
     fn tried(&mut self, choice: usize, at: usize) -> bool {
         if self.memo.is_empty() || !self.looks.is_empty() {
             return false;
@@ -300,7 +298,7 @@ impl Matcher<'_> {
         Ok(())
     }
 
-    /// The character after a position, and the position after it.
+    /// Returns the character after a position, and the position after it.
     fn after(&self, at: usize) -> Option<(char, usize)> {
         match self.text.as_bytes().get(at) {
             Some(byte) if byte.is_ascii() => Some((*byte as char, at + 1)),
@@ -311,7 +309,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// The character before a position, and the position before it.
+    /// Returns the character before a position, and the position before it.
     fn before(&self, at: usize) -> Option<(char, usize)> {
         let c = self.text.get(..at)?.chars().next_back()?;
         Some((c, at - c.len_utf8()))
@@ -342,8 +340,8 @@ impl Matcher<'_> {
         Ok(Some(at))
     }
 
-    /// How far a greedy run reaches. What an earlier run from further on has
-    /// tried in vain is left out.
+    /// Returns how far a greedy run reaches. Characters that an earlier run from a later
+    /// position already tried without success are left out.
     fn longest(
         &mut self,
         test: &Test,
@@ -383,8 +381,8 @@ impl Matcher<'_> {
         }
     }
 
-    /// What a group captured once more; a group that captured nothing matches
-    /// the empty text.
+    /// Matches the captured text of a group again; a group without a capture matches the empty
+    /// text.
     fn backref(
         &mut self,
         group: usize,

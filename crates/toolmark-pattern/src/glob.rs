@@ -1,17 +1,17 @@
-//! Paths with wildcards, as specs write them for the files of a workspace.
+//! Path patterns with wildcards, as specs use them for the files of a workspace.
 //!
-//! `*` and `?` stand for characters of one name, `[a-z]` and `[!a-z]` for one of
-//! some, `{a,b}` for one of several texts, `**` for any number of directories,
-//! and `\` takes away the meaning of the next character. Names that begin with
-//! a dot are names like others.
+//! `*` and `?` match characters of one name, `[a-z]` and `[!a-z]` match one character
+//! of a class, `{a,b}` matches one of several texts, `**` matches any number of
+//! directories, and `\` escapes the next character. Names that begin with a dot are not
+//! treated specially.
 
-/// How many alternatives braces may come to.
+/// Maximum number of alternatives from braces.
 const ALTERNATIVES: usize = 1000;
 
-/// How many names all alternatives may have together.
+/// Maximum number of segments of all alternatives together.
 const SEGMENTS: usize = 2000;
 
-/// How many characters a pattern may have.
+/// Maximum number of characters of a pattern.
 const LONGEST: usize = 1024;
 
 /// A pattern for relative paths.
@@ -20,7 +20,7 @@ pub struct Glob {
     alternatives: Vec<Vec<Segment>>,
 }
 
-/// One part of a path between slashes.
+/// A segment of a path between slashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Segment {
     /// Any number of directories.
@@ -37,12 +37,12 @@ enum Piece {
     Class { negated: bool, ranges: Vec<(char, char)> },
 }
 
-/// How far into the alternatives of a pattern a directory has come: the
-/// alternative and the number of its segments that are used up.
+/// Progress of a directory through the alternatives of a pattern: the alternative and the
+/// number of its segments that have been matched.
 pub(crate) type Progress = Vec<(usize, usize)>;
 
 impl Glob {
-    /// Reads a pattern; what is wrong with it otherwise, in words.
+    /// Parses a pattern; the error describes the problem.
     pub fn new(pattern: &str) -> Result<Self, String> {
         if pattern.chars().nth(LONGEST).is_some() {
             return Err(format!("the pattern is longer than {LONGEST} characters"));
@@ -57,18 +57,18 @@ impl Glob {
         Ok(Self { alternatives })
     }
 
-    /// The way of a pattern without wildcards, as plain text.
+    /// Returns whether a pattern has no wildcards, braces or escapes.
     pub fn is_plain(pattern: &str) -> bool {
         !pattern.contains(['*', '?', '[', '{', '\\'])
     }
 
-    /// Where the directory the paths start from stands.
+    /// Returns the progress of the directory that paths are relative to.
     pub fn start(&self) -> Progress {
         let starts = (0..self.alternatives.len()).map(|alternative| (alternative, 0));
         self.closed(starts.collect())
     }
 
-    /// Where an entry of a directory stands; nothing where no pattern goes there.
+    /// Returns the progress of an entry of a directory; empty if no alternative matches it.
     pub fn enter(&self, progress: &Progress, name: &str) -> Progress {
         let name: Vec<char> = name.chars().collect();
         let mut next = Progress::new();
@@ -84,14 +84,14 @@ impl Glob {
         self.closed(next)
     }
 
-    /// Does the entry that stands here match?
+    /// Returns whether the entry with this progress matches.
     pub fn is_match(&self, progress: &Progress) -> bool {
         progress.iter().any(|&(alternative, used)| {
             self.alternatives.get(alternative).is_some_and(|segments| segments.len() == used)
         })
     }
 
-    /// Does it match this relative path, or a directory it lies in?
+    /// Returns whether the pattern matches this relative path or one of its parent directories.
     #[must_use]
     pub fn covers(&self, path: &str) -> bool {
         let mut progress = self.start();
@@ -104,7 +104,7 @@ impl Glob {
         self.is_match(&progress)
     }
 
-    /// With the segments that may stand for nothing skipped.
+    /// Adds the progress that results from skipping segments that may match nothing.
     fn closed(&self, mut progress: Progress) -> Progress {
         let mut at = 0;
         while let Some(&(alternative, used)) = progress.get(at) {
@@ -120,7 +120,7 @@ impl Glob {
     }
 }
 
-/// The texts that braces stand for.
+/// Expands braces into all alternatives.
 fn expand(pattern: &str) -> Result<Vec<String>, String> {
     let mut todo = vec![pattern.to_owned()];
     let mut done = Vec::new();
@@ -128,7 +128,7 @@ fn expand(pattern: &str) -> Result<Vec<String>, String> {
         match first_braces(&text) {
             None => done.push(text),
             Some((before, parts, after)) => {
-                // Taken from the end, so that they come out in their order.
+                // Pushed in reverse, so that they are popped in order.
                 todo.extend(parts.iter().rev().map(|part| format!("{before}{part}{after}")));
             }
         }
@@ -139,7 +139,7 @@ fn expand(pattern: &str) -> Result<Vec<String>, String> {
     Ok(done)
 }
 
-/// The outermost braces with a comma in them that come first. Others are plain.
+/// Returns the first outermost braces that contain a comma. Other braces are literal.
 fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     let mut from = 0;
     while let Some(open) = unescaped_brace(text, from) {
@@ -184,8 +184,8 @@ fn unescaped_brace(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// The segments of a pattern without braces, which must stay below the
-/// directory it starts from.
+/// Parses the segments of a pattern without braces, which must stay below the directory it
+/// starts from.
 fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
     stays_inside(pattern)?;
     let mut segments = Vec::new();
@@ -206,7 +206,7 @@ fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
     Ok(segments)
 }
 
-/// A relative path without `..`; what is wrong with another otherwise.
+/// Checks that a path is relative and has no `..`; the error describes the problem.
 pub fn stays_inside(path: &str) -> Result<(), String> {
     let drive = path.as_bytes().get(1) == Some(&b':')
         && path.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
@@ -252,8 +252,8 @@ fn pieces(name: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The class that starts at `from`, and where it ends; none where it is never
-/// closed, and the bracket is a plain character.
+/// Parses the class that starts at `from`, and returns its end. `None` if it is never
+/// closed and the bracket is a literal character.
 fn class(chars: &[char], from: usize) -> Option<(Piece, usize)> {
     let negated = matches!(chars.get(from), Some('!' | '^'));
     let mut at = from + usize::from(negated);
@@ -291,8 +291,8 @@ impl Piece {
     }
 }
 
-/// Does a name match? When a piece does not fit, the last `*` takes one more
-/// character: never more steps than pieces times characters.
+/// Returns whether a name matches. When a piece does not fit, the last `*` takes one more
+/// character: the number of steps is at most pieces times characters.
 fn name_matches(pieces: &[Piece], name: &[char]) -> bool {
     let (mut piece, mut at) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

@@ -1,19 +1,18 @@
 //! JavaScript regular expressions.
 //!
-//! Patterns in specs are JavaScript's, whoever runs them: `\d`, `\w` and `\b`
-//! are ASCII, `.` stops at four line ends, a group forgets its text with each
-//! iteration of a loop around it. [`Pattern`] reads that syntax and keeps that
-//! meaning, in its `u` reading: a character is a code point, and case is
-//! folded as Unicode does it for single characters.
+//! Patterns in specs have JavaScript's semantics, whichever program runs them: `\d`,
+//! `\w` and `\b` are ASCII, `.` excludes four line ends, and a group loses its capture
+//! with each iteration of an enclosing loop. [`Pattern`] parses that syntax and keeps
+//! these semantics, in `u` mode: a character is a code point, and case is folded with
+//! Unicode's mapping of single characters.
 //!
-//! A pattern runs on the cheapest engine that gives JavaScript's answer:
-//! comparison for a literal, an automaton in linear time for what is regular,
-//! and a backtracking match under a step limit for look-around and
-//! backreferences. A search that reaches the limit says so ([`StepLimit`]);
-//! it never says that nothing matched.
+//! A pattern runs on the cheapest engine that gives JavaScript's result: comparison
+//! for a literal, a linear-time automaton for a regular pattern, and backtracking
+//! under a step limit for look-around and backreferences. A search that reaches the
+//! limit returns [`StepLimit`] instead of reporting no match.
 //!
 //! A group of flags at the very start, such as `(?i)` or `(?ms)`, applies to
-//! the whole pattern. Further in, flags are written for a group: `(?i:…)`.
+//! the whole pattern. Elsewhere, flags are written for a group: `(?i:…)`.
 //!
 //! ```
 //! use toolmark_pattern::Pattern;
@@ -53,13 +52,12 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// How large the program of a pattern may be, in instructions.
+/// Maximum size of the program of a pattern, in instructions.
 const MAX_PROGRAM: usize = 200_000;
 
 /// A JavaScript regular expression.
 ///
-/// Reading one is cheap; its engine is built when it first meets a text.
-/// Clones share it.
+/// Parsing one is cheap; its engine is built on first use. Clones share the engine.
 #[derive(Clone)]
 pub struct Pattern(Arc<Inner>);
 
@@ -71,22 +69,22 @@ struct Inner {
     facts: Facts,
     sticky: bool,
     literal: Option<Literal>,
-    /// Empty when the pattern is not regular, or its automaton too large.
+    /// Automaton; `None` if the pattern is not regular or its automaton is too large.
     automaton: OnceLock<Option<Regex>>,
     program: OnceLock<Program>,
 }
 
-/// Where a group, or the whole match, lies in the text, in bytes.
+/// Byte range of a group, or of the whole match, in the text.
 pub type Span = Range<usize>;
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub fn new(source: &str) -> Result<Pattern, PatternError> {
         Pattern::with_flags(source, "")
     }
 
-    /// Reads a pattern with JavaScript's flags: `i`, `m`, `s` and `y` mean what
-    /// they do there, `u` is always on, and `d` and `g` change nothing here.
+    /// Parses a pattern with JavaScript's flags: `i`, `m`, `s` and `y` have their JavaScript
+    /// meaning, `u` is always on, and `d` and `g` have no effect.
     pub fn with_flags(source: &str, flags: &str) -> Result<Pattern, PatternError> {
         let mut known = Flags::default();
         for (at, letter) in flags.char_indices() {
@@ -121,12 +119,12 @@ impl Pattern {
         })))
     }
 
-    /// The pattern as it was written, leading flags included.
+    /// Returns the pattern as written, including leading flags.
     pub fn source(&self) -> &str {
         &self.0.source
     }
 
-    /// Whether the pattern matches somewhere in a text.
+    /// Returns whether the pattern matches somewhere in a text.
     pub fn is_match(&self, text: &str) -> Result<bool, StepLimit> {
         let inner = &*self.0;
         if let Some(literal) = &inner.literal {
@@ -143,7 +141,7 @@ impl Pattern {
         }
     }
 
-    /// The first match in a text.
+    /// Returns the first match in a text.
     pub fn find(&self, text: &str) -> Result<Option<Span>, StepLimit> {
         let inner = &*self.0;
         if let Some(literal) = &inner.literal {
@@ -157,8 +155,8 @@ impl Pattern {
         }
     }
 
-    /// The first match in a text with its groups: the whole match, then every
-    /// group in the order of their opening, absent where it took no part.
+    /// Returns the first match in a text with its groups: the whole match, then every group in
+    /// the order of opening parentheses, `None` for a group that did not participate.
     pub fn captures(&self, text: &str) -> Result<Option<Vec<Option<Span>>>, StepLimit> {
         let inner = &*self.0;
         if let Some(literal) = &inner.literal {
@@ -177,14 +175,14 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern matches the empty text.
+    /// Returns whether the pattern matches the empty text.
     pub fn matches_empty(&self) -> bool {
         self.is_match("").unwrap_or(false)
     }
 
-    /// Whether the pattern matches whatever line it is held against, so that it
-    /// says nothing. It is asked about the empty text, every character of ASCII and
-    /// a line that has them all; what looks around is taken to say something.
+    /// Returns whether the pattern matches any line, so that it has no effect as a check. It is
+    /// tested on the empty text, every printable ASCII character, two others and a line with all
+    /// of them; irregular patterns are assumed not to match everything.
     pub fn matches_everything(&self) -> bool {
         if !self.0.facts.regular || !self.matches_empty() {
             return false;
@@ -195,7 +193,7 @@ impl Pattern {
         matches(&line) && printable().all(|c| matches(c.encode_utf8(&mut [0; 4])))
     }
 
-    /// Whether [`Pattern::is_match`] needs no backtracking, whatever the text.
+    /// Returns whether [`Pattern::is_match`] needs no backtracking, whatever the text.
     pub fn is_linear(&self) -> bool {
         let inner = &*self.0;
         let Facts { lines, folded_words, .. } = inner.facts;
@@ -214,8 +212,8 @@ impl Inner {
         self.automaton.get_or_init(build).as_ref()
     }
 
-    /// The automaton, if it sees this text as JavaScript does: it knows one
-    /// line end only, and no word characters beyond ASCII.
+    /// Returns the automaton if it treats this text as JavaScript does: it recognizes only one
+    /// kind of line end, and no word characters beyond ASCII.
     fn automaton_for(&self, text: &str) -> Option<&Regex> {
         let automaton = self.automaton()?;
         let has = |chars: &[char]| chars.iter().any(|c| text.contains(*c));
@@ -224,8 +222,8 @@ impl Inner {
         (!lines && !words).then_some(automaton)
     }
 
-    /// Searches as JavaScript does. An automaton that finds other groups still
-    /// knows whether there is a match and where it begins.
+    /// Searches with JavaScript's semantics. An automaton that finds different groups can still
+    /// tell whether there is a match and where it begins.
     fn backtrack(&self, text: &str) -> Result<Option<Vec<usize>>, StepLimit> {
         let begin = match self.automaton_for(text) {
             Some(automaton) => match automaton.find(self.input(text)) {
@@ -248,7 +246,7 @@ fn span(slots: &[usize], group: usize) -> Option<Span> {
     (start != backtrack::UNSET && end != backtrack::UNSET).then_some(start..end)
 }
 
-/// A pattern that is plain text, possibly anchored: what most tool names are.
+/// A pattern that is plain text, possibly anchored, as most tool names are.
 struct Literal {
     text: String,
     at_start: bool,
@@ -304,14 +302,14 @@ impl fmt::Debug for Pattern {
     }
 }
 
-/// Why a text is no pattern.
+/// Error for an invalid pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternError {
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// Where in the source, in bytes.
+    /// Byte offset in the source.
     pub offset: usize,
-    /// What to write instead.
+    /// Suggested replacement.
     pub hint: Option<String>,
 }
 
@@ -334,10 +332,10 @@ impl fmt::Display for PatternError {
 
 impl std::error::Error for PatternError {}
 
-/// A search gave up: whether the pattern matches is not known.
+/// Error when a search reaches the step limit: whether the pattern matches is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepLimit {
-    /// The steps it took.
+    /// Number of steps taken.
     pub steps: u64,
 }
 

@@ -5,16 +5,16 @@ use super::ast::{Assert, Node};
 use regex_automata::meta::{Config, Regex};
 use regex_syntax::hir::{Capture, Class, Hir, Look, Repetition};
 
-/// How large an automaton may grow, in bytes.
+/// Maximum size of an automaton, in bytes.
 const AUTOMATON_LIMIT: usize = 2 << 20;
 
-/// Builds the automaton of a pattern, or nothing when it would be too large.
+/// Builds the automaton of a pattern; returns `None` if it would be too large.
 pub(super) fn lower(node: &Node) -> Option<Regex> {
     let config = Config::new().nfa_size_limit(Some(AUTOMATON_LIMIT));
     Regex::builder().configure(config).build_from_hir(&hir(node)?).ok()
 }
 
-/// `None` for what has no regular equal.
+/// Returns the equivalent expression, or `None` if the node is not regular.
 fn hir(node: &Node) -> Option<Hir> {
     Some(match node {
         Node::Empty => Hir::empty(),

@@ -1,9 +1,8 @@
-//! Reads JavaScript pattern syntax into a tree.
+//! Parses JavaScript pattern syntax into a tree.
 //!
-//! The reading is that of the `u` flag where characters are concerned (code
-//! points, `\u{…}`, `\p{…}`), and the forgiving one of a pattern without it
-//! everywhere else: an escape that means nothing is the character itself, and
-//! `]`, `}` and `{` that close or open nothing are literal.
+//! Characters are parsed as with the `u` flag (code points, `\u{…}`, `\p{…}`). Everything
+//! else is parsed leniently, as without the flag: an unknown escape is the character
+//! itself, and unmatched `]`, `}` and `{` are literal.
 
 use super::PatternError;
 use super::ast::{Assert, Node, Repeat};
@@ -12,15 +11,15 @@ use regex_syntax::hir::ClassUnicode;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How deep groups may nest.
+/// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 200;
-/// How long a pattern may be, in bytes.
+/// Maximum length of a pattern, in bytes.
 const MAX_SOURCE: usize = 256 * 1024;
-/// How many ranges all character classes of a pattern may have together, what
-/// it takes to fold them included.
+/// Maximum number of ranges of all character classes of a pattern together, including the
+/// ranges needed to fold them.
 const MAX_RANGES: usize = 500_000;
 
-/// The flags that change what a piece of the pattern matches.
+/// Flags that affect what a part of the pattern matches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Flags {
     pub(super) fold: bool,
@@ -29,7 +28,7 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// Sets a flag by its letter; false when it has none.
+    /// Sets a flag by its letter; returns false for an unknown letter.
     pub(super) fn set(&mut self, letter: char, on: bool) -> bool {
         match letter {
             'i' => self.fold = on,
@@ -41,14 +40,14 @@ impl Flags {
     }
 }
 
-/// A pattern read.
+/// A parsed pattern.
 pub(super) struct Parsed {
     pub(super) node: Node,
-    /// Capture groups, without the whole match.
+    /// Number of capture groups, without the whole match.
     pub(super) groups: usize,
 }
 
-/// Reads a pattern. A group of flags at its very start adds to `flags`.
+/// Parses a pattern. A group of flags at its very start adds to `flags`.
 pub(super) fn parse(source: &str, flags: Flags) -> Result<Parsed, PatternError> {
     if source.len() > MAX_SOURCE {
         let message = format!("pattern is longer than {} kB", MAX_SOURCE / 1024);
@@ -74,8 +73,8 @@ pub(super) fn parse(source: &str, flags: Flags) -> Result<Parsed, PatternError> 
     Ok(Parsed { node, groups: parser.opened })
 }
 
-/// `(?i)`, `(?ms)` and the like at the very start: where the rest begins, and
-/// the flags with those added.
+/// Parses `(?i)`, `(?ms)` and the like at the very start: returns the start of the rest, and
+/// the resulting flags.
 fn leading_flags(source: &str, flags: Flags) -> (usize, Flags) {
     let mut with = flags;
     let Some(letters) = source.strip_prefix("(?") else { return (0, flags) };
@@ -89,11 +88,11 @@ fn leading_flags(source: &str, flags: Flags) -> (usize, Flags) {
     (0, flags)
 }
 
-/// The capture groups a pattern has: a reference may precede its group, and
-/// what `\2` means depends on how many there are.
+/// The capture groups of a pattern, collected in advance: a reference may precede its group,
+/// and the meaning of `\2` depends on the number of groups.
 struct Declared<'a> {
     count: usize,
-    /// The first group of each name.
+    /// First group of each name.
     names: BTreeMap<&'a str, usize>,
 }
 
@@ -126,7 +125,7 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// The name that a `>` closes at the start of a text.
+/// Parses the name that a `>` closes at the start of a text.
 fn identifier(text: &str) -> Option<&str> {
     let inner = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let end = text.find(|c| !inner(c))?;
@@ -140,21 +139,21 @@ struct Parser<'a> {
     at: usize,
     flags: Flags,
     depth: usize,
-    /// Capture groups opened so far.
+    /// Number of capture groups opened so far.
     opened: usize,
     declared: Declared<'a>,
-    /// Properties asked for before: a pattern may repeat a large one often.
+    /// Cache of Unicode properties: a pattern may repeat a large one often.
     properties: BTreeMap<&'a str, ClassUnicode>,
     ranges: usize,
 }
 
 type Result<T, E = PatternError> = std::result::Result<T, E>;
 
-/// What an escape or a member of a class stands for.
+/// Meaning of an escape or of a member of a class.
 enum Atom {
-    /// A code point; a lone surrogate is none of a text and matches nothing.
+    /// A code point. A lone surrogate cannot occur in a text and matches nothing.
     Code(u32),
-    /// A set that is complete under the flags in force.
+    /// A set that already reflects the current flags.
     Class(ClassUnicode),
 }
 
@@ -228,7 +227,7 @@ impl<'a> Parser<'a> {
         Ok(Node::Repeat(Box::new(Repeat { body, min, max, greedy, groups, nullable })))
     }
 
-    /// `*`, `+`, `?` or a braced count, if one stands here.
+    /// Parses `*`, `+`, `?` or a braced count, if there is one at this position.
     fn quantifier(&mut self) -> Result<Option<(u32, Option<u32>)>> {
         let bounds = match self.peek() {
             Some('*') => (0, None),
@@ -274,7 +273,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One code point under the flags in force.
+    /// Returns the node of one code point under the current flags.
     fn code(&mut self, code: u32) -> Result<Node> {
         let class = set::class([(code, code)]);
         let class = self.folded(class)?;
@@ -289,7 +288,7 @@ impl<'a> Parser<'a> {
         Ok(Node::Set(Arc::new(Set::new(class))))
     }
 
-    /// A class with the flags in force applied to it.
+    /// Applies the current flags to a class.
     fn folded(&mut self, class: ClassUnicode) -> Result<ClassUnicode> {
         if !self.flags.fold {
             return Ok(class);
@@ -306,7 +305,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A group; `(` has been read, at `start`.
+    /// Parses a group; `(` has been read, at `start`.
     fn group(&mut self, start: usize) -> Result<Node> {
         if self.depth == MAX_DEPTH {
             let message = format!("groups nest more than {MAX_DEPTH} deep");
@@ -352,7 +351,8 @@ impl<'a> Parser<'a> {
         rest.starts_with("(?<=") || rest.starts_with("(?<!")
     }
 
-    /// Whether a look-around begins here: behind, negated.
+    /// Parses the start of a look-around, if there is one: whether it looks behind, and whether
+    /// it is negated.
     fn look(&mut self) -> Option<(bool, bool)> {
         let kinds = [
             ("=", (false, false)),
@@ -363,7 +363,7 @@ impl<'a> Parser<'a> {
         kinds.into_iter().find_map(|(text, kind)| self.eat(text).then_some(kind))
     }
 
-    /// A group's name; `(?<` has been read.
+    /// Parses a group's name; `(?<` has been read.
     fn name(&mut self) -> Result<()> {
         let Some(name) = identifier(self.rest()) else {
             return Err(PatternError::new(self.at, "group has no proper name")
@@ -376,7 +376,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `i-ms:` after `(?`: the flags inside the group.
+    /// Parses `i-ms:` after `(?`; returns the flags inside the group.
     fn modifiers(&mut self, start: usize) -> Result<Flags> {
         let mut flags = self.flags;
         let mut on = true;
@@ -406,7 +406,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An escape outside a class; the backslash has been read, at `start`.
+    /// Parses an escape outside a class; the backslash has been read, at `start`.
     fn escape(&mut self, start: usize) -> Result<Node> {
         let fold = self.flags.fold;
         match self.peek() {
@@ -452,7 +452,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What an escape stands for, inside or outside a class.
+    /// Parses an escape, inside or outside a class, and returns its meaning.
     fn escaped_atom(&mut self, start: usize, in_class: bool) -> Result<Atom> {
         let Some(c) = self.next() else {
             return Err(PatternError::new(start, "pattern ends with a backslash")
@@ -500,7 +500,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Exactly `digits` hexadecimal digits.
+    /// Parses exactly `digits` hexadecimal digits.
     fn hex(&mut self, digits: usize) -> Option<u32> {
         let text = self.rest().get(..digits)?;
         if !text.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -510,7 +510,7 @@ impl<'a> Parser<'a> {
         u32::from_str_radix(text, 16).ok()
     }
 
-    /// Up to three octal digits, up to 255.
+    /// Parses up to three octal digits, up to 255.
     fn octal(&mut self) -> u32 {
         let mut code = 0;
         for _ in 0..3 {
@@ -525,7 +525,7 @@ impl<'a> Parser<'a> {
         code
     }
 
-    /// After `\u`: four digits (two such escapes may be one character), or a
+    /// Parses what follows `\u`: four digits (two such escapes may form one character), or a
     /// code point in braces. Anything else is the letter.
     fn unicode(&mut self, start: usize) -> Result<u32> {
         if let Some(rest) = self.rest().strip_prefix('{') {
@@ -556,7 +556,7 @@ impl<'a> Parser<'a> {
         Ok(high)
     }
 
-    /// `{name}` after `\p` or `\P`.
+    /// Parses `{name}` after `\p` or `\P`.
     fn property(&mut self, start: usize, negate: bool) -> Result<ClassUnicode> {
         let name = self.rest().strip_prefix('{').and_then(|rest| rest.split_once('}'));
         let Some((name, after)) = name else {
@@ -584,7 +584,7 @@ impl<'a> Parser<'a> {
         self.folded(class)
     }
 
-    /// A class; `[` has been read, at `start`.
+    /// Parses a class; `[` has been read, at `start`.
     fn class(&mut self, start: usize) -> Result<Node> {
         let negate = self.eat("^");
         let mut ranges = Vec::new();
@@ -608,7 +608,7 @@ impl<'a> Parser<'a> {
                     return Err(PatternError::new(at, "range of a class is out of order")
                         .hint("write `\\-` for the character"));
                 }
-                // A set is no end of a range: the dash is one more member.
+                // A set cannot be the end of a range: the dash is one more member.
                 (low, high) => {
                     add(low);
                     add(Atom::Code('-' as u32));
@@ -624,7 +624,7 @@ impl<'a> Parser<'a> {
         self.set(if negate { set::negated(class) } else { class })
     }
 
-    /// A member of a class.
+    /// Parses a member of a class.
     fn member(&mut self, class: usize) -> Result<Atom> {
         let start = self.at;
         match self.next() {
@@ -636,8 +636,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A braced count at the start of a text: its length in bytes, and the bounds.
-/// A bound too large for the machine is as good as none.
+/// Parses a braced count at the start of a text: returns its length in bytes, and the
+/// bounds. A bound too large for the machine counts as no bound.
 fn braced(text: &str) -> Option<(usize, u32, Option<u32>)> {
     let inner = text.strip_prefix('{')?;
     let end = inner.find(|c: char| !c.is_ascii_digit() && c != ',')?;

@@ -1,27 +1,27 @@
-//! The instructions a backtracking match runs, and how a tree becomes them.
+//! The instructions of the backtracking engine, and the compiler from trees.
 
 use super::ast::{Assert, Node, Repeat};
 use super::set::Set;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A pattern as instructions.
+/// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) code: Vec<Inst>,
-    /// Two per group (its ends, the whole match first), then one per loop that
-    /// must see its iterations advance.
+    /// Number of slots: two per group (its start and end, the whole match first), then one per
+    /// loop that must check that its iterations advance.
     pub(super) slots: usize,
-    /// How many instructions are choices, each with a number of its own.
+    /// Number of instructions that are choices, each with its own number.
     pub(super) choices: usize,
-    /// Whether a choice that failed at a position fails there for ever: not so
-    /// when it depends on captured text or on where an iteration began.
+    /// Whether a choice that failed at a position always fails there. This does not hold if it
+    /// depends on captured text or on the start of an iteration.
     pub(super) memoizable: bool,
-    /// The match can only begin where the text does.
+    /// Whether the match can only begin at the start of the text.
     pub(super) anchored: bool,
 }
 
-/// What one character must be.
+/// Condition on one character.
 #[derive(Debug, Clone)]
 pub(super) enum Test {
     Char(char),
@@ -37,16 +37,16 @@ impl Test {
     }
 }
 
-/// One instruction. `back` reads towards the start of the text, as the inside
-/// of a lookbehind does.
+/// One instruction. `back` reads towards the start of the text, as in the body of a
+/// lookbehind.
 #[derive(Debug)]
 pub(super) enum Inst {
-    /// One character.
+    /// Match one character.
     One {
         test: Test,
         back: bool,
     },
-    /// Up to `max` characters, then go on; as many or as few as possible.
+    /// Match up to `max` characters, as many or as few as possible, then continue.
     Run {
         test: Test,
         back: bool,
@@ -54,24 +54,24 @@ pub(super) enum Inst {
         greedy: bool,
         choice: usize,
     },
-    /// Exactly `count` characters.
+    /// Match exactly `count` characters.
     Exactly {
         test: Test,
         back: bool,
         count: u32,
     },
-    /// One way first, then the other.
+    /// Try one alternative first, then the other.
     Split {
         first: usize,
         second: usize,
         choice: usize,
     },
     Jump(usize),
-    /// Remembers the position in a slot.
+    /// Store the position in a slot.
     Save(usize),
-    /// Forgets the slots.
+    /// Clear the slots.
     Clear(Range<usize>),
-    /// Goes on only if the position is not that of the slot.
+    /// Continue only if the position differs from the one in the slot.
     Advanced(usize),
     Assert(Assert),
     Backref {
@@ -79,7 +79,7 @@ pub(super) enum Inst {
         fold: bool,
         back: bool,
     },
-    /// Tries what follows up to `LookEnd` at this position; goes on at `after`.
+    /// Match the instructions up to `LookEnd` at this position; continue at `after`.
     Look {
         negate: bool,
         after: usize,
@@ -176,8 +176,8 @@ impl Program {
         }
     }
 
-    /// A loop around more than one character: its iterations are written out,
-    /// those without an end as a jump back.
+    /// Emits a loop around more than one character: iterations are unrolled, and unbounded ones
+    /// are a backward jump.
     fn emit_loop(&mut self, repeat: &Repeat, back: bool) {
         for _ in 0..repeat.min {
             self.emit_iteration(repeat, back, None);
@@ -211,7 +211,7 @@ impl Program {
         }
     }
 
-    /// One iteration; with a slot, one that must advance.
+    /// Emits one iteration; with a slot, the iteration must advance.
     fn emit_iteration(&mut self, repeat: &Repeat, back: bool, slot: Option<usize>) {
         if !repeat.groups.is_empty() {
             let Range { start, end } = repeat.groups;
@@ -222,7 +222,7 @@ impl Program {
         self.code.extend(slot.map(Inst::Advanced));
     }
 
-    /// Room for an instruction whose target is not known yet.
+    /// Reserves an instruction whose target is not known yet.
     fn hole(&mut self) -> usize {
         self.code.push(Inst::Jump(0));
         self.code.len() - 1
@@ -235,7 +235,7 @@ impl Program {
     }
 }
 
-/// Whether nothing can match but at the start of the text.
+/// Returns whether the node can only match at the start of the text.
 fn begins_at_start(node: &Node) -> bool {
     match node {
         Node::Assert(assert) => *assert == Assert::Start,

@@ -4,7 +4,7 @@
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 use std::sync::LazyLock;
 
-/// A set of characters with a short way for ASCII.
+/// A set of characters with a fast path for ASCII.
 #[derive(Debug)]
 pub(super) struct Set {
     ascii: u128,
@@ -37,8 +37,8 @@ impl Set {
     }
 }
 
-/// A class of code point ranges. Surrogates are no characters of a text, so
-/// they fall out of every range.
+/// Builds a class of code point ranges. Surrogates are not characters of a text, so they
+/// are removed from every range.
 pub(super) fn class(ranges: impl IntoIterator<Item = (u32, u32)>) -> ClassUnicode {
     let ranges = ranges.into_iter().filter_map(|(start, end)| {
         let start = if (0xd800..0xe000).contains(&start) { 0xe000 } else { start };
@@ -53,7 +53,7 @@ fn of_chars(ranges: &[(char, char)]) -> ClassUnicode {
     ClassUnicode::new(ranges.iter().map(|&(start, end)| ClassUnicodeRange::new(start, end)))
 }
 
-/// Adds every character that is equal to a member but for its case.
+/// Adds every character that differs from a member only in case.
 pub(super) fn folded(mut class: ClassUnicode) -> ClassUnicode {
     // Folding goes through a class character by character. Of a large one, only
     // those with case are worth it.
@@ -66,7 +66,7 @@ pub(super) fn folded(mut class: ClassUnicode) -> ClassUnicode {
     class
 }
 
-/// How many characters folding a class goes through, at most.
+/// Returns the maximum number of characters that folding a class visits.
 pub(super) fn fold_cost(class: &ClassUnicode) -> usize {
     let size = size(class);
     if size <= FEW { size } else { MANY }
@@ -82,25 +82,25 @@ fn fold_all(mut class: ClassUnicode) -> ClassUnicode {
     class
 }
 
-/// The size of a class that is folded at once.
+/// Maximum size of a class that is folded directly.
 const FEW: usize = 128;
-/// About as many characters have case.
+/// Approximate number of characters that have case.
 const MANY: usize = 3000;
 
-/// All characters that have others equal to them but for their case, and a few more.
+/// All characters with other case forms, and a few more.
 static CASED: LazyLock<ClassUnicode> = LazyLock::new(|| {
     let mut cased = lookup("Changes_When_Casemapped").unwrap_or_else(any);
     cased.union(&lookup("Changes_When_Casefolded").unwrap_or_else(any));
     cased
 });
 
-/// Everything else.
+/// Returns the complement of a class.
 pub(super) fn negated(mut class: ClassUnicode) -> ClassUnicode {
     class.negate();
     class
 }
 
-/// One character that stands for all that differ from it in case only.
+/// Returns one character that represents all characters that differ from `c` in case only.
 pub(super) fn fold(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_uppercase();
@@ -109,12 +109,13 @@ pub(super) fn fold(c: char) -> char {
     class.ranges().first().map_or(c, ClassUnicodeRange::start)
 }
 
-/// What ends a line.
+/// Returns whether the character ends a line.
 pub(super) fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
 
-/// What `\b` takes for part of a word. Two characters fold to ASCII letters.
+/// Returns whether `\b` treats the character as part of a word. Two characters fold to ASCII
+/// letters.
 pub(super) fn is_word(c: char, fold: bool) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || fold && FOLD_TO_ASCII.contains(&c)
 }
@@ -122,27 +123,27 @@ pub(super) fn is_word(c: char, fold: bool) -> bool {
 /// The long s and the Kelvin sign.
 pub(super) const FOLD_TO_ASCII: [char; 2] = ['\u{17f}', '\u{212a}'];
 
-/// `.` without the `s` flag.
+/// Returns the set of `.` without the `s` flag.
 pub(super) fn not_line_end() -> ClassUnicode {
     negated(of_chars(&[('\n', '\n'), ('\r', '\r'), ('\u{2028}', '\u{2029}')]))
 }
 
-/// `[^]`, and `.` with the `s` flag.
+/// Returns the set of `[^]`, and of `.` with the `s` flag.
 pub(super) fn any() -> ClassUnicode {
     of_chars(&[('\0', char::MAX)])
 }
 
-/// `\d`.
+/// Returns the set of `\d`.
 pub(super) fn digits() -> ClassUnicode {
     of_chars(&[('0', '9')])
 }
 
-/// `\w`.
+/// Returns the set of `\w`.
 pub(super) fn words() -> ClassUnicode {
     of_chars(&[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')])
 }
 
-/// `\s`: JavaScript's white space and line ends.
+/// Returns the set of `\s`: JavaScript's white space and line ends.
 pub(super) fn spaces() -> ClassUnicode {
     of_chars(&[
         ('\t', '\r'),
@@ -158,14 +159,14 @@ pub(super) fn spaces() -> ClassUnicode {
     ])
 }
 
-/// Why a property has no set.
+/// Reason why a property has no set.
 pub(super) enum NoProperty {
     Unknown,
-    /// A script must be called one.
+    /// A script name without `Script=`.
     BareScript,
 }
 
-/// The members of `\p{name}`.
+/// Returns the members of `\p{name}`.
 pub(super) fn property(name: &str) -> Result<ClassUnicode, NoProperty> {
     let word = |text: &str| {
         !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')

@@ -133,7 +133,7 @@ fn sizes_are_bounded() {
         assert!(Pattern::new(&source).is_err(), "{source:.40}");
         assert!(start.elapsed() < Duration::from_secs(5), "{source:.40}");
     }
-    // Large, but no larger when run.
+    // Large source, but a small program.
     let allowed = [
         "a{1,100000}b",
         "a{100000}",
@@ -153,7 +153,7 @@ fn sizes_are_bounded() {
     }
 }
 
-/// A search that has no short answer ends and says that it does not know.
+/// A search without a quick result ends and reports that the result is unknown.
 #[test]
 fn hostile_patterns_reach_the_limit() {
     let text = "a".repeat(40);
@@ -167,7 +167,7 @@ fn hostile_patterns_reach_the_limit() {
     assert_eq!(message, "pattern was given up after 4001280 steps of backtracking");
 }
 
-/// Where failures can be remembered, a search that would take for ever does not.
+/// Where failures can be recorded, an otherwise endless search ends.
 #[test]
 fn remembered_failures_give_the_answer() {
     let short = format!("{}!", "a".repeat(40));
@@ -188,7 +188,7 @@ fn remembered_failures_give_the_answer() {
     }
 }
 
-/// Texts on which the automaton would see other lines or other words.
+/// Texts on which the automaton would see different lines or words.
 #[test]
 fn regular_patterns_change_engines_by_text() {
     let lines = pattern("(?m)^b$");
@@ -271,7 +271,7 @@ fn it_prints_as_it_was_written() {
     assert_eq!(error.to_string(), "invalid pattern at byte 0: group is not closed");
 }
 
-/// Regular patterns over a small alphabet.
+/// Generates regular patterns over a small alphabet.
 fn regular() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         4 => "[abé]",

@@ -1,14 +1,14 @@
-//! Regular expressions as JavaScript reads them without the `u` flag.
+//! JavaScript regular expressions without the `u` flag.
 //!
-//! There a character is a UTF-16 unit: `.` matches half of a character beyond the first
-//! 65,536, `\p{L}` is a `p` with text in braces behind it, and `\u{61}` is 61 times `u`.
-//! Halves of characters are stood for by characters of a private area, in the pattern and
-//! in the text, so that the same engines find the same matches.
+//! Without the flag, a character is a UTF-16 unit: `.` matches half of a character beyond
+//! the first 65,536, `\p{L}` is a `p` followed by text in braces, and `\u{61}` is 61 times
+//! `u`. Halves of characters are replaced by characters of a private area, both in the
+//! pattern and in the text, so that the same engines find the same matches.
 
 use super::{Pattern, PatternError, StepLimit};
 use std::borrow::Cow;
 
-/// Where the characters begin that stand for the units 0xD800 and on.
+/// First of the characters that replace the units from 0xD800 on.
 const STAND_INS: u32 = 0x10_D800;
 
 /// A JavaScript regular expression without the `u` flag.
@@ -16,12 +16,12 @@ const STAND_INS: u32 = 0x10_D800;
 pub struct UnitPattern(Pattern);
 
 impl UnitPattern {
-    /// Reads a pattern; flags as [`Pattern::with_flags`] takes them.
+    /// Parses a pattern with the flags of [`Pattern::with_flags`].
     pub fn with_flags(source: &str, flags: &str) -> Result<Self, PatternError> {
         Pattern::with_flags(&rewritten(source), flags).map(Self)
     }
 
-    /// Whether the pattern matches somewhere in a text.
+    /// Returns whether the pattern matches somewhere in a text.
     pub fn is_match(&self, text: &str) -> Result<bool, StepLimit> {
         self.0.is_match(&in_units(text))
     }
@@ -36,7 +36,7 @@ fn stand_in(unit: u16) -> Option<char> {
     char::from_u32(STAND_INS + offset).filter(|_| unit < 0xE000)
 }
 
-/// The text with two characters for each that takes two units.
+/// Returns the text with two characters for each character of two units.
 fn in_units(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_beyond) {
         return Cow::Borrowed(text);
@@ -55,7 +55,7 @@ fn push(c: char, out: &mut String) {
     out.extend(c.encode_utf16(&mut units).iter().filter_map(|unit| stand_in(*unit)));
 }
 
-/// The pattern with what means something else without the flag written out.
+/// Rewrites the parts of the pattern that have a different meaning without the flag.
 fn rewritten(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut chars = source.chars();

@@ -1,26 +1,26 @@
-//! Names with wildcards: `*` stands for any characters and `?` for one.
+//! Names with wildcards: `*` matches any number of characters and `?` matches one.
 
-/// Does the whole text match? Upper and lower case differ.
+/// Returns whether the whole text matches. The comparison is case-sensitive.
 #[must_use]
 pub fn is_wildcard_match(pattern: &str, text: &str) -> bool {
     matches(pattern, text, |_| true)
 }
 
-/// The same as AgentV reads it: in any case, and no wildcard stands for a line
-/// break, as no JavaScript dot does.
+/// Returns whether the whole text matches under AgentV's rules: case-insensitive, and
+/// wildcards do not match line breaks, like a JavaScript dot.
 #[must_use]
 pub fn is_agentv_match(pattern: &str, text: &str) -> bool {
     let is_break = |c| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
     matches(&pattern.to_lowercase(), &text.to_lowercase(), |c| !is_break(c))
 }
 
-/// Is it more than a plain name?
+/// Returns whether the text contains wildcards.
 #[must_use]
 pub fn has_wildcards(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-/// `may_stand` says which characters a wildcard may stand for.
+/// Matches with a predicate: `may_stand` decides which characters a wildcard may match.
 fn matches(pattern: &str, text: &str, may_stand: impl Fn(char) -> bool) -> bool {
     let (glob, bytes) = (pattern.as_bytes(), text.as_bytes());
     let character = |at: usize| text[at..].chars().next().unwrap_or_default();
@@ -102,7 +102,7 @@ mod tests {
         ] {
             assert_eq!(is_agentv_match(pattern, name), is_match, "{pattern} {name:?}");
         }
-        // Many stars over a long name end in good time.
+        // Many stars over a long name finish in reasonable time.
         assert!(!is_agentv_match(&"*a".repeat(50), &"a".repeat(40)));
         assert!(!is_agentv_match(&format!("{}b", "*a".repeat(500)), &"a".repeat(50_000)));
     }

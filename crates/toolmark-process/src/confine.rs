@@ -1,5 +1,5 @@
-//! Landlock: a process that may write below some directories only, without a
-//! namespace of its own.
+//! Landlock: restricts the directories below which a process may write, without a
+//! separate namespace.
 
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
@@ -8,11 +8,12 @@ use landlock::{
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The newest rules this knows; older kernels enforce those that they have.
+/// Newest Landlock version that is used; older kernels enforce the rights that they support.
 const RULES: ABI = ABI::V3;
 
-/// Lets this process, and all it starts, write below these directories only. Reading
-/// stays as it is. Without directories nothing changes.
+/// Restricts writing to these directories (and to `/dev` and the directory of the
+/// report) for this process and all processes that it starts. Reading is not
+/// restricted. Without directories, nothing changes.
 pub(crate) fn to_directories(directories: &[PathBuf], report: &Path) -> io::Result<()> {
     if directories.is_empty() {
         return Ok(());
@@ -21,7 +22,7 @@ pub(crate) fn to_directories(directories: &[PathBuf], report: &Path) -> io::Resu
     if restricted { Ok(()) } else { Err(io::Error::other("Landlock is not available")) }
 }
 
-/// Can this kernel confine a process?
+/// Returns whether this kernel supports confining a process.
 #[must_use]
 pub fn can_confine() -> bool {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -35,7 +36,7 @@ fn restrict(directories: &[PathBuf], report: &Path) -> Result<bool, landlock::Ru
     let report = report.parent().map(Path::to_path_buf);
     let all = directories.iter().chain(&devices).chain(&report);
     for path in all {
-        // A directory that is not there cannot be written to either.
+        // A directory that does not exist cannot be written to either.
         let Ok(opened) = PathFd::new(path) else { continue };
         ruleset = ruleset.add_rule(PathBeneath::new(opened, writes))?;
     }

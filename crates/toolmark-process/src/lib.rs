@@ -1,12 +1,12 @@
-//! Runs a program for a grader or a judge, with a limit for everything.
+//! Runs a program for a grader or a judge, with limits on time and output.
 //!
 //! A program gets a directory, an environment and possibly an input; its time and
-//! its output are limited. Both of its pipes are read all the time, so that it never
-//! waits for us; output beyond the limit is read and dropped. Whatever is left of it
-//! when it ends or its time is up is killed: grading leaves nothing running. With a
-//! supervisor ([`enable_supervisor`]) that holds for programs that start sessions of
-//! their own and for our own death too; without one, for the process group and what
-//! is still below the program.
+//! its output are limited. Both of its pipes are read continuously, so that it never
+//! blocks on writing; output beyond the limit is read and dropped. When the program
+//! ends or its time is up, its remaining processes are killed: grading leaves nothing
+//! running. With a supervisor ([`enable_supervisor`]), this includes programs that
+//! start sessions of their own, and holds even if toolmark itself is killed. Without
+//! a supervisor, it covers the process group and the descendants of the program.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -45,52 +45,51 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much of each pipe is kept where a grader has no reason for another limit.
+/// Default limit for captured output, per pipe.
 pub const OUTPUT_LIMIT: usize = 1 << 20;
 
-/// How long the pipes of a program that has ended may still be open. Only a
-/// process that left the group can hold them.
+/// Time that the pipes of a program may stay open after it has ended. Only a process
+/// that left the group can hold them open.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// What to run, and how.
+/// A program to run, and its limits.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// The program: a name to be found in `PATH`, or a path, which is relative
-    /// to `cwd`.
+    /// Program name to be looked up in `PATH`, or a path relative to `cwd`.
     pub program: String,
-    /// Its arguments. With `shell` they are added to the command line as they are.
+    /// Arguments. With `shell`, they are appended to the command line unchanged.
     pub args: Vec<String>,
-    /// Is `program` a command line for the shell?
+    /// Whether `program` is a command line for the shell.
     pub shell: bool,
-    /// Where it runs.
+    /// Working directory.
     pub cwd: PathBuf,
-    /// Variables besides those it inherits.
+    /// Environment variables besides the inherited ones.
     pub env: Vec<(OsString, OsString)>,
-    /// What it reads; nothing where there is none.
+    /// Standard input; empty if `None`.
     pub stdin: Option<Vec<u8>>,
-    /// How long it has.
+    /// Maximum run time.
     pub timeout: Duration,
-    /// How many bytes of each pipe are kept.
+    /// Maximum number of bytes kept of each pipe.
     pub output_limit: usize,
 }
 
-/// How a program ended.
+/// Result of running a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// Its exit code; none where a signal ended it.
+    /// Exit code; `None` if a signal ended the program.
     pub code: Option<i32>,
-    /// What it wrote to its standard output; bytes that are no UTF-8 are replaced.
+    /// Standard output, with invalid UTF-8 replaced.
     pub stdout: String,
-    /// What it wrote to its standard error.
+    /// Standard error, with invalid UTF-8 replaced.
     pub stderr: String,
-    /// Was its time up? Then it was killed, and has no code.
+    /// Whether the time limit was reached. The program was then killed and has no exit code.
     pub timed_out: bool,
-    /// Is some of the output missing?
+    /// Whether some of the output is missing.
     pub truncated: bool,
 }
 
 impl Program {
-    /// A program in a directory, with nothing else said about it.
+    /// Creates a program in a directory, with default settings.
     pub fn new(program: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -104,7 +103,7 @@ impl Program {
         }
     }
 
-    /// The command line, for people.
+    /// Returns the command line for display.
     pub fn line(&self) -> String {
         let mut line = self.program.clone();
         for arg in &self.args {
@@ -136,13 +135,14 @@ impl Program {
     }
 }
 
-/// A number that this process has not had before.
+/// Returns a number that is unique within this process.
 pub(crate) fn unique() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A path is taken from `cwd`: whether the system would do so differs.
+/// Resolves a path relative to `cwd`, because operating systems differ in whether they
+/// do so.
 fn located(program: &str, cwd: &Path) -> OsString {
     let path = Path::new(program);
     match path.components().count() {
@@ -161,10 +161,10 @@ fn shell(line: String) -> (OsString, Vec<OsString>) {
     ("cmd".into(), vec!["/C".into(), line.into()])
 }
 
-/// Runs a program to its end, or until its time is up. What a program did is
-/// in the answer; an error means that there was none.
+/// Runs a program until it ends or its time limit is reached. The result holds what the
+/// program did; an error means that it could not be run.
 pub fn run(program: Program) -> Result<Finished, String> {
-    // Looked at first, for words that name the directory and not the program.
+    // Checked first, so that the error names the directory and not the program.
     if !program.cwd.is_dir() {
         return Err(format!("there is no directory {}", program.cwd.display()));
     }
@@ -173,8 +173,7 @@ pub fn run(program: Program) -> Result<Finished, String> {
         |error: &dyn std::fmt::Display| format!("failed to start {}: {error}", program.program);
     let mut running = program.spawn().start().map_err(|error| failed(&error))?;
     if let (Some(mut pipe), Some(input)) = (running.stdin(), program.stdin.clone()) {
-        // A program that does not read its input to the end closes the pipe,
-        // which is its right.
+        // A program may close the pipe without reading its input to the end.
         std::thread::spawn(move || drop(pipe.write_all(&input)));
     }
     let (told, closed) = channel();
@@ -196,14 +195,14 @@ pub fn run(program: Program) -> Result<Finished, String> {
     })
 }
 
-/// Waits until both pipes have been read to their end, but not for ever.
+/// Waits until both pipes have been read to their end, or until the grace period is over.
 fn drain_rest(closed: &Receiver<()>) {
     let deadline = Instant::now() + GRACE;
-    // Each reader drops its sender at the end: then receiving fails.
+    // Each reader drops its sender at the end, and receiving then fails.
     while closed.recv_timeout(deadline.saturating_duration_since(Instant::now())).is_ok() {}
 }
 
-/// How it ended, or nothing when its time was up.
+/// Waits for the program to end; returns `None` if the deadline passes first.
 fn wait(running: &mut Spawned, deadline: Instant) -> Result<Option<Ended>, String> {
     let failed = |error: std::io::Error| format!("failed to wait: {error}");
     loop {
@@ -219,8 +218,8 @@ fn wait(running: &mut Spawned, deadline: Instant) -> Result<Option<Ended>, Strin
     }
 }
 
-/// What has been read of a pipe, shared with the thread that reads it: a pipe
-/// that never closes must not keep us.
+/// Data read from a pipe so far, shared with the thread that reads it: a pipe that
+/// never closes must not block the caller.
 struct Drain(Arc<Mutex<Kept>>);
 
 #[derive(Default)]
@@ -255,7 +254,7 @@ impl Drain {
         Self(kept)
     }
 
-    /// The text so far, and whether some is missing.
+    /// Returns the text so far, and whether some of it is missing.
     fn take(self) -> (String, bool) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = std::mem::take(&mut kept.bytes);
@@ -263,7 +262,7 @@ impl Drain {
     }
 }
 
-/// Variables as a configuration has them, for [`Program::env`].
+/// Converts variables of a configuration for [`Program::env`].
 pub fn variables<'a>(
     env: impl IntoIterator<Item = (&'a String, &'a String)>,
 ) -> Vec<(OsString, OsString)> {
@@ -348,7 +347,7 @@ mod tests {
     fn time_runs_out_for_the_whole_group() {
         let dir = tempfile::tempdir().unwrap();
         let mark = dir.path().join("late");
-        // The child of the shell would write the file after the shell is gone.
+        // The child of the shell would write the file after the shell has ended.
         let mut program = sh(&format!("(sleep 1.5; touch {}) & echo on; wait", mark.display()));
         program.timeout = Duration::from_millis(300);
         let start = Instant::now();

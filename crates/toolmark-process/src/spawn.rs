@@ -1,8 +1,8 @@
 //! Starts a program so that everything it starts can be ended.
 //!
-//! On Linux a [supervisor](crate::supervise_if_asked) stands between, where the
-//! binary said that it can be one ([`enable_supervisor`]). Elsewhere the program has
-//! a process group of its own, which is what can be killed there.
+//! On Linux, a [supervisor](crate::supervise_if_asked) runs in between if the binary
+//! supports it ([`enable_supervisor`]). Otherwise the program gets its own process
+//! group, which can be killed as a whole.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,60 +11,61 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The argument that makes a supervisor of the binary.
+/// The argument that runs the binary as a supervisor.
 pub(crate) const WORD: &str = "supervise";
 
-/// The variable by which processes of a program are known that lost their supervisor.
+/// Environment variable that identifies the processes of a program that lost their
+/// supervisor.
 const MARK: &str = "TOOLMARK_SUPERVISED";
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// Says that this binary calls [`supervise_if_asked`](crate::supervise_if_asked)
-/// first: from now on programs get a supervisor, which is this binary.
+/// Declares that this binary calls [`supervise_if_asked`](crate::supervise_if_asked)
+/// first. From then on, programs get a supervisor, which is this binary.
 pub fn enable_supervisor() {
     ENABLED.store(cfg!(target_os = "linux"), Ordering::SeqCst);
 }
 
-/// What to start.
+/// A program to start, and its environment.
 #[derive(Debug)]
 pub struct Spawn {
-    /// The program: a name to be found in `PATH`, or a path.
+    /// Program name to be looked up in `PATH`, or a path.
     pub program: OsString,
-    /// Its arguments.
+    /// Arguments.
     pub args: Vec<OsString>,
-    /// Where it runs.
+    /// Working directory.
     pub cwd: PathBuf,
-    /// Variables.
+    /// Environment variables.
     pub env: Vec<(OsString, OsString)>,
-    /// Are these all its variables? Otherwise it inherits others.
+    /// Whether `env` replaces the inherited variables.
     pub only_env: bool,
-    /// Where it reads.
+    /// Standard input.
     pub stdin: Stdio,
-    /// What is left of it after it was asked to end, or has ended, has this long.
+    /// Time that the remaining processes have after the program was asked to end or has ended.
     pub grace: Duration,
-    /// The file in which the supervisor says how it ended.
+    /// File to which the supervisor writes how the program ended.
     pub report: PathBuf,
-    /// Directories it may write to; everything where there are none.
+    /// Directories that the program may write to; unrestricted if empty.
     pub writable: Vec<PathBuf>,
 }
 
-/// How a program ended.
+/// Exit status of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Its exit code; none where a signal ended it.
+    /// Exit code; `None` if a signal ended the program.
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Why it could not be started.
+    /// Reason why the program could not be started.
     pub error: Option<String>,
-    /// How many of its processes could not be killed.
+    /// Number of processes that could not be killed.
     pub left: usize,
-    /// Was the supervisor itself killed? Then how the program ended is not known.
+    /// Whether the supervisor itself was killed. How the program ended is then unknown.
     pub lost: bool,
 }
 
 impl Ended {
-    /// As a supervisor writes it.
+    /// Returns the text that a supervisor writes to its report.
     pub(crate) fn to_text(&self) -> String {
         let number = |number: Option<i32>| number.map_or_else(String::new, |n| n.to_string());
         let error = self.error.as_deref().unwrap_or_default().replace('\n', " ");
@@ -80,31 +81,31 @@ impl Ended {
     }
 }
 
-/// A program that was started; dropped, it is gone.
+/// A started program. Dropping it kills the program.
 #[derive(Debug)]
 pub struct Spawned {
     child: Child,
-    /// Where the supervisor reports; without one there is none.
+    /// Report file of the supervisor; `None` without a supervisor.
     report: Option<PathBuf>,
-    /// What its processes are known by.
+    /// Value of the environment variable that identifies the program's processes.
     mark: String,
-    /// Something that can be waited on together with a time.
+    /// Process handle that can be waited on with a timeout.
     #[cfg(target_os = "linux")]
     handle: Option<std::os::fd::OwnedFd>,
     has_ended: bool,
 }
 
-/// How often is looked whether it has ended, where that cannot be waited for.
+/// Range of polling intervals where waiting with a timeout is not possible.
 const LOOK: std::ops::Range<Duration> = Duration::from_millis(1)..Duration::from_millis(20);
 
 impl Spawn {
-    /// Starts it. The thread that starts it must live as long as it does: with the
-    /// thread the system takes the program for abandoned.
+    /// Starts the program. The thread that starts it must outlive the program: when the
+    /// thread ends, the system treats the program as abandoned.
     ///
     /// # Errors
     ///
-    /// It could not be started. With a supervisor, what only the program itself can
-    /// run into is in [`Ended::error`].
+    /// Fails if the program cannot be started. With a supervisor, an error in starting the
+    /// program itself is in [`Ended::error`].
     pub fn start(self) -> io::Result<Spawned> {
         let mark = format!("{}-{}", std::process::id(), crate::unique());
         let report = ENABLED.load(Ordering::SeqCst).then(|| self.report.clone());
@@ -150,7 +151,7 @@ impl Spawn {
             writable: self.writable.clone(),
             line,
         };
-        // This very binary, also where its file has been replaced meanwhile.
+        // The running binary, even if its file has been replaced in the meantime.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("toolmark").args(order.args());
         command
@@ -161,7 +162,7 @@ impl Spawn {
         self.plain()
     }
 
-    /// The program itself, in a process group of its own.
+    /// Returns the command of the program itself, in its own process group.
     fn plain(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
@@ -172,28 +173,28 @@ impl Spawn {
 }
 
 impl Spawned {
-    /// Where it reads.
+    /// Takes the standard input.
     pub fn stdin(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()
     }
 
-    /// What it writes.
+    /// Takes the standard output.
     pub fn stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
     }
 
-    /// What it complains.
+    /// Takes the standard error.
     pub fn stderr(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
     }
 
-    /// Asks it to end. What is left of it after the grace is killed.
+    /// Asks the program to end. What remains of it after the grace period is killed.
     pub fn stop(&self) {
         #[cfg(unix)]
         self.signal(rustix::process::Signal::TERM);
     }
 
-    /// Kills it and everything below.
+    /// Kills the program and everything below it.
     pub fn kill(&self) {
         #[cfg(unix)]
         match &self.report {
@@ -205,7 +206,7 @@ impl Spawned {
     #[cfg(unix)]
     fn signal(&self, signal: rustix::process::Signal) {
         use rustix::process::{Pid, kill_process, kill_process_group};
-        // Its id is its own until it has been waited for.
+        // The ID is not reused until the process has been waited for.
         if self.has_ended {
             return;
         }
@@ -216,17 +217,17 @@ impl Spawned {
         }
         #[cfg(target_os = "linux")]
         crate::tree::signal_below(pid.as_raw_pid(), signal);
-        // Nothing to signal is what we want.
+        // An error means that there is nothing left to signal.
         let _ = kill_process_group(pid, signal);
         let _ = kill_process(pid, signal);
     }
 
-    /// Has it ended? It is left to be waited for, so that its id is not given to
-    /// another process before its group is killed.
+    /// Returns whether the program has ended. The process stays a zombie, so that its ID is
+    /// not reused before its group is killed.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// Returns the error of the operating system.
     #[cfg(unix)]
     pub fn has_ended(&mut self) -> io::Result<bool> {
         use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -238,21 +239,22 @@ impl Spawned {
         }
     }
 
-    /// Has it ended?
+    /// Returns whether the program has ended.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// Returns the error of the operating system.
     #[cfg(not(unix))]
     pub fn has_ended(&mut self) -> io::Result<bool> {
         Ok(self.child.try_wait()?.is_some())
     }
 
-    /// Waits until it has ended, but not longer than this. Has it?
+    /// Waits until the program has ended, for at most the given time. Returns whether it has
+    /// ended.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// Returns the error of the operating system.
     pub fn wait_for_end(&mut self, at_most: Duration) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         if let Some(handle) = &self.handle {
@@ -279,12 +281,12 @@ impl Spawned {
         }
     }
 
-    /// How it ended. What is left of it is killed first; with a supervisor, that is
-    /// waited for.
+    /// Returns how the program ended, after killing what remains of it. With a supervisor,
+    /// this waits until the remaining processes are gone.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// Returns the error of the operating system.
     pub fn finish(&mut self) -> io::Result<Ended> {
         if self.report.is_none() {
             self.kill();
@@ -303,7 +305,7 @@ impl Spawned {
         let text = std::fs::read_to_string(report).unwrap_or_default();
         let _ = std::fs::remove_file(report);
         Ok(Ended::from_text(&text).unwrap_or_else(|| {
-            // Somebody killed the supervisor: what it left behind is known by its mark.
+            // The supervisor was killed: the remaining processes are identified by the mark.
             #[cfg(target_os = "linux")]
             crate::tree::kill_marked(format!("{MARK}={}", self.mark).as_bytes());
             Ended { lost: true, ..Ended::default() }

@@ -1,15 +1,15 @@
-//! The supervisor: a process between us and a program, under which everything that
-//! the program starts stays.
+//! The supervisor: a process between toolmark and a program, below which all processes
+//! of the program stay.
 //!
-//! Killing a process group is not enough: agents start sessions of their own. The
-//! supervisor is a *child subreaper*: a process whose parent ends becomes its child,
-//! whatever session it is in. So it can wait for all of them and kill all of them.
-//! When whoever started it is gone, even by SIGKILL, the system sends it SIGTERM, and
-//! it ends the program and everything below.
+//! Killing a process group is not enough, because agents start sessions of their own.
+//! The supervisor is a *child subreaper*: a process whose parent ends becomes its child,
+//! whatever session it is in. So it can wait for all of them and kill all of them. When
+//! the process that started the supervisor ends, even by SIGKILL, the system sends the
+//! supervisor SIGTERM, and it ends the program and everything below.
 //!
-//! | signal | what it does |
+//! | signal | effect |
 //! |---|---|
-//! | `TERM`, `INT`, `HUP` | `TERM` to everything below; what is left after the grace is killed |
+//! | `TERM`, `INT`, `HUP` | `TERM` to everything below; `KILL` to the rest after the grace period |
 //! | `USR1`, or a second `TERM` | everything below is killed at once |
 
 use crate::spawn::{Ended, WORD};
@@ -28,30 +28,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long killing may take before what is left is given up: a process of another
-/// user cannot be killed.
+/// Maximum time for killing before the remaining processes are given up: a process of
+/// another user cannot be killed.
 const KILL_TIME: Duration = Duration::from_secs(5);
 
-/// How often killing is repeated.
+/// Interval between attempts to kill.
 const KILL_PAUSE: Duration = Duration::from_millis(5);
 
-/// What a supervisor is told on its command line.
+/// Command line of a supervisor.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Order {
-    /// Who started it.
+    /// ID of the process that started the supervisor.
     pub(crate) parent: i32,
-    /// What is left after `TERM` has this long.
+    /// Time that the remaining processes have after `TERM`.
     pub(crate) grace: Duration,
-    /// The file that says how the program ended.
+    /// File to which the supervisor writes how the program ended.
     pub(crate) report: PathBuf,
-    /// Directories that may be written to; everything where there are none.
+    /// Directories that may be written to; unrestricted if empty.
     pub(crate) writable: Vec<PathBuf>,
     /// The program and its arguments.
     pub(crate) line: Vec<OsString>,
 }
 
 impl Order {
-    /// As arguments of this binary.
+    /// Returns the order as arguments of this binary.
     pub(crate) fn args(&self) -> Vec<OsString> {
         let mut args = vec![
             WORD.into(),
@@ -65,7 +65,7 @@ impl Order {
         args
     }
 
-    /// Reads the arguments behind the word.
+    /// Parses the arguments after the command word.
     fn read(mut args: impl Iterator<Item = OsString>) -> Option<Self> {
         let number =
             |args: &mut dyn Iterator<Item = OsString>| args.next()?.to_str()?.parse::<u64>().ok();
@@ -85,8 +85,8 @@ impl Order {
     }
 }
 
-/// Supervises, where that is what the command line of this process asks for. The
-/// binary asks this before anything else.
+/// Runs as a supervisor if the command line of this process requests it. The binary must
+/// call this before anything else.
 #[must_use]
 pub fn supervise_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
@@ -108,11 +108,11 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     std::fs::rename(&unfinished, path)
 }
 
-/// What signals have asked for so far.
+/// Requests received as signals so far.
 struct Signals {
     stops: Arc<AtomicUsize>,
     kill: Arc<AtomicBool>,
-    /// A byte arrives with every signal.
+    /// Receives a byte with every signal.
     wake: UnixStream,
 }
 
@@ -133,7 +133,7 @@ impl Signals {
         Ok(Self { stops, kill, wake })
     }
 
-    /// Was a stop asked for since the last time?
+    /// Returns whether a stop was requested since the last call.
     fn stop(&self) -> bool {
         self.stops.swap(0, Ordering::SeqCst) > 0
     }
@@ -142,7 +142,7 @@ impl Signals {
         self.kill.load(Ordering::SeqCst)
     }
 
-    /// Sleeps until a signal comes, or the time is up.
+    /// Sleeps until a signal arrives, or the time is up.
     fn sleep(&mut self, at_most: Option<Duration>) -> io::Result<()> {
         let time = at_most.map(|time| time.max(Duration::from_millis(1)));
         self.wake.set_read_timeout(time)?;
@@ -164,13 +164,13 @@ impl Signals {
     }
 }
 
-/// Are there children left?
+/// Whether children remain.
 enum Children {
     Some,
     None,
 }
 
-/// Takes what has ended off the list of processes.
+/// Reaps the processes that have ended.
 fn reap(main: Pid, ended: &mut Ended) -> io::Result<Children> {
     loop {
         match wait(WaitOptions::NOHANG) {
@@ -187,8 +187,8 @@ fn reap(main: Pid, ended: &mut Ended) -> io::Result<Children> {
 }
 
 fn supervise(order: &Order) -> io::Result<Ended> {
-    // A session of its own: keys pressed at the terminal are for whoever runs us, and
-    // nothing below can ask anything there.
+    // A session of its own: keys pressed at the terminal are for the calling process, and
+    // nothing below can prompt on the terminal.
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
     let mut signals = Signals::watch()?;
@@ -202,7 +202,7 @@ fn supervise(order: &Order) -> io::Result<Ended> {
     let main = Pid::from_child(&child);
     let own = getpid().as_raw_pid();
     let mut ended = Ended::default();
-    // When what is left is killed, once somebody asked for the end.
+    // Time at which the remaining processes are killed, once a stop was requested.
     let mut kill_at: Option<Instant> = None;
     let mut give_up_at: Option<Instant> = None;
     loop {

@@ -1,19 +1,20 @@
-//! The processes below one: found in `/proc`, and signalled without mistaking one
-//! that took the id of another.
+//! Descendants of a process: found in `/proc`, and signalled without mistaking a process
+//! that reused an ID.
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// What tells a process from another that has its id later.
+/// Identity of a process, which distinguishes it from a later one with the same ID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Process {
     id: i32,
     started: u64,
 }
 
-/// Sends a signal to every process below `root`, not to itself. How many there were.
+/// Sends a signal to every process below `root`, but not to `root` itself. Returns the
+/// number of processes.
 pub(crate) fn signal_below(root: i32, signal: Signal) -> usize {
     let below = below(root);
     below.iter().for_each(|process| send(*process, signal));
@@ -35,15 +36,15 @@ pub(crate) fn kill_marked(assignment: &[u8]) -> usize {
 
 fn send(process: Process, signal: Signal) {
     let Some(pid) = Pid::from_raw(process.id) else { return };
-    // The handle is of whoever has the id now; only if that is still the one that
-    // was seen is it signalled. One that is gone needs no signal.
+    // The handle belongs to the process that has the ID now. It is signalled only if it
+    // is still the process that was found; a process that has ended needs no signal.
     let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
     if read(process.id).is_some_and(|(now, _)| now == process) {
         let _ = pidfd_send_signal(handle, signal);
     }
 }
 
-/// Every process below `root`.
+/// Returns every process below `root`.
 fn below(root: i32) -> BTreeSet<Process> {
     let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
     for (process, parent) in all() {
@@ -61,7 +62,7 @@ fn below(root: i32) -> BTreeSet<Process> {
     found
 }
 
-/// Every process that is not a zombie, with the id of its parent.
+/// Returns every process that is not a zombie, with the ID of its parent.
 fn all() -> Vec<(Process, i32)> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| read(entry.file_name().to_str()?.parse().ok()?)).collect()
@@ -72,7 +73,7 @@ fn read(id: i32) -> Option<(Process, i32)> {
     parse(id, &stat)
 }
 
-/// `pid (name) state parent …`, where the name may hold anything.
+/// Parses `pid (name) state parent …`, where the name may contain any character.
 fn parse(id: i32, stat: &str) -> Option<(Process, i32)> {
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
     let state = fields.next()?;

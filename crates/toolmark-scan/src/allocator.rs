@@ -1,8 +1,9 @@
-//! The allocator of the commands: mimalloc. It is here because it takes unsafe code.
+//! The allocator of the commands: mimalloc. It lives in this crate because it needs unsafe
+//! code.
 //!
-//! The crate of that name asks for every piece of memory by its alignment, which takes
-//! three times as many instructions as to ask for its size alone. Nearly everything is
-//! aligned like a word, as all memory of mimalloc is.
+//! The `mimalloc` crate requests every allocation with its alignment, which takes three
+//! times as many instructions as requesting it by size alone. Almost every allocation has
+//! the alignment of a word, as all memory of mimalloc does.
 
 use libmimalloc_sys::{
     mi_free, mi_malloc, mi_malloc_aligned, mi_realloc, mi_realloc_aligned, mi_zalloc,
@@ -10,14 +11,14 @@ use libmimalloc_sys::{
 };
 use std::alloc::{GlobalAlloc, Layout};
 
-/// Every block of mimalloc is aligned like this, however small it is.
+/// Minimum alignment of every mimalloc block, however small.
 const WORD: usize = 8;
 
 /// mimalloc, for `#[global_allocator]`.
 pub struct Allocator;
 
 // SAFETY: all memory comes from mimalloc and goes back to it, and has the size and the
-// alignment that it was asked for.
+// alignment that was requested.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -27,12 +27,12 @@ pub enum Kind {
     Null,
 }
 
-/// Where and why a text is not JSON.
+/// Error for text that is not valid JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanError {
     /// Byte offset in the text.
     pub offset: usize,
-    /// What was wrong there, as a fragment that fits behind "not JSON: ".
+    /// Description of the error, as a fragment that fits behind "not JSON: ".
     pub problem: &'static str,
 }
 
@@ -50,16 +50,16 @@ pub struct Scanner {
     index: Vec<u32>,
     nodes: Vec<Node>,
     open: Vec<u32>,
-    /// Of the document that was parsed last.
+    /// Nesting depth of the document that was parsed last.
     depth: usize,
 }
 
-/// Buffers larger than this are given back after use, so that one giant record
-/// does not decide the memory of the whole run.
+/// Buffers larger than this are freed after use, so that one huge record does not
+/// determine the memory use of the whole run.
 const KEEP_ENTRIES: usize = 1 << 18;
 
 impl Scanner {
-    /// A scanner with empty buffers.
+    /// Creates a scanner with empty buffers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -82,8 +82,8 @@ impl Scanner {
         Ok(Doc { text, nodes: &self.nodes, depth: self.depth })
     }
 
-    /// Parses `text`, which begins at byte `start` of the text that `lines` were found
-    /// in and is its line number `line` (without white space in front of it).
+    /// Parses `text`, which begins at byte `start` of the text in which `lines` were found
+    /// and is its line number `line` (without leading white space).
     pub fn parse_line<'a>(
         &'a mut self,
         text: &'a str,
@@ -91,23 +91,23 @@ impl Scanner {
         lines: &Lines,
         line: usize,
     ) -> Result<Doc<'a>, ScanError> {
-        // Why a line is not JSON is found out where it is alone.
+        // Parsing the line alone finds the reason why it is not JSON.
         let Some(index) = lines.index_of(line) else { return self.parse(text) };
         self.give_back(text.len());
         self.depth = nodes::build(text.as_bytes(), start, index, &mut self.nodes, &mut self.open)?;
         Ok(Doc { text, nodes: &self.nodes, depth: self.depth })
     }
 
-    /// The document that was parsed last, without parsing it again; `None` after an
-    /// error. `text` must be what it was parsed from: of another text, what is found
-    /// is nothing, or means nothing.
+    /// Returns the document that was parsed last, without parsing it again; `None` after an
+    /// error. `text` must be the text it was parsed from: with another text, lookups return
+    /// nothing or meaningless values.
     #[must_use]
     pub fn again<'a>(&'a self, text: &'a str) -> Option<Doc<'a>> {
         let is_sound = !self.nodes.is_empty() && self.nodes.iter().all(|node| node.fits(text));
         is_sound.then_some(Doc { text, nodes: &self.nodes, depth: self.depth })
     }
 
-    /// Gives back what only a much larger text needed.
+    /// Frees buffer space that only a much larger text needed.
     fn give_back(&mut self, length: usize) {
         if length < KEEP_ENTRIES {
             if self.nodes.capacity() > KEEP_ENTRIES {
@@ -134,13 +134,13 @@ fn index_error(error: IndexError, len: usize) -> ScanError {
 #[derive(Debug, Clone, Copy)]
 pub struct Doc<'a> {
     text: &'a str,
-    /// Never empty: a text without a value does not parse.
+    /// Nodes in document order. Never empty: a text without a value does not parse.
     nodes: &'a [Node],
     depth: usize,
 }
 
 impl<'a> Doc<'a> {
-    /// The outermost value.
+    /// Returns the outermost value.
     #[must_use]
     #[inline]
     pub fn root(self) -> Value<'a> {
@@ -152,13 +152,13 @@ impl<'a> Doc<'a> {
         }
     }
 
-    /// How deep its brackets nest.
+    /// Returns the maximum nesting depth of its containers.
     #[must_use]
     pub fn depth(self) -> usize {
         self.depth
     }
 
-    /// The text it was parsed from.
+    /// Returns the text the document was parsed from.
     #[must_use]
     pub fn text(self) -> &'a str {
         self.text
@@ -167,10 +167,10 @@ impl<'a> Doc<'a> {
 
 /// One value of a [`Doc`]; copying it copies two pointers.
 ///
-/// Both are into what the document borrows for `'a`: the start of its text, and one
-/// of its nodes. The nodes of a document are made by one walk that succeeded, so
-/// for every node `start <= end` are places in the text between whole characters,
-/// and the `size` nodes from it on are its subtree. All `unsafe` below rests on that.
+/// Both point into what the document borrows for `'a`: the start of its text, and one of
+/// its nodes. The nodes of a document are built by a single successful pass. Therefore,
+/// for every node, `start <= end` are offsets in the text on character boundaries, and the
+/// `size` nodes from the node on are its subtree. All `unsafe` below relies on that.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
     text: NonNull<u8>,
@@ -196,7 +196,7 @@ impl<'a> Value<'a> {
         unsafe { self.node.as_ref() }
     }
 
-    /// The text between two places of one node, or a byte around them for its quotes.
+    /// Returns the text between two offsets of one node, or one byte further to include its quotes.
     #[inline]
     fn slice(self, start: usize, end: usize) -> &'a str {
         // SAFETY: a node's places are in order, in the text and between characters;
@@ -208,42 +208,42 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// What kind of value this is.
+    /// Returns the kind of this value.
     #[must_use]
     #[inline]
     pub fn kind(self) -> Kind {
         self.node().kind
     }
 
-    /// True for `null`.
+    /// Returns whether the value is `null`.
     #[must_use]
     #[inline]
     pub fn is_null(self) -> bool {
         self.kind() == Kind::Null
     }
 
-    /// True for `{…}`.
+    /// Returns whether the value is an object.
     #[must_use]
     #[inline]
     pub fn is_object(self) -> bool {
         self.kind() == Kind::Object
     }
 
-    /// True for `[…]`.
+    /// Returns whether the value is an array.
     #[must_use]
     #[inline]
     pub fn is_array(self) -> bool {
         self.kind() == Kind::Array
     }
 
-    /// True for `"…"`.
+    /// Returns whether the value is a string.
     #[must_use]
     #[inline]
     pub fn is_string(self) -> bool {
         self.kind() == Kind::String
     }
 
-    /// The member `key` of an object; the last one where it stands twice, as
+    /// Returns the member `key` of an object, or the last one if the key is repeated, as
     /// other parsers do. `None` also for an explicit `null`: see [`Value::has`].
     #[must_use]
     pub fn get(self, key: &str) -> Option<Value<'a>> {
@@ -262,27 +262,27 @@ impl<'a> Value<'a> {
         keys.iter().try_fold(self, |value, key| value.get(key))
     }
 
-    /// Is there a member `key`, be it `null`?
+    /// Returns whether there is a member `key`, even if it is `null`.
     #[must_use]
     pub fn has(self, key: &str) -> bool {
         self.fields().any(|(name, _)| name.is_text(key))
     }
 
-    /// The members of an object in document order; empty for other kinds.
+    /// Iterates over the members of an object in document order; empty for other kinds.
     #[must_use]
     #[inline]
     pub fn fields(self) -> Fields<'a> {
         Fields(self.children(Kind::Object))
     }
 
-    /// The elements of an array in order; empty for other kinds.
+    /// Iterates over the elements of an array in order; empty for other kinds.
     #[must_use]
     #[inline]
     pub fn items(self) -> Items<'a> {
         Items(self.children(Kind::Array))
     }
 
-    /// The nodes inside a container of this kind; none of another.
+    /// Returns the nodes inside a container of this kind; empty for other kinds.
     #[inline]
     fn children(self, kind: Kind) -> Walk<'a> {
         let size = if self.kind() == kind { self.node().size as usize } else { 1 };
@@ -292,13 +292,13 @@ impl<'a> Value<'a> {
         Walk { next: Value { node: first, ..self }, end }
     }
 
-    /// The decoded text of a string.
+    /// Returns the decoded text of a string.
     #[must_use]
     pub fn str(self) -> Option<Cow<'a, str>> {
         self.inner().map(unescape)
     }
 
-    /// The inside of a string as written, with its escapes.
+    /// Returns the content of a string as written, with its escapes.
     #[must_use]
     #[inline]
     pub fn inner(self) -> Option<&'a str> {
@@ -306,14 +306,15 @@ impl<'a> Value<'a> {
         (node.kind == Kind::String).then(|| self.slice(node.start as usize, node.end as usize))
     }
 
-    /// Is this the string `want`?
+    /// Returns whether this is the string `want`.
     #[must_use]
     #[inline]
     pub fn is(self, want: &str) -> bool {
         self.is_string() && self.is_text(want)
     }
 
-    /// Is this string `want`? Nearly always its length or its first byte says no.
+    /// Returns whether this string equals `want`. The length or the first byte nearly always
+    /// rules it out.
     #[inline]
     fn is_text(self, want: &str) -> bool {
         let node = self.node();
@@ -329,41 +330,41 @@ impl<'a> Value<'a> {
         (first == wanted || first == Some(&b'\\')) && is_escaped(raw, want)
     }
 
-    /// The string under `key`, decoded.
+    /// Returns the decoded string under `key`.
     #[must_use]
     pub fn get_str(self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key)?.str()
     }
 
-    /// The string under `key` as written, to compare with words that need no
-    /// escapes; empty where there is none.
+    /// Returns the string under `key` as written, for comparison with words that need no
+    /// escapes; empty if there is none.
     #[must_use]
     #[inline]
     pub fn word(self, key: &str) -> &'a str {
         self.get(key).and_then(Value::inner).unwrap_or("")
     }
 
-    /// Is there a string `want` under `key`?
+    /// Returns whether the string under `key` is `want`.
     #[must_use]
     #[inline]
     pub fn field_is(self, key: &str, want: &str) -> bool {
         self.get(key).is_some_and(|value| value.is(want))
     }
 
-    /// Is there a `true` under `key`?
+    /// Returns whether the value under `key` is `true`.
     #[must_use]
     pub fn is_true(self, key: &str) -> bool {
         self.get(key).is_some_and(|value| value.kind() == Kind::True)
     }
 
-    /// The elements of the array under `key`; none where there is no array.
+    /// Iterates over the elements of the array under `key`; empty if there is no array.
     #[must_use]
     pub fn items_at(self, key: &str) -> Items<'a> {
         let none = Items(Walk { next: self, end: self.node });
         self.get(key).map_or(none, Value::items)
     }
 
-    /// A number, or a string that holds one, as an integer; fractions are cut.
+    /// Returns a number, or a string that holds one, as an integer, truncating fractions.
     #[must_use]
     pub fn as_i64(self) -> Option<i64> {
         let raw = match self.kind() {
@@ -377,7 +378,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// As [`Value::as_i64`], but `None` below zero.
+    /// Like [`Value::as_i64`], but `None` for negative numbers.
     #[must_use]
     pub fn as_u64(self) -> Option<u64> {
         match self.kind() {
@@ -387,7 +388,7 @@ impl<'a> Value<'a> {
         .or_else(|| self.as_i64().and_then(|n| u64::try_from(n).ok()))
     }
 
-    /// A number, or a string that holds one.
+    /// Returns a number, or a string that holds one, as a float.
     #[must_use]
     pub fn as_f64(self) -> Option<f64> {
         match self.kind() {
@@ -397,7 +398,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// `true` or `false`.
+    /// Returns the value of `true` or `false`.
     #[must_use]
     pub fn as_bool(self) -> Option<bool> {
         match self.kind() {
@@ -407,7 +408,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The JSON text of this value, quotes included.
+    /// Returns the JSON text of this value, including quotes.
     #[must_use]
     #[inline]
     pub fn raw(self) -> &'a str {
@@ -415,7 +416,7 @@ impl<'a> Value<'a> {
         self.slice(start, end)
     }
 
-    /// Where [`Value::raw`] is in the document's text.
+    /// Returns the byte range of [`Value::raw`] in the document's text.
     #[must_use]
     #[inline]
     pub fn span(self) -> (usize, usize) {
@@ -425,15 +426,15 @@ impl<'a> Value<'a> {
     }
 }
 
-/// A number of a few digits and nothing else, as nearly all are: a float holds it exactly.
+/// Parses an integer of a few digits, as nearly all numbers are: a float represents it exactly.
 fn short_whole(raw: &str) -> Option<f64> {
     let digits = raw.as_bytes();
     let is_short = (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
     is_short.then(|| digits.iter().fold(0_u64, |n, digit| 10 * n + u64::from(digit - b'0')) as f64)
 }
 
-/// Is `want` written as the longer `raw`? Only an escape makes a text longer, so they
-/// are equal up to the first one.
+/// Returns whether the longer `raw` is an escaped form of `want`. Only an escape makes a
+/// text longer, so both are equal up to the first escape.
 #[cold]
 fn is_escaped(raw: &str, want: &str) -> bool {
     for (byte, wanted) in raw.bytes().zip(want.bytes()) {
@@ -447,7 +448,7 @@ fn is_escaped(raw: &str, want: &str) -> bool {
     false
 }
 
-/// Nodes beside each other, up to the end of their container.
+/// Iterator over sibling nodes, up to the end of their container.
 #[derive(Debug, Clone)]
 struct Walk<'a> {
     next: Value<'a>,
@@ -455,7 +456,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The next value; there must be one.
+    /// Returns the next value, which must exist.
     #[inline]
     fn step(&mut self) -> Value<'a> {
         let value = self.next;
@@ -464,7 +465,7 @@ impl<'a> Walk<'a> {
         value
     }
 
-    /// The next value, which must be a key: its value follows.
+    /// Returns the next value, which must be a key, and moves on to its value.
     #[inline]
     fn step_over_key(&mut self) -> Value<'a> {
         let key = self.next;
@@ -583,7 +584,7 @@ mod tests {
         let again = scanner.again(text).unwrap();
         assert_eq!(rebuilt(again.root()), serde_json::from_str::<serde_json::Value>(text).unwrap());
         assert_eq!(again.depth(), 2);
-        // Texts that it is not of: too short, without quotes, cut inside a character.
+        // Texts of other documents: too short, without quotes, cut inside a character.
         for other in ["", "{}", &"x".repeat(text.len()), &"é".repeat(text.len())] {
             assert!(scanner.again(other).is_none(), "{other}");
         }
@@ -628,7 +629,7 @@ mod tests {
             let mut scanner = Scanner::new();
             let ours = scanner.parse(&text).is_ok();
             let theirs = serde_json::from_str::<serde_json::Value>(&text).is_ok();
-            // A lone surrogate is the one text we read and serde does not.
+            // A lone surrogate is the only text that this parser accepts and serde rejects.
             if ours != theirs {
                 prop_assert!(ours && text.contains("\\u"), "{}", text);
             }

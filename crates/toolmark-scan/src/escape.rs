@@ -1,9 +1,9 @@
-//! Text as the inside of a JSON string.
+//! Escapes text for the inside of a JSON string.
 
 use crate::index::padded;
 use crate::vector::{Best, Unit, on_unit};
 
-/// Adds a text to `out` as the inside of a JSON string, without the quotes around it.
+/// Appends a text to `out` as the inside of a JSON string, without the surrounding quotes.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -29,10 +29,10 @@ fn escape_with<U: Unit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Puts the first `length` bytes of a block; those behind them need no escape.
+/// Appends the first `length` bytes of a block; the bytes after them need no escape.
 #[inline(always)]
 fn put_block<U: Unit>(unit: U, block: &[u8; 64], length: usize, out: &mut Vec<u8>) {
-    /// As long as a block gets that is all quotes.
+    /// Maximum length of an escaped block: one that consists of quotes only.
     const MOST: usize = 128;
     let masks = unit.masks(block);
     let marked = masks.quote | masks.backslash;

@@ -1,25 +1,24 @@
-//! First pass: where the structural characters are.
+//! First pass: finds the structural characters.
 //!
-//! For every 64 bytes, bit masks say which bytes are quotes, backslashes,
-//! brackets and white space. A carry-less prefix sum over the quotes that are
-//! not escaped gives the bytes inside strings; everything structural outside
-//! them, both quotes of each string, and the first byte of each bare token are
-//! written to the index.
+//! For every 64 bytes, bit masks mark quotes, backslashes, brackets and white space.
+//! A carry-less prefix sum over the unescaped quotes gives the bytes inside strings.
+//! All structural bytes outside strings, both quotes of each string, and the first byte
+//! of each bare token are written to the index.
 
 use crate::vector::{Best, Masks, Unit, on_unit};
 
-/// What the first pass can find wrong.
+/// Errors that the first pass can find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexError {
-    /// A control character that is not allowed there, at this byte.
+    /// A disallowed control character at this byte.
     Control(usize),
-    /// A backslash followed by something JSON does not know, at this byte.
+    /// A backslash at this byte, followed by a character that is not a JSON escape.
     Escape(usize),
     /// The text ends inside a string.
     OpenString,
 }
 
-/// What one block hands on to the next.
+/// State carried from one block to the next.
 #[derive(Default)]
 pub(crate) struct Carry {
     escaped: u64,
@@ -27,17 +26,17 @@ pub(crate) struct Carry {
     token: u64,
 }
 
-/// A block as far as it is known from its quotes.
+/// Strings of a block, as far as its quotes determine them.
 pub(crate) struct Strings {
-    /// Bytes behind an odd run of backslashes.
+    /// Bytes that follow an odd run of backslashes.
     escaped: u64,
     quote: u64,
-    /// From each opening quote to the byte before the closing one.
+    /// Bytes from each opening quote to the byte before the closing one.
     pub(crate) in_string: u64,
 }
 
 impl Carry {
-    /// Finds the strings of a block. The caller sets [`Carry::in_string`] for the next.
+    /// Finds the strings of a block. The caller sets [`Carry::in_string`] for the next block.
     #[inline(always)]
     pub(crate) fn strings<U: Unit>(&mut self, unit: U, quote: u64, backslash: u64) -> Strings {
         let escaped = escaped(backslash, &mut self.escaped);
@@ -45,7 +44,7 @@ impl Carry {
         Strings { escaped, quote, in_string: unit.prefix_xor(quote) ^ self.in_string }
     }
 
-    /// The structural bytes of a block.
+    /// Returns the structural bytes of a block.
     #[inline(always)]
     pub(crate) fn structure(&mut self, m: &Masks, strings: &Strings) -> u64 {
         let Strings { quote, in_string, .. } = strings;
@@ -62,7 +61,7 @@ impl Carry {
 }
 
 impl Strings {
-    /// The bytes of the block that may not follow their backslash.
+    /// Returns the bytes of the block that are not allowed after their backslash.
     #[inline(always)]
     pub(crate) fn bad_escapes<U: Unit>(
         &self,
@@ -81,13 +80,13 @@ impl Strings {
     }
 }
 
-/// All ones where the last byte is in a string.
+/// Returns all ones if the last byte is in a string.
 #[inline(always)]
 pub(crate) fn carried(in_string: u64) -> u64 {
     ((in_string as i64) >> 63) as u64
 }
 
-/// The positions found so far: a buffer that is never shrunk, and how much of it counts.
+/// The positions found so far: a buffer that never shrinks, and the length of its valid part.
 pub(crate) struct Positions<'a> {
     pub(crate) buffer: &'a mut Vec<u32>,
     pub(crate) count: usize,
@@ -108,7 +107,7 @@ impl Positions<'_> {
         self.count += bits.count_ones() as usize;
     }
 
-    /// Makes room for what a text of this length usually has.
+    /// Reserves the space that a text of this length usually needs.
     pub(crate) fn expect(&mut self, length: usize) {
         let usual = length / 16 + 64;
         if self.buffer.len() < usual {
@@ -123,8 +122,8 @@ impl Positions<'_> {
     }
 }
 
-/// Fills `index` with the positions of structural bytes of `bytes`; returns
-/// how many there are. What `index` holds beyond is left over.
+/// Fills `index` with the positions of the structural bytes of `bytes`; returns their
+/// number. Entries of `index` beyond that number are stale.
 pub(crate) fn build(bytes: &[u8], index: &mut Vec<u32>) -> Result<usize, IndexError> {
     build_on(Best::get(), bytes, index)
 }
@@ -146,7 +145,7 @@ fn build_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>) -> Result<us
     if carry.in_string != 0 { Err(IndexError::OpenString) } else { Ok(positions.count) }
 }
 
-/// The last bytes as a block, with spaces behind them.
+/// Returns the last bytes as a block, padded with spaces.
 #[inline(always)]
 pub(crate) fn padded(tail: &[u8]) -> [u8; 64] {
     let mut block = [b' '; 64];
@@ -182,7 +181,7 @@ fn step<U: Unit>(
     Ok(())
 }
 
-/// Each `u` of these that has no four digits behind it.
+/// Returns the marked `u` bytes that are not followed by four hexadecimal digits.
 #[inline(never)]
 fn without_digits(bytes: &[u8], base: usize, unicode: u64) -> u64 {
     let (mut left, mut bad) = (unicode, 0);
@@ -197,12 +196,12 @@ fn without_digits(bytes: &[u8], base: usize, unicode: u64) -> u64 {
     bad
 }
 
-/// Which bytes are preceded by an odd run of backslashes; the carry says whether the
-/// first byte is, of this block and then of the next.
+/// Returns the bytes that are preceded by an odd run of backslashes. The carry says whether
+/// the first byte of this block is escaped, and afterwards whether that of the next block is.
 ///
-/// What a run of backslashes escapes begins at its second byte and alternates. Taking the
-/// runs away from a pattern that alternates makes each of them alternate from its own
-/// start, be that an even place or an odd one.
+/// Within a run of backslashes, every other byte is escaped, starting with the second.
+/// Subtracting the runs from an alternating pattern makes each run alternate from its own
+/// start, whether that position is even or odd.
 #[inline(always)]
 pub(crate) fn escaped(backslash: u64, carry: &mut u64) -> u64 {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
@@ -273,7 +272,7 @@ mod tests {
             }
         }
 
-        /// The vector units and the plain loop see the same bytes the same way.
+        /// Vector units and the plain loop give the same results.
         #[test]
         fn vector_equals_plain(text in r#"[ "\\{}\[\]:,a-z0-9/\n\tu\x01é]{0,400}"#) {
             let wanted = plain(text.as_bytes());
@@ -282,7 +281,7 @@ mod tests {
             }
         }
 
-        /// The same for texts whose strings are sound, dense with structure or with escapes.
+        /// Same property for texts with valid strings that are dense with structure or escapes.
         #[test]
         fn vector_equals_plain_to_the_end(
             parts in prop::collection::vec(

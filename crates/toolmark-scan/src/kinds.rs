@@ -1,9 +1,9 @@
-//! Which bytes of a text are of a kind, 64 at a time.
+//! Finds the bytes of given kinds in a text, 64 at a time.
 
 use crate::vector::{Best, Unit, on_unit};
 
-/// Up to eight kinds of bytes. Of each kind are the bytes whose upper half is in one set
-/// and whose lower half is in another: two table lookups of a vector unit tell all eight.
+/// Up to eight kinds of bytes. A kind consists of the bytes whose upper nibble is in one set
+/// and whose lower nibble is in another: two vector table lookups classify all eight.
 ///
 /// ```
 /// use toolmark_scan::Kinds;
@@ -17,14 +17,14 @@ pub struct Kinds {
     pub(crate) lower: [u8; 16],
 }
 
-/// Every half of a byte.
+/// Every value of a nibble.
 const ALL: &[u8] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 impl Kinds {
-    /// Nothing is of any kind.
+    /// Kinds that contain no bytes.
     pub(crate) const NONE: Self = Self { upper: [0; 16], lower: [0; 16] };
 
-    /// Kinds by their upper and lower halves; an empty set stands for every half.
+    /// Creates kinds from their upper and lower nibbles; an empty set means any nibble.
     #[must_use]
     pub const fn new(kinds: &[(&[u8], &[u8])]) -> Self {
         let (mut upper, mut lower) = ([0; 16], [0; 16]);
@@ -38,7 +38,7 @@ impl Kinds {
         Self { upper, lower }
     }
 
-    /// Makes a byte one of a kind, or every byte.
+    /// Adds a byte to a kind; `None` adds every byte.
     pub(crate) const fn add(&mut self, byte: Option<u8>, kind: usize) {
         match byte {
             Some(byte) => {
@@ -52,15 +52,15 @@ impl Kinds {
         }
     }
 
-    /// The kinds of a byte, a bit each.
+    /// Returns the kinds of a byte, one bit each.
     #[must_use]
     #[inline]
     pub const fn of(&self, byte: u8) -> u8 {
         self.upper[(byte >> 4) as usize] & self.lower[(byte & 15) as usize]
     }
 
-    /// For each kind, which bytes of a block are of it. `None` where the processor has
-    /// nothing to look at many bytes at once with.
+    /// Returns, for each kind, the bytes of a block that belong to it. `None` if the processor
+    /// has no suitable vector unit.
     #[must_use]
     #[inline]
     pub fn find(&self, block: &[u8; 64]) -> Option<[u64; 8]> {

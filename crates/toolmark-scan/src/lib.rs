@@ -1,13 +1,13 @@
-//! A JSON document that is parsed once and borrowed from ever after.
+//! JSON scanner: a document is parsed once, and its values borrow from the text.
 //!
-//! Agent traces are long strings of source code inside JSON strings: an escape
-//! every few dozen bytes, few structural characters. Parsers that look at each
-//! escape stall on them. This crate finds all structural characters with bit
+//! Agent traces consist mainly of long source code inside JSON strings: an escape
+//! every few dozen bytes, and few structural characters. Parsers that process each
+//! escape are slow on them. This crate finds all structural characters with bit
 //! masks, 64 bytes at a time ([`Scanner::parse`], first pass), then walks only
-//! those ([`Doc`], second pass), so that the text inside strings is never
-//! looked at until somebody asks for it.
+//! those ([`Doc`], second pass), so that the text inside strings is decoded only
+//! on demand.
 //!
-//! Nothing recurses: a document nested 100,000 deep costs memory, not stack.
+//! Nothing recurses: a document nested 100,000 levels deep uses memory, not stack.
 //!
 //! ```
 //! let mut scanner = toolmark_scan::Scanner::new();

@@ -6,8 +6,8 @@ use crate::vector::{Best, Breaks, Unit, on_unit};
 
 /// The lines of a text, and the structural characters of each, found in one pass.
 ///
-/// JSON has no raw line break inside strings, so each line is indexed as if it
-/// stood alone, whatever the line before it is like.
+/// JSON has no raw line breaks inside strings, so each line is indexed independently of
+/// the lines before it.
 #[derive(Debug, Default)]
 pub struct Lines {
     index: Vec<u32>,
@@ -18,19 +18,19 @@ pub struct Lines {
 struct Line {
     start: u32,
     end: u32,
-    /// Its entries in the index.
+    /// First entry of the line in the index.
     first: u32,
     last: u32,
-    /// Can the index be used? Where it cannot, the line is not JSON.
+    /// Whether the index is valid. If not, the line is not JSON.
     is_sound: bool,
 }
 
-/// Buffers larger than this are given back when a smaller text comes.
+/// Buffers larger than this are freed when a smaller text follows.
 const KEEP_ENTRIES: usize = 1 << 18;
 
 impl Lines {
-    /// Makes a text of a buffer and finds its lines in the same pass, in place of those of
-    /// the text before.
+    /// Converts a buffer to text and finds its lines in the same pass. Replaces the lines of
+    /// the previous text.
     pub fn find(&mut self, bytes: Vec<u8>) -> Utf8 {
         if self.find_in(&bytes) {
             // SAFETY: all bytes were found to be UTF-8, and are not touched in between.
@@ -42,7 +42,7 @@ impl Lines {
         made
     }
 
-    /// Finds the lines of `bytes`; returns whether these are known to be UTF-8.
+    /// Finds the lines of `bytes`; returns whether the bytes are known to be valid UTF-8.
     fn find_in(&mut self, bytes: &[u8]) -> bool {
         self.lines.clear();
         if u32::try_from(bytes.len()).is_err() {
@@ -54,20 +54,20 @@ impl Lines {
         find_on(Best::get(), bytes, &mut self.index, &mut self.lines)
     }
 
-    /// How many there are; none of a text that is too long to be indexed.
+    /// Returns the number of lines; 0 for a text that is too long to be indexed.
     #[must_use]
     pub fn count(&self) -> usize {
         self.lines.len()
     }
 
-    /// Where a line starts and ends, its line break left out.
+    /// Returns the start and end of a line, without its line break.
     #[must_use]
     #[inline]
     pub fn span(&self, line: usize) -> Option<(usize, usize)> {
         self.lines.get(line).map(|line| (line.start as usize, line.end as usize))
     }
 
-    /// The structural characters of a line, by their place in the text.
+    /// Returns the structural characters of a line, as offsets in the text.
     #[inline]
     pub(crate) fn index_of(&self, line: usize) -> Option<&[u32]> {
         let line = self.lines.get(line).filter(|line| line.is_sound)?;
@@ -77,7 +77,7 @@ impl Lines {
 
 on_unit!(fn find_on(bytes: &[u8], index: &mut Vec<u32>, lines: &mut Vec<Line>) -> bool = find_with);
 
-/// So many blocks are looked at before it matters whether one was not ASCII.
+/// Number of blocks per stretch. Non-ASCII bytes are recorded for whole stretches only.
 const STRETCH: usize = 32;
 
 #[inline(always)]
@@ -116,17 +116,17 @@ fn find_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>, lines: &mut V
     check.end(bytes.len())
 }
 
-/// Checks whether bytes are UTF-8, where they are not ASCII: stretches of ASCII begin and end
-/// between characters, so that what is between them is valid alone or not at all.
+/// Checks whether non-ASCII stretches are UTF-8: stretches of ASCII begin and end on
+/// character boundaries, so that the bytes between them can be validated on their own.
 struct Utf8Check<'a> {
     bytes: &'a [u8],
-    /// Where the stretches that are not ASCII begin, if the last was one.
+    /// Start of the current non-ASCII stretches, if the last stretch was non-ASCII.
     foreign_from: Option<usize>,
     is_valid: bool,
 }
 
 impl Utf8Check<'_> {
-    /// Takes the stretch that starts here.
+    /// Adds the stretch that starts at this byte.
     #[inline(always)]
     fn stretch(&mut self, start: usize, is_foreign: bool) {
         if is_foreign {
@@ -136,7 +136,7 @@ impl Utf8Check<'_> {
         }
     }
 
-    /// Ends before this byte; returns whether everything was valid.
+    /// Finishes the check before this byte; returns whether all bytes were valid.
     #[inline(never)]
     fn end(&mut self, end: usize) -> bool {
         if let Some(start) = self.foreign_from.take() {
@@ -146,16 +146,16 @@ impl Utf8Check<'_> {
     }
 }
 
-/// A walk over a text, block by block. Few blocks have a line break: what those need
-/// is kept out of the way of the others.
+/// A walk over a text, block by block. Few blocks contain a line break: the code for those
+/// is kept out of the path of the others.
 struct Walk<'a, U> {
     unit: U,
     bytes: &'a [u8],
     carry: Carry,
     positions: Positions<'a>,
-    /// Is something wrong with the line, as far as it was seen?
+    /// Whether the line has an error so far.
     is_bad: bool,
-    /// Bytes that are not ASCII, by their place in their block.
+    /// Non-ASCII bytes, by their position in their block.
     foreign: u64,
     ends: Ends<'a>,
 }
@@ -187,8 +187,8 @@ impl<U: Unit> Walk<'_, U> {
 }
 
 /// Ends every string at the line break that it runs into, so that the next line starts
-/// outside. Returns what is inside strings then, and the control characters that may
-/// not be where they are.
+/// outside a string. Returns the resulting bytes inside strings, and the disallowed
+/// control characters.
 #[inline(never)]
 fn break_strings(mut in_string: u64, control: u64, breaks: &Breaks) -> (u64, u64) {
     let mut bad = 0;
@@ -206,16 +206,16 @@ fn break_strings(mut in_string: u64, control: u64, breaks: &Breaks) -> (u64, u64
 
 /// The ends of lines.
 struct Ends<'a> {
-    /// Where the line that has not ended yet starts, in the text and in the index.
+    /// Start of the current line, in the text and in the index.
     start: u32,
     first: u32,
     lines: &'a mut Vec<Line>,
 }
 
 impl Ends<'_> {
-    /// Ends a line at each line break of a block. `before` entries of the index were there
-    /// before the block, `found` are its own; `is_bad` and `bad` say the same of errors.
-    /// Returns whether the line that goes on has one.
+    /// Ends a line at each line break of a block. `before` is the number of index entries before
+    /// the block, and `found` marks its own entries; `is_bad` and `bad` do the same for errors.
+    /// Returns whether the line that continues has an error.
     #[inline(never)]
     fn add_all(
         &mut self,
@@ -237,7 +237,7 @@ impl Ends<'_> {
         bad != 0
     }
 
-    /// Ends the line before this byte and this entry of the index.
+    /// Ends the current line before this byte and this entry of the index.
     fn add(&mut self, at: usize, last: usize, is_sound: bool) {
         let (start, first, end, last) = (self.start, self.first, at as u32, last as u32);
         self.lines.push(Line { start, end, first, last, is_sound });
@@ -252,7 +252,7 @@ mod tests {
     use crate::index;
     use proptest::prelude::*;
 
-    /// Each line is what it would be alone.
+    /// Checks that each line is indexed as if it were parsed alone.
     fn check(text: &str) -> Result<(), TestCaseError> {
         for unit in Best::all() {
             let mut lines = Lines::default();
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!((lines.count(), lines.span(1)), (2, Some((6, 7))));
     }
 
-    /// Characters, parts of them, and what is none.
+    /// Characters, parts of characters, and invalid bytes.
     const PIECES: &[&[u8]] = &[
         b"\xc3\xbc",
         b"\xe2\x82\xac",
@@ -305,7 +305,7 @@ mod tests {
     ];
 
     proptest! {
-        /// Whole and broken characters anywhere, near the ends of stretches above all.
+        /// Whole and broken characters anywhere, above all near the ends of stretches.
         #[test]
         fn utf8_is_found_as_std_finds_it(
             parts in prop::collection::vec(

@@ -1,6 +1,6 @@
-//! Second pass: the structural index becomes a flat list of nodes in document
-//! order. Each node knows where its text is and how many nodes its subtree has,
-//! so skipping a value is one addition and nothing is copied.
+//! Second pass: turns the structural index into a flat list of nodes in document order.
+//! Each node holds the offsets of its text and the size of its subtree, so that skipping
+//! a value is one addition and nothing is copied.
 
 use crate::number::token_kind;
 use crate::{Kind, ScanError};
@@ -13,13 +13,13 @@ pub(crate) struct Node {
     pub(crate) start: u32,
     /// Byte after the value; for a string, the closing quote.
     pub(crate) end: u32,
-    /// How many nodes its subtree has, itself included.
+    /// Number of nodes in its subtree, including itself.
     pub(crate) size: u32,
     pub(crate) kind: Kind,
 }
 
 impl Node {
-    /// Are its places in this text, in order and between whole characters?
+    /// Returns whether its offsets are in this text, in order and on character boundaries.
     pub(crate) fn fits(&self, text: &str) -> bool {
         let (start, end) = (self.start as usize, self.end as usize);
         let is_quote = |at: Option<usize>| {
@@ -31,12 +31,12 @@ impl Node {
     }
 }
 
-/// Fills `nodes` with the document that `bytes` are; returns the depth of its
-/// deepest container. The entries of `index` are places in a text in which
-/// `bytes` begin at `base`, in order.
+/// Fills `nodes` with the document in `bytes`; returns the depth of its deepest
+/// container. The entries of `index` are increasing offsets in a text in which `bytes`
+/// begin at `base`.
 ///
-/// Whatever the index says, places that end up in a node are in `bytes`, in order and
-/// between whole characters: each was compared with the byte there.
+/// Whatever the index contains, offsets that are stored in a node are in `bytes`, in order
+/// and on character boundaries: each was compared with the byte at that offset.
 pub(crate) fn build(
     bytes: &[u8],
     base: usize,
@@ -65,29 +65,29 @@ pub(crate) fn build(
     Ok(depth)
 }
 
-/// A walk along the index. The shape of the document decides what comes next, so
-/// that a member of an object is one step and not four.
+/// A walk along the index. The shape of the document determines the next step, so that
+/// a member of an object is one step instead of four.
 struct Walk<'a> {
     bytes: &'a [u8],
     base: u32,
-    /// What is left of the index. All of it are places in `bytes`, in order.
+    /// Remaining part of the index. All entries are offsets in `bytes`, in order.
     index: &'a [u32],
-    /// Room for as many nodes as the index had entries; the first `count` are written.
+    /// Space for as many nodes as the index has entries; the first `count` are initialized.
     made: &'a mut [MaybeUninit<Node>],
     count: usize,
     depth: usize,
 }
 
-/// What a walk inside a container comes to.
+/// Next element to parse inside a container.
 #[derive(Clone, Copy)]
 enum Next {
     /// A key of an object, and its value.
     Member,
-    /// An item of a list.
+    /// An item of an array.
     Item,
-    /// The comma behind a member, or the end of the object.
+    /// The comma after a member, or the end of the object.
     BehindMember,
-    /// The comma behind an item, or the end of the list.
+    /// The comma after an item, or the end of the array.
     BehindItem,
 }
 
@@ -132,7 +132,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The value that begins here, or its beginning; `behind` is what comes behind it.
+    /// Parses the value that begins here, or its opening bracket; `behind` is what follows it.
     #[inline(always)]
     fn value(&mut self, at: u32, open: &mut Vec<u32>, behind: Next) -> Result<Next, ScanError> {
         let (kind, end, inside) = match self.byte(at) {
@@ -168,7 +168,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A key and its colon; the place of the value behind them.
+    /// Parses a key and its colon; returns the offset of the value after them.
     #[inline(always)]
     fn key(&mut self) -> Result<u32, ScanError> {
         let Some((entries, rest)) = self.index.split_first_chunk::<4>() else {
@@ -183,7 +183,7 @@ impl Walk<'_> {
         Ok(value)
     }
 
-    /// The place of the next entry of the index.
+    /// Returns the next offset of the index.
     #[inline(always)]
     fn next(&mut self) -> Result<u32, ScanError> {
         let [at, rest @ ..] = self.index else { return Err(ends(self.bytes)) };
@@ -191,7 +191,7 @@ impl Walk<'_> {
         Ok(at.wrapping_sub(self.base))
     }
 
-    /// The byte at a place that the index has.
+    /// Returns the byte at an offset from the index.
     #[inline(always)]
     fn byte(&self, at: u32) -> u8 {
         debug_assert!((at as usize) < self.bytes.len());
@@ -209,8 +209,8 @@ impl Walk<'_> {
         self.count += 1;
     }
 
-    /// A number or a literal: it ends before the next structural byte, or at the
-    /// white space before that.
+    /// Parses a number or a literal, which ends before the next structural byte or before the
+    /// white space that precedes it.
     #[inline(always)]
     fn token(&mut self, at: u32) -> Result<(), ScanError> {
         let start = at as usize;
@@ -224,7 +224,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Closes the innermost container; what comes then is behind it.
+    /// Closes the innermost container; returns the step after it.
     #[inline(always)]
     fn close(&mut self, at: u32, open: &mut Vec<u32>) -> Next {
         let made = &mut self.made[..self.count];
@@ -246,7 +246,7 @@ impl Walk<'_> {
     }
 }
 
-/// Why no member of an object begins with this index.
+/// Returns the error for an index at which no member of an object begins.
 #[cold]
 #[inline(never)]
 fn broken_member(bytes: &[u8], base: u32, index: &[u32]) -> ScanError {
@@ -272,14 +272,14 @@ fn ends(bytes: &[u8]) -> ScanError {
     ScanError { offset: bytes.len(), problem: "unexpected end of text" }
 }
 
-/// Where a walk is in a document.
+/// Position of a walk in a document.
 enum Place {
     Before,
     Inside,
     Behind,
 }
 
-/// Why the byte at this entry of the index may not be there.
+/// Returns the error for an unexpected byte at this entry of the index.
 #[cold]
 #[inline(never)]
 fn unexpected(bytes: &[u8], at: u32, place: Place) -> ScanError {

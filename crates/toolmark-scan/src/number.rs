@@ -2,9 +2,9 @@
 
 use crate::Kind;
 
-/// What a bare token is, or `None` when it is not JSON.
+/// Returns the kind of a bare token, or `None` if it is not JSON.
 ///
-/// `NaN` and the infinities are accepted as numbers: Python writes them.
+/// `NaN` and the infinities are accepted as numbers because Python writes them.
 pub(crate) fn token_kind(token: &[u8]) -> Option<Kind> {
     let kind = match (token.first()?, token) {
         (b't', b"true") => Kind::True,

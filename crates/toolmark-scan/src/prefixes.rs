@@ -1,21 +1,21 @@
-//! Where one of many short texts may begin, 64 places at a time.
+//! Finds positions at which one of many short texts may begin, 64 at a time.
 
 use crate::kinds::Kinds;
 use crate::vector::{Best, Unit, on_unit};
 
-/// How many bytes of each text are compared.
+/// Maximum number of bytes of each text that are compared.
 pub(crate) const LOOKED_AT: usize = 4;
-/// The bytes that are needed to tell about 64 places.
+/// Number of bytes needed to check 64 positions.
 pub(crate) const WINDOW: usize = 64 + LOOKED_AT - 1;
-/// The number of groups of texts, eight for each half of the tables.
+/// Number of groups of texts, eight for each half of the tables.
 const GROUPS: usize = 16;
 
-/// By group and place in a text: which bytes are there. A place where every byte is of the
-/// same group may begin a text of that group.
+/// Kinds of bytes by group and offset in a text. A position where the byte at every offset
+/// is in the same group may begin a text of that group.
 pub(crate) type Tables = [[Kinds; LOOKED_AT]; GROUPS / 8];
 
-/// Texts to be looked for all at once. What is found may begin one of them and has to be
-/// looked at closer; nothing that begins one is overlooked.
+/// Searches for many texts at once. Each position found may begin one of the texts and must
+/// be verified by the caller; no position where a text begins is missed.
 ///
 /// ```
 /// use toolmark_scan::Prefixes;
@@ -27,19 +27,20 @@ pub(crate) type Tables = [[Kinds; LOOKED_AT]; GROUPS / 8];
 #[derive(Debug)]
 pub struct Prefixes {
     tables: Tables,
-    /// The beginnings of the texts, a bit each: tables let through what mixes two of a group.
+    /// Bit set of the hashes of the beginnings: the tables alone also accept mixtures of two
+    /// texts of a group.
     beginnings: [u64; HASHES / 64],
 }
 
-/// The number of bits for the hashes of beginnings.
+/// Number of bits for the hashes of beginnings.
 const HASHES: usize = 4096;
 
-/// The most texts that can be searched for.
+/// Maximum number of texts to search for.
 const MAX_TEXTS: usize = 128;
 
 impl Prefixes {
-    /// The texts of all lists. Those that begin alike share a group: what is at the same
-    /// place in texts of a group is not told apart by much.
+    /// Creates the search for the texts of all lists. Texts with similar beginnings share a
+    /// group, so that few bytes are allowed at the same offset of a group.
     #[must_use]
     pub const fn new(lists: &[&[&str]]) -> Self {
         let mut sorted: [&[u8]; MAX_TEXTS] = [&[]; MAX_TEXTS];
@@ -66,7 +67,7 @@ impl Prefixes {
         Self { tables, beginnings }
     }
 
-    /// May a text begin with these bytes?
+    /// Returns whether a text may begin with these bytes.
     #[inline(always)]
     fn may_begin(&self, bytes: u32) -> bool {
         let is_one = |bytes| {
@@ -76,7 +77,7 @@ impl Prefixes {
         is_one(bytes) || is_one(bytes & SHORT)
     }
 
-    /// Those of the places of a window that may begin a text.
+    /// Returns the positions of a window at which a text may begin.
     #[inline(always)]
     fn filter(&self, window: &[u8; WINDOW], mut places: u64) -> u64 {
         let mut kept = 0;
@@ -89,8 +90,8 @@ impl Prefixes {
         kept
     }
 
-    /// The places of a text where one may begin, in order. `None` where the processor has
-    /// nothing to look at many bytes at once with.
+    /// Returns the positions at which one of the texts may begin, in order. `None` if the
+    /// processor has no suitable vector unit.
     #[must_use]
     pub fn places<'t>(&'static self, text: &'t [u8]) -> Option<Places<'t>> {
         let unit = Best::get();
@@ -99,7 +100,7 @@ impl Prefixes {
     }
 }
 
-/// Puts a text in its place among the first `count`.
+/// Inserts a text into the first `count` sorted texts.
 const fn insert<'t>(sorted: &mut [&'t [u8]; MAX_TEXTS], count: usize, text: &'t [u8]) {
     let mut at = count;
     while at > 0 && is_less(text, sorted[at - 1]) {
@@ -117,10 +118,10 @@ const fn is_less(a: &[u8], b: &[u8]) -> bool {
     at < b.len() && (at == a.len() || a[at] < b[at])
 }
 
-/// The bytes of a beginning where a text is one shorter.
+/// Mask for the beginning of a text that is one byte shorter.
 const SHORT: u32 = u32::MAX >> 8;
 
-/// The bytes that are looked at of a text, which are one fewer of a short one.
+/// Returns the compared bytes of a text; one fewer for a short text.
 const fn beginning(text: &[u8]) -> u32 {
     assert!(text.len() >= LOOKED_AT - 1, "a text is too short to be told from others");
     let bytes = [text[0], text[1], text[2], if text.len() > 3 { text[3] } else { 0 }];
@@ -141,15 +142,15 @@ const fn add(kinds: &mut [Kinds; LOOKED_AT], text: &[u8], group: usize) {
     }
 }
 
-/// Places of a text, in order.
+/// Candidate positions in a text, in order.
 pub struct Places<'t> {
     unit: Best,
     prefixes: &'static Prefixes,
     text: &'t [u8],
-    /// The places that are left of a block, and where it starts.
+    /// Remaining positions of the current block, and the start of the block.
     left: u64,
     base: usize,
-    /// Where the next block starts.
+    /// Start of the next block.
     next: usize,
 }
 
@@ -170,7 +171,8 @@ impl Iterator for Places<'_> {
 
 on_unit!(fn find_on(prefixes: &Prefixes, text: &[u8], from: usize) -> Option<(usize, u64)> = find_with);
 
-/// The next block with a place, from `from` on: where it starts, and its places.
+/// Finds the next block with a candidate position, starting at `from`: returns its start
+/// and its positions.
 #[inline(always)]
 fn find_with<U: Unit>(
     unit: U,
@@ -209,7 +211,7 @@ mod tests {
         &["-----BEGIN", "://", "_KEY=", "_TOKEN=", "\u{e9}\u{e9}"],
     ]);
 
-    /// Does a text seem to be at a place, one byte at a time?
+    /// Returns whether a text seems to be at a position, comparing byte by byte.
     fn begins(text: &[u8], at: usize) -> bool {
         let bytes: [u8; 4] = std::array::from_fn(|n| text.get(at + n).copied().unwrap_or(0));
         let groups = |kinds: &[Kinds; LOOKED_AT]| {

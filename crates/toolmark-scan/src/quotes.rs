@@ -1,11 +1,11 @@
-//! Where strings begin and end, in text that has no escapes.
+//! Finds the quotes of strings in text without escapes.
 
 use crate::index::padded;
 use crate::vector::{Best, Unit, on_unit};
 
-/// The quotes of a text, a bit for every byte and a word for every 64 of them. `None`
-/// where the text holds a backslash or a control character: then a quote may be a part
-/// of a string, or a string may not be one.
+/// Returns the quotes of a text as a bit mask, one word per 64 bytes. `None` if the text
+/// contains a backslash or a control character: then a quote may be part of a string, or
+/// a string may be invalid.
 ///
 /// ```
 /// assert_eq!(toolmark_scan::quotes(r#"{"a":""}"#), Some(vec![0b0110_1010]));

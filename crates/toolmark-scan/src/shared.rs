@@ -1,10 +1,10 @@
-//! Shared ownership of what one thread clones and drops millions of times.
+//! Shared ownership of values that one thread clones and drops millions of times.
 //!
-//! Every text of a trace owns a share of the block it is in, so that a call has a dozen
-//! of them. An [`Arc`](std::sync::Arc) pays two atomic operations for each, which is a
-//! tenth of the time it takes to read and grade a trace. Here a thread takes many shares
-//! of a value at once, and hands them out and takes them back without anybody noticing,
-//! until it turns to another value.
+//! Every text of a trace owns a share of the block that contains it, so that a call has a
+//! dozen shares. An [`Arc`](std::sync::Arc) needs two atomic operations for each, which is a
+//! tenth of the time it takes to read and grade a trace. Here, a thread takes many shares of
+//! a value at once, and hands them out and takes them back without atomic operations until
+//! it turns to another value.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,14 +14,14 @@ use std::process::abort;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So many shares a thread takes at once: more than anything has.
+/// Number of shares a thread takes at once: more than any value has.
 const BATCH: usize = 1 << 24;
 
-/// A value that lives as long as one of its shares. A share costs next to nothing to make
-/// and to drop while a thread has to do with one value at a time.
+/// A value that lives as long as one of its shares. Creating and dropping a share is very
+/// cheap while a thread works with one value at a time.
 ///
-/// A thread may keep the value it had to do with last until it turns to another one or
-/// ends, but only if shares of it were sent to another thread.
+/// A thread may keep the value it used last until it uses another one or ends, but only
+/// if shares of that value were sent to another thread.
 ///
 /// ```
 /// use toolmark_scan::Shared;
@@ -36,19 +36,20 @@ pub struct Shared<T: Send + Sync + 'static> {
     owns: PhantomData<Inner<T>>,
 }
 
-/// The count comes first, so that a pointer to it is a pointer to all.
+/// A value and its count. The count comes first, so that a pointer to it is also a pointer
+/// to the whole.
 #[repr(C)]
 struct Inner<T> {
     count: Count,
     value: T,
 }
 
-/// How many shares there are, and how to free what they are of. Shares are held by
+/// The number of shares, and a function that frees the value. Shares are held by
 /// [`Shared`] values, one each, and by the [`LocalShares`] of a thread.
 struct Count {
     shares: AtomicUsize,
-    /// Frees the value and this count. It must be the `Count` of an `Inner` that nobody
-    /// has a share of.
+    /// Frees the value and this count. It must be called with the `Count` of an `Inner` that
+    /// has no shares left.
     free: unsafe fn(NonNull<Count>),
 }
 
@@ -58,9 +59,9 @@ unsafe impl<T: Send + Sync> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
-/// The shares of one value that a thread has in hand.
+/// The shares of one value that a thread holds.
 struct LocalShares {
-    /// Whose shares; `None` where there are none.
+    /// Value that the shares belong to; `None` if there are no shares.
     of: Cell<Option<NonNull<Count>>>,
     shares: Cell<usize>,
 }
@@ -70,7 +71,7 @@ thread_local! {
 }
 
 impl LocalShares {
-    /// Takes a share out. The caller must have one, so that there is a value.
+    /// Takes one share. The caller must hold one, so that the value is alive.
     #[inline]
     unsafe fn take(&self, count: NonNull<Count>) {
         let shares = self.shares.get();
@@ -82,7 +83,7 @@ impl LocalShares {
         }
     }
 
-    /// Fills up and takes a share out. The caller must have one.
+    /// Takes a new batch of shares, and one share of it. The caller must hold one.
     #[cold]
     unsafe fn take_batch(&self, count: NonNull<Count>) {
         // SAFETY: the caller has a share.
@@ -91,7 +92,7 @@ impl LocalShares {
         give_back(before);
     }
 
-    /// Puts in a share that the caller has, and frees the value if nobody uses it.
+    /// Returns a share of the caller, and frees the value if it has no other users.
     #[inline]
     unsafe fn put(&self, count: NonNull<Count>) {
         if self.of.get() == Some(count) {
@@ -105,7 +106,7 @@ impl LocalShares {
         }
     }
 
-    /// Gives everything back if all shares of this value, which is the one in hand, are here.
+    /// Returns all shares if every share of this value, which is the current one, is here.
     #[inline]
     fn empty_if_unused(&self, count: NonNull<Count>) {
         // SAFETY: there is a share here, so there is a value.
@@ -115,7 +116,7 @@ impl LocalShares {
         }
     }
 
-    /// Gives everything back.
+    /// Returns all shares.
     #[cold]
     fn empty(&self) {
         give_back((self.of.take(), self.shares.take()));
@@ -128,7 +129,7 @@ impl Drop for LocalShares {
     }
 }
 
-/// Gives back what was in hand, which the caller no longer has.
+/// Returns the given shares, which the caller no longer holds.
 fn give_back((of, shares): (Option<NonNull<Count>>, usize)) {
     if let Some(count) = of
         && shares > 0
@@ -138,7 +139,7 @@ fn give_back((of, shares): (Option<NonNull<Count>>, usize)) {
     }
 }
 
-/// Makes more shares. The caller must have one.
+/// Adds shares. The caller must hold one.
 unsafe fn add(count: NonNull<Count>, shares: usize) {
     // SAFETY: the caller has a share, so there is a value.
     let before = unsafe { count.as_ref() }.shares.fetch_add(shares, Ordering::Relaxed);
@@ -148,7 +149,7 @@ unsafe fn add(count: NonNull<Count>, shares: usize) {
     }
 }
 
-/// Gives shares back that the caller has, and frees the value if they were all.
+/// Releases shares of the caller, and frees the value if no others remain.
 unsafe fn subtract(count: NonNull<Count>, shares: usize) {
     // SAFETY: the caller has shares, so there is a value. What others did with it before
     // they gave back theirs has happened before it is freed.
@@ -159,14 +160,14 @@ unsafe fn subtract(count: NonNull<Count>, shares: usize) {
     }
 }
 
-/// Frees an `Inner<T>`, of which this must be the count, and of which nobody has a share.
+/// Frees an `Inner<T>`. `count` must be its count, and it must have no shares left.
 unsafe fn free<T>(count: NonNull<Count>) {
     // SAFETY: it was made by `Box::into_raw` in `new`, and its count is its first field.
     drop(unsafe { Box::from_raw(count.cast::<Inner<T>>().as_ptr()) });
 }
 
 impl<T: Send + Sync> Shared<T> {
-    /// A value with its first share.
+    /// Creates a value with its first share.
     #[must_use]
     pub fn new(value: T) -> Self {
         let count = Count { shares: AtomicUsize::new(1), free: free::<T> };
@@ -174,7 +175,7 @@ impl<T: Send + Sync> Shared<T> {
         Self { inner, owns: PhantomData }
     }
 
-    /// Are these shares of one value?
+    /// Returns whether both are shares of the same value.
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         self.inner == other.inner
@@ -213,7 +214,7 @@ impl<T: Send + Sync> Deref for Shared<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: `self` is a share, and nobody changes a value that is shared.
+        // SAFETY: `self` is a share, and a shared value is never changed.
         unsafe { &self.inner.as_ref().value }
     }
 }
@@ -232,7 +233,7 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::thread;
 
-    /// Counts how many of its kind were dropped.
+    /// Counts how many of its instances were dropped.
     struct Counted(Arc<AtomicUsize>);
 
     impl Drop for Counted {
@@ -318,8 +319,7 @@ mod tests {
     }
 
     proptest! {
-        /// A value is dropped when its last share is, whatever is cloned and dropped in
-        /// between.
+        /// Drops a value with its last share, whatever is cloned and dropped in between.
         #[test]
         fn values_live_as_long_as_their_shares(steps in prop::collection::vec(0..40_usize, 0..200)) {
             let mut values: Vec<(Arc<AtomicUsize>, Vec<Shared<Counted>>)> = Vec::new();

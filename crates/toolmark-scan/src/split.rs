@@ -1,12 +1,12 @@
-//! Where one JSON value ends, without parsing it.
+//! Finds the end of a JSON value without parsing it.
 //!
-//! Used to cut concatenated values and the elements of a long array apart while
-//! the rest of the file is still unread.
+//! Used to separate concatenated values and the elements of a long array while the rest
+//! of the file is still unread.
 
 use crate::index::{Carry, carried, padded};
 use crate::vector::{Best, Unit, on_unit};
 
-/// What [`value_end`] found.
+/// Result of [`value_end`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Split {
     /// The value ends before this byte.
@@ -108,7 +108,7 @@ fn container_end_plain(bytes: &[u8]) -> Split {
     Split::Incomplete
 }
 
-/// The byte after the closing quote of the string that opens at `at`.
+/// Returns the byte after the closing quote of the string that opens at `at`.
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {

@@ -1,19 +1,19 @@
-//! The inside of a JSON string, decoded.
+//! Decodes the inside of a JSON string.
 
 use crate::vector::{Best, Unit, on_unit};
 use std::borrow::Cow;
 
-/// Decodes the escapes of a JSON string's inside (without the quotes).
+/// Decodes the escapes in the inside of a JSON string (without the quotes).
 ///
-/// Borrowed when there is nothing to decode. A lone surrogate becomes U+FFFD,
-/// as no Rust string can hold it; an unknown escape is kept as it stands.
+/// Borrows the input if there is nothing to decode. A lone surrogate becomes U+FFFD,
+/// because a Rust string cannot hold it; an unknown escape is kept unchanged.
 #[must_use]
 pub fn unescape(raw: &str) -> Cow<'_, str> {
     let bytes = raw.as_bytes();
     let Some(first) = memchr::memchr(b'\\', bytes) else {
         return Cow::Borrowed(raw);
     };
-    // Never longer than the text as it stands, but for a piece that is cut again.
+    // Never longer than the escaped text, except for a piece that is truncated again.
     let mut out = Vec::with_capacity(bytes.len() + PIECE);
     out.extend_from_slice(&bytes[..first]);
     decode_on(Best::get(), &bytes[first..], &mut out);
@@ -24,7 +24,7 @@ pub fn unescape(raw: &str) -> Cow<'_, str> {
 
 on_unit!(fn decode_on(bytes: &[u8], out: &mut Vec<u8>) -> () = decode_with);
 
-/// Appends `bytes` without their escapes.
+/// Appends `bytes` with their escapes decoded.
 #[inline(always)]
 fn decode_with<U: Unit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
@@ -37,10 +37,10 @@ fn decode_with<U: Unit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// So many bytes are looked at and copied at once: code has an escape every few dozen.
+/// Number of bytes compared and copied at once: code has an escape every few dozen bytes.
 const PIECE: usize = 16;
 
-/// Copies what stands before the next backslash; returns how many bytes that is.
+/// Copies the bytes before the next backslash; returns their number.
 #[inline(always)]
 fn copy_until_escape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     let mut at = 0;
@@ -59,7 +59,7 @@ fn copy_until_escape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     at + plain
 }
 
-/// How many bytes of a piece stand before its first backslash.
+/// Returns the number of bytes of a piece before its first backslash.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn first_backslash(piece: &[u8; PIECE]) -> usize {
@@ -72,7 +72,7 @@ fn first_backslash(piece: &[u8; PIECE]) -> usize {
     (found | 1 << PIECE).trailing_zeros() as usize
 }
 
-/// How many bytes of a piece stand before its first backslash.
+/// Returns the number of bytes of a piece before its first backslash.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn first_backslash(piece: &[u8; PIECE]) -> usize {
@@ -84,7 +84,7 @@ fn first_backslash(piece: &[u8; PIECE]) -> usize {
     (marked.trailing_zeros() / 8) as usize
 }
 
-/// Decodes the escape that `bytes` start with; returns how many bytes it took.
+/// Decodes the escape at the start of `bytes`; returns its length in bytes.
 #[inline(always)]
 fn one_escape(bytes: &[u8], out: &mut Vec<u8>) -> usize {
     let simple = match bytes.get(1) {

@@ -1,19 +1,19 @@
-//! Bytes to text without paying for the check twice.
+//! Converts bytes to text without validating them twice.
 
-/// What [`into_utf8`] made of a buffer.
+/// Result of [`into_utf8`].
 pub enum Utf8 {
-    /// The buffer was valid and is the text, not copied.
+    /// The buffer was valid UTF-8 and became the text without a copy.
     Valid(String),
-    /// The buffer was not valid; replacement characters mark where it broke.
+    /// The buffer was not valid UTF-8; replacement characters mark the invalid sequences.
     Lossy {
-        /// The text with U+FFFD for every broken sequence.
+        /// Text with U+FFFD for every invalid sequence.
         text: String,
-        /// Byte offset of the first broken sequence.
+        /// Byte offset of the first invalid sequence.
         first: usize,
     },
 }
 
-/// Turns a buffer into text, in place where it is valid UTF-8.
+/// Converts a buffer into text, in place if it is valid UTF-8.
 #[must_use]
 pub fn into_utf8(bytes: Vec<u8>) -> Utf8 {
     if simdutf8::basic::from_utf8(&bytes).is_ok() {

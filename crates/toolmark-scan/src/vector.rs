@@ -1,29 +1,28 @@
-//! What the vector units of processors tell about 64 bytes at a time.
+//! Operations on 64 bytes at a time with the vector units of processors.
 
 use crate::kinds::Kinds;
 use crate::prefixes::{Tables, WINDOW};
 use std::sync::OnceLock;
 
-/// One bit per byte of a block of 64.
+/// Character classes of a block of 64 bytes, one bit per byte.
 pub(crate) struct Masks {
     pub(crate) quote: u64,
     pub(crate) backslash: u64,
-    /// Brackets, colons and commas; also control characters, which are an error wherever
-    /// they are.
+    /// Brackets, colons and commas; also control characters, which are an error anywhere.
     pub(crate) operator: u64,
-    /// The space and everything below it.
+    /// The space and all bytes below it.
     pub(crate) space: u64,
-    /// Everything below the space.
+    /// All bytes below the space.
     pub(crate) control: u64,
-    /// Everything that is not ASCII.
+    /// All bytes that are not ASCII.
     pub(crate) foreign: u64,
 }
 
-/// Which bytes of a block may follow a backslash.
+/// Bytes of a block that may follow a backslash.
 pub(crate) struct Escapes {
-    /// Everything JSON knows, the `u` included.
+    /// All characters of JSON escapes, including `u`.
     pub(crate) known: u64,
-    /// The `u` that wants four digits.
+    /// The `u`, which must be followed by four digits.
     pub(crate) unicode: u64,
 }
 
@@ -35,7 +34,7 @@ pub(crate) struct Brackets {
     pub(crate) closing: u64,
 }
 
-/// The white space of a block that is not a space.
+/// White space of a block other than the space.
 pub(crate) struct Breaks {
     pub(crate) newline: u64,
     /// Tabs and carriage returns.
@@ -48,26 +47,26 @@ pub(crate) trait Unit: Copy {
     fn escapes(self, block: &[u8; 64]) -> Escapes;
     fn brackets(self, block: &[u8; 64]) -> Brackets;
     fn breaks(self, block: &[u8; 64]) -> Breaks;
-    /// For each kind, which bytes are of it.
+    /// Returns the bytes of each kind.
     fn kinds(self, kinds: &Kinds, block: &[u8; 64]) -> [u64; 8];
-    /// Which of 64 places may begin one of the texts that the tables are made of.
+    /// Returns which of 64 positions may begin one of the texts of the tables.
     fn prefixes(self, tables: &Tables, window: &[u8; WINDOW]) -> u64;
-    /// Appends the start of a text without its escapes, up to one of those that are rare or
-    /// wrong; returns how many bytes that is. None where it is no faster than by the piece.
+    /// Appends the start of a text with its escapes decoded, up to a rare or invalid escape;
+    /// returns the number of bytes read. Returns 0 if decoding piece by piece is as fast.
     #[inline(always)]
     fn decode(self, _: &[u8], _: &mut Vec<u8>) -> usize {
         0
     }
-    /// The prefix sum of bits, without carrying: what lies between pairs of them.
+    /// Returns the carry-less prefix sum of bits: the bits between pairs of set bits.
     fn prefix_xor(self, bits: u64) -> u64;
-    /// Writes the positions of all set bits, and may write anything behind them.
+    /// Writes the positions of all set bits; entries behind them may be overwritten.
     fn write(self, room: &mut [u32; 64], base: u32, bits: u64);
-    /// Eight bytes with a backslash before every marked one, and anything behind them.
+    /// Returns eight bytes with a backslash before every marked one; the rest is unspecified.
     fn spread(self, eight: &[u8; 8], marked: u8) -> [u8; 16];
 }
 
-/// For every set of marks, where the bytes of [`Unit::spread`] come from: one of the
-/// eight, or the backslash behind them.
+/// Sources of the bytes of [`Unit::spread`] for every set of marks: one of the eight bytes,
+/// or the backslash after them.
 static SPREAD: [[u8; 16]; 256] = {
     let mut table = [[0; 16]; 256];
     let mut marked = 0;
@@ -86,7 +85,7 @@ static SPREAD: [[u8; 16]; 256] = {
     table
 };
 
-/// The units there are.
+/// The available vector units.
 #[derive(Clone, Copy)]
 pub(crate) enum Best {
     #[cfg(target_arch = "x86_64")]
@@ -97,13 +96,13 @@ pub(crate) enum Best {
 }
 
 impl Best {
-    /// The best one that this processor has.
+    /// Returns the best unit that this processor has.
     pub(crate) fn get() -> Self {
         static BEST: OnceLock<Best> = OnceLock::new();
         *BEST.get_or_init(|| Self::all().into_iter().next().unwrap_or(Self::Plain(Plain)))
     }
 
-    /// All that this processor has, the best first.
+    /// Returns all units that this processor has, best first.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -149,7 +148,7 @@ macro_rules! on_unit {
 }
 pub(crate) use on_unit;
 
-/// No vector unit: one byte at a time.
+/// Fallback without a vector unit: one byte at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain;
 
@@ -243,8 +242,8 @@ impl Unit for Plain {
     }
 }
 
-/// Writes the position of every set bit, and up to seven more: a loop that ends
-/// where the bits do is guessed wrong at every end.
+/// Writes the position of every set bit, and up to seven more: the end of a loop that
+/// stops with the last bit would be mispredicted every time.
 #[inline(always)]
 fn write_positions(room: &mut [u32; 64], base: u32, mut bits: u64) {
     for part in room.as_chunks_mut::<8>().0 {
@@ -268,7 +267,7 @@ pub(crate) mod x86 {
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::*;
 
-    /// Proof that the processor has AVX2 and what goes with it.
+    /// Proof that the processor has AVX2 and the features used with it.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx2(());
 
@@ -282,7 +281,7 @@ pub(crate) mod x86 {
         }
     }
 
-    /// Proof that the processor has AVX-512 with VBMI2 and what goes with it.
+    /// Proof that the processor has AVX-512 with VBMI2 and the features used with it.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx512(());
 
@@ -398,7 +397,7 @@ pub(crate) mod x86 {
         }
     }
 
-    /// One shuffle: the eight bytes are the lower half, backslashes the upper.
+    /// Spreads with one shuffle: the eight bytes are the lower half, backslashes the upper.
     #[inline]
     #[target_feature(enable = "ssse3")]
     fn spread(eight: &[u8; 8], marked: u8) -> [u8; 16] {
@@ -413,7 +412,7 @@ pub(crate) mod x86 {
         out
     }
 
-    /// Multiplying by all ones without carrying is a prefix sum of bits.
+    /// Computes the prefix sum of bits as a carry-less multiplication by all ones.
     #[inline]
     #[target_feature(enable = "pclmulqdq")]
     fn prefix_xor(bits: u64) -> u64 {
@@ -422,14 +421,13 @@ pub(crate) mod x86 {
         _mm_cvtsi128_si64(product) as u64
     }
 
-    /// Each operator is in the table at the place of its own low nibble, so one
-    /// comparison finds all six; `[` and `]` differ from `{` and `}` in the bit that
-    /// is set. (Four comparisons joined with "or" would be taken apart into single
-    /// bytes by the optimiser.)
+    /// Each operator is in the table at the index of its low nibble, so one comparison finds
+    /// all six; `[` and `]` differ from `{` and `}` in the bit that is set. (The optimizer
+    /// would split four comparisons joined with "or" into single bytes.)
     const OPERATORS: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, b':', b'{', b',', b'}', 0, 0];
 
-    /// Which halves of bytes may follow a backslash: one bit for each high half that
-    /// occurs (2, 5, 6, 7), and under each low half the bits of those it goes with.
+    /// High nibbles of bytes that may follow a backslash: one bit for each nibble that occurs
+    /// (2, 5, 6, 7). The table of low nibbles holds the bits of the nibbles it combines with.
     const ESCAPE_HIGH: [u8; 16] = [0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0];
     const ESCAPE_LOW: [u8; 16] = [0, 0, 13, 0, 8, 8, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1];
 
@@ -578,7 +576,7 @@ pub(crate) mod x86 {
         }
     }
 
-    /// Comparisons give masks at once, and the processor packs the positions.
+    /// AVX-512 version: comparisons produce masks directly, and the processor packs the positions.
     mod avx512 {
         use super::*;
 
@@ -688,8 +686,8 @@ pub(crate) mod x86 {
             _mm512_test_epi8_mask(any, any)
         }
 
-        /// The processor closes the gaps that backslashes leave: how many escapes a block
-        /// has, and where, costs nothing.
+        /// Decodes escapes by letting the processor close the gaps that backslashes leave: the
+        /// number and position of escapes in a block do not affect the cost.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
         pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> usize {

@@ -1,7 +1,7 @@
 //! Builds a [`Trajectory`] from events in the order they are read.
 //!
-//! All readers pair calls with results, count turns and find the ends of runs
-//! in the same way, because they all do it here.
+//! All readers share this code for pairing calls with results, counting turns and finding
+//! the ends of runs.
 
 use crate::format::FormatInfo;
 use crate::ids::{ById, Id};
@@ -21,24 +21,24 @@ use std::sync::Arc;
 /// directly on [`Builder::run`].
 #[derive(Debug)]
 pub struct Builder {
-    /// The trajectory so far.
+    /// Trajectory built so far.
     pub run: Trajectory,
     by_id: ById<SameId>,
-    /// All calls before this one have their result.
+    /// Index before which all calls have their result.
     open_from: Cell<usize>,
     steps_by_id: ById<u32>,
     ids_repeat: bool,
-    /// Results whose calls have not come yet, with their event.
+    /// Results whose calls have not been read yet, with their event.
     early: HashMap<String, (usize, Answer)>,
-    /// Events of results that turned out to be of a later call.
+    /// Events of results that turned out to belong to a later call.
     moved: Vec<usize>,
 }
 
-/// The calls of one id, in order; those before `open_from` are answered.
+/// The calls that share an ID, in order; those before `open_from` are answered.
 #[derive(Debug)]
 struct SameId {
     first: u32,
-    /// Nearly always there are none.
+    /// Further calls; nearly always empty.
     later: Vec<u32>,
     open_from: Cell<usize>,
 }
@@ -55,54 +55,54 @@ impl SameId {
         }
     }
 
-    /// From the last to the first.
+    /// Iterates from the last call to the first.
     fn rev(&self) -> impl Iterator<Item = u32> {
         self.later.iter().rev().copied().chain([self.first])
     }
 }
 
-/// Room for more calls than this is not made before they come.
+/// Maximum number of calls for which space is reserved in advance.
 const MOST_ROOM: usize = 64;
 
-/// A call, as a reader found it.
+/// A call found by a reader.
 #[derive(Debug)]
 pub struct NewCall {
-    /// The id that ties it to its result.
+    /// ID that connects the call with its result.
     pub id: Option<Text>,
-    /// The tool.
+    /// Tool name.
     pub name: ToolName,
-    /// The arguments.
+    /// Arguments.
     pub args: Option<Payload>,
-    /// The step it belongs to.
+    /// Step that the call belongs to.
     pub step: Option<u32>,
-    /// When it was asked for.
+    /// Time of the request.
     pub time: Option<Timestamp>,
-    /// Where it is.
+    /// Source position.
     pub at: At,
 }
 
-/// A result, as a reader found it.
+/// A result found by a reader.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The result itself.
+    /// Content of the result.
     pub payload: Option<Payload>,
-    /// How the call ended.
+    /// Status of the call.
     pub status: Status,
-    /// What the status was read from.
+    /// Evidence for the status.
     pub level: Level,
-    /// The exit code, if known.
+    /// Exit code, if known.
     pub exit_code: Option<i64>,
-    /// When it came.
+    /// Time of the result.
     pub time: Option<Timestamp>,
-    /// How long the call took, where the source says so.
+    /// Duration of the call, if the source states it.
     pub duration: Option<SignedDuration>,
-    /// Where it is.
+    /// Source position.
     pub at: At,
 }
 
 impl Answer {
-    /// A result of which only the payload and the place are known: its status
-    /// is [`Status::Unknown`] until the reader says more.
+    /// Creates a result of which only the payload and the position are known: its status is
+    /// [`Status::Unknown`] until the reader sets it.
     #[must_use]
     pub fn new(payload: Option<Payload>, at: At) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl Answer {
         }
     }
 
-    /// With a status read from a field made for it.
+    /// Sets the status from a dedicated field of the protocol.
     #[must_use]
     pub fn protocol(mut self, failed: bool) -> Self {
         self.status = if failed { Status::Failed } else { Status::Succeeded };
@@ -124,7 +124,7 @@ impl Answer {
         self
     }
 
-    /// With a status and the level it was read from.
+    /// Sets the status and its evidence.
     #[must_use]
     pub fn status(mut self, status: Status, level: Level) -> Self {
         self.status = status;
@@ -132,7 +132,7 @@ impl Answer {
         self
     }
 
-    /// With an exit code. Decides the status only where nothing stronger has.
+    /// Sets the exit code. It determines the status only if there is no stronger evidence.
     #[must_use]
     pub fn exit_code(mut self, code: Option<i64>) -> Self {
         self.exit_code = code;
@@ -143,14 +143,14 @@ impl Answer {
         self
     }
 
-    /// With the time it came.
+    /// Sets the time of the result.
     #[must_use]
     pub fn time(mut self, time: Option<Timestamp>) -> Self {
         self.time = time;
         self
     }
 
-    /// With the duration the source states.
+    /// Sets the duration stated by the source.
     #[must_use]
     pub fn duration(mut self, duration: Option<SignedDuration>) -> Self {
         self.duration = duration;
@@ -159,7 +159,7 @@ impl Answer {
 }
 
 impl Builder {
-    /// An empty trajectory of a format, in a file.
+    /// Creates an empty trajectory of a format, in a file.
     #[must_use]
     pub fn new(format: &FormatInfo, file: Arc<str>) -> Self {
         Self {
@@ -173,17 +173,17 @@ impl Builder {
         }
     }
 
-    /// Says that call ids are used again within one run: a call with a known id
-    /// is then a new call as soon as the earlier one is answered, and a result
-    /// never waits for its call. Without this it also has to be of another
-    /// response, as far as there are any: sources repeat calls.
+    /// Declares that call IDs are reused within one run: a call with a known ID is then a new
+    /// call as soon as the earlier one is answered, and a result never waits for its call.
+    /// Otherwise it must also belong to another response, if there are responses, because
+    /// sources repeat calls.
     #[must_use]
     pub fn with_repeating_ids(mut self) -> Self {
         self.ids_repeat = true;
         self
     }
 
-    /// Makes room for so many model responses with a call and a result each, within
+    /// Reserves space for this many model responses with a call and a result each, within
     /// reason.
     pub fn reserve(&mut self, responses: usize) {
         let responses = responses.min(MOST_ROOM);
@@ -193,13 +193,13 @@ impl Builder {
         self.by_id.reserve(responses);
     }
 
-    /// Has nothing happened yet?
+    /// Returns whether the trajectory has no content yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.run.events.is_empty()
     }
 
-    /// Takes note of a time, for the first and last of the run.
+    /// Records a time, for the first and last time of the run.
     pub fn seen(&mut self, time: Option<Timestamp>) {
         let Some(time) = time else { return };
         if self.run.started.is_none_or(|t| time < t) {
@@ -223,21 +223,21 @@ impl Builder {
         self.run.events.push(Event { kind, text, label: None, time, step, at });
     }
 
-    /// The source's own word for the last event.
+    /// Sets the source's own label of the last event.
     pub fn label(&mut self, label: impl Into<Text>) {
         if let Some(event) = self.run.events.last_mut() {
             event.label = Some(label.into());
         }
     }
 
-    /// A user's message: a new turn starts.
+    /// Adds a user message, which starts a new turn.
     pub fn user(&mut self, text: Option<Payload>, time: Option<Timestamp>, at: At) {
         self.run.user_turns += 1;
         self.event(EventKind::User, text, None, time, at);
     }
 
-    /// The user message at this event did not start a turn after all. No step
-    /// may have come since.
+    /// Declares that the user message at this event did not start a turn. No step may have
+    /// been added since.
     pub fn withdraw_turn(&mut self, event: usize) {
         if let Some(event) = self.run.events.get_mut(event)
             && event.kind == EventKind::User
@@ -247,13 +247,13 @@ impl Builder {
         }
     }
 
-    /// Text given to the model that nobody typed.
+    /// Adds text given to the model that was not typed by a user.
     pub fn context(&mut self, text: Option<Payload>, time: Option<Timestamp>, at: At) {
         self.event(EventKind::Context, text, None, time, at);
     }
 
-    /// The step with this id, or a new one: records that repeat the id of a
-    /// response belong to it. Without an id, always a new step.
+    /// Returns the step with this ID, or a new one: records that repeat the ID of a response
+    /// belong to it. Without an ID, always creates a new step.
     pub fn step(&mut self, id: Option<Text>, time: Option<Timestamp>, at: At) -> u32 {
         self.seen(time);
         let next = self.run.steps.len() as u32;
@@ -273,25 +273,25 @@ impl Builder {
         next
     }
 
-    /// The last step, if there is one.
+    /// Returns the last step, if there is one.
     #[must_use]
     pub fn last_step(&self) -> Option<u32> {
         (self.run.steps.len() as u32).checked_sub(1)
     }
 
-    /// The model's words.
+    /// Adds text of the model.
     pub fn message(&mut self, step: u32, text: Payload, time: Option<Timestamp>, at: At) {
         self.event(EventKind::Message, Some(text), Some(step), time, at);
     }
 
-    /// The model's reasoning; without text where it is withheld.
+    /// Adds reasoning of the model; without text if it is withheld.
     pub fn reasoning(&mut self, step: u32, text: Option<Payload>, time: Option<Timestamp>, at: At) {
         self.event(EventKind::Reasoning, text, Some(step), time, at);
     }
 
-    /// A tool call; returns its index. A call that is already there (same id,
-    /// tool and arguments) is not added again, unless it is answered and this one
-    /// is of a later response.
+    /// Adds a tool call and returns its index. A call that already exists (same ID, tool and
+    /// arguments) is not added again, unless it is answered and this one belongs to a later
+    /// response.
     pub fn call(&mut self, new: NewCall) -> u32 {
         self.seen(new.time);
         let next = self.run.calls.len() as u32;
@@ -352,7 +352,7 @@ impl Builder {
         next
     }
 
-    /// The call with this id: the first that has no result yet, else the last.
+    /// Returns the call with this ID: the first without a result, or else the last.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<u32> {
         let known = self.by_id.get(id)?;
@@ -365,8 +365,8 @@ impl Builder {
         known.get(from).or(known.rev().next())
     }
 
-    /// The first call without a result that `test` accepts: for formats that
-    /// pair by position.
+    /// Returns the first call without a result that `test` accepts: for formats that pair by
+    /// position.
     #[must_use]
     pub fn first_open(&self, test: impl Fn(&Call) -> bool) -> Option<u32> {
         // Far more than any run has open at once, far less than a hostile file could.
@@ -382,8 +382,8 @@ impl Builder {
         open.find(|(_, c)| test(c)).map(|(i, _)| i as u32)
     }
 
-    /// The result of the call with this id; an orphan without an id. So is one
-    /// without a call that has it, until the call comes.
+    /// Adds the result of the call with this ID. Without an ID, the result is an orphan; with
+    /// an ID that no call has, it is an orphan until the call is added.
     pub fn answer<'i>(&mut self, id: impl Into<Option<&'i str>>, answer: Answer) -> Option<u32> {
         let id = id.into();
         let found = id.and_then(|id| self.find(id));
@@ -395,8 +395,8 @@ impl Builder {
         found
     }
 
-    /// The result of the call with this index; an orphan where none was found.
-    /// The first result stays; one that repeats it is counted.
+    /// Adds the result of the call with this index; an orphan without an index. Only the first
+    /// result is kept; repeated ones are counted.
     pub fn answer_call(&mut self, index: impl Into<Option<u32>>, answer: Answer) {
         let Some(index) = index.into() else { return self.orphan(answer) };
         self.seen(answer.time);
@@ -426,19 +426,19 @@ impl Builder {
         });
     }
 
-    /// A result that answers no call.
+    /// Adds a result without a call.
     pub fn orphan(&mut self, answer: Answer) {
         self.run.orphans += 1;
         self.run.failed_orphans += u32::from(answer.status.is_error());
         self.event(EventKind::OrphanResult, answer.payload, None, answer.time, answer.at);
     }
 
-    /// A record of a kind this version does not know.
+    /// Adds a record of a kind that this version does not know.
     pub fn unknown(&mut self, kind: impl Into<Text>, at: At) {
         self.event(EventKind::Unknown(kind.into()), None, None, None, at);
     }
 
-    /// Adds to the run's usage; the first call decides the convention.
+    /// Adds to the run's usage; the first call determines the convention.
     pub fn add_usage(&mut self, usage: Usage) {
         match &mut self.run.usage {
             Some(sum) => sum.add(&usage),
@@ -446,7 +446,7 @@ impl Builder {
         }
     }
 
-    /// Adds the usage of every step: for sources that state none for the run.
+    /// Sums the usage of all steps, for sources that state no usage of the run.
     pub fn add_usage_of_steps(&mut self) {
         for at in 0..self.run.steps.len() {
             if let Some(usage) = self.run.steps[at].usage {
@@ -455,8 +455,8 @@ impl Builder {
         }
     }
 
-    /// The usage of a step, which is also of the run. A stream states it again
-    /// while it grows: the last one counts.
+    /// Sets the usage of a step, and adds it to the run. Streams repeat a growing usage: the
+    /// last value counts.
     pub fn set_step_usage(&mut self, step: u32, usage: Usage) {
         let Some(step) = self.run.steps.get_mut(step as usize) else { return };
         let before = step.usage.replace(usage);
@@ -466,7 +466,7 @@ impl Builder {
         self.add_usage(usage);
     }
 
-    /// Closes the trajectory.
+    /// Finishes the trajectory.
     #[must_use]
     pub fn finish(mut self) -> Trajectory {
         let run = &mut self.run;
@@ -511,8 +511,8 @@ impl Builder {
     }
 }
 
-/// Is a call with the id of an answered one a new call? In the same response it
-/// is a copy; without responses the clock has to tell.
+/// Returns whether a call with the ID of an answered call is a new call. In the same
+/// response, it is a copy; without responses, the times decide.
 fn is_of_later_response(known: &Call, new: &NewCall) -> bool {
     match (known.step, new.step) {
         (Some(known), Some(new)) => known != new,

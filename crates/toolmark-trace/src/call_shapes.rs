@@ -1,39 +1,38 @@
-//! Calls in every shape people write them down: as objects of any API, in
-//! lists, as JSON in a text, as Python.
+//! Calls in hand-written form: objects of any API, lists, JSON in text, and Python.
 //!
-//! Rows of datasets and expectations hold such values. Anything else is
-//! an error, never an empty call.
+//! Rows of datasets and expectations contain such values. Anything else is an error, never
+//! an empty call.
 
 use crate::formats::shared::python;
 use serde_json::{Map, Value};
 
-/// A call somebody wrote down.
+/// A hand-written call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LooseCall {
-    /// The tool.
+    /// Tool name.
     pub name: String,
-    /// Its arguments; a text where they are no JSON.
+    /// Arguments; a string if they are not JSON.
     pub args: Option<Value>,
 }
 
-/// Why a value holds no calls.
+/// Reason why a value contains no calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotCalls {
-    /// It is text: no call was made.
+    /// The value is prose: no call was made.
     Words,
-    /// It looks like something else.
+    /// The value has another shape.
     Shape(String),
 }
 
 const NAMES: [&str; 6] = ["name", "function", "tool", "tool_name", "toolName", "function_name"];
 const ARGS: [&str; 6] = ["arguments", "parameters", "input", "args", "tool_input", "kwargs"];
-/// Keys under which APIs nest one call, and lists of them.
+/// Keys under which APIs nest a single call.
 const ONE: [&str; 4] = ["function", "function_call", "functionCall", "tool_call"];
 const MANY: [&str; 4] = ["tool_calls", "toolCalls", "function_calls", "calls"];
-/// JSON in a text in JSON in a text is followed this far.
+/// Maximum nesting of JSON in text that is decoded.
 const MAX_TEXT_DEPTH: u8 = 3;
 
-/// The calls a value holds, in order; none for null, an empty list or an empty text.
+/// Returns the calls in a value, in order; empty for null, an empty list or an empty text.
 pub fn calls_in(value: &Value) -> Result<Vec<LooseCall>, NotCalls> {
     collect(value, MAX_TEXT_DEPTH)
 }
@@ -94,7 +93,7 @@ fn list(keys: &[&str]) -> String {
     if keys.is_empty() { "no keys".to_owned() } else { format!("the keys {}", keys.join(", ")) }
 }
 
-/// Arguments that are JSON in a text, decoded.
+/// Decodes arguments that are JSON in text.
 fn decoded(args: &Value) -> Value {
     let Value::String(text) = args else { return args.clone() };
     match serde_json::from_str::<Value>(text) {

@@ -1,16 +1,16 @@
-//! Which format a file is, by its content alone.
+//! Detects the format of a file by its content alone.
 
 use crate::format::{Confidence, Format, Probe, Shape};
 use crate::formats::FORMATS;
 use crate::input::buffers;
 use toolmark_scan::Scanner;
 
-/// From this confidence on, a file is read.
+/// Minimum confidence at which a file is read.
 const MIN_CONFIDENCE: Confidence = 50;
-/// At this confidence no other format is asked.
+/// Confidence at which no other format is tried.
 const CERTAIN: Confidence = 100;
 
-/// The first records of a file, parsed, for detection only.
+/// The first records of a file, parsed for detection only.
 pub(crate) struct Sample<'a> {
     pub(crate) texts: Vec<&'a str>,
     pub(crate) head: &'a [u8],
@@ -18,17 +18,17 @@ pub(crate) struct Sample<'a> {
     pub(crate) entries: &'a [String],
 }
 
-/// What detection found.
+/// Result of detection.
 pub(crate) enum Detected {
     Format(&'static dyn Format),
-    /// No format was sure; the closest one, if any came close.
+    /// No format was confident; the closest format, if any.
     Unknown(Option<&'static dyn Format>),
 }
 
-/// How many records are looked at: first a few, then, if no format is certain, more.
+/// Numbers of records inspected: first a few, then more if no format is certain.
 const ROUNDS: [usize; 2] = [2, 40];
 
-/// Asks the formats, the most certain wins. `first` has parsed the first record.
+/// Returns the format with the highest confidence. `first` has parsed the first record.
 pub(crate) fn detect(sample: &Sample<'_>, first: &Scanner) -> Detected {
     let mut best: Option<(Confidence, &'static dyn Format)> = None;
     let (known, others) = match sample.texts.split_first() {
@@ -70,7 +70,7 @@ pub(crate) fn detect(sample: &Sample<'_>, first: &Scanner) -> Detected {
     }
 }
 
-/// The keys of the first record that is an object, in order, without repeats.
+/// Returns the keys of the first record that is an object, in order, without repeats.
 pub(crate) fn first_keys(sample: &Sample<'_>, most: usize) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for text in &sample.texts {
@@ -89,7 +89,7 @@ pub(crate) fn first_keys(sample: &Sample<'_>, most: usize) -> Vec<String> {
     keys
 }
 
-/// The format whose description has most of the keys that were found.
+/// Returns the format whose description contains most of the keys found.
 fn nearest(sample: &Sample<'_>) -> Option<&'static dyn Format> {
     let keys = first_keys(sample, 32);
     let names = |format: &dyn Format| {
@@ -103,7 +103,7 @@ fn nearest(sample: &Sample<'_>) -> Option<&'static dyn Format> {
     (best.0 > 0).then_some(best.1)
 }
 
-/// What a file looks like, as a fragment that follows "it is".
+/// Describes the content of a file, as a fragment that follows "it is".
 pub(crate) fn appearance(sample: &Sample<'_>) -> String {
     let layout = match (sample.shape, sample.texts.len()) {
         (Shape::Binary, _) => "binary data",

@@ -1,13 +1,13 @@
-//! What could not be read, and where.
+//! Diagnostics for content that could not be read, with source positions.
 
 use crate::model::{At, Location};
 use std::sync::Arc;
 use toolmark_base::word_enum;
 
 word_enum! {
-    /// How much a [`Diagnostic`] matters.
+    /// Severity of a [`Diagnostic`].
     pub enum Severity {
-        /// Everything was read; this is worth knowing.
+        /// Everything was read; for information only.
         Note = "note",
         /// A part of the file could not be read and was left out.
         Skipped = "skipped",
@@ -16,25 +16,25 @@ word_enum! {
     }
 }
 
-/// One thing that could not be read as it should.
+/// A problem found while reading.
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
-    /// What happened, as a lower-case fragment.
+    /// Description, as a lower-case fragment.
     pub message: String,
-    /// What to do about it.
+    /// Suggested fix.
     pub hint: Option<String>,
-    /// Where; for a whole file, its name with line 0.
+    /// Location; for a whole file, its name with line 0.
     pub location: Location,
-    /// The offending text, cut.
+    /// Excerpt of the affected text.
     pub excerpt: Option<String>,
-    /// The byte in [`Diagnostic::excerpt`] where the place is.
+    /// Byte offset of the problem in [`Diagnostic::excerpt`].
     pub caret: usize,
 }
 
 impl Diagnostic {
-    /// A diagnostic about a place in a file.
+    /// Creates a diagnostic about a position in a file.
     pub(crate) fn at(severity: Severity, at: &At, message: impl Into<String>) -> Self {
         let (excerpt, caret) = at.excerpt(200);
         Self {
@@ -47,7 +47,7 @@ impl Diagnostic {
         }
     }
 
-    /// A diagnostic about a whole file.
+    /// Creates a diagnostic about a whole file.
     pub(crate) fn file(severity: Severity, file: &Arc<str>, message: impl Into<String>) -> Self {
         Self {
             severity,
@@ -59,7 +59,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds what to do about it.
+    /// Adds a suggested fix.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

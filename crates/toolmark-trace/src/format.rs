@@ -1,7 +1,7 @@
-//! What a format is: how to recognize it, how to read it, what it lacks.
+//! Defines formats: how to detect a format, how to read it, and what it does not record.
 //!
-//! A format is one file in `formats/` with a unit struct that implements
-//! [`Format`], and one line in the list of `formats/mod.rs`.
+//! A format is one file in `formats/` with a unit struct that implements [`Format`], and
+//! one line in the list of `formats/mod.rs`.
 
 use crate::builder::Builder;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -11,60 +11,60 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_scan::{Kind, Shared, Value};
 
-/// The facts about a format that `toolmark formats` and the docs print.
+/// Description of a format, as printed by `toolmark formats` and the docs.
 #[derive(Debug)]
 pub struct FormatInfo {
     /// Short name for `--as` and outputs, in kebab case.
     pub id: &'static str,
-    /// Name for people.
+    /// Display name.
     pub title: &'static str,
-    /// Where such files come from.
+    /// Origin of such files.
     pub origin: &'static str,
-    /// Versions or generations it reads.
+    /// Supported versions or generations.
     pub versions: &'static str,
-    /// What detection looks for, as a fragment that follows "looks for".
+    /// Content that detection looks for, as a fragment that follows "looks for".
     pub looks_for: &'static str,
-    /// What the format never records.
+    /// Facts that the format never records.
     pub fidelity: Fidelity,
 }
 
-/// How sure a format is that a file is its own, 0 to 100; 50 and more reads it.
+/// Confidence that a file has a given format, from 0 to 100; files are read from 50 on.
 pub type Confidence = u8;
 
 /// A trace format.
 pub trait Format: Sync {
-    /// The facts about it.
+    /// Returns the description of the format.
     fn info(&self) -> &'static FormatInfo;
 
-    /// How sure it is that the file behind `probe` is its own.
+    /// Returns the confidence that the file behind `probe` has this format.
     ///
-    /// The highest answer wins; among equals, the one listed first.
+    /// The highest confidence wins; among equals, the format listed first.
     fn detect(&self, probe: &Probe<'_>) -> Confidence;
 
-    /// Where the format is not JSON but text: does a file that starts like this
-    /// look like its own? Such a file is one record, its whole text.
+    /// For text formats that are not JSON: returns whether a file with this start has the
+    /// format. Such a file is one record, its whole text.
     fn detect_text(&self, head: &str) -> Option<bool> {
         let _ = head;
         None
     }
 
-    /// A reader for one file.
+    /// Creates a reader for one file.
     fn reader(&self) -> Box<dyn Reader>;
 
-    /// Other files that hold sub-agents of `run`, which was read from `path`.
+    /// Returns other files with sub-agents of `run`, which was read from `path`.
     fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
         let _ = (path, run);
         Vec::new()
     }
 }
 
-/// Reads the records of one file, one after the other.
+/// Reader of the records of one file, in order.
 pub trait Reader: Send {
-    /// Takes the next record. A format that holds one run per record pushes a
-    /// trajectory here, so that a file of many runs is never in memory whole.
+    /// Processes the next record. A format with one run per record pushes a trajectory here, so
+    /// that a file of many runs is never entirely in memory.
     fn record(&mut self, record: &Record<'_>, out: &mut Out);
 
-    /// The file is at its end: push what is still open.
+    /// Called at the end of the file; pushes unfinished trajectories.
     fn finish(&mut self, out: &mut Out) {
         let _ = out;
     }
@@ -78,50 +78,50 @@ pub struct Record<'a> {
     pub(crate) value: Option<Value<'a>>,
     pub(crate) binary: &'a [u8],
     pub(crate) block: &'a Shared<Block>,
-    /// Where the record starts in the block.
+    /// Offset of the record in its block.
     pub(crate) offset: usize,
     pub(crate) entry: Option<&'a str>,
 }
 
 impl<'a> Record<'a> {
-    /// The record's JSON; `None` for a binary one.
+    /// Returns the record's JSON; `None` for a binary record.
     #[must_use]
     pub fn json(&self) -> Option<Value<'a>> {
         self.value
     }
 
-    /// The whole file, where it is a text and not JSON.
+    /// Returns the whole file if it is text and not JSON.
     pub(crate) fn document(&self) -> Option<&'a Shared<Block>> {
         (self.value.is_none() && !self.block.text.is_empty()).then_some(self.block)
     }
 
-    /// The bytes of a binary record.
+    /// Returns the bytes of a binary record.
     #[must_use]
     pub fn binary(&self) -> &'a [u8] {
         self.binary
     }
 
-    /// The name of the archive entry the record is.
+    /// Returns the name of the record's archive entry.
     #[must_use]
     pub fn entry(&self) -> Option<&'a str> {
         self.entry
     }
 
-    /// Where the record starts.
+    /// Returns the start position of the record.
     #[must_use]
     #[inline]
     pub fn at(&self) -> At {
         At::new(self.block, self.offset)
     }
 
-    /// Where `value`, which must be of this record, starts.
+    /// Returns the start position of `value`, which must belong to this record.
     #[must_use]
     #[inline]
     pub fn at_value(&self, value: Value<'_>) -> At {
         At::new(self.block, self.offset + value.span().0)
     }
 
-    /// A string of this record as text that stays where it is.
+    /// Returns a string of this record as a text that is not copied.
     #[must_use]
     #[inline]
     pub fn text(&self, value: Value<'_>) -> Option<Text> {
@@ -132,14 +132,14 @@ impl<'a> Record<'a> {
         Some(Text::escaped(self.block, self.offset + start + 1, self.offset + end - 1))
     }
 
-    /// The string under `key` of `value`.
+    /// Returns the string under `key` of `value`.
     #[must_use]
     #[inline]
     pub fn text_at(&self, value: Value<'_>, key: &str) -> Option<Text> {
         self.text(value.get(key)?)
     }
 
-    /// A string as text, any other value as its JSON.
+    /// Returns a string as text, and any other value as its JSON.
     #[must_use]
     #[inline]
     pub fn payload(&self, value: Value<'_>) -> Payload {
@@ -149,7 +149,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The JSON of a value of this record as text that stays where it is.
+    /// Returns the JSON of a value of this record as a text that is not copied.
     #[must_use]
     #[inline]
     pub fn verbatim(&self, value: Value<'_>) -> Text {
@@ -157,14 +157,14 @@ impl<'a> Record<'a> {
         Text::verbatim(self.block, self.offset + start, self.offset + end)
     }
 
-    /// The payload under `key` of `value`; `None` when absent or null.
+    /// Returns the payload under `key` of `value`; `None` if absent or null.
     #[must_use]
     #[inline]
     pub fn payload_at(&self, value: Value<'_>, key: &str) -> Option<Payload> {
         value.get(key).map(|v| self.payload(v))
     }
 
-    /// A scalar as text: a string as it is, a number or truth value as its JSON.
+    /// Returns a scalar as text: a string unchanged, a number or Boolean as its JSON.
     #[must_use]
     pub fn label(&self, value: Value<'_>) -> Option<Text> {
         match value.kind() {
@@ -174,14 +174,14 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The name of the file the record is from.
+    /// Returns the name of the record's file.
     #[must_use]
     pub fn file(&self) -> &Arc<str> {
         &self.block.file
     }
 }
 
-/// What a reader hands back.
+/// Output of a reader.
 #[derive(Debug)]
 pub struct Out {
     pub(crate) file: Arc<str>,
@@ -202,8 +202,8 @@ impl Out {
         }
     }
 
-    /// Hands over a finished trajectory. One in which nothing the agent did is
-    /// understood is reported: it must not pass for a run that did nothing.
+    /// Adds a finished trajectory. A trajectory without any recognized action of the agent is
+    /// reported: it must not be mistaken for a run without actions.
     pub fn push(&mut self, trajectory: Trajectory) {
         for run in trajectory.flatten() {
             if run.is_not_understood() {
@@ -226,7 +226,7 @@ impl Out {
         self.report(Diagnostic::at(Severity::Skipped, &first.at, message));
     }
 
-    /// Adds usage that the file states as a whole and no trajectory carries.
+    /// Adds usage that the file states as a whole and that belongs to no trajectory.
     pub fn unattributed(&mut self, usage: Usage) {
         match &mut self.unattributed {
             Some(sum) => sum.add(&usage),
@@ -234,14 +234,14 @@ impl Out {
         }
     }
 
-    /// Starts a trajectory of this file.
+    /// Creates a builder for a trajectory of this file.
     #[must_use]
     pub fn builder(&self, format: &dyn Format) -> Builder {
         Builder::new(format.info(), Arc::clone(&self.file))
     }
 
-    /// The object that a record is. Anything else is skipped, since it is not
-    /// `what` the format has records of (`"a session line"`).
+    /// Returns the record's value if it is an object. Any other record is skipped, because it
+    /// is not `what` the format contains (`"a session line"`).
     pub(crate) fn object<'a>(&mut self, record: &Record<'a>, what: &str) -> Option<Value<'a>> {
         let object = record.json().filter(|value| value.is_object());
         if object.is_none() {
@@ -250,19 +250,19 @@ impl Out {
         object
     }
 
-    /// Reports a part of the file that could not be read and counts it.
+    /// Reports and counts a part of the file that could not be read.
     pub fn skip(&mut self, at: &At, message: impl Into<String>) {
         self.skipped += 1;
         self.report(Diagnostic::at(Severity::Skipped, at, message));
     }
 
-    /// Reports something worth knowing; nothing was lost.
+    /// Reports something noteworthy; nothing was lost.
     pub fn note(&mut self, at: &At, message: impl Into<String>) {
         self.report(Diagnostic::at(Severity::Note, at, message));
     }
 
-    /// Only the first diagnostics of a file are kept; a log of ten million
-    /// noise lines must not fill the memory. The count goes on.
+    /// Adds a diagnostic. Only the first ones of a file are kept, so that a log of ten million
+    /// noise lines does not fill the memory. Counting continues.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         const MAX_DIAGNOSTICS: usize = 1000;
         if self.diagnostics.len() < MAX_DIAGNOSTICS {
@@ -279,53 +279,53 @@ pub struct Probe<'a> {
     pub(crate) entries: &'a [String],
 }
 
-/// How the records of a file are laid out.
+/// Layout of the records of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// One JSON value per line, other lines between them.
+    /// One JSON value per line, possibly with other lines in between.
     Lines,
-    /// The elements of one outermost array.
+    /// Elements of one outermost array.
     Array,
-    /// JSON values one after the other, over many lines.
+    /// Consecutive JSON values, spread over several lines.
     Values,
-    /// A zip archive; its JSON entries are the records.
+    /// A zip archive with JSON entries as records.
     Archive,
-    /// Not text.
+    /// Binary data.
     Binary,
 }
 
 impl<'a> Probe<'a> {
-    /// The first records of the file (some may be left out where it is large).
+    /// Returns the first records of the file (some may be omitted in a large file).
     #[must_use]
     pub fn records(&self) -> &'a [Value<'a>] {
         self.records
     }
 
-    /// The first record.
+    /// Returns the first record.
     #[must_use]
     pub fn first(&self) -> Option<Value<'a>> {
         self.records.first().copied()
     }
 
-    /// Is there a record among the first for which `test` holds?
+    /// Returns whether `test` holds for one of the first records.
     #[must_use]
     pub fn any(&self, test: impl Fn(Value<'a>) -> bool) -> bool {
         self.records.iter().any(|r| test(*r))
     }
 
-    /// The first bytes of the file.
+    /// Returns the first bytes of the file.
     #[must_use]
     pub fn head(&self) -> &'a [u8] {
         self.head
     }
 
-    /// How the records are laid out.
+    /// Returns the layout of the records.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The entry names of an archive.
+    /// Returns the entry names of an archive.
     #[must_use]
     pub fn entries(&self) -> &'a [String] {
         self.entries

@@ -1,15 +1,15 @@
-//! Tables by the ids that a trace gives to calls and responses.
+//! Tables keyed by the IDs of calls and responses in a trace.
 
 use crate::model::Text;
 use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
-/// A table by id. Ids are looked up for every call of a trace, so they are hashed by a
-/// fast hash, and the text of an id stays where it is.
+/// A table by ID. IDs are looked up for every call of a trace, so they use a fast hash, and
+/// the text of an ID is not copied.
 pub(crate) type ById<T> = HashMap<Id, T, foldhash::quality::RandomState>;
 
-/// An id of a trace, which has no escapes.
+/// An ID in a trace, without escapes.
 #[derive(Debug)]
 pub(crate) struct Id(Text);
 

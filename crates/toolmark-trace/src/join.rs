@@ -1,4 +1,4 @@
-//! Joins a run with its sub-agents where they are in files of their own.
+//! Joins a run with sub-agents that are stored in separate files.
 
 use crate::diagnostic::Diagnostic;
 use crate::format::Format;
@@ -8,30 +8,30 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A file read whole, sub-agents joined to the calls that started them.
+/// A completely loaded file, with sub-agents joined to the calls that started them.
 pub struct Loaded {
-    /// The runs.
+    /// Runs.
     pub runs: Vec<Trajectory>,
-    /// The format of the file.
+    /// Format of the file.
     pub format: &'static dyn Format,
-    /// What could not be read, in this file and its companions.
+    /// Problems found in this file and its companions.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many lines, records or entries could not be read.
+    /// Number of lines, records or entries that could not be read.
     pub skipped: u64,
 }
 
-/// What joining sub-agents could not read.
+/// Problems found while joining sub-agents.
 #[derive(Debug, Default)]
 pub struct Joined {
-    /// The problems, with their places.
+    /// Problems with their positions.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many files, lines or records could not be read.
+    /// Number of files, lines or records that could not be read.
     pub skipped: u64,
 }
 
 /// Reads a file and the files of its sub-agents.
 ///
-/// [`read_path`] reads one file and holds one run at a time; this holds them all.
+/// [`read_path`] reads one file and holds one run at a time; this function holds all of them.
 pub fn load_path(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, ReadError> {
     let path = path.as_ref();
     let mut runs = read_path(path, options)?;
@@ -49,8 +49,8 @@ pub fn load_path(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, Re
     Ok(loaded)
 }
 
-/// Reads the files of a run's sub-agents, where its format keeps them apart,
-/// and attaches them to the calls that started them; so with their own.
+/// Reads the files of a run's sub-agents if the format stores them separately, and attaches
+/// them to the calls that started them; also processes the sub-agents' own sub-agents.
 pub fn join_sub_agents(
     run: &mut Trajectory,
     path: &Path,
@@ -63,7 +63,8 @@ pub fn join_sub_agents(
     joined
 }
 
-/// `read` are the files read already: those of a broken store may name each other.
+/// Joins the sub-agents of a run. `read` holds the files that have been read: files of a
+/// broken store may refer to each other.
 fn join_below(
     run: &mut Trajectory,
     path: &Path,
@@ -94,15 +95,15 @@ fn join_below(
     }
 }
 
-/// The ids of the sub-agents that calls of `run` started and whose runs are not
-/// among its children.
+/// Returns the IDs of sub-agents that calls of `run` started and that are not among its
+/// children.
 pub(crate) fn missing_sub_agents(run: &Trajectory) -> Vec<String> {
     let is_missing = |id: &&Text| !run.children.iter().any(|c| c.id.as_ref() == Some(*id));
     let spawned = run.calls.iter().filter_map(|c| c.spawned.as_ref());
     spawned.filter(is_missing).map(ToString::to_string).filter(|id| !id.is_empty()).collect()
 }
 
-/// The files of a directory for which `test` holds, by name, in order.
+/// Returns the files of a directory whose names satisfy `test`, sorted.
 pub(crate) fn files_in(directory: &Path, test: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let is_wanted = |entry: &std::fs::DirEntry| entry.file_name().to_str().is_some_and(&test);
@@ -111,7 +112,7 @@ pub(crate) fn files_in(directory: &Path, test: impl Fn(&str) -> bool) -> Vec<Pat
     files
 }
 
-/// Does one of these texts stand in the first bytes of a file?
+/// Returns whether the first bytes of a file contain one of these texts.
 pub(crate) fn begins_with_any(path: &Path, marks: &[String]) -> bool {
     let mut head = Vec::new();
     let read = std::fs::File::open(path).and_then(|f| f.take(8 << 10).read_to_end(&mut head));
@@ -119,8 +120,8 @@ pub(crate) fn begins_with_any(path: &Path, marks: &[String]) -> bool {
     read.is_ok() && marks.iter().any(has)
 }
 
-/// Hangs a sub-agent's run under the call that started it. A run that is
-/// already there (older versions copied them) is not added again.
+/// Attaches a sub-agent's run to the call that started it. A run that is already attached
+/// (older versions copied them) is not added again.
 fn attach(run: &mut Trajectory, mut child: Trajectory) {
     if child.id.is_some() && run.children.iter().any(|c| c.id == child.id) {
         return;

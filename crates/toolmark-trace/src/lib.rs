@@ -1,10 +1,10 @@
 //! Reads agent traces of every common format into one [`Trajectory`] model.
 //!
-//! [`read_path`] and [`read`] find out by content what a file is and return an
-//! iterator of trajectories; a file that holds many runs is never in memory
-//! whole where its format allows. Text is not copied: a trajectory holds
-//! pointers into the blocks that were read ([`Text`]), decodes on demand, and
-//! knows the file, line and column of everything in it ([`At`]).
+//! [`read_path`] and [`read`] detect the format of a file by its content and return
+//! an iterator of trajectories; a file with many runs is never entirely in memory if
+//! its format allows that. Text is not copied: a trajectory holds pointers into the
+//! blocks that were read ([`Text`]), decodes on demand, and keeps the file, line and
+//! column of all its items ([`At`]).
 //!
 //! # Run by run
 //!
@@ -31,10 +31,10 @@
 //! # Ok::<(), toolmark_trace::ReadError>(())
 //! ```
 //!
-//! # Payloads and places
+//! # Payloads and positions
 //!
 //! Arguments and results are [`Payload`]s: as written, parsed on demand, or as
-//! a person would read them. Places become file, line and column on demand.
+//! human-readable text. Positions become file, line and column on demand.
 //!
 //! ```
 //! use toolmark_trace::{Options, Status, read};

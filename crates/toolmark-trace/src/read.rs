@@ -18,58 +18,58 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use toolmark_scan::{Scanner, Shared, Split, Utf8, into_utf8, value_end};
 
-/// How to read.
+/// Options for reading.
 #[derive(Clone, Copy, Default)]
 pub struct Options {
-    /// Read as this format, whatever the content looks like.
+    /// Format to use, whatever the content.
     pub force: Option<&'static dyn Format>,
-    /// Bounds on what a file may cost.
+    /// Limits on the cost of reading a file.
     pub limits: Limits,
 }
 
-/// Why a file could not be read at all.
+/// Error when a file cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It could not be opened or its start not read.
+    /// The file could not be opened, or its start could not be read.
     #[error("failed to read {file}: {source}")]
     Io {
-        /// The file.
+        /// File name.
         file: String,
-        /// What the system said.
+        /// Underlying error.
         source: io::Error,
     },
-    /// It has no content.
+    /// The file has no content.
     #[error("{file} is empty")]
     Empty {
-        /// The file.
+        /// File name.
         file: String,
     },
-    /// No format recognized it.
+    /// The format was not recognized.
     #[error("unrecognized trace format: {file} is {appearance}")]
     UnknownFormat {
-        /// The file.
+        /// File name.
         file: String,
-        /// What it looks like.
+        /// Description of the content.
         appearance: String,
-        /// The id of the format that came nearest.
+        /// ID of the closest format.
         nearest: Option<&'static str>,
-        /// What the nearest format looks for.
+        /// Content that the closest format looks for.
         missing: Option<&'static str>,
     },
-    /// It is a database that is not the store of a known agent, or cannot be opened.
+    /// The file is a database that is not a supported session store, or cannot be opened.
     #[error("{file} is {problem}")]
     Store {
-        /// The file.
+        /// File name.
         file: String,
-        /// What was wrong.
+        /// Description of the problem.
         problem: String,
     },
-    /// It is an archive that cannot be opened.
+    /// The file is an archive that cannot be opened.
     #[error("failed to open {file} as an archive: {problem}")]
     Archive {
-        /// The file.
+        /// File name.
         file: String,
-        /// What was wrong.
+        /// Description of the problem.
         problem: String,
     },
 }
@@ -101,7 +101,7 @@ pub fn read_path(path: impl AsRef<Path>, options: &Options) -> Result<Trajectori
     read_head(head, &name, options)
 }
 
-/// Reads any stream; `name` is what evidence and messages call it.
+/// Reads any stream; `name` identifies it in evidence and messages.
 ///
 /// ```
 /// let trace = r#"{"role":"user","content":"hi"}
@@ -169,7 +169,7 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
                     Some(first) => first.scanner,
                     None => {
                         let mut scanner = buffers::scanner();
-                        // Whether it could be parsed is asked for below.
+                        // Parsing is checked below.
                         let _ = frames.parse(frame, &mut scanner);
                         scanner
                     }
@@ -207,7 +207,7 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
     })
 }
 
-/// The format of a file that is text and not JSON, by how it starts.
+/// Detects the format of a text file that is not JSON by its start.
 fn text_format(head: &[u8], options: &Options) -> Option<&'static dyn Format> {
     const MAX_BYTES: usize = 4 << 10;
     let start = head.trim_ascii_start();
@@ -249,8 +249,8 @@ fn open_document(
     runs
 }
 
-/// The frames that detection looks at. The noise a CI log has in front of its
-/// first events and between them does not count, within reason.
+/// Returns the frames used for detection. Noise that a CI log has before and between its
+/// first events does not count, within reason.
 fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
     const MAX_RECORDS: usize = 40;
     const MAX_BYTES: usize = 128 << 10;
@@ -276,7 +276,7 @@ fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
     found
 }
 
-/// The values of a line that holds several, one behind the other.
+/// Returns the values of a line that contains several consecutive ones.
 fn pieces(frame: &Frame) -> Option<Vec<Frame>> {
     static SEAM: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"}{"));
     let may_be_several = SEAM.find(frame.text().as_bytes()).is_some();
@@ -286,10 +286,9 @@ fn pieces(frame: &Frame) -> Option<Vec<Frame>> {
     None
 }
 
-/// Cuts a line of several JSON values into them: writers that crash between a
-/// value and its line end leave such lines. What follows the last whole value
-/// is a piece of its own. `None` where the line does not begin with a value that
-/// another one follows.
+/// Splits a line of several JSON values: programs that crash between a value and its line
+/// end leave such lines. Text after the last whole value becomes a separate piece. `None`
+/// if the line does not begin with a value that is followed by another one.
 fn split_values(frame: &Frame) -> Option<Vec<Frame>> {
     let bytes = frame.block.text.as_bytes();
     let mut found = Vec::new();
@@ -310,7 +309,7 @@ fn split_values(frame: &Frame) -> Option<Vec<Frame>> {
     Some(found)
 }
 
-/// Does a text begin like a record? `[DEBUG]` of a log does not.
+/// Returns whether a text begins like a record. `[DEBUG]` of a log does not.
 fn looks_like_json(text: &str) -> bool {
     match text.as_bytes() {
         [b'{', ..] => true,
@@ -321,17 +320,17 @@ fn looks_like_json(text: &str) -> bool {
     }
 }
 
-/// Is this the rest of a record whose start the file has lost?
+/// Returns whether the line is the rest of a record whose start is missing.
 fn is_torn(line: &str) -> bool {
     line.trim_end().ends_with('}') && line.contains("\":")
 }
 
-/// Does a line open a value that it does not close?
+/// Returns whether a line opens a value without closing it.
 fn is_open(line: &str) -> bool {
     looks_like_json(line) && !line.trim_end().ends_with(['}', ']'])
 }
 
-/// The value that starts in this line and goes on below, or the line as it is.
+/// Returns the value that starts in this line and continues below, or the line itself.
 fn whole_value(frames: &mut Frames, line: Frame) -> Frame {
     match frames.join_lines(&line) {
         Some(joined) if buffers::with_json(joined.text(), |_| ()).is_some() => {
@@ -387,7 +386,7 @@ fn open_binary(head: Head, file: &Arc<str>, options: &Options) -> Result<Traject
     Ok(Trajectories::new(file, format, Source::Binary(Some(head.bytes))))
 }
 
-/// The format with this id.
+/// Returns the format with this ID.
 #[must_use]
 pub fn format_by_id(id: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|f| f.info().id == id)
@@ -397,23 +396,22 @@ enum Source {
     Text {
         frames: Box<Frames>,
         looked_at: std::vec::IntoIter<Frame>,
-        /// The record that detection has parsed, until the first is read.
+        /// Record parsed by detection, until the first record is read.
         parsed: Option<(Frame, Scanner)>,
-        /// The values of a line that held several.
+        /// Remaining values of a line that contained several.
         glued: std::vec::IntoIter<Frame>,
-        /// Does the file begin with other text, as a log does? Known from the first line on.
+        /// Whether the file begins with other text, like a log. Known after the first line.
         in_log: Option<bool>,
     },
     Archive(Box<Archive>),
     Binary(Option<Vec<u8>>),
-    /// A text that is one record.
+    /// Text that is a single record.
     Document(Option<Shared<Block>>),
 }
 
-/// The trajectories of one file, read as they are asked for.
+/// Iterator over the trajectories of one file, read on demand.
 ///
-/// What could not be read is in [`Trajectories::diagnostics`] once the iterator
-/// is at its end.
+/// After the iterator ends, [`Trajectories::diagnostics`] lists what could not be read.
 pub struct Trajectories {
     file: Arc<str>,
     format: &'static dyn Format,
@@ -439,44 +437,44 @@ impl Trajectories {
         }
     }
 
-    /// The format the file is read as.
+    /// Returns the format used to read the file.
     #[must_use]
     pub fn format(&self) -> &'static dyn Format {
         self.format
     }
 
-    /// The name of the file.
+    /// Returns the name of the file.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// What could not be read so far.
+    /// Returns the problems found so far.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.out.diagnostics
     }
 
-    /// How many lines, records or entries could not be read so far.
+    /// Returns the number of lines, records or entries that could not be read so far.
     #[must_use]
     pub fn skipped(&self) -> u64 {
         self.out.skipped
     }
 
-    /// Token usage that the file states as a whole and no trajectory carries,
-    /// as far as it was read.
+    /// Returns the token usage that the file states as a whole and that belongs to no
+    /// trajectory, as far as the file was read.
     #[must_use]
     pub fn unattributed(&self) -> Option<&Usage> {
         self.out.unattributed.as_ref()
     }
 
-    /// How many records were read so far.
+    /// Returns the number of records read so far.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Reads one more record; false at the end of the file.
+    /// Reads one more record; returns false at the end of the file.
     fn advance(&mut self) -> bool {
         match &mut self.source {
             Source::Text { .. } => self.advance_text(),
@@ -529,7 +527,7 @@ impl Trajectories {
         let is_piece = ready.is_some();
         let next = ready.or_else(|| looked_at.next()).or_else(|| frames.next(&mut self.out));
         let Some(mut frame) = next else { return false };
-        // Frames that detection looked at are already joined.
+        // Frames used for detection are already joined.
         if !is_piece && looked_at.len() == 0 && is_open(frame.text()) {
             frame = whole_value(frames, frame);
         }
@@ -608,7 +606,7 @@ impl std::fmt::Debug for Trajectories {
 }
 
 impl Diagnostic {
-    /// The diagnostic a [`ReadError`] is for the file it is about.
+    /// Converts a [`ReadError`] into a diagnostic about its file.
     #[must_use]
     pub fn from_error(error: &ReadError) -> Self {
         let (file, hint) = match error {

@@ -1,4 +1,4 @@
-//! The counts of a file: what `toolmark stats` prints a row of.
+//! Statistics of a file: one row of `toolmark stats`.
 
 use crate::format::FormatInfo;
 use crate::model::{Fact, Fidelity, Recorded, Tokens, Trajectory, Usage};
@@ -9,51 +9,51 @@ use std::collections::BTreeMap;
 /// Token counts as the format defines them, with their total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TokenCounts {
-    /// The counts in the format's own words.
+    /// Counts by the format's own definitions.
     #[serde(flatten)]
     pub recorded: Tokens,
-    /// All tokens.
+    /// Total number of tokens.
     pub total: u64,
 }
 
-/// The counts of the trajectories of one file; sub-agents in the same file are included,
-/// but not those that their parent's records only report on ([`Trajectory::relayed`]).
-/// `None` means that the format does not record it.
+/// Statistics of the trajectories of one file. Sub-agents in the same file are included,
+/// except those that are known only from their parent's records ([`Trajectory::relayed`]).
+/// `None` means that the format does not record the value.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Summary {
-    /// Runs.
+    /// Number of runs.
     pub trajectories: u64,
-    /// Tool calls.
+    /// Number of tool calls.
     pub tool_calls: u64,
-    /// Runs, sub-agents included, whose calls are not recorded: the others are all
-    /// that is counted.
+    /// Number of runs, including sub-agents, whose calls are not recorded; only the other runs
+    /// are counted.
     #[serde(skip)]
     pub unrecorded: u64,
-    /// Results, those without a call included.
+    /// Number of results, including those without a call.
     pub tool_results: u64,
-    /// Calls and orphaned results that failed, were denied or interrupted.
+    /// Number of calls and orphaned results that failed, were denied or interrupted.
     pub tool_errors: Option<u64>,
-    /// Calls without a result.
+    /// Number of calls without a result.
     pub unanswered: u64,
-    /// Results without a call.
+    /// Number of results without a call.
     pub orphans: u64,
-    /// Complete model responses.
+    /// Number of complete model responses.
     pub assistant_turns: Option<u64>,
-    /// User messages.
+    /// Number of user messages.
     pub user_turns: Option<u64>,
-    /// The most calls of one model response.
+    /// Maximum number of calls of one model response.
     pub max_parallel: Option<u64>,
-    /// How often each tool was called, by the name the model used.
+    /// Number of calls per tool, by the name that the model used.
     #[serde(rename = "tool_names", serialize_with = "names_only")]
     pub tools: BTreeMap<String, u64>,
     /// Token usage.
     pub tokens: Option<TokenCounts>,
-    /// Records of a kind this version does not know.
+    /// Number of records of a kind that this version does not know.
     pub unknown_records: u64,
-    /// What the format could not tell.
+    /// Facts that the format does not record.
     #[serde(rename = "fidelity_gaps")]
     pub fidelity: Fidelity,
-    /// Runs, sub-agents included.
+    /// Number of runs, including sub-agents.
     #[serde(skip)]
     runs: u64,
 }
@@ -65,15 +65,15 @@ fn names_only<S: serde::Serializer>(
     serializer.collect_seq(tools.keys())
 }
 
-/// The counts of a file without a run: no calls, no messages.
+/// Statistics of a file without runs: no calls, no messages.
 impl Summary {
-    /// How many calls there were; nothing where none of the runs records its calls.
+    /// Returns the number of calls; `None` if no run records its calls.
     #[must_use]
     pub fn known_calls(&self) -> Option<u64> {
         (self.unrecorded == 0 || self.unrecorded < self.runs).then_some(self.tool_calls)
     }
 
-    /// The counts of a file, reading it to its end.
+    /// Reads a file to its end and returns its statistics.
     #[must_use]
     pub fn of(runs: &mut Trajectories) -> Self {
         let mut summary = Self::default();
@@ -84,7 +84,7 @@ impl Summary {
         summary
     }
 
-    /// Ends the counts of a file that was read to its end.
+    /// Completes the statistics of a file that was read to its end.
     pub fn end(&mut self, runs: &Trajectories) {
         if let Some(usage) = runs.unattributed() {
             self.add_usage(usage);
@@ -102,8 +102,8 @@ impl Summary {
         }
     }
 
-    /// Ends the counts of a file. One without runs has none of what its format
-    /// records, which is not the same as not knowing.
+    /// Completes the statistics of a file. In a file without runs, the values that its format
+    /// records are zero, not unknown.
     fn close(&mut self, format: &FormatInfo) {
         if self.trajectories > 0 {
             return;

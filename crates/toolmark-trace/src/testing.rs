@@ -1,10 +1,10 @@
-//! Help for the tests beside the readers.
+//! Helpers for unit tests of the readers.
 
 use crate::model::{EventKind, Trajectory};
 use crate::read::{Options, read};
 use std::fmt::Write;
 
-/// What reading a text gave.
+/// Result of reading a text.
 pub(crate) struct Read {
     pub(crate) runs: Vec<Trajectory>,
     pub(crate) format: &'static str,
@@ -12,24 +12,24 @@ pub(crate) struct Read {
     pub(crate) messages: Vec<String>,
 }
 
-/// Reads `text` as a file of a format that detection has to find.
+/// Reads `text` as a file whose format must be detected.
 pub(crate) fn read_text(text: &str) -> Read {
     read_bytes(text.as_bytes())
 }
 
-/// Why a text that is of no format cannot be read.
+/// Returns the error of reading a text of an unknown format.
 pub(crate) fn read_text_error(text: &str) -> String {
     let stream = std::io::Cursor::new(text.as_bytes().to_vec());
     read(stream, "test", &Options::default()).unwrap_err().to_string()
 }
 
-/// Reads a small file of a format, of which there is also a snapshot.
+/// Reads a small file of a format for which there is also a snapshot.
 pub(crate) fn read_fixture(name: &str) -> Read {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/readers");
     read_bytes(&std::fs::read(format!("{directory}/{name}")).unwrap())
 }
 
-/// Reads bytes as a file of a format that detection has to find.
+/// Reads bytes as a file whose format must be detected.
 pub(crate) fn read_bytes(bytes: &[u8]) -> Read {
     let stream = std::io::Cursor::new(bytes.to_vec());
     let mut runs = read(stream, "test", &Options::default()).unwrap();
@@ -38,7 +38,7 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Read {
     Read { runs: all, format: runs.format().info().id, skipped: runs.skipped(), messages }
 }
 
-/// A trajectory as one line per event, for assertions a person can read:
+/// Formats a trajectory as one line per event, for readable assertions:
 ///
 /// ```text
 /// user: fix it

@@ -1,5 +1,5 @@
-//! What hostile and broken files do: nothing is lost silently, nothing panics,
-//! nothing hangs, and every loss has a place.
+//! Tests of hostile and broken files: nothing is lost silently, nothing panics, nothing hangs,
+//! and every loss has a position.
 
 #![allow(clippy::unwrap_used)]
 

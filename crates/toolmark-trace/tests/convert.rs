@@ -1,8 +1,8 @@
-//! What an exporter writes reads back as the same run, as far as it says.
+//! Checks that an exporter's output is read as the same run, apart from declared losses.
 //!
-//! Every target is written from every shared trajectory and from a hand-built
-//! one, and read again with nothing but its content to go by. What the target
-//! cannot represent is in its [`Losses`]; everything else must agree.
+//! Every target is written from every shared trajectory and from a hand-built one, and read
+//! again by its content alone. Parts that the target cannot represent are in its [`Losses`];
+//! everything else must be equal.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -13,7 +13,7 @@ use toolmark_trace::{
     read_path,
 };
 
-/// The format that the output of each target is.
+/// Format of the output of each target.
 const READ_AS: &[(&str, &str)] = &[
     ("toolmark", "toolmark"),
     ("atif", "atif"),
@@ -23,7 +23,7 @@ const READ_AS: &[(&str, &str)] = &[
     ("otlp", "otlp-json"),
 ];
 
-/// Of a file of many runs, at most this many are used, spread over the file.
+/// Maximum number of runs used of a file, spread over the file.
 const MAX_RUNS: usize = 6;
 
 fn spread(runs: Vec<Trajectory>) -> Vec<Trajectory> {
@@ -65,7 +65,7 @@ fn a_run_with_one_of_everything_survives_every_target() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What differs once `run` is written and read again.
+/// Returns the differences after `run` is written and read again.
 fn differences(exporter: &dyn Exporter, run: &Trajectory) -> Vec<String> {
     let mut bytes = Vec::new();
     let losses = exporter.export(run, &mut bytes).unwrap();
@@ -152,7 +152,7 @@ impl Compared<'_> {
         }
     }
 
-    /// How many there are of each kind of event.
+    /// Compares the number of events of each kind.
     fn events(&mut self, before: &Trajectory, after: &Trajectory) {
         for (part, kind) in [
             (Some(Part::Reasoning), EventKind::Reasoning),
@@ -169,7 +169,7 @@ impl Compared<'_> {
         }
     }
 
-    /// The counts in one meaning; without those that the target cannot hold.
+    /// Returns the counts in one convention, without those that the target cannot hold.
     fn counts(&self, usage: Option<&Usage>) -> Option<Vec<u64>> {
         let usage = usage?;
         let n = usage.normalised();

@@ -1,9 +1,9 @@
 //! Files made to be slow or to exhaust the stack.
 //!
-//! One id for every call, results that name nobody, parents in a circle,
-//! sub-agents in sub-agents: each of these invites a loop inside a loop or a
-//! recursion. Every format is read, counted, exported and dropped on a small
-//! stack, in time that grows with the size of the file and not with its square.
+//! One ID for every call, results without a matching call, parents in a cycle, sub-agents in
+//! sub-agents: each of these invites nested loops or recursion. Every format is read, counted,
+//! exported and dropped on a small stack, in time that is linear and not quadratic in the size
+//! of the file.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
 
@@ -13,18 +13,18 @@ use std::time::Duration;
 use toolmark_testing::Watch;
 use toolmark_trace::{EXPORTERS, Options, Summary, Trajectory, read};
 
-/// How many of everything; `TOOLMARK_MANY` asks for another number.
+/// Returns the number of repetitions; `TOOLMARK_MANY` overrides it.
 fn many() -> usize {
     std::env::var("TOOLMARK_MANY").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000)
 }
 
-/// Time on the processor that reading or one export may take, unoptimised:
-/// several times what it does, and less than a loop inside a loop would.
+/// Returns the CPU time limit for reading or one export, unoptimized: several times the usual
+/// time, and less than a nested loop would take.
 fn limit() -> Duration {
     Duration::from_secs(3) * many() as u32 / 10_000
 }
 
-/// Reads, counts, exports and drops on a stack as small as threads have.
+/// Reads, counts, exports and drops on a stack of the size of a thread's.
 fn survives(name: &str, format: &str, text: String) -> Summary {
     survives_all(name, format, text, true)
 }
@@ -59,7 +59,7 @@ fn survives_all(name: &str, format: &str, text: String, exported: bool) -> Summa
     std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap()
 }
 
-/// How a format writes calls and results.
+/// Syntax of a format for calls and results.
 struct Shape {
     format: &'static str,
     head: &'static str,
@@ -69,7 +69,7 @@ struct Shape {
     tail: &'static str,
 }
 
-/// `"key":"id",` or nothing where there is no id.
+/// Returns `"key":"id",`, or an empty text without an ID.
 fn member(key: &str, id: &str) -> String {
     if id.is_empty() { String::new() } else { format!("\"{key}\":\"{id}\",") }
 }
@@ -376,7 +376,7 @@ fn other_trees_in_circles_and_chains() {
     }
 }
 
-/// `open` so many times inside itself, each closed with `close`.
+/// Returns `open` nested `depth` times, each closed with `close`.
 fn nested(open: &str, close: &str, depth: usize) -> String {
     open.repeat(depth) + &close.repeat(depth)
 }

@@ -1,4 +1,4 @@
-//! What Claude Code and Codex send over OTLP, against the session files of the same runs.
+//! Compares the OTLP data of Claude Code and Codex with the session files of the same runs.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -17,7 +17,7 @@ fn calls(run: &Trajectory) -> Vec<Facts> {
     run.calls.iter().map(facts).collect()
 }
 
-/// All requests of a directory whose names contain `part`, one a line.
+/// Returns all requests of a directory whose names contain `part`, one per line.
 fn requests(directory: &Path, part: &str) -> Vec<u8> {
     let mut all = Vec::new();
     for file in files_below(directory) {
@@ -29,7 +29,7 @@ fn requests(directory: &Path, part: &str) -> Vec<u8> {
     all
 }
 
-/// All binary requests of a directory, each behind its length.
+/// Returns all binary requests of a directory, each with a length prefix.
 fn binary_requests(directory: &Path) -> Vec<u8> {
     let mut all = Vec::new();
     for file in files_below(directory).iter().filter(|f| f.extension().is_some_and(|e| e == "pb")) {

@@ -1,14 +1,14 @@
-//! One run in two formats gives the same calls.
+//! Checks that one run in two formats gives the same calls.
 //!
-//! Harbor's own converter re-encoded sessions of several agents as ATIF. Differences
-//! that the converter makes are argued beside the code that allows them.
+//! Harbor's own converter re-encoded sessions of several agents as ATIF. Differences caused by
+//! the converter are explained beside the code that allows them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use toolmark_testing::{assert_compared, find_shared};
 use toolmark_trace::{Call, CallResult, Options, Payload, ReadError, read_path};
 
-/// The pairs of files: a re-encoding and what it was made from.
+/// Returns the pairs of files: a re-encoding and its original.
 fn pairs(dir: &Path) -> Vec<(String, String)> {
     let manifest = std::fs::read_to_string(dir.join("MANIFEST.tsv")).unwrap_or_default();
     let pair = |line: &str| {
@@ -20,21 +20,21 @@ fn pairs(dir: &Path) -> Vec<(String, String)> {
     manifest.lines().filter_map(pair).collect()
 }
 
-/// What is compared of a call.
+/// Compared data of a call.
 struct Facts {
     name: String,
     args: serde_json::Value,
-    /// The text of the result.
+    /// Text of the result.
     result: Option<String>,
     is_error: bool,
     is_merged: bool,
 }
 
-/// The calls of a file, sub-agents' included.
+/// Calls of a file, including those of sub-agents.
 #[derive(Default)]
 struct Calls {
     by_id: BTreeMap<String, Facts>,
-    /// Searches on the provider's side, which have no call id of their own.
+    /// Number of searches by the provider, which have no call ID of their own.
     searches: usize,
 }
 
@@ -67,7 +67,7 @@ fn facts(call: &Call) -> Facts {
     }
 }
 
-/// Arguments as the source has them: Harbor wraps those that are no object.
+/// Returns arguments as in the source: Harbor wraps arguments that are not an object.
 fn unwrapped(args: &serde_json::Value) -> &serde_json::Value {
     match args.as_object() {
         Some(map) if map.len() == 1 => map.get("input").unwrap_or(args),

@@ -1,13 +1,13 @@
-//! Small files of many formats, each recognised by its own reader and with the
-//! calls that a person finds in it.
+//! Checks that small files of many formats are recognized by their own reader and give the
+//! expected calls.
 
 use std::fmt::Write;
 use std::path::Path;
 use toolmark_testing::{assert_compared, find_shared};
 use toolmark_trace::{Options, read_path};
 
-/// File, format, and the calls as `tool status`, with the tokens in front where
-/// the file states them.
+/// File, format, and the calls as `tool status`, preceded by the tokens if the file states
+/// them.
 const TABLE: &[(&str, &str, &str)] = &[
     ("min_phoenix.json", "phoenix", "get_weather failed"),
     ("min_phoenix_df.json", "phoenix", "get_weather failed"),

@@ -1,5 +1,5 @@
-//! A small file of every format, in toolmark's own JSON: what a change of a reader
-//! or of the model changes shows in the snapshots.
+//! Snapshots of a small file of every format, in toolmark's own JSON, which show the effects of
+//! changes to a reader or the model.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -15,7 +15,7 @@ fn directory(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
-/// A trajectory with one event, step, call and sub-agent a line.
+/// Writes a trajectory with one event, step, call and sub-agent per line.
 fn write_lines(out: &mut String, indent: &str, run: &Value) {
     for (key, value) in run.as_object().unwrap() {
         match value {
@@ -34,7 +34,7 @@ fn write_lines(out: &mut String, indent: &str, run: &Value) {
     }
 }
 
-/// What reading a file gives.
+/// Returns the snapshot text of a file.
 fn read_to_text(file: &Path, id: &str) -> String {
     let bytes = Cursor::new(std::fs::read(file).unwrap());
     let name = file.file_name().unwrap().to_string_lossy();

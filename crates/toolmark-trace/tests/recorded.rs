@@ -1,4 +1,4 @@
-//! Calls that a reader no longer understands are not calls that were not made.
+//! Checks that calls which a reader no longer understands are not reported as absent.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -7,7 +7,7 @@ use std::io::Cursor;
 use toolmark_testing::{assert_compared, files_below, find_shared};
 use toolmark_trace::{Format, Options, Recorded, read, read_path};
 
-/// The words by which the formats mark calls, or what holds them.
+/// Words with which the formats mark calls, or containers of calls.
 const MARKS: [&str; 31] = [
     "ActionEvent",
     "TOOL",
@@ -42,12 +42,12 @@ const MARKS: [&str; 31] = [
     "traj",
 ];
 
-/// Where another view of the same run still tells of the other calls.
+/// Cases in which another view of the same run still contains the other calls.
 const ARGUED: [(&str, &str); 2] = [("otel-list", "TOOL"), ("otlp-json", "TOOL")];
 
 struct Count {
     calls: usize,
-    /// Are all calls said to be there?
+    /// Whether all calls are claimed to be recorded.
     is_sure: bool,
     skipped: u64,
     runs: usize,

@@ -1,17 +1,17 @@
-//! The small files that show what was once read wrong, and what is right.
+//! Small files that were once read incorrectly, with the expected result.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use toolmark_testing::find_shared;
 use toolmark_trace::{EventKind, Loaded, Options, Recorded, Trajectory, load_path};
 
-/// Reads a file of the readers' part; `None` where the data is not there.
+/// Reads a file of the readers' test data; `None` if the data is not available.
 fn load(name: &str) -> Option<Loaded> {
     let dir = find_shared("repro/readers")?;
     Some(load_path(dir.join(name), &Options::default()).unwrap())
 }
 
-/// The calls of a run and its sub-agents: tool and how it ended.
+/// Returns the calls of a run and its sub-agents, with tool and status.
 fn calls(run: &Trajectory) -> Vec<String> {
     let all = run.flatten();
     let all = all.iter().flat_map(|r| &r.calls);

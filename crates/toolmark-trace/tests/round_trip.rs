@@ -1,5 +1,5 @@
-//! Writing what was read, reading it and writing it again gives the same bytes,
-//! and every target takes every real trajectory.
+//! Checks that writing, reading and writing again gives the same bytes, and that every target
+//! accepts every real trajectory.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use toolmark_testing::{assert_compared, find_traces};
 use toolmark_trace::{EXPORTERS, Options, Summary, Trajectory, exporter_by_id, read, read_path};
 
-/// The runs of a file; none where it is not a trace.
+/// Returns the runs of a file; empty if it is not a trace.
 fn runs(file: &Path) -> Vec<Trajectory> {
     read_path(file, &Options::default()).map(Iterator::collect).unwrap_or_default()
 }

@@ -1,26 +1,26 @@
-//! One record of every kind of every agent: all of them must be known.
+//! Checks that one record of every kind of every agent is known.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_testing::{assert_compared, files_below, find_shared};
 use toolmark_trace::{FORMATS, Options, ReadError, read_path};
 
-/// What must become of a file.
+/// Expected result for a file.
 #[derive(Clone, Copy)]
 enum Expect {
-    /// Read as this format, with so many records of a kind that is new to it
-    /// (some fixtures hold one on purpose).
+    /// Read as this format, with this number of records of an unknown kind (some fixtures contain
+    /// one on purpose).
     Read(&'static str, usize),
-    /// Read by a format of this family, where one is there.
+    /// Read by a format of this family, if there is one.
     Family(&'static str),
-    /// A part of an old layout that the family may or may not know.
+    /// A part of an old layout that the family may or may not support.
     Maybe(&'static str),
-    /// No trace: settings, indexes, notes.
+    /// Not a trace: settings, indexes, notes.
     Refused,
 }
 use Expect::{Family, Maybe, Read, Refused};
 
-/// By path, or by the start of one; the longest that fits counts.
+/// Expectations by path or path prefix; the longest match counts.
 const TABLE: &[(&str, Expect)] = &[
     ("README.txt", Refused),
     ("antigravity/", Read("antigravity", 0)),
@@ -58,7 +58,7 @@ fn expected(path: &str) -> Option<Expect> {
     fits.max_by_key(|(start, _)| start.len()).map(|(_, expect)| *expect)
 }
 
-/// All files below `dir`, by their paths from there.
+/// Returns all files below `dir`, by their relative paths.
 fn files(dir: &Path) -> BTreeMap<String, PathBuf> {
     let named = |path: PathBuf| {
         let name = path.strip_prefix(dir).ok()?.to_string_lossy().replace('\\', "/");
@@ -67,7 +67,7 @@ fn files(dir: &Path) -> BTreeMap<String, PathBuf> {
     files_below(dir).into_iter().filter_map(named).collect()
 }
 
-/// What reading a file gave: format, unknown records, skipped lines.
+/// Result of reading a file: format, unknown records, skipped lines.
 type Outcome = Result<(&'static str, usize, u64), ReadError>;
 
 fn read(path: &Path) -> Outcome {
@@ -79,7 +79,7 @@ fn read(path: &Path) -> Outcome {
     Ok((runs.format().info().id, unknown, runs.skipped()))
 }
 
-/// What is wrong with an outcome, if anything is.
+/// Returns the problem of an outcome, if any.
 fn problem(outcome: &Outcome, expect: Expect) -> Option<String> {
     let there = |family: &str| FORMATS.iter().any(|f| f.info().id.starts_with(family));
     match (expect, outcome) {

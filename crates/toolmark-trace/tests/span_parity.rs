@@ -1,12 +1,12 @@
-//! One run, several encodings: hexadecimal and base64 OTLP, JSON lines,
-//! protobuf and what they were made from must give the same calls.
+//! Checks that several encodings of one run give the same calls: hexadecimal and base64 OTLP,
+//! JSON lines, protobuf and their originals.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_testing::{assert_compared, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
-/// All that must be the same, one line per call and per step.
+/// Describes everything that must be equal, one line per call and per step.
 fn describe(runs: &[Trajectory]) -> Vec<String> {
     let mut lines = Vec::new();
     for run in runs.iter().flat_map(Trajectory::flatten) {

@@ -1,12 +1,12 @@
-//! The counts of every shared trace against independent ones.
+//! Compares the counts of every shared trace with independent ones.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use toolmark_testing::{assert_compared, find_shared};
 use toolmark_trace::{Options, Summary, read_path};
 
-/// Where we differ from the independent counts and believe that we are right:
-/// the start of the file's name, the fields, and why.
+/// Justified differences from the independent counts: the start of the file's name, the
+/// fields, and the reason.
 const ARGUED: &[(&str, &[&str], &str)] = &[
     (
         "agentv/multi-agent.eval.results",

@@ -1,5 +1,5 @@
-//! What a reader does not understand is not taken for nothing: with the kinds of its
-//! records renamed, no reader hands over a run that seems to have made fewer calls.
+//! Checks that unknown records are not ignored: with the kinds of its records renamed, no
+//! reader returns a run that seems to have fewer calls.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
 
@@ -9,13 +9,13 @@ use std::path::Path;
 use toolmark_testing::files_below;
 use toolmark_trace::{Options, Recorded, Trajectory, format_by_id, read};
 
-/// The keys that say what kind of thing an object is.
+/// Keys that hold the kind of an object.
 const KINDS: &[&str] = &["type", "kind", "part_kind", "event", "openinference.span.kind"];
 
-/// Signs that a kind is one of calls.
+/// Words that mark a kind as a call.
 const CALLS: &[&str] = &["tool", "call", "function", "exec", "command"];
 
-/// Renames the kinds of calls; says how many there were.
+/// Renames the kinds of calls; returns their number.
 fn rename(value: &mut Value) -> usize {
     match value {
         Value::Array(items) => items.iter_mut().map(rename).sum(),

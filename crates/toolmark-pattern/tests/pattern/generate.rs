@@ -1,8 +1,8 @@
-//! Makes up patterns and texts, always the same ones.
+//! Generates patterns and texts deterministically.
 
 use super::node::Case;
 
-/// A small generator of numbers (xorshift).
+/// A small random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -18,11 +18,11 @@ impl Random {
     }
 }
 
-/// What patterns and texts are made of.
+/// Building blocks of patterns and texts.
 struct Alphabet {
     atoms: &'static [&'static str],
     letters: &'static [char],
-    /// What only a pattern without the `u` flag may hold: there Node sees half
+    /// Whether to include syntax that is only valid without the `u` flag. Node then sees half
     /// characters and folds case differently, so these texts are ASCII.
     web: bool,
 }
@@ -82,7 +82,7 @@ const CONDITIONS: &[&str] = &["^", "$", r"\b", r"\B"];
 const QUANTIFIERS: &[&str] = &["*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}", "{0,2}?", "{2,}"];
 const FLAGS: &[&str] = &["", "", "", "i", "m", "s", "im", "is", "y"];
 
-/// Pairs of patterns and texts.
+/// Generates pairs of patterns and texts.
 pub(crate) fn cases(count: usize) -> Vec<Case> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut cases = Vec::with_capacity(count);

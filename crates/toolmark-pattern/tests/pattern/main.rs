@@ -1,5 +1,5 @@
-//! Patterns against JavaScript itself: a table of facts, and where `node` is
-//! installed, the same table and thousands of made-up patterns asked again.
+//! Compares patterns with JavaScript: a table of facts and, where `node` is installed, the
+//! same table and thousands of generated patterns.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,7 @@ mod table;
 
 use toolmark_pattern::Pattern;
 
-/// The spans of a match and its groups, as the table writes them.
+/// Formats the spans of a match and its groups as in the table.
 fn spans(pattern: &Pattern, text: &str) -> String {
     let Ok(groups) = pattern.captures(text) else { return "limit".to_owned() };
     let found = pattern.find(text).unwrap();

@@ -1,4 +1,4 @@
-//! Asks Node what a pattern finds.
+//! Runs patterns in Node.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -20,8 +20,8 @@ impl Case {
     }
 }
 
-/// Reads a pattern with the `u` flag, and without it when that is refused;
-/// positions are turned into bytes.
+/// Parses a pattern with the `u` flag, or without it if that is rejected, and converts
+/// positions to bytes.
 const SCRIPT: &str = r"
 const read = (source, flags) => {
     for (const unicode of ['u', '']) {
@@ -43,7 +43,7 @@ const cases = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 process.stdout.write(JSON.stringify(cases.map(answer)));
 ";
 
-/// What Node answers, or nothing when there is no Node.
+/// Returns the results of Node, or `None` if Node is not installed.
 pub(crate) fn ask(cases: &[Case]) -> Option<Vec<String>> {
     let rows: Vec<_> = cases.iter().map(|case| [&case.source, &case.flags, &case.text]).collect();
     let input = serde_json::to_vec(&rows).unwrap();

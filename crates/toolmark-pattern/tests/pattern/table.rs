@@ -1,5 +1,5 @@
-//! What JavaScript says: pattern, flags, text, and the spans of the match and
-//! its groups in bytes (`-` for a group that took no part).
+//! Expected results of JavaScript: pattern, flags, text, and the spans of the match and its
+//! groups in bytes (`-` for a group that did not participate).
 
 pub(crate) const TABLE: &[(&str, &str, &str, &str)] = &[
     ("bash", "", "run bash now", "4..8"),

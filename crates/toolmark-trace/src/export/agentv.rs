@@ -1,8 +1,8 @@
 //! AgentV transcripts: `agentv.transcript.v1`, one line per message.
 //!
-//! A model response is one assistant message; each of its calls carries its
-//! own output, status and times. What concerns the whole transcript is repeated
-//! on every line, as AgentV's importers do.
+//! A model response is one assistant message; each of its calls has its own output, status
+//! and times. Data about the whole transcript is repeated on every line, as AgentV's
+//! importers do.
 
 use super::json::Json;
 use super::rows::{Response, Row, Rows};
@@ -105,7 +105,7 @@ fn head(w: &mut Json<'_>, run: &Trajectory, index: usize) -> io::Result<()> {
     w.put("message_index", &index)
 }
 
-/// What every line says of the whole transcript.
+/// Writes the data about the whole transcript that every line repeats.
 fn whole(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
     tokens(w, "transcript_token_usage", run.usage.as_ref())?;
     let span = run.started.zip(run.ended).map(|(from, to)| to.duration_since(from));
@@ -128,7 +128,7 @@ fn whole(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
     })
 }
 
-/// AgentV's input includes the cache.
+/// Writes token counts. AgentV's input includes the cache.
 fn tokens(w: &mut Json<'_>, key: &str, usage: Option<&Usage>) -> io::Result<()> {
     let Some(n) = usage.map(Usage::normalised) else { return Ok(()) };
     w.object(key, |w| {
@@ -184,7 +184,7 @@ fn tool_call(w: &mut Json<'_>, index: usize, call: &Call, losses: &mut Losses) -
     w.opt("duration_ms", call.duration.map(|d| d.as_secs_f64() * 1e3))
 }
 
-/// AgentV's word for a status; none for a call without a result.
+/// Returns AgentV's word for a status; `None` for a call without a result.
 fn status(status: Status) -> Option<&'static str> {
     match status {
         Status::Succeeded => Some("ok"),

@@ -1,11 +1,11 @@
-//! ATIF 1.7, the trajectory interchange format of Harbor: one document per
-//! trajectory, each on its own line.
+//! ATIF 1.7, the trajectory interchange format of Harbor: one document per trajectory,
+//! each on its own line.
 //!
-//! A model response is an `agent` step that carries its calls, and, in its
-//! observation, their results. ATIF has no mark for failed calls; as Harbor's
-//! own converters do, it goes into `extra.tool_result_is_error`, and `extra`
-//! holds what else ATIF has no field for. Sub-agents are embedded and referred
-//! to from the result of the call that started them.
+//! A model response is an `agent` step that contains its calls, and their results in its
+//! observation. ATIF has no field for failed calls; as in Harbor's own converters, the
+//! failure is stored in `extra.tool_result_is_error`, and `extra` holds everything else
+//! without an ATIF field. Sub-agents are embedded, and referenced from the result of the
+//! call that started them.
 
 use super::json::Json;
 use super::rows::{Response, Row, Rows};
@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-/// ATIF.
+/// The ATIF exporter.
 pub(super) struct Atif;
 
 static INFO: ExportInfo = ExportInfo {
@@ -56,12 +56,12 @@ impl Exporter for Atif {
 }
 
 struct Writer<'a> {
-    /// The id of the whole run, which sub-agents share.
+    /// ID of the whole run, shared by its sub-agents.
     session: Option<&'a Text>,
     losses: Losses,
 }
 
-/// A sub-agent and the id it goes by in the document.
+/// A sub-agent and its ID in the document.
 struct Child<'a> {
     id: Cow<'a, str>,
     run: &'a Trajectory,
@@ -71,7 +71,7 @@ struct Child<'a> {
 #[derive(Default)]
 struct Children<'a> {
     all: Vec<Child<'a>>,
-    /// Those a call started, by the call's index.
+    /// Sub-agents started by a call, by the call's index.
     started: HashMap<usize, Vec<usize>>,
 }
 
@@ -133,7 +133,7 @@ impl Writer<'_> {
         w.put("message", &message.unwrap_or_default())
     }
 
-    /// A result of no call: an observation that names none.
+    /// Writes a result without a call, as an observation without a call ID.
     fn orphan(&mut self, w: &mut Json<'_>, event: &Event) -> io::Result<()> {
         w.time("timestamp", event.time)?;
         w.put("source", "system")?;
@@ -245,7 +245,8 @@ impl Writer<'_> {
     }
 }
 
-/// Notes, unknown records and skills (whose calls are there) have no step.
+/// Returns whether the row becomes a step. Notes, unknown records and skills (whose calls
+/// are present) do not.
 fn is_step(row: &Row<'_>) -> bool {
     match row {
         Row::Other(event) => matches!(event.kind, EventKind::Compaction | EventKind::Error),
@@ -253,7 +254,7 @@ fn is_step(row: &Row<'_>) -> bool {
     }
 }
 
-/// The sub-agents with ids that are there and differ.
+/// Returns the sub-agents, each with a unique ID, generated if necessary.
 fn children(run: &Trajectory, depth: usize) -> Children<'_> {
     let mut children = Children::default();
     if depth >= MAX_DEPTH {
@@ -286,7 +287,7 @@ fn agent(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
     }
 }
 
-/// Prompt tokens include what was read from and written to a cache.
+/// Returns the prompt tokens, including tokens read from and written to a cache.
 fn prompt_tokens(usage: &Usage) -> u64 {
     let n = usage.normalised();
     n.uncached_input.saturating_add(n.cache_read).saturating_add(n.cache_write)
@@ -347,7 +348,7 @@ mod tests {
         (documents.remove(0), losses)
     }
 
-    /// What Harbor's models insist on.
+    /// Checks the requirements of Harbor's models.
     fn check(document: &Value) {
         assert_eq!(document["schema_version"], "ATIF-v1.7");
         assert!(document["agent"]["name"].is_string() && document["agent"]["version"].is_string());

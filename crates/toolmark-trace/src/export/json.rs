@@ -1,4 +1,4 @@
-//! Writes JSON to a stream as it comes, without a tree in between.
+//! Writes JSON to a stream directly, without building a tree.
 
 use crate::model::{Form, Payload};
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ pub(super) struct Json<'w> {
 }
 
 impl<'w> Json<'w> {
-    /// Writes one object and the line feed behind it.
+    /// Writes one object and a line feed.
     pub(super) fn line(
         out: &'w mut dyn Write,
         members: impl FnOnce(&mut Json<'_>) -> io::Result<()>,
@@ -22,7 +22,7 @@ impl<'w> Json<'w> {
         out.write_all(b"\n")
     }
 
-    /// An array of objects as text, for targets that keep JSON in strings.
+    /// Returns an array of objects as text, for targets that store JSON in strings.
     pub(super) fn text_of_array<T>(
         items: impl IntoIterator<Item = T>,
         mut each: impl FnMut(&mut Json<'_>, T) -> io::Result<()>,
@@ -64,29 +64,29 @@ impl<'w> Json<'w> {
         self.out.write_all(b":")
     }
 
-    /// A member.
+    /// Writes a member.
     pub(super) fn put<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> io::Result<()> {
         self.key(key)?;
         Ok(serde_json::to_writer(&mut *self.out, value)?)
     }
 
-    /// A member, where there is a value.
+    /// Writes a member if it has a value.
     pub(super) fn opt<T: Serialize>(&mut self, key: &str, value: Option<T>) -> io::Result<()> {
         value.map_or(Ok(()), |value| self.put(key, &value))
     }
 
-    /// A time, in the form of [`iso`].
+    /// Writes a time in the format of [`iso`].
     pub(super) fn time(&mut self, key: &str, time: Option<Timestamp>) -> io::Result<()> {
         self.opt(key, time.map(iso))
     }
 
-    /// A member whose value is JSON text already.
+    /// Writes a member whose value is already JSON text.
     pub(super) fn raw(&mut self, key: &str, json: &str) -> io::Result<()> {
         self.key(key)?;
         self.out.write_all(json.as_bytes())
     }
 
-    /// A member that is a payload as it is: JSON as a value, text as a string.
+    /// Writes a payload unchanged: JSON as a value, text as a string.
     pub(super) fn payload(&mut self, key: &str, payload: &Payload) -> io::Result<()> {
         let raw = payload.raw();
         match (payload.form(), portable(&raw)) {
@@ -95,7 +95,7 @@ impl<'w> Json<'w> {
         }
     }
 
-    /// A member that is an object.
+    /// Writes a member that is an object.
     pub(super) fn object(
         &mut self,
         key: &str,
@@ -105,7 +105,7 @@ impl<'w> Json<'w> {
         Self::braces(self.out, members)
     }
 
-    /// A member that is an array of objects.
+    /// Writes a member that is an array of objects.
     pub(super) fn array<T>(
         &mut self,
         key: &str,
@@ -117,8 +117,8 @@ impl<'w> Json<'w> {
     }
 }
 
-/// A time in UTC with three, six or nine digits behind the second: what
-/// JavaScript writes, and what older Python reads.
+/// Formats a time in UTC with three, six or nine fractional digits: the format that
+/// JavaScript writes and older Python reads.
 pub(super) fn iso(time: Timestamp) -> String {
     match time.subsec_nanosecond() {
         n if n % 1_000_000 == 0 => format!("{time:.3}"),
@@ -127,9 +127,9 @@ pub(super) fn iso(time: Timestamp) -> String {
     }
 }
 
-/// JSON that common parsers take and that stands on one line; `None` for what
-/// only lenient ones read (`NaN`, half a surrogate pair, very deep nesting).
-/// White space between tokens goes where it holds a line break.
+/// Returns JSON on one line that common parsers accept; `None` for JSON that only lenient
+/// parsers accept (`NaN`, half a surrogate pair, very deep nesting). White space between
+/// tokens is removed if it contains a line break.
 pub(super) fn portable(json: &str) -> Option<Cow<'_, str>> {
     strict::check(json).ok()?;
     Some(if json.contains(['\n', '\r']) {
@@ -154,13 +154,13 @@ fn without_space(json: &str) -> String {
     json.chars().filter(keep).collect()
 }
 
-/// Reads JSON for its correctness only.
+/// Validates JSON without building values.
 mod strict {
     use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
     use std::fmt;
 
-    /// Deeper values are left to lenient parsers: a payload stands some levels
-    /// deep in its line already, and many parsers stop at 128.
+    /// Maximum depth of portable values. Deeper values are left to lenient parsers: a payload
+    /// is already nested some levels deep in its line, and many parsers stop at 128.
     const MAX_DEPTH: u8 = 64;
 
     pub(super) fn check(json: &str) -> serde_json::Result<()> {

@@ -1,4 +1,4 @@
-//! What of a trajectory a target could not hold.
+//! Parts of a trajectory that a target cannot represent.
 
 use crate::model::{Actor, Convention, EventKind, Status, Trajectory, Usage};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -10,12 +10,12 @@ macro_rules! parts {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Part {
             $($(#[$doc])* $name,)*
-            /// Calls that ended so: the target has no word for it.
+            /// Calls with this status, which the target cannot represent.
             Status(Status),
         }
 
         impl Part {
-            /// The words used in every output.
+            /// Returns the words used in every output.
             #[must_use]
             pub fn words(self) -> &'static str {
                 match self {
@@ -28,47 +28,47 @@ macro_rules! parts {
 }
 
 parts! {
-    /// The run's name.
+    /// Name of the run.
     Name, "run name";
-    /// The run's own id.
+    /// ID of the run.
     RunId, "run id";
-    /// The agent's name.
+    /// Name of the agent.
     AgentName, "agent name";
-    /// The agent's version.
+    /// Version of the agent.
     AgentVersion, "agent version";
-    /// The working directory.
+    /// Working directory.
     WorkingDirectory, "working directory";
     /// First and last time of the run.
     RunTimes, "start and end of the run";
-    /// How the source says the run ended.
+    /// Outcome of the run according to the source.
     Outcome, "outcome";
-    /// The link to the call that started the run.
+    /// Link to the call that started the run.
     Parent, "parent link";
     /// Token usage of the run.
     Usage, "token usage of the run";
-    /// The total the source states.
+    /// Total stated by the source.
     StatedTotal, "stated token totals";
-    /// Counts rewritten because the target means something else by its words.
+    /// Counts converted because the target defines them differently.
     Convention, "token counts by the source's convention";
     /// Tokens written to a cache.
     CacheWrites, "cache-write counts";
     /// Tokens spent on reasoning.
     ReasoningTokens, "reasoning-token counts";
-    /// Money.
+    /// Costs.
     Cost, "cost";
-    /// The tools that were offered.
+    /// Tools offered to the model.
     ToolDefinitions, "tool definitions";
     /// Trajectories of sub-agents.
     SubAgents, "sub-agents";
-    /// What the source did not record.
+    /// Facts that the source did not record.
     FidelityGaps, "fidelity gaps";
-    /// Which format and file the trajectory was read from.
+    /// Format and file from which the trajectory was read.
     Source, "source format and file";
-    /// File, line, column and byte of everything.
+    /// File, line, column and byte of all items.
     Positions, "source positions";
-    /// The count of results that repeat one already seen.
+    /// Number of results that repeat an earlier one.
     RepeatedResults, "repeated results";
-    /// Ids of model responses.
+    /// IDs of model responses.
     StepIds, "step ids";
     /// Models of single responses.
     StepModels, "step models";
@@ -86,21 +86,21 @@ parts! {
     Compactions, "compactions";
     /// Errors that are not the result of a call.
     Errors, "errors";
-    /// Results that answer no call.
+    /// Results without a call.
     OrphanResults, "orphan results";
     /// Records of an unknown kind.
     UnknownRecords, "unknown records";
-    /// Records that say nothing about the run.
+    /// Records that contain nothing about the run.
     Notes, "notes";
     /// Times of events other than calls and results.
     EventTimes, "event times";
     /// Times of messages and reasoning inside a step.
     WordTimes, "times of messages and reasoning";
-    /// Times of what was put before the model.
+    /// Times of messages given to the model.
     InputTimes, "times of user and context messages";
-    /// Namespaces kept apart from tool names.
+    /// Namespaces stored separately from tool names.
     Namespaces, "separate tool namespaces";
-    /// What the status was read from.
+    /// Evidence for the status.
     Levels, "status levels";
     /// Exit codes.
     ExitCodes, "exit codes";
@@ -112,35 +112,35 @@ parts! {
     Durations, "call durations";
     /// Durations that are not the time from call to result.
     StatedDurations, "stated call durations";
-    /// Calls that the agent's own model did not make.
+    /// Calls that were not made by the agent's own model.
     Actors, "actor of the call";
     /// Names of sub-agents that made calls in the same stream.
     CallAgents, "agent of each call";
     /// Links from calls to the runs they started.
     Spawned, "links to spawned runs";
-    /// Call ids that had to be made up.
+    /// Generated call IDs.
     AbsentCallIds, "missing call ids (generated)";
-    /// Calls whose arguments the source does not have, written as none.
+    /// Calls without arguments in the source, written with empty arguments.
     AbsentArguments, "missing arguments (written as empty)";
     /// Results without content, written as empty text.
     AbsentContent, "missing results (written as empty)";
-    /// Token usage the source does not have, written as zero.
+    /// Token usage missing in the source, written as zero.
     AbsentUsage, "missing token usage (written as zero)";
-    /// How calls ended that have no result to say so.
+    /// Status of calls without a result.
     UnansweredStatus, "status of calls without a result";
-    /// Arguments written as JSON instead of text or the other way round.
+    /// Arguments written as JSON instead of text, or vice versa.
     ArgumentForms, "argument forms";
     /// JSON written as text.
     JsonAsText, "JSON written as text";
     /// Typed content blocks written as one text.
     Blocks, "content blocks written as one text";
-    /// Images and other content without words.
+    /// Images and other content without text.
     Wordless, "content without text";
     /// Several messages of one step joined.
     Boundaries, "boundaries between messages of a step";
-    /// Events that had to move to the step they belong to.
+    /// Events that were moved to the step they belong to.
     Order, "events moved to their step";
-    /// Times the target needs and the source lacks.
+    /// Times that the target requires and the source does not have.
     AbsentTimes, "missing times (copied from the previous event)";
 }
 
@@ -154,8 +154,8 @@ impl fmt::Display for Part {
 }
 
 impl Part {
-    /// How often a trajectory has it, its sub-agents left out. Zero for what
-    /// shows only while writing.
+    /// Counts the occurrences in a trajectory, without sub-agents. Zero for parts that are
+    /// found only while writing.
     fn count_in(self, run: &Trajectory) -> usize {
         let events = |test: fn(&EventKind) -> bool| {
             run.events.iter().filter(|event| test(&event.kind)).count()
@@ -267,13 +267,13 @@ fn usages(run: &Trajectory) -> impl Iterator<Item = &Usage> {
     run.usage.iter().chain(run.steps.iter().filter_map(|s| s.usage.as_ref()))
 }
 
-/// The time from call to result.
+/// Returns the time from call to result.
 fn measured(call: &crate::Call) -> Option<jiff::SignedDuration> {
     let end = call.result.as_ref()?.time?;
     Some(end.duration_since(call.started?))
 }
 
-/// What of one trajectory a target could not hold, counted from the data.
+/// Parts of one trajectory that a target could not represent, counted from the data.
 ///
 /// Printed as `reasoning: 3, call status: 2 unknown`.
 #[derive(Debug, Clone, Default)]
@@ -282,14 +282,14 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Counts what `run` has of the parts that a target lacks.
+    /// Counts the parts of `run` that a target lacks.
     pub(super) fn of(run: &Trajectory, lacks: &[Part]) -> Self {
         let mut losses = Self::default();
         losses.count_run(run, lacks);
         losses
     }
 
-    /// Counts as [`Losses::of`] and goes on counting.
+    /// Adds the counts of [`Losses::of`] to this one.
     pub(super) fn count_run(&mut self, run: &Trajectory, lacks: &[Part]) {
         for part in lacks {
             self.add(*part, part.count_in(run));
@@ -314,19 +314,19 @@ impl Losses {
         }
     }
 
-    /// Was everything held?
+    /// Returns whether nothing was lost.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// How much of a part was lost.
+    /// Returns how often a part was lost.
     #[must_use]
     pub fn count(&self, part: Part) -> u64 {
         self.counts.iter().find(|(known, _)| *known == part).map_or(0, |(_, count)| *count)
     }
 
-    /// What was lost and how much of it.
+    /// Iterates over the lost parts and their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Part, u64)> {
         self.counts.iter().copied()
     }

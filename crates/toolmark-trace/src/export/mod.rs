@@ -25,36 +25,35 @@ use std::io;
 
 pub use losses::{Losses, Part};
 
-/// The facts about a target that `toolmark convert` and the docs print.
+/// Description of a target, as printed by `toolmark convert` and the docs.
 #[derive(Debug)]
 pub struct ExportInfo {
     /// Short name for `--to`, in kebab case.
     pub id: &'static str,
-    /// Name for people.
+    /// Display name.
     pub title: &'static str,
-    /// What file names end in, without the dot.
+    /// File name extension, without the dot.
     pub extension: &'static str,
-    /// What the target cannot represent. Some of it is lost only where a
-    /// trajectory has it, some only in certain cases: [`Losses`] counts.
+    /// Parts that the target cannot represent. Some are lost only if a trajectory has them, some
+    /// only in certain cases: [`Losses`] holds the counts.
     pub lacks: &'static [Part],
 }
 
 /// A target of `toolmark convert`.
 pub trait Exporter: Sync {
-    /// The facts about it.
+    /// Returns the description of the target.
     fn info(&self) -> &'static ExportInfo;
 
-    /// Writes one trajectory, its sub-agents included where the target
-    /// supports them, as whole lines. The same trajectory gives the same bytes.
-    /// Writes are small: hand in a buffered writer.
+    /// Writes one trajectory as whole lines, including its sub-agents if the target supports
+    /// them. The same trajectory gives the same bytes. Writes are small: pass a buffered writer.
     ///
     /// # Errors
     ///
-    /// Whatever `out` returns.
+    /// Returns the error of `out`.
     fn export(&self, run: &Trajectory, out: &mut dyn io::Write) -> io::Result<Losses>;
 }
 
-/// Every target, in the order help lists them.
+/// All targets, in the order of the help text.
 #[rustfmt::skip]
 pub const EXPORTERS: &[&dyn Exporter] = &[
     &toolmark::Toolmark,
@@ -65,14 +64,14 @@ pub const EXPORTERS: &[&dyn Exporter] = &[
     &otlp::Otlp,
 ];
 
-/// The target with this id.
+/// Returns the target with this ID.
 #[must_use]
 pub fn exporter_by_id(id: &str) -> Option<&'static dyn Exporter> {
     EXPORTERS.iter().copied().find(|e| e.info().id == id)
 }
 
-/// A trajectory in toolmark's own JSON, rewritten for another target: the values
-/// of its lines, nothing if it cannot be read back.
+/// Converts a trajectory in toolmark's own JSON to another target: returns the values of its
+/// lines, or an empty list if it cannot be read back.
 #[must_use]
 pub fn rewrite(trajectory: &Value, target: &dyn Exporter) -> Vec<Value> {
     let text = io::Cursor::new(trajectory.to_string());
@@ -101,7 +100,7 @@ mod tests {
         }
     }
 
-    /// The tests of conversions read it from there.
+    /// Checks the fixture that the conversion tests read.
     #[test]
     fn the_fixture_holds_everything() {
         let (text, _) = export(&toolmark::Toolmark, &everything());

@@ -1,8 +1,7 @@
 //! OpenAI chat messages: one object `{model, messages, tools}` per trajectory.
 //!
-//! Results follow the response whose calls they answer, as the API demands.
-//! Chat messages cannot represent reasoning, times, tokens or the status of a
-//! call.
+//! Results follow the response whose calls they answer, as the API requires. Chat messages
+//! cannot represent reasoning, times, tokens or the status of a call.
 
 use super::json::Json;
 use super::rows::{Response, Row, Rows};
@@ -88,14 +87,14 @@ impl Exporter for OpenAi {
     }
 }
 
-/// One chat message.
+/// A chat message.
 enum Message<'a> {
     Said(&'static str, &'a Event),
     Assistant(&'a Response<'a>),
     Tool(usize, &'a Call, Option<&'a Payload>),
 }
 
-/// The messages a row becomes: a response brings the results of its calls.
+/// Returns the messages of a row: a response includes the results of its calls.
 fn messages<'a>(row: &'a Row<'a>, rows: &'a Rows<'a>) -> Vec<Message<'a>> {
     match row {
         Row::User(event) => vec![Message::Said("user", event)],
@@ -145,7 +144,7 @@ impl Message<'_> {
     }
 }
 
-/// A function's arguments are text that holds JSON.
+/// Writes a function call; its arguments are JSON in text.
 fn function(w: &mut Json<'_>, call: &Call, losses: &mut Losses) -> io::Result<()> {
     w.put("name", &call.name.full())?;
     let form = call.args.as_ref().map(Payload::form);
@@ -153,7 +152,7 @@ fn function(w: &mut Json<'_>, call: &Call, losses: &mut Losses) -> io::Result<()
     w.put("arguments", &call.args.as_ref().map_or(Cow::Borrowed("{}"), Payload::raw))
 }
 
-/// A tool that was offered, in the form ATIF and OpenTelemetry share.
+/// Writes the definition of an offered tool, in the form that ATIF and OpenTelemetry share.
 pub(super) fn tool_definition(w: &mut Json<'_>, tool: &ToolDefinition) -> io::Result<()> {
     w.put("type", "function")?;
     w.object("function", |w| {

@@ -1,12 +1,12 @@
-//! OTLP JSON with the GenAI conventions of OpenTelemetry: one export request
-//! per trajectory, each on its own line.
+//! OTLP JSON with the GenAI conventions of OpenTelemetry: one export request per
+//! trajectory, each on its own line.
 //!
-//! A run is an `invoke_agent` span; below it are a `chat` span per step and
-//! an `execute_tool` span per call, and below the call that started it, the
-//! `invoke_agent` span of a sub-agent. A `chat` span carries what is new since
-//! the one before, not the whole conversation again. What the conventions have
-//! no attribute for is under `toolmark.`; what is not a span is an event of the
-//! run's span. Ids are hashes, so the same trajectory gives the same spans.
+//! A run is an `invoke_agent` span with a `chat` span per step and an `execute_tool` span per
+//! call; the `invoke_agent` span of a sub-agent is below the call that started it. A `chat`
+//! span contains only what is new since the previous one, not the whole conversation. Data
+//! without an attribute in the conventions is under `toolmark.`; everything that is not a
+//! span is an event of the run's span. IDs are hashes, so the same trajectory gives the same
+//! spans.
 
 use super::json::Json;
 use super::rows::{Response, Row, Rows};
@@ -65,7 +65,7 @@ impl Exporter for Otlp {
     }
 }
 
-/// A run of the tree of sub-agents.
+/// A run in the tree of sub-agents.
 struct Agent<'a> {
     run: &'a Trajectory,
     rows: Rows<'a>,
@@ -73,7 +73,7 @@ struct Agent<'a> {
     parent: Option<u64>,
 }
 
-/// The ids of the spans of one run.
+/// Span IDs of one run.
 struct Ids {
     trace: u128,
     run: usize,
@@ -99,7 +99,7 @@ impl Ids {
     }
 }
 
-/// FNV-1a, 128 bits: known, short, and the same in every release.
+/// FNV-1a with 128 bits: well known, short, and stable across releases.
 struct Hash(u128);
 
 impl Hash {
@@ -116,13 +116,13 @@ impl Hash {
         self.bytes(&number.to_le_bytes())
     }
 
-    /// The length keeps apart what would otherwise run together.
+    /// Hashes the length as well, so that adjacent texts cannot be confused.
     fn text(self, text: &str) -> Self {
         self.number(text.len() as u128).bytes(text.as_bytes())
     }
 }
 
-/// The same run read from the same place has the same id.
+/// Returns the trace ID. The same run read from the same place has the same ID.
 fn trace_id(run: &Trajectory) -> u128 {
     let text = |text: &Option<Text>| text.as_ref().map(ToString::to_string).unwrap_or_default();
     let byte = run.events.first().map_or(0, |e| e.at.location().byte);
@@ -130,7 +130,7 @@ fn trace_id(run: &Trajectory) -> u128 {
     hash.text(&text(&run.id)).text(&text(&run.name)).number(u128::from(byte)).0.max(1)
 }
 
-/// The run and all its sub-agents, parents first.
+/// Returns the run and all its sub-agents, parents first.
 fn agents<'a>(run: &'a Trajectory, trace: u128, losses: &mut Losses) -> Vec<Agent<'a>> {
     let mut agents: Vec<Agent<'a>> = Vec::new();
     let mut waiting = std::collections::VecDeque::from([(run, None)]);
@@ -145,11 +145,11 @@ fn agents<'a>(run: &'a Trajectory, trace: u128, losses: &mut Losses) -> Vec<Agen
     agents
 }
 
-/// One span of a run.
+/// A span of a run.
 enum Span<'s> {
-    /// The run; with what was said after the last response.
+    /// The run, with the messages after the last response.
     Agent(&'s Agent<'s>, Vec<Input<'s>>),
-    /// A response; with what was said since the one before.
+    /// A response, with the messages since the previous one.
     Chat {
         agent: &'s Agent<'s>,
         index: usize,
@@ -164,11 +164,11 @@ enum Span<'s> {
     },
 }
 
-/// A message put before the model: its role and its words.
+/// A message given to the model: its role and its event.
 type Input<'s> = (&'static str, &'s Event);
 
 impl Agent<'_> {
-    /// The spans of the run, its own first. The clock is the last time seen.
+    /// Returns the spans of the run, its own first. `clock` is the last time before each span.
     fn spans(&self) -> Vec<Span<'_>> {
         let mut spans = Vec::new();
         let mut inputs = Vec::new();
@@ -225,7 +225,7 @@ impl Span<'_> {
     }
 }
 
-/// The part of a span that all have.
+/// Writes the members that all spans have.
 fn frame(
     w: &mut Json<'_>,
     name: &str,
@@ -296,7 +296,7 @@ fn agent_span(
     w.object("status", |_| Ok(()))
 }
 
-/// What happened in a run and is not a span.
+/// Writes an event of a run that is not a span.
 fn span_event(w: &mut Json<'_>, event: &Event, losses: &mut Losses) -> io::Result<()> {
     w.put("timeUnixNano", &nanos(event.time))?;
     let text = event.text.as_ref().map(|text| words(text, losses));
@@ -430,7 +430,7 @@ fn tool_span(
     })
 }
 
-/// Whose model it is, by the names the conventions give providers.
+/// Returns the model's provider, with the name that the conventions define.
 fn provider(model: Option<&str>) -> Option<Cow<'static, str>> {
     const MODELS: [(&str, &str); 9] = [
         ("claude", "anthropic"),
@@ -454,7 +454,7 @@ struct Attributes<'a>(Vec<(&'static str, Attribute<'a>)>);
 
 enum Attribute<'a> {
     Text(Cow<'a, str>),
-    /// Numbers of 64 bits are written as text.
+    /// A number. Numbers of 64 bits are written as text.
     Number(i128),
 }
 
@@ -468,7 +468,7 @@ impl<'a> Attributes<'a> {
         self.0.extend(value.map(|value| (key, Attribute::Number(fits(value)))));
     }
 
-    /// Input includes what was read from and written to a cache.
+    /// Adds usage. Input includes tokens read from and written to a cache.
     fn usage(&mut self, usage: Option<&Usage>) {
         let Some(n) = usage.map(Usage::normalised) else { return };
         let input = n.uncached_input.saturating_add(n.cache_read).saturating_add(n.cache_write);

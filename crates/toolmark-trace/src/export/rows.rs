@@ -1,53 +1,53 @@
-//! A trajectory as the rows of a conversation.
+//! Groups a trajectory into the rows of a conversation.
 //!
-//! A trajectory lists single events; chat-like targets want one row per model
-//! response, with all its words and calls, and the results beside their calls.
+//! A trajectory lists single events; chat-like targets need one row per model response, with
+//! all its text and calls, and the results next to their calls.
 
 use super::losses::{Losses, Part};
 use crate::model::{Call, Event, EventKind, Payload, Step, Trajectory};
 use jiff::Timestamp;
 
-/// One row of a conversation.
+/// A row of a conversation.
 pub(super) enum Row<'a> {
-    /// What the user said.
+    /// A user message.
     User(&'a Event),
-    /// Text given to the model that nobody typed.
+    /// Text given to the model that was not typed by a user.
     Context(&'a Event),
-    /// What the model answered, by its index in [`Rows::responses`].
+    /// A model response, by its index in [`Rows::responses`].
     Response(usize),
-    /// A result that answers no call.
+    /// A result without a call.
     Orphan(&'a Event),
-    /// Anything else.
+    /// Any other event.
     Other(&'a Event),
 }
 
-/// What the model answered.
+/// A model response.
 #[derive(Default)]
 pub(super) struct Response<'a> {
-    /// The step, where the source has steps.
+    /// Step, if the source has steps.
     pub(super) step: Option<&'a Step>,
-    /// When its first event was.
+    /// Time of its first event.
     first: Option<Timestamp>,
     pub(super) messages: Vec<&'a Payload>,
     pub(super) reasoning: Vec<&'a Payload>,
-    /// The calls with their index in the trajectory.
+    /// Calls with their index in the trajectory.
     pub(super) calls: Vec<(usize, &'a Call)>,
 }
 
 impl Response<'_> {
-    /// When the response began.
+    /// Returns the start time of the response.
     pub(super) fn time(&self) -> Option<Timestamp> {
         self.step.and_then(|s| s.time).or(self.first)
     }
 }
 
-/// The rows of a conversation and the responses among them, both in order.
+/// The rows of a conversation and their responses, both in order.
 pub(super) struct Rows<'a> {
     pub(super) rows: Vec<Row<'a>>,
     pub(super) responses: Vec<Response<'a>>,
 }
 
-/// Where the response of a step or call is.
+/// Position of the response of a step or call.
 #[derive(Clone, Copy)]
 struct Seat {
     row: usize,
@@ -60,18 +60,18 @@ struct Table<'a> {
     responses: Vec<Response<'a>>,
     seat_of_step: Vec<Option<Seat>>,
     seat_of_call: Vec<Option<Seat>>,
-    /// Steps that said or did something.
+    /// Whether each step has text or calls.
     spoken: Vec<bool>,
-    /// The steps before this one have their rows.
+    /// Number of leading steps that have their rows.
     seated: usize,
-    /// The last row that is part of the conversation.
+    /// Last row that is part of the conversation.
     last: usize,
     moved: usize,
 }
 
 impl<'a> Rows<'a> {
-    /// Puts the events of a trajectory into rows. Words and calls of a step
-    /// join its first row; what thereby moves past another row is counted.
+    /// Groups the events of a trajectory into rows. Text and calls of a step join its first row;
+    /// events that thereby move past another row are counted.
     pub(super) fn of(run: &'a Trajectory, losses: &mut Losses) -> Self {
         let mut table = Table {
             run,
@@ -135,8 +135,7 @@ impl<'a> Table<'a> {
         self.rows.push(row);
     }
 
-    /// Where the response that an event belongs to is; a new one where there
-    /// is none yet.
+    /// Returns the position of the response that an event belongs to, creating one if necessary.
     fn seat(&mut self, event: &Event) -> Seat {
         let step = event.step.map(|s| s as usize).filter(|s| *s < self.run.steps.len());
         if let Some(seat) = step.and_then(|s| self.seat_of_step[s]) {
@@ -158,7 +157,7 @@ impl<'a> Table<'a> {
         seat
     }
 
-    /// Gives the steps before `end` that said and did nothing their rows.
+    /// Adds rows for the steps before `end` that have neither text nor calls.
     fn seat_silent_steps(&mut self, end: usize) {
         for step in self.seated..end {
             if !self.spoken[step] {

@@ -1,5 +1,5 @@
-//! What several targets share: payloads as plain text or as a JSON value, ids
-//! for calls that have none, the link from a call to the run it started.
+//! Helpers shared by several targets: payloads as plain text or as a JSON value, IDs for
+//! calls without one, and the link from a call to the run it started.
 
 use super::json::portable;
 use super::losses::{Losses, Part};
@@ -17,8 +17,8 @@ pub(super) enum Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
-    /// Arguments as a value: text that holds a JSON object is that object, as
-    /// some sources write it so and some not.
+    /// Returns arguments as a value: text that holds a JSON object becomes that object, because
+    /// some sources write arguments as text.
     pub(super) fn of(args: &'a Payload, losses: &mut Losses) -> Self {
         let json = match args.form() {
             Form::Json => portable_of(args),
@@ -30,7 +30,7 @@ impl<'a> Argument<'a> {
         json.map_or_else(|| Self::Text(args.raw()), Self::Json)
     }
 
-    /// Is it a JSON object?
+    /// Returns whether the argument is a JSON object.
     pub(super) fn is_object(&self) -> bool {
         matches!(self, Self::Json(json) if json.trim_start().starts_with('{'))
     }
@@ -43,7 +43,7 @@ fn portable_of(payload: &Payload) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The words of a payload as one text.
+/// Returns the text of a payload.
 pub(super) fn words<'a>(payload: &'a Payload, losses: &mut Losses) -> Cow<'a, str> {
     if payload.form() == Form::Json {
         let blocks = payload.parsed().and_then(Value::as_array);
@@ -65,7 +65,7 @@ fn has_words(block: &Value) -> bool {
     block.is_string() || member("text") || (block.get("text").is_none() && member("content"))
 }
 
-/// The words of several payloads, a blank line between them.
+/// Joins the text of several payloads with blank lines.
 pub(super) fn joined(payloads: &[&Payload], losses: &mut Losses) -> Option<String> {
     let (first, rest) = payloads.split_first()?;
     let mut text = words(first, losses).into_owned();
@@ -77,13 +77,13 @@ pub(super) fn joined(payloads: &[&Payload], losses: &mut Losses) -> Option<Strin
     Some(text)
 }
 
-/// The call's id, or one made of its number.
+/// Returns the call's ID, or one generated from its index.
 pub(super) fn call_id(call: &Call, index: usize) -> Cow<'_, str> {
     let id = call.id.as_ref().filter(|id| !id.is_empty());
     id.map_or_else(|| Cow::Owned(format!("call-{}", index + 1)), Text::get)
 }
 
-/// For each sub-agent of a run, the first call that started it.
+/// Returns the first call that started each sub-agent of a run.
 pub(super) fn starters(run: &Trajectory) -> Vec<Option<usize>> {
     let mut by_spawned = HashMap::new();
     let mut by_id = HashMap::new();

@@ -1,4 +1,4 @@
-//! Help for the tests of exporters.
+//! Helpers for tests of exporters.
 
 use super::{Exporter, Losses};
 use crate::builder::{Answer, Builder, NewCall};
@@ -10,14 +10,14 @@ use crate::model::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-/// What an exporter writes of a trajectory.
+/// Returns the output of an exporter for a trajectory.
 pub(crate) fn export(exporter: &dyn Exporter, run: &Trajectory) -> (String, Losses) {
     let mut out = Vec::new();
     let losses = exporter.export(run, &mut out).unwrap();
     (String::from_utf8(out).unwrap(), losses)
 }
 
-/// The lines of an export, each of which must be a JSON object.
+/// Parses the lines of an export, each of which must be a JSON object.
 pub(crate) fn lines(text: &str) -> Vec<serde_json::Value> {
     let values: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -57,12 +57,12 @@ fn new_call(id: &str, name: &str, args: Option<Payload>, step: Option<u32>, line
     }
 }
 
-/// A trajectory with one of everything: every kind of event, every status,
-/// every form of payload, a sub-agent.
+/// Returns a trajectory that contains every kind of event, every status, every form of
+/// payload, and a sub-agent.
 ///
-/// Calls: 0 `Bash` failed with exit code 2, 1 `Read` succeeded, 2 `search`
-/// (namespace `mcp__web__`, by the provider) unknown, 3 `Task` denied, 4 and 5
-/// `Bash` interrupted and unanswered, by the user and without step.
+/// Calls: 0 `Bash` failed with exit code 2, 1 `Read` succeeded, 2 `search` (namespace
+/// `mcp__web__`, by the provider) unknown, 3 `Task` denied, 4 and 5 `Bash` interrupted and
+/// unanswered, by the user and without step.
 pub(crate) fn everything() -> Trajectory {
     let mut b = Builder::new(info(), "s.jsonl".into());
     b.run.id = Some("run \u{201c}1\u{201d}".into());

@@ -1,10 +1,9 @@
-//! toolmark's own JSON: everything a [`Trajectory`] holds, one per line.
+//! toolmark's own JSON: the complete content of a [`Trajectory`], one per line.
 //!
-//! Described for others in `docs/formats/toolmark.md` and by the JSON Schema
-//! `schemas/toolmark.trajectory.v1.schema.json`; read back by
-//! `formats/toolmark.rs`. What is absent is left out. Writing, reading and
-//! writing again gives the same bytes, source positions included: they keep
-//! pointing into the file the trajectory was first read from.
+//! Documented in `docs/formats/toolmark.md` and by the JSON Schema
+//! `schemas/toolmark.trajectory.v1.schema.json`; read by `formats/toolmark.rs`. Absent values
+//! are omitted. Writing, reading and writing again gives the same bytes, including source
+//! positions, which still refer to the file the trajectory was first read from.
 
 use super::json::{Json, portable};
 use super::{ExportInfo, Exporter, Losses, Part};
@@ -151,7 +150,7 @@ impl Writer {
         self.at(w, run, &event.at)
     }
 
-    /// A place; the file is left out where it is the trajectory's own.
+    /// Writes a position; the file is omitted if it is the trajectory's own.
     fn at(&mut self, w: &mut Json<'_>, run: &Trajectory, at: &At) -> io::Result<()> {
         let place = at.location();
         w.object("at", |w| {
@@ -163,7 +162,7 @@ impl Writer {
     }
 }
 
-/// What the source says about the run as a whole; left out where it says nothing.
+/// Writes what the source states about the run as a whole; omitted if there is nothing.
 fn stated(w: &mut Json<'_>, stated: &Stated) -> io::Result<()> {
     if stated.is_empty() {
         return Ok(());
@@ -195,8 +194,8 @@ fn usage(w: &mut Json<'_>, usage: Option<&Usage>) -> io::Result<()> {
     })
 }
 
-/// A payload says its form by its key: `text`, `json`, or `raw` for JSON that
-/// other parsers would refuse.
+/// Writes a payload under a key for its form: `text`, `json`, or `raw` for JSON that other
+/// parsers would reject.
 fn payload(w: &mut Json<'_>, key: &str, payload: Option<&Payload>) -> io::Result<()> {
     let Some(payload) = payload else { return Ok(()) };
     let raw = payload.raw();
@@ -240,7 +239,7 @@ mod tests {
 
     const SCHEMA: &str = include_str!("../../../../schemas/toolmark.trajectory.v1.schema.json");
 
-    /// Follows the keywords our schema uses; says where `value` breaks it.
+    /// Checks `value` against the schema keywords in use; reports where it is invalid.
     fn check(value: &Value, schema: &Value, root: &Value, path: &str) {
         if let Some(name) = schema["$ref"].as_str() {
             let target = root.pointer(&name[1..]).unwrap();

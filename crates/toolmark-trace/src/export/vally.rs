@@ -1,11 +1,10 @@
-//! Vally outcomes: one line per trajectory, `{status, trajectory, gradeResult}`,
-//! ready for `vally grade`.
+//! Vally outcomes: one line per trajectory, `{status, trajectory, gradeResult}`, ready for
+//! `vally grade`.
 //!
-//! Vally keeps a flat list of events, so nearly all events have a place: a step
-//! is a `turn_start`, its token usage and a `turn_end`; what Vally has no event
-//! for is a `custom` one. A result must say whether it was a success: where
-//! nothing says so it is written as one, as Vally's own converters do, and
-//! counted as lost.
+//! Vally stores a flat list of events, so nearly all events can be represented: a step is a
+//! `turn_start`, its token usage and a `turn_end`; events without a Vally equivalent are
+//! `custom` events. A result must state whether it was successful: if that is unknown, it is
+//! written as a success, as in Vally's own converters, and counted as lost.
 
 use super::json::Json;
 use super::shared::{Argument, call_id, words};
@@ -93,7 +92,7 @@ fn trajectory(w: &mut Json<'_>, run: &Trajectory, losses: &mut Losses) -> io::Re
     w.object("metadata", |w| metadata(w, run))
 }
 
-/// One event of Vally.
+/// A Vally event.
 enum Line<'a> {
     TurnStart(usize, &'a Step),
     TokenUsage(&'a Step, &'a Usage),
@@ -101,8 +100,8 @@ enum Line<'a> {
     Event(&'a Event),
 }
 
-/// The events with the bounds of steps between them. A step opens with its
-/// first event and closes where another or the user begins.
+/// Returns the events with the bounds of steps between them. A step starts with its first
+/// event and ends where another step or the user starts.
 fn lines(run: &Trajectory) -> Vec<Line<'_>> {
     let mut lines = Vec::with_capacity(run.events.len() + 3 * run.steps.len());
     let mut open: Option<usize> = None;
@@ -276,12 +275,12 @@ fn turn_id(index: usize, step: &Step) -> Cow<'_, str> {
     step.id.as_ref().map_or_else(|| Cow::Owned(index.to_string()), Text::get)
 }
 
-/// Input tokens include what was read from and written to a cache.
+/// Returns the input tokens, including tokens read from and written to a cache.
 fn input_tokens(n: &Normalised) -> u64 {
     n.uncached_input.saturating_add(n.cache_read).saturating_add(n.cache_write)
 }
 
-/// Counts by name, in the order of the names.
+/// Returns counts by name, sorted by name.
 fn breakdown<'a>(names: impl Iterator<Item = Cow<'a, str>>) -> BTreeMap<Cow<'a, str>, u64> {
     let mut counts = BTreeMap::new();
     for name in names {

@@ -1,12 +1,11 @@
-//! Eval sets of Google's Agent Development Kit: the runs that are *expected*,
-//! one per eval case. Eval results, which hold the runs that happened instead,
-//! are read from the same shape.
+//! Eval sets of Google's Agent Development Kit: the *expected* runs, one per eval case.
+//! Eval results, which hold the actual runs, have the same shape and are also read.
 //!
-//! A conversation is a list of invocations: what the user said, what tools
-//! should be called (`intermediate_data` with `tool_uses` and
-//! `tool_responses`, or a list of `invocation_events`), and the final answer.
-//! Model responses are not recorded apart: the calls of an invocation count as
-//! one step. Old files are lists of `{name,data,initial_session}`.
+//! A conversation is a list of invocations: the user's message, the expected tool calls
+//! (`intermediate_data` with `tool_uses` and `tool_responses`, or a list of
+//! `invocation_events`), and the final answer. Model responses are not recorded separately:
+//! the calls of an invocation count as one step. Old files are lists of
+//! `{name,data,initial_session}`.
 
 use super::shared::adk;
 use super::shared::readers::each_record;
@@ -96,7 +95,7 @@ fn new_case(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
     b
 }
 
-/// The run behind the result of a case; what was expected is in the eval set.
+/// Reads the run behind the result of a case; the expected run is in the eval set.
 fn result(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
     let mut b = new_case(record, case, out);
     if let Some(session) = adk::get(case, "session_id").and_then(|s| record.text(s)) {
@@ -112,7 +111,7 @@ fn result(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
     b
 }
 
-/// One exchange: the user's words, the calls, the answer.
+/// Reads one exchange: the user's message, the calls and the answer.
 fn invocation(b: &mut Builder, parts: &mut adk::Parts, record: &Record<'_>, invocation: Value<'_>) {
     let at = record.at_value(invocation);
     if !invocation.is_object() {

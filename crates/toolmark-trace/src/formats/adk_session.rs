@@ -1,14 +1,13 @@
-//! Sessions of Google's Agent Development Kit: `events` by the user, the
-//! agents and their tools, each with a content of parts.
+//! Sessions of Google's Agent Development Kit: `events` of the user, the agents and their
+//! tools, each with a content of parts.
 //!
-//! Found as a session document, as a list of events and as one event per line,
-//! in snake or camel case. An event marked `partial` is a piece of one that
-//! follows whole. An event that an agent wrote is one model response; one that
-//! only brings results is not one, though it has the agent as its author. Calls of
-//! an agent other than the first carry its name. Calls and results of old
-//! sessions have no ids and are tied by tool and position. Old sessions also
-//! keep the requests to the model in `event_logs`: tools, model and usage come
-//! from there.
+//! Stored as a session document, as a list of events, or as one event per line, in snake or
+//! camel case. An event marked `partial` is a piece of an event that follows as a whole. An
+//! event written by an agent is one model response, except events that contain only results,
+//! although their author is the agent. Calls of an agent other than the first carry its
+//! name. Calls and results of old sessions have no IDs and are paired by tool and position.
+//! Old sessions also keep the requests to the model in `event_logs`, which provide tools,
+//! model and usage.
 
 use super::shared::{adk, tool_definitions};
 use crate::builder::Builder;
@@ -51,7 +50,7 @@ impl Format for AdkSession {
     }
 }
 
-/// A session in which nothing has happened, or whose events were left out.
+/// Returns whether the value is a session without events.
 fn is_session(value: Value<'_>) -> bool {
     let has = |key: &str| adk::get(value, key).is_some();
     has("app_name")
@@ -67,7 +66,7 @@ fn is_event(value: Value<'_>) -> bool {
 
 #[derive(Default)]
 struct SessionReader {
-    /// The run of a file of one event per record.
+    /// Run of a file with one event per record.
     loose: Option<Session>,
 }
 
@@ -106,7 +105,7 @@ impl Reader for SessionReader {
     }
 }
 
-/// What went to and came from the model, by the id of the event.
+/// Returns the model requests and responses, by the ID of the event.
 fn logs(session: Value<'_>) -> HashMap<&str, Value<'_>> {
     let logs = adk::get(session, "event_logs").into_iter().flat_map(Value::items);
     logs.filter_map(|log| Some((adk::get(log, "event_id")?.inner()?, log))).collect()
@@ -126,7 +125,7 @@ impl Session {
         Self { b: out.builder(&AdkSession), parts: adk::Parts::default() }
     }
 
-    /// What the requests to the model tell: instruction and tools.
+    /// Reads the instruction and the tools of a model request.
     fn configure(&mut self, record: &Record<'_>, config: Value<'_>) {
         self.b.run.tools = config.get("tools").and_then(|t| tool_definitions::read(record, t));
         if let Some(text) = adk::get(config, "system_instruction") {
@@ -171,7 +170,7 @@ impl Session {
         self.rest(record, event);
     }
 
-    /// What an event says beside its content.
+    /// Reads the remaining members of an event, besides its content.
     fn rest(&mut self, record: &Record<'_>, event: Value<'_>) {
         let at = record.at_value(event);
         let time = adk::stated_time(event, "timestamp");

@@ -1,6 +1,5 @@
-//! The old test files of Google's Agent Development Kit: a list of queries,
-//! each with the calls and the answer that are *expected*. One file is one
-//! conversation.
+//! The old test files of Google's Agent Development Kit: a list of queries, each with the
+//! *expected* calls and answer. One file is one conversation.
 
 use super::shared::adk;
 use crate::builder::Builder;

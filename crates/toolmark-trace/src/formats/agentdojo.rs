@@ -1,10 +1,10 @@
-//! AgentDojo runs: one document with `messages` and what the benchmark found
-//! (`utility`, `security`), or the messages alone as an array.
+//! AgentDojo runs: one document with `messages` and the benchmark's results (`utility`,
+//! `security`), or only the messages, as an array.
 //!
-//! Calls are `{function: "name", args: {…}, id}` and content blocks keep their
-//! text under `content`. A tool message repeats the call it answers and has
-//! `error`, which is null where the call worked. Some providers give no ids:
-//! results then come in the order of the calls.
+//! Calls are `{function: "name", args: {…}, id}` and content blocks keep their text under
+//! `content`. A tool message repeats the call it answers and has `error`, which is null if
+//! the call succeeded. Some providers give no IDs: results then follow the order of the
+//! calls.
 
 use super::shared::chat;
 use crate::builder::{Answer, Builder};
@@ -54,7 +54,7 @@ impl Format for AgentDojo {
     }
 }
 
-/// Has this message a call in AgentDojo's own shape?
+/// Returns whether this message has a call in AgentDojo's own format.
 fn has_named_call(message: Value<'_>) -> bool {
     message.items_at("tool_calls").any(|call| {
         call.get("function").is_some_and(|f| f.is_string())
@@ -64,7 +64,7 @@ fn has_named_call(message: Value<'_>) -> bool {
 
 #[derive(Default)]
 struct RunReader {
-    /// The run whose messages are the records themselves.
+    /// Run whose messages are the records themselves.
     bare: Option<Conversation>,
 }
 
@@ -121,8 +121,8 @@ fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {
     });
 }
 
-/// What the benchmark found: did the agent do the user's task, and did it
-/// resist the injected one?
+/// Returns the benchmark's result: whether the agent completed the user's task, and whether
+/// it resisted the injected one.
 fn outcome(run: Value<'_>) -> Option<Text> {
     let found = run.get("evaluation").filter(|e| e.is_object()).unwrap_or(run);
     let parts: Vec<String> = ["utility", "security"]
@@ -134,7 +134,7 @@ fn outcome(run: Value<'_>) -> Option<Text> {
 
 struct Conversation {
     b: Builder,
-    /// Calls without an id that wait for their result.
+    /// Calls without an ID that wait for their result.
     open: VecDeque<u32>,
 }
 

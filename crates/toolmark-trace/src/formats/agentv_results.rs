@@ -1,13 +1,12 @@
-//! AgentV results: one object per test, with what the agent put out.
+//! AgentV results: one object per test, with the agent's output.
 //!
-//! These are the rows of result files (`test_id`, up to version 2.6 `eval_id`),
-//! the rows of replay fixtures (`agentv.replay_fixture.v1`) and what a `cli`
-//! target writes (`output` or `output_messages`, one object or a batch of them
-//! with `id`). Every row is a run. A row without messages holds only counts of
-//! the run; nothing is made up from them.
+//! Reads the rows of result files (`test_id`, up to version 2.6 `eval_id`), the rows of
+//! replay fixtures (`agentv.replay_fixture.v1`) and the output of a `cli` target (`output` or
+//! `output_messages`, one object or a batch of them with `id`). Every row is a run. A row
+//! without messages holds only counts of the run; no calls are derived from them.
 //!
-//! A target may also write `{text, trace}` with a flat list of events, which
-//! shows calls and results but seldom model responses.
+//! A target may also write `{text, trace}` with a flat list of events, which contains calls
+//! and results but seldom model responses.
 
 use super::shared::agentv;
 use super::shared::readers::each_record;
@@ -141,7 +140,7 @@ fn read(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
     }
 }
 
-/// What was asked: a text, or messages.
+/// Reads the prompt: a text, or messages.
 fn input(b: &mut Builder, record: &Record<'_>, input: Value<'_>) {
     if input.is_string() {
         b.user(Some(record.payload(input)), None, record.at_value(input));
@@ -168,7 +167,7 @@ fn lose_what_is_missing(b: &mut Builder, has_events: bool) {
     }
 }
 
-/// The totals a row keeps beside or instead of its messages.
+/// Reads the totals that a row has besides or instead of its messages.
 fn totals(b: &mut Builder, summary: Value<'_>) {
     let usage = summary.get("token_usage").or_else(|| summary.get("tokenUsage"));
     if let (Some(usage), None) = (usage, b.run.usage) {
@@ -184,7 +183,7 @@ fn totals(b: &mut Builder, summary: Value<'_>) {
     }
 }
 
-/// One event of a flat trace.
+/// Reads one event of a flat trace.
 fn trace_event(b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
     let at = record.at_value(event);
     let time = ["startTime", "start_time", "timestamp", "time"];

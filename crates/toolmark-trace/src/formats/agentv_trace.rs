@@ -1,10 +1,9 @@
-//! AgentV trace artifacts (`agentv.trace.v1`): one document with the spans of
-//! one run, their attributes a plain object in the names of OpenTelemetry and
-//! OpenInference.
+//! AgentV trace artifacts (`agentv.trace.v1`): one document with the spans of one run. Their
+//! attributes are plain objects with the names of OpenTelemetry and OpenInference.
 //!
-//! `invoke_agent` spans are agents: the outermost is the run, others are its
-//! sub-agents. `chat` spans are model responses, `execute_tool` spans are calls;
-//! whose they are follows from their parents.
+//! `invoke_agent` spans are agents: the outermost is the run, others are its sub-agents.
+//! `chat` spans are model responses, `execute_tool` spans are calls; both belong to the agent
+//! among their ancestors.
 
 use super::shared::agentv;
 use super::shared::readers::each_record;
@@ -75,7 +74,7 @@ fn header(b: &mut Builder, record: &Record<'_>, artifact: Value<'_>) {
     }
 }
 
-/// What a span is.
+/// Role of a span.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Agent,
@@ -84,7 +83,7 @@ enum Role {
     Other,
 }
 
-/// A span, with what its parents make of it.
+/// A span, with its agent and step.
 struct Span<'a> {
     value: Value<'a>,
     attributes: Option<Value<'a>>,
@@ -92,9 +91,9 @@ struct Span<'a> {
     parent: Option<usize>,
     start: Option<Timestamp>,
     end: Option<Timestamp>,
-    /// The agent it belongs to.
+    /// Agent of the span.
     lane: usize,
-    /// The step a response became.
+    /// Step of a response.
     step: Option<u32>,
 }
 
@@ -143,14 +142,14 @@ fn nanos(value: Value<'_>) -> Option<Timestamp> {
     exact.and_then(time::from_nanos).or_else(|| time::from_value(value))
 }
 
-/// One agent of the trace.
+/// An agent of the trace.
 struct Lane {
     b: Builder,
-    /// The agent above it, and the call that started it.
+    /// Index of the parent agent, and the call that started this agent.
     owner: usize,
     depth: usize,
     spawn: Option<Text>,
-    /// Usage an agent states for itself, where its responses state none.
+    /// Usage stated by an agent, if its responses state none.
     stated: Option<Usage>,
 }
 
@@ -177,8 +176,8 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// Every span belongs to the nearest agent above it. The outermost agent is
-    /// the run; a second one beside it is taken for a sub-agent.
+    /// Assigns every span to the nearest agent above it. The outermost agent is the run; a second
+    /// one beside it is treated as a sub-agent.
     fn give_lanes(&mut self, out: &Out) {
         let mut own: Vec<Option<usize>> = vec![None; self.spans.len()];
         let mut has_root = false;
@@ -207,14 +206,16 @@ impl<'a> Tree<'a> {
         self.above(index).find_map(|i| own[i])
     }
 
-    /// The spans above one, nearest first. A circle of parents ends it.
+    /// Iterates over the ancestors of a span, nearest first. A cycle of parents ends the
+    /// iteration.
     fn above(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         const MAX_ANCESTORS: usize = 64;
         std::iter::successors(self.spans[index].parent, |i| self.spans[*i].parent)
             .take(MAX_ANCESTORS)
     }
 
-    /// The spans in the order they started; those without a time stay in place.
+    /// Returns the spans in the order of their start times; spans without a time keep their
+    /// position.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.spans.len()).collect();
         if self.spans.iter().all(|s| s.start.is_some()) {
@@ -325,7 +326,7 @@ impl<'a> Tree<'a> {
         );
     }
 
-    /// Sums up the usage and puts every sub-agent under its owner.
+    /// Sums up the usage and attaches every sub-agent to its owner.
     fn finish(mut self) -> crate::model::Trajectory {
         for lane in &mut self.lanes {
             lane.b.add_usage_of_steps();

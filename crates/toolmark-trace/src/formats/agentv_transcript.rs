@@ -1,9 +1,9 @@
-//! AgentV transcripts: one message per line, the lines of a test in a row.
+//! AgentV transcripts: one message per line, with the lines of a test grouped together.
 //!
-//! Every line repeats the facts about its run (`test_id`, `target`, `source`,
-//! the totals). A new run starts where the test, the target or the session
-//! changes, or where `message_index` starts again. Files older than
-//! `agentv.transcript.v1` have the same lines without a schema version.
+//! Every line repeats the metadata of its run (`test_id`, `target`, `source`, the totals). A
+//! new run starts where the test, the target or the session changes, or where
+//! `message_index` starts again. Files older than `agentv.transcript.v1` have the same lines
+//! without a schema version.
 
 use super::shared::agentv;
 use crate::builder::Builder;
@@ -50,7 +50,7 @@ struct TranscriptReader {
     open: Option<Open>,
 }
 
-/// The run being read.
+/// Reader state of the current run.
 struct Open {
     b: Builder,
     test: String,
@@ -92,7 +92,7 @@ impl Reader for TranscriptReader {
     }
 }
 
-/// The facts about the run that every line repeats.
+/// Reads the metadata of the run that every line repeats.
 fn header(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
     b.run.name = agentv::text(record, row, &["test_id"]);
     b.run.agent.name = agentv::text(record, row, &["target"]);

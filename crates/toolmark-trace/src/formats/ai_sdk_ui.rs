@@ -1,7 +1,7 @@
-//! Messages of the Vercel AI SDK as its clients keep them (`UIMessage`): parts
-//! of type `text`, `reasoning`, `tool-<name>` or `dynamic-tool`, a call and its
-//! result in one part whose `state` says how far it got. Version 4 had
-//! `tool-invocation` parts, and before that `toolInvocations` beside the text.
+//! Messages of the Vercel AI SDK as its clients store them (`UIMessage`): parts of type
+//! `text`, `reasoning`, `tool-<name>` or `dynamic-tool`. A call and its result are one part
+//! whose `state` gives the progress. Version 4 had `tool-invocation` parts, and before that
+//! `toolInvocations` beside the text.
 
 use super::shared::conversation::{self, Conversations, Dialect};
 use super::shared::positional::Positional;
@@ -119,7 +119,7 @@ fn read_part(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     }
 }
 
-/// A call with all that is known of it.
+/// Reads a call with its result.
 fn tool(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     let name = record.text_at(part, "toolName").unwrap_or_else(|| {
         let kind = part.get_str("type").unwrap_or_default();

@@ -1,11 +1,10 @@
-//! The chat history of Aider, Markdown that it appends to: a heading per
-//! session, `####` in front of what the user typed, `>` in front of what Aider
-//! itself said, and the model's words as they are.
+//! The chat history of Aider: a Markdown file with a heading per session, `####` before the
+//! user's input, `>` before Aider's own messages, and the model's text unchanged.
 //!
-//! Aider's models do not call tools. What they asked for and Aider did are the
-//! calls: edits, as SEARCH/REPLACE blocks or as `Applied edit to`, and shell
-//! commands that the user allowed or refused. The output of commands, their
-//! exit codes and the times are not recorded; token counts are rounded.
+//! Aider's models do not call tools. Actions that they requested and Aider performed are the
+//! calls: edits, as SEARCH/REPLACE blocks or as `Applied edit to`, and shell commands that
+//! the user allowed or refused. The output of commands, their exit codes and the times are
+//! not recorded; token counts are rounded.
 
 use super::shared::markdown::Lines;
 use super::shared::readers::each_record;
@@ -75,7 +74,7 @@ fn read_history(record: &Record<'_>, out: &mut Out) {
     }
 }
 
-/// The lines of a SEARCH/REPLACE block that are its marks.
+/// Lines of the markers of a SEARCH/REPLACE block.
 struct EditBlock {
     start: usize,
     middle: usize,
@@ -85,14 +84,13 @@ struct EditBlock {
 struct Session<'l, 'a> {
     b: Builder,
     lines: &'l Lines<'a>,
-    /// Calls of the last response: edits by path, as far as Aider has not said
-    /// what became of them.
+    /// Calls of the last response: edits by path whose outcome Aider has not reported yet.
     edits: Vec<(String, u32)>,
-    /// What Aider said last, which may be the command it asks about.
+    /// Last message of Aider, which may be the command it asks about.
     said: Option<usize>,
-    /// Did the user type the command that runs?
+    /// Whether the user typed the running command.
     is_users: bool,
-    /// Usage that was said before the response it belongs to.
+    /// Usage reported before the response it belongs to.
     usage: Option<Usage>,
 }
 
@@ -128,8 +126,8 @@ impl<'l, 'a> Session<'l, 'a> {
         }
     }
 
-    /// What the user typed. A command to Aider is not a prompt; those that are
-    /// (`/ask`, `/code`) are followed by the prompt itself.
+    /// Reads the user's input. A command to Aider is not a prompt; commands that are (`/ask`,
+    /// `/code`) are followed by the prompt itself.
     fn user(&mut self, from: usize, to: usize) {
         let typed = self.lines.all[from..to].iter();
         let typed: Vec<&str> =
@@ -148,8 +146,8 @@ impl<'l, 'a> Session<'l, 'a> {
         }
     }
 
-    /// The model's words up to where somebody else speaks. What an edit holds
-    /// may look like that and is not. Returns the line after them.
+    /// Reads the model's text up to the next line of the user or of Aider. The content of an edit
+    /// may look like such a line and is skipped. Returns the line after the text.
     fn response(&mut self, from: usize, to: usize) -> usize {
         let step = self.b.step(None, None, self.lines.at(from));
         if let Some(usage) = self.usage.take() {
@@ -176,8 +174,8 @@ impl<'l, 'a> Session<'l, 'a> {
         at
     }
 
-    /// The SEARCH/REPLACE block that begins at a line, if it ends before the
-    /// next one begins.
+    /// Returns the SEARCH/REPLACE block that begins at a line, if it ends before the next one
+    /// begins.
     fn block(&self, start: usize, to: usize) -> Option<EditBlock> {
         let find = |from: usize, mark: &str| {
             let mut rest = self.lines.all.get(from..to)?.iter().map(|l| l.text.trim_end());
@@ -209,8 +207,8 @@ impl<'l, 'a> Session<'l, 'a> {
         self.b.call(NewCall { id: None, name, args, step, time: None, at })
     }
 
-    /// The file that a block is about: in the line above it or above its fence;
-    /// without one, that of the block before it.
+    /// Returns the file of a block: in the line above the block or above its fence; otherwise,
+    /// the file of the previous block.
     fn path(&self, from: usize, at: usize) -> String {
         let above = self.lines.all[from..at].iter().rev().map(|l| l.text.trim());
         let mut above = above.filter(|line| !line.is_empty()).take(2);
@@ -224,7 +222,7 @@ impl<'l, 'a> Session<'l, 'a> {
         }
     }
 
-    /// A line of Aider's own.
+    /// Reads a line of Aider itself.
     fn aider(&mut self, line: usize) {
         let said = self.lines.all[line].text.trim_start_matches('>').trim();
         let before = self.said.replace(line);
@@ -278,8 +276,8 @@ impl<'l, 'a> Session<'l, 'a> {
         self.call("shell", &json!({"command": command}), self.b.last_step(), line)
     }
 
-    /// Edits of a file were applied: those shown, or one that was not shown as a
-    /// block (a whole file, a diff).
+    /// Records that edits of a file were applied: the displayed ones, or one that was not
+    /// displayed as a block (a whole file, a diff).
     fn applied(&mut self, path: &str, line: usize) {
         let done = |at| Answer::new(None, at).status(Status::Succeeded, Level::Prose);
         let (of_file, others): (Vec<_>, Vec<_>) =
@@ -294,7 +292,7 @@ impl<'l, 'a> Session<'l, 'a> {
         }
     }
 
-    /// Version and model, from the lines a session begins with.
+    /// Reads version and model from the first lines of a session.
     fn describe(&mut self, said: &str) {
         let agent = &mut self.b.run.agent;
         if let Some(version) = said.strip_prefix("Aider v") {
@@ -308,8 +306,8 @@ impl<'l, 'a> Session<'l, 'a> {
     }
 }
 
-/// `Tokens: 3.9k sent, 2k cache hit, 93 received. Cost: $0.01 message, …`, or in
-/// older versions `33484 prompt tokens, 75 completion tokens, $0.16 cost`.
+/// Parses `Tokens: 3.9k sent, 2k cache hit, 93 received. Cost: $0.01 message, …`, or in older
+/// versions `33484 prompt tokens, 75 completion tokens, $0.16 cost`.
 fn usage(said: &str) -> Option<(Usage, Option<Cost>)> {
     let (counts, cost) = match said.strip_prefix("Tokens: ") {
         Some(rest) => rest.split_once(". Cost: ").unwrap_or((rest, "")),
@@ -333,7 +331,7 @@ fn usage(said: &str) -> Option<(Usage, Option<Cost>)> {
     Some((Usage::new(tokens, Convention::INCLUSIVE), cost))
 }
 
-/// `93`, `3.9k`, `1.2M`.
+/// Parses `93`, `3.9k` or `1.2M`.
 fn rounded(number: &str) -> Option<u64> {
     let (digits, unit) = match number.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1e3),

@@ -1,5 +1,5 @@
-//! Threads of Amp: Anthropic messages whose results are identified by `toolUseID`,
-//! with the state of the run of the tool in `run`.
+//! Threads of Amp: Anthropic messages whose results are identified by `toolUseID` and hold
+//! the state of the tool run in `run`.
 
 use super::shared::conversation::{self, Conversations, Dialect};
 use super::shared::positional::Positional;

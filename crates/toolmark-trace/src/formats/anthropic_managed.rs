@@ -1,12 +1,11 @@
-//! Event logs of Anthropic's managed agents: what a session's event stream
-//! says, one event per line, raw or wrapped by an exporter as
-//! `{role, kind, time, raw}`.
+//! Event logs of Anthropic's managed agents: the event stream of a session, one event per
+//! line, raw or wrapped by an exporter as `{role, kind, time, raw}`.
 //!
-//! A model request is a span, from `span.model_request_start` to `…_end`, which
-//! carries the usage; what the agent says and calls stands between the two. A
-//! call is answered by an event of its own: `agent.tool_result` for built-in
-//! tools, `agent.mcp_tool_result`, and `user.custom_tool_result` for tools that
-//! the client runs. Sessions of several agents name the thread of an event.
+//! A model request is a span from `span.model_request_start` to `…_end`, which carries the
+//! usage; the agent's messages and calls are between the two. A call is answered by a
+//! separate event: `agent.tool_result` for built-in tools, `agent.mcp_tool_result`, and
+//! `user.custom_tool_result` for tools that the client runs. In sessions of several agents,
+//! events contain the name of their thread.
 
 use super::shared::anthropic;
 use crate::builder::{Builder, NewCall};
@@ -30,7 +29,7 @@ static INFO: FormatInfo = FormatInfo {
     fidelity: Fidelity::lacking(&[Fact::Cost, Fact::Model, Fact::ToolDefinitions]),
 };
 
-/// Kinds of events no other format has.
+/// Kinds of events that no other format has.
 const OWN: [&str; 14] = [
     "agent.tool_use",
     "agent.tool_result",
@@ -93,13 +92,13 @@ impl Reader for SessionReader {
 
 struct Session {
     b: Builder,
-    /// The response that agent events belong to.
+    /// Response that agent events belong to.
     step: Option<u32>,
-    /// Is the response delimited by a span? Logs without spans are grouped by
-    /// what comes between results.
+    /// Whether the response is delimited by a span. In logs without spans, responses are
+    /// delimited by results.
     in_span: bool,
     main_thread: Option<Text>,
-    /// Names of the agents, by the id of their thread.
+    /// Names of the agents, by the ID of their thread.
     threads: HashMap<String, Text>,
 }
 
@@ -255,7 +254,7 @@ impl Session {
         self.b.answer_call(call, answer);
     }
 
-    /// A person allowed or denied a call that waits.
+    /// Reads a user's decision to allow or deny a waiting call.
     fn confirmation(
         &mut self,
         record: &Record<'_>,
@@ -294,7 +293,7 @@ impl Session {
     }
 }
 
-/// Kinds that are known and say nothing about calls and messages.
+/// Returns whether the kind is known but unrelated to calls and messages.
 fn is_noted(kind: &str) -> bool {
     const EXACT: [&str; 8] = [
         "user.interrupt",

@@ -1,9 +1,9 @@
-//! Conversations of the Anthropic Messages API: content blocks, calls as
-//! `tool_use` in the assistant's messages, results as `tool_result` in the next
-//! user message. Server tools answer inside the assistant's own message.
+//! Conversations of the Anthropic Messages API: content blocks, calls as `tool_use` in the
+//! assistant's messages, results as `tool_result` in the next user message. Results of server
+//! tools are inside the assistant's own message.
 //!
-//! Found as a list, one message per line, requests `{messages,system,tools}`
-//! with or without their response, bare responses, and batch results.
+//! Stored as a list, one message per line, requests `{messages,system,tools}` with or without
+//! their response, bare responses, and batch results.
 
 use super::shared::anthropic;
 use super::shared::conversation::{self, Conversations, Dialect};
@@ -135,7 +135,7 @@ fn assistant(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     }
 }
 
-/// What a response says about its step: model, usage, why it ended.
+/// Reads the metadata of a response: model, usage, stop reason.
 fn about(b: &mut Builder, record: &Record<'_>, message: Value<'_>, step: u32) {
     let this = &mut b.run.steps[step as usize];
     this.model = this.model.take().or_else(|| record.text_at(message, "model"));
@@ -148,8 +148,8 @@ fn about(b: &mut Builder, record: &Record<'_>, message: Value<'_>, step: u32) {
     }
 }
 
-/// A user's message starts a turn unless it brings results: words beside them
-/// are the client's.
+/// Reads a user's message. It starts a turn unless it contains results: text beside results
+/// is written by the client.
 fn user(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     let time = conversation::stated_time(message);
     let content = message.get("content");

@@ -1,11 +1,11 @@
 //! Antigravity CLI transcripts: one step of the conversation per line.
 //!
-//! `PLANNER_RESPONSE` is a model response with `tool_calls` that have no ids
-//! and whose argument values are JSON text once more. The lines that follow
-//! with source `MODEL` and another type (`LIST_DIRECTORY`, `RUN_COMMAND`, …)
-//! are what the calls gave, in their order; types come and go, so every one is
-//! taken as a result. `status` says how it ended, but of a command only that it
-//! did; its first line has the exit code.
+//! `PLANNER_RESPONSE` is a model response with `tool_calls` that have no IDs and whose
+//! argument values are JSON-encoded twice. The following lines with source `MODEL` and
+//! another type (`LIST_DIRECTORY`, `RUN_COMMAND`, …) are the results of the calls, in their
+//! order; because the types change between versions, every one is treated as a result.
+//! `status` gives the outcome, but for a command only that it ended; its first line has the
+//! exit code.
 
 use super::shared::events::{note, words};
 use super::shared::exit_code::leading_number;
@@ -145,7 +145,7 @@ fn result(
     b.answer_call(named.or_else(|| open.first(b)), answer);
 }
 
-/// The exit code in the first lines of a command's result.
+/// Returns the exit code in the first lines of a command's result.
 fn command_exit_code(text: &str) -> Option<i64> {
     text.lines().take(4).find_map(|line| {
         if line.starts_with("The command completed successfully") {

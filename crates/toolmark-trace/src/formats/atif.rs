@@ -1,23 +1,22 @@
-//! ATIF, the Agent Trajectory Interchange Format of Harbor: one document with
-//! a list of steps, each by the system, the user or the agent.
+//! ATIF, the Agent Trajectory Interchange Format of Harbor: one document with a list of
+//! steps, each by the system, the user or the agent.
 //!
-//! An agent step is one model response; its calls are in `tool_calls`, their
-//! results in the `observation` of the same step, tied by `source_call_id`. A
-//! result without that id comes, by the definition of the format, from no tool
-//! call, and is kept as context.
+//! An agent step is one model response; its calls are in `tool_calls`, and their results in
+//! the `observation` of the same step, linked by `source_call_id`. By the definition of the
+//! format, a result without that ID does not come from a tool call, and is kept as context.
 //!
-//! Producers are looser than the schema. Seen and read: a version of just
-//! `1.4`; JSON lines with a header line or none; `agent.model`; calls keyed
-//! `id` and `name`; an object as content; a whole request as message; results
-//! in a later or even an earlier step than their call; one result as the
-//! observation itself, its call named in the message.
+//! Producers are less strict than the schema. The reader also accepts: a version of just
+//! `1.4`; JSON lines with or without a header line; `agent.model`; calls keyed `id` and
+//! `name`; an object as content; a whole request as message; results in a later or even an
+//! earlier step than their call; and one result as the observation itself, with its call
+//! named in the message.
 //!
-//! The format has no error mark. Converters leave one in `extra`:
-//! `tool_result_is_error` (from Claude Code) and `success` (from Copilot).
+//! The format has no error field. Converters add one in `extra`: `tool_result_is_error`
+//! (from Claude Code) and `success` (from Copilot).
 //!
-//! A continuation repeats earlier steps, marked `is_copied_context`. They count
-//! where the file holds no other copy of them: a sub-agent's trajectory, or a
-//! later document of the same session, keeps them as context.
+//! A continuation repeats earlier steps, marked `is_copied_context`. They count if the file
+//! holds no other copy of them: a sub-agent's trajectory, or a later document of the same
+//! session, keeps them as context.
 
 use super::shared::{anthropic, exit_code, positional::Positional, tool_definitions};
 use crate::builder::{Answer, Builder, NewCall};
@@ -74,7 +73,7 @@ fn is_step(value: Value<'_>) -> bool {
 
 #[derive(Default)]
 struct AtifReader {
-    /// The run of a file of one step per line.
+    /// Run of a file with one step per line.
     lines: Option<Run>,
     /// Sessions of which a document has been read.
     sessions: HashSet<String>,
@@ -113,8 +112,8 @@ impl Reader for AtifReader {
 }
 
 impl AtifReader {
-    /// One document and the sub-agents' documents inside it, which may again
-    /// hold some. The list is walked, not the nesting.
+    /// Reads one document and the sub-agents' documents inside it, which may be nested further.
+    /// Uses a list instead of recursion.
     fn document(&mut self, record: &Record<'_>, root: Value<'_>, out: &mut Out) {
         let session = root.get("session_id").and_then(Value::str);
         let is_later = session.is_some_and(|s| !self.sessions.insert(s.into_owned()));
@@ -159,35 +158,35 @@ impl AtifReader {
     }
 }
 
-/// A document found inside another.
+/// A document inside another one.
 #[derive(Clone, Copy)]
 struct Found<'a> {
     value: Value<'a>,
-    /// Whose sub-agent it is.
+    /// Index of the parent run.
     parent: Option<usize>,
-    /// Among whose children it is put.
+    /// Index of the run that gets this one as a child.
     holder: Option<usize>,
     depth: usize,
 }
 
-/// One trajectory while its steps are read.
+/// Reader state of one trajectory.
 struct Run {
     b: Builder,
-    /// Does the file hold the originals of copied steps?
+    /// Whether the file holds the originals of copied steps.
     originals_known: bool,
-    /// Results whose call has not been seen.
+    /// Results whose call has not been read yet.
     waiting: Vec<(String, Answer)>,
-    /// Calls without ids.
+    /// Calls without IDs.
     unnumbered: Positional,
-    /// The call behind each reference to a sub-agent's trajectory.
+    /// Call behind each reference to a sub-agent's trajectory.
     links: HashMap<String, Option<Text>>,
     final_metrics: Option<Metrics>,
     step_metrics: Metrics,
-    /// Did toolmark write it? Then what it does not state is not known.
+    /// Whether toolmark wrote the file. Values that it does not state are then unknown.
     is_own: bool,
 }
 
-/// Token counts and cost of a step or a run; names differ between the two.
+/// Token counts and cost of a step or a run; the two use different names.
 #[derive(Default, Clone, Copy)]
 struct Metrics {
     input: Option<u64>,
@@ -229,7 +228,7 @@ impl Metrics {
         }
     }
 
-    /// What is missing here, from `other`.
+    /// Fills missing values from `other`.
     fn or(self, other: Self) -> Self {
         Self {
             input: self.input.or(other.input),
@@ -251,7 +250,7 @@ impl Metrics {
     }
 }
 
-/// The members of a step, found in one pass.
+/// The members of a step, read in one pass.
 #[derive(Default)]
 struct Step<'a> {
     id: Option<Value<'a>>,
@@ -289,12 +288,13 @@ impl<'a> Step<'a> {
         step
     }
 
-    /// What toolmark's exporter says the step is, where ATIF has no word for it.
+    /// Returns the event kind written by toolmark's exporter, for events without an ATIF
+    /// equivalent.
     fn event(&self) -> &'a str {
         self.extra.and_then(|e| e.get("event")).and_then(Value::inner).unwrap_or("")
     }
 
-    /// The sub-agent a converter merged into this trajectory.
+    /// Returns the sub-agent that a converter merged into this trajectory.
     fn merged_agent(&self, record: &Record<'_>) -> Option<Text> {
         let extra = self.extra?;
         extra.get("is_sidechain").filter(|s| s.as_bool() == Some(true))?;
@@ -320,7 +320,7 @@ impl Run {
         }
     }
 
-    /// What a document, a header line or a closing line says about the run.
+    /// Reads the run metadata of a document, a header line or a closing line.
     fn root(&mut self, record: &Record<'_>, root: Value<'_>) {
         let mut session = None;
         let mut is_known = false;
@@ -352,7 +352,7 @@ impl Run {
         }
     }
 
-    /// What toolmark's exporter says about the run, where ATIF has no field.
+    /// Reads the run metadata written by toolmark's exporter, for values without an ATIF field.
     fn exported(&mut self, record: &Record<'_>, extra: Value<'_>) {
         self.is_own = true;
         let run = &mut self.b.run;
@@ -474,7 +474,7 @@ impl Run {
                 _ => {}
             }
         }
-        // What was not an object was wrapped, since ATIF requires one.
+        // A value that was not an object was wrapped, because ATIF requires one.
         if extra.is_some_and(|e| e.get("raw_arguments").is_some()) {
             args = call.at(&["arguments", "input"]).map(|v| record.payload(v)).or(args);
         }
@@ -525,7 +525,7 @@ impl Run {
         }
     }
 
-    /// One result; `named` is the call that words around it name.
+    /// Reads one result; `named` is the call named in the surrounding message.
     fn result(
         &mut self,
         record: &Record<'_>,
@@ -567,7 +567,7 @@ impl Run {
         }
     }
 
-    /// Ties sub-agents to the call whose result refers to them.
+    /// Links sub-agents to the call whose result refers to them.
     fn references(&mut self, record: &Record<'_>, result: Value<'_>, call: Option<u32>) {
         let Some(list) = result.get("subagent_trajectory_ref") else { return };
         let single = list.is_object().then_some(list);
@@ -603,8 +603,8 @@ impl Run {
     }
 }
 
-/// What a result says about how its call ended: a converter's mark, else an
-/// exit code in the text.
+/// Sets the status of a result: from a converter's field, or else from an exit code in the
+/// text.
 fn with_status(answer: Answer, result: Value<'_>, content: Option<Value<'_>>) -> Answer {
     let text = content.map(anthropic::first_text).unwrap_or_default();
     let answer = match failure_mark(result) {
@@ -624,13 +624,13 @@ fn with_status(answer: Answer, result: Value<'_>, content: Option<Value<'_>>) ->
     answer
 }
 
-/// The status as toolmark writes it, with what it was read from.
+/// Returns the status as toolmark writes it, with its evidence.
 fn stated_status(extra: Value<'_>) -> Option<(Status, Level)> {
     let level = Level::from_word(extra.word("status_level"))?;
     Some((Status::from_word(extra.word("status"))?, level))
 }
 
-/// Did the call fail, by a mark of the writer?
+/// Returns whether the call failed, according to a field added by the writer.
 fn failure_mark(result: Value<'_>) -> Option<bool> {
     let mut failed = None;
     let extra = result.get("extra").into_iter().flat_map(Value::fields);

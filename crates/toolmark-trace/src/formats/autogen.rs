@@ -1,7 +1,6 @@
-//! Messages of AutoGen AgentChat: what a team returns or streams (events with
-//! `source` and `type`, calls as `ToolCallRequestEvent`), and the model context
-//! in the saved state of an agent (`AssistantMessage`,
-//! `FunctionExecutionResultMessage`).
+//! Messages of AutoGen AgentChat: the results or streams of a team (events with `source` and
+//! `type`, calls as `ToolCallRequestEvent`), and the model context in the saved state of an
+//! agent (`AssistantMessage`, `FunctionExecutionResultMessage`).
 
 use super::shared::chat_message;
 use super::shared::conversation::{self, Conversations, Dialect};
@@ -77,7 +76,7 @@ impl Dialect for AutogenDialect {
         let author = match kind {
             "ToolCallExecutionEvent" | "FunctionExecutionResultMessage" => Author::Tool,
             "SystemMessage" | "MemoryQueryEvent" => Author::System,
-            // Its words are those of the results once more.
+            // Its text repeats the results.
             "ToolCallSummaryMessage" => Author::Assistant,
             _ if is_user => Author::User,
             _ => Author::Assistant,
@@ -116,7 +115,7 @@ impl Dialect for AutogenDialect {
                     turn.call(call, call.get("id"), call.get("name"), call.get("arguments"));
                 }
             }
-            // A kind nobody knows says something only if it is text.
+            // A message of an unknown kind is only added as text if its content is text.
             _ if !EVENTS.contains(&kind) && content.is_some_and(Value::is_array) => {
                 turn.unknown(kind, message);
             }

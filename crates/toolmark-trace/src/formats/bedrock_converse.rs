@@ -1,10 +1,10 @@
-//! Conversations of Bedrock's Converse API, which Strands Agents keeps as they
-//! are: content blocks without a type, told apart by their only key (`text`,
-//! `toolUse`, `toolResult`, `reasoningContent`).
+//! Conversations of Bedrock's Converse API, which Strands Agents stores unchanged: content
+//! blocks without a type, distinguished by their only key (`text`, `toolUse`, `toolResult`,
+//! `reasoningContent`).
 //!
-//! Found as a list, one message per line, requests with `toolConfig`, responses
-//! with `output.message`, Bedrock's invocation logs, and the session files of
-//! Strands, which hold one `message` each.
+//! Stored as a list, one message per line, requests with `toolConfig`, responses with
+//! `output.message`, Bedrock's invocation logs, and the session files of Strands, which hold
+//! one `message` each.
 
 use super::shared::conversation::{self, Conversations, Dialect};
 use super::shared::positional::Positional;
@@ -57,7 +57,7 @@ impl Format for BedrockConverse {
 const CALLS: [&str; 3] = ["toolUse", "toolResult", "reasoningContent"];
 const KEYS: [&str; 6] = ["text", "image", "document", "video", "cachePoint", "guardContent"];
 
-/// The message that a record of a session or a response wraps.
+/// Returns the message that a record of a session or a response wraps.
 fn message_of(value: Value<'_>) -> Value<'_> {
     let inner = value.at(&["output", "message"]).or_else(|| value.get("message"));
     inner.filter(|m| m.get("role").is_some()).unwrap_or(value)
@@ -148,7 +148,7 @@ fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     }
 }
 
-/// `totalTokens` is the sum of all four: the cache is counted apart.
+/// Reads token counts. `totalTokens` is the sum of all four: the cache is counted separately.
 fn usage(usage: Value<'_>) -> Option<Usage> {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
     let recorded = Tokens {

@@ -1,21 +1,21 @@
 //! Berkeley Function Calling Leaderboard result files: one line per test entry,
-//! `{id, result, input_token_count, output_token_count, latency}`, in early files
-//! with a number as `idx` in place of the id.
+//! `{id, result, input_token_count, output_token_count, latency}`; early files have a numeric
+//! `idx` in place of the ID.
 //!
-//! `result` is what the model answered, in the shape its handler leaves it in:
+//! `result` is the model's answer, in the format of its handler:
 //!
 //! - `[{"name": args}]` from function-calling APIs, the arguments as an object
 //!   or as JSON text;
 //! - Python calls in one string, `[f(x=1), g()]`, or `f(x=1); g();`;
 //! - `<tool_call>{…}</tool_call>`, `{"tool_calls": […]}` or `{…}; {…}` as text,
-//!   from open models that were told to call in that syntax;
-//! - words: a refusal, a question back, an error of the provider;
-//! - a list of turns, each a list of responses in one of these shapes, for
+//!   from open models that were instructed to call in that syntax;
+//! - prose: a refusal, a question back, an error of the provider;
+//! - a list of turns, each a list of responses in one of these formats, for
 //!   multi-turn entries.
 //!
-//! Text that is wholly calls in a syntax the leaderboard asks for is read as
-//! calls. No tool is run, so no call has a result, and what the user asked is
-//! in the test set, not here.
+//! Text that consists entirely of calls in a syntax that the leaderboard requests is read as
+//! calls. Tools are not run, so calls have no results, and the user's prompt is in the test
+//! set, not in this file.
 
 use super::shared::readers::each_record;
 use super::shared::{python, text_calls};
@@ -97,8 +97,8 @@ impl Format for Bfcl {
     }
 }
 
-/// Is a result calls, rather than words? A number and a text are not enough to
-/// tell a file by.
+/// Returns whether a result consists of calls rather than prose. A number and a text are not
+/// enough to identify a file.
 fn holds_calls(result: Value<'_>) -> bool {
     match result.kind() {
         Kind::String => calls_in_text(&result.str().unwrap_or_default()).is_some(),
@@ -109,8 +109,8 @@ fn holds_calls(result: Value<'_>) -> bool {
     }
 }
 
-/// Entries are numbered within their category: `parallel_multiple_17`, since
-/// v3 also `live_simple_3-0-1`.
+/// Returns whether a text is an entry ID. Entries are numbered within their category:
+/// `parallel_multiple_17`, since v3 also `live_simple_3-0-1`.
 fn is_entry_id(id: &str) -> bool {
     id.rsplit_once('_').is_some_and(|(category, number)| {
         !category.is_empty()
@@ -163,7 +163,7 @@ fn read_result(b: &mut Builder, record: &Record<'_>, result: Value<'_>) {
     }
 }
 
-/// One answer of the model.
+/// Reads one response of the model.
 fn read_response(b: &mut Builder, record: &Record<'_>, response: Value<'_>) {
     let at = record.at_value(response);
     let step = b.step(None, None, at.clone());
@@ -183,7 +183,7 @@ fn read_response(b: &mut Builder, record: &Record<'_>, response: Value<'_>) {
     }
 }
 
-/// `{"name": args}`, possibly several in one object.
+/// Reads `{"name": args}`, possibly with several calls in one object.
 fn read_named_args(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: u32) {
     if !item.is_object() {
         b.message(step, record.payload(item), None, record.at_value(item));
@@ -201,7 +201,7 @@ fn push_call(b: &mut Builder, name: Text, args: Option<Payload>, step: u32, at: 
     b.call(NewCall { id: None, name, args, step: Some(step), time: None, at });
 }
 
-/// Calls in one of the textual syntaxes, or else words.
+/// Reads calls in one of the textual syntaxes, or otherwise prose.
 fn read_text(b: &mut Builder, record: &Record<'_>, value: Value<'_>, step: u32) {
     let at = record.at_value(value);
     let text = value.str().unwrap_or_default();
@@ -218,12 +218,12 @@ fn read_text(b: &mut Builder, record: &Record<'_>, value: Value<'_>, step: u32) 
     }
 }
 
-/// The calls a text is, in one of the syntaxes the leaderboard asks for.
+/// Parses a text that consists of calls, in one of the syntaxes that the leaderboard requests.
 fn calls_in_text(text: &str) -> Option<Found> {
     tagged_calls(text).or_else(|| json_calls(text)).or_else(|| python_calls(text))
 }
 
-/// Handlers write what the API threw where the answer should be.
+/// Returns whether the text is an API error, which handlers write in place of the answer.
 fn is_provider_error(text: &str) -> bool {
     text == "Error"
         || ["Error during inference:", "Parsing error:", "Internal error occurred"]
@@ -234,7 +234,7 @@ fn is_provider_error(text: &str) -> bool {
 /// Name and arguments of calls found in a text.
 type Found = Vec<(String, Option<Payload>)>;
 
-/// `<tool_call>{"name": …, "arguments": …}</tool_call>`, one after the other.
+/// Parses consecutive `<tool_call>{"name": …, "arguments": …}</tool_call>`.
 fn tagged_calls(text: &str) -> Option<Found> {
     let mut found = Vec::new();
     for part in text.split("<tool_call>").skip(1) {
@@ -244,11 +244,11 @@ fn tagged_calls(text: &str) -> Option<Found> {
     (!found.is_empty()).then_some(found)
 }
 
-/// What open models put before their calls.
+/// Prefixes that open models write before their calls.
 const OPENINGS: [&str; 4] = ["<|python_tag|>", "<function_call>", "<functioncall>", "functools"];
 
-/// Calls as JSON: one value, or several with semicolons between them, as Llama
-/// was trained to write parallel calls.
+/// Parses calls as JSON: one value, or several separated by semicolons, as Llama was trained
+/// to write parallel calls.
 fn json_calls(text: &str) -> Option<Found> {
     let text = text.trim();
     let text = OPENINGS.iter().find_map(|o| text.strip_prefix(o)).unwrap_or(text).trim();
@@ -263,8 +263,7 @@ fn json_calls(text: &str) -> Option<Found> {
     Some(found?.into_iter().flatten().collect())
 }
 
-/// `{"tool_calls": [{"name": …, "arguments": …}]}`, such a list alone, or one
-/// call alone.
+/// Parses `{"tool_calls": [{"name": …, "arguments": …}]}`, only such a list, or only one call.
 fn json_list(text: &str) -> Option<Found> {
     let found = buffers::with_json(text, |root| {
         let list = root.get("tool_calls").filter(|c| c.is_array()).unwrap_or(root);
@@ -276,7 +275,7 @@ fn json_list(text: &str) -> Option<Found> {
     found?.filter(|calls: &Found| !calls.is_empty())
 }
 
-/// `[f(x=1), g()]`.
+/// Parses `[f(x=1), g()]`.
 fn python_calls(text: &str) -> Option<Found> {
     let calls = python::calls(text)?;
     let args = |call: &python::PythonCall<'_>| match python::keywords_to_json(call.args) {
@@ -286,7 +285,7 @@ fn python_calls(text: &str) -> Option<Found> {
     Some(calls.iter().map(|call| (call.name.to_owned(), Some(args(call)))).collect())
 }
 
-/// Token counts are numbers, or lists (of lists) of them for several turns.
+/// Reads token counts: numbers, or (nested) lists of numbers for several turns.
 fn usage(entry: Value<'_>) -> Option<Usage> {
     let count = |key: &str| entry.get(key).map(sum);
     let (input, output) = (count("input_token_count"), count("output_token_count"));

@@ -1,5 +1,5 @@
-//! Rows of Braintrust logs and experiments: one span each, what it is in
-//! `span_attributes.type`, times and tokens in `metrics`.
+//! Rows of Braintrust logs and experiments: one span each, with its type in
+//! `span_attributes.type`, and times and tokens in `metrics`.
 
 use super::shared::chat_message;
 use super::shared::spans::{Kind, Span, SpanList};
@@ -23,7 +23,7 @@ fn is_row(value: Value<'_>) -> bool {
     value.has("root_span_id") && value.has("span_id") && value.has("span_attributes")
 }
 
-/// Where the spans of a record are.
+/// Location of the spans in a record.
 const SPANS: SpanList =
     SpanList { places: &[&["events"], &["data"], &["rows"]], is_span: is_row, read: read_span };
 

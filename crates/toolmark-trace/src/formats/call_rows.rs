@@ -1,12 +1,10 @@
-//! Rows of a dataset that hold what a model called: `{"id", "output",
-//! "expected"?, "function_definitions"?}`, as users of function-call metrics
-//! keep them.
+//! Rows of a dataset with the calls of a model: `{"id", "output", "expected"?,
+//! "function_definitions"?}`, as users of function-call metrics keep them.
 //!
-//! `output` (or `response`) is a call, a list of calls, or text that holds some,
-//! in whatever shape (see `call_shapes.rs`). Every row is a run of one response.
-//! An `output` with a `trajectory`, as Future AGI's agents suite takes it, is a run of
-//! as many responses as it has steps. The whole row is kept, for graders that want the
-//! rest of it.
+//! `output` (or `response`) is a call, a list of calls, or text that contains calls, in any of
+//! the shapes of `call_shapes.rs`. Every row is a run of one response. An `output` with a
+//! `trajectory`, as in Future AGI's agents suite, is a run with one response per step. The
+//! whole row is kept, for graders that need its other columns.
 
 use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
@@ -41,7 +39,7 @@ static INFO: FormatInfo = FormatInfo {
     ]),
 };
 
-/// The keys of a row; a file with others is somebody else's.
+/// Allowed keys of a row; a file with other keys has another format.
 const KEYS: [&str; 16] = [
     "id",
     "name",
@@ -110,7 +108,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     out.push(b.finish());
 }
 
-/// The steps of a run: what was thought, done and seen in each.
+/// Reads the steps of a run: the thought, action and observation of each.
 fn trajectory(b: &mut Builder, record: &Record<'_>, output: Value<'_>) {
     for fact in [Fact::Results, Fact::Status, Fact::Reasoning] {
         b.run.fidelity.gain(fact);
@@ -163,7 +161,7 @@ fn trajectory(b: &mut Builder, record: &Record<'_>, output: Value<'_>) {
         .map(|result| record.payload(result));
 }
 
-/// The one response of the row.
+/// Reads the only response of the row.
 fn response(b: &mut Builder, record: &Record<'_>, output: Value<'_>, out: &mut Out) {
     let at = record.at_value(output);
     let payload = record.payload(output);

@@ -1,7 +1,7 @@
-//! The data export of ChatGPT: one object per conversation whose `mapping` is a
-//! tree of messages. A message to a `recipient` other than `all` is a call; the
-//! message of role `tool` below it is the result. Answers that were generated
-//! anew are branches: they have happened as well and stay in.
+//! The data export of ChatGPT: one object per conversation whose `mapping` is a tree of
+//! messages. A message to a `recipient` other than `all` is a call; the message of role
+//! `tool` below it is the result. Regenerated answers are branches: they are also part of the
+//! run and are kept.
 
 use super::shared::positional::Positional;
 use super::shared::readers::each_record;
@@ -102,7 +102,7 @@ fn read_message(b: &mut Builder, open: &mut Positional, record: &Record<'_>, mes
     let time = message.get("create_time").and_then(time::from_value);
     let content = message.get("content");
     let kind = content.map_or("", |c| c.word("content_type"));
-    // What the client adds in the name of the user is hidden.
+    // Text that the client adds with the user role is hidden.
     let is_hidden = message.at(&["metadata", "is_visually_hidden_from_conversation"]);
     let is_context = matches!(kind, "user_editable_context" | "model_editable_context")
         || is_hidden.and_then(Value::as_bool) == Some(true);
@@ -145,8 +145,8 @@ fn read_message(b: &mut Builder, open: &mut Positional, record: &Record<'_>, mes
     }
 }
 
-/// The text of a content: its only part, its parts, its text; nothing where all
-/// of that is empty.
+/// Returns the text of a content: its only part, its parts, or its text; `None` if all of
+/// these are empty.
 fn words(record: &Record<'_>, content: Value<'_>) -> Option<Payload> {
     let parts = content.get("parts").filter(|p| p.is_array());
     let mut items = parts.into_iter().flat_map(Value::items).filter(|p| p.inner() != Some(""));

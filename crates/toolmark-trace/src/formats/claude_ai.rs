@@ -1,6 +1,6 @@
-//! The data export of claude.ai: one object per conversation with
-//! `chat_messages`. Calls and results are blocks of the assistant's message; older
-//! exports have no ids in them, and the oldest only the text.
+//! The data export of claude.ai: one object per conversation with `chat_messages`. Calls and
+//! results are blocks of the assistant's message; they have no IDs in older exports, and the
+//! oldest exports have only the text.
 
 use super::shared::anthropic;
 use super::shared::conversation::{self, Conversations, Dialect};

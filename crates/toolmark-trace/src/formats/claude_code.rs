@@ -1,11 +1,9 @@
-//! Claude Code session files: one JSON object per line, appended as the session
-//! goes on.
+//! Claude Code session files: one JSON object per line, appended during the session.
 //!
-//! One API message is spread over several lines that share `message.id` and
-//! repeat its usage; results come back in lines of type `user`. Sub-agents are
-//! lines marked `isSidechain`: inline in old files, in files of their own since.
-//! Some versions also copy what a sub-agent does into `progress` lines, which
-//! are all there is of it where its own file is missing.
+//! One API message is spread over several lines that share `message.id` and repeat its usage;
+//! results are in lines of type `user`. Sub-agents are lines marked `isSidechain`: inline in
+//! old files, in separate files since. Some versions also copy the actions of a sub-agent
+//! into `progress` lines, which are the only record if the sub-agent's own file is missing.
 
 use super::shared::claude_words::{UserWords, user_words};
 use super::shared::{anthropic, claude};
@@ -19,7 +17,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};
 use toolmark_scan::Value;
 
-/// More changes of directory than this are not kept.
+/// Maximum number of directory changes that are kept.
 const MAX_MOVES: usize = 4096;
 
 /// Claude Code session files.
@@ -70,7 +68,7 @@ impl Format for ClaudeCode {
     }
 }
 
-/// The files of a session's sub-agents: in its own `subagents` folder today,
+/// Returns the files of a session's sub-agents: in the `subagents` folder of the session, or
 /// beside the session file in version 2.0.
 fn agent_files(path: &Path, run: &Trajectory) -> Vec<PathBuf> {
     let is_agent = |p: &Path| {
@@ -92,12 +90,12 @@ fn agent_files(path: &Path, run: &Trajectory) -> Vec<PathBuf> {
     files
 }
 
-/// Does the start of a sub-agent's file name this session?
+/// Returns whether the start of a sub-agent's file contains this session ID.
 fn is_of_session(path: &Path, session: &str) -> bool {
     begins_with_any(path, &[format!("\"sessionId\":\"{session}\"")])
 }
 
-/// The members of a line that matter, found in one pass over it.
+/// The relevant members of a line, read in one pass.
 #[derive(Default)]
 struct Line<'a> {
     kind: &'a str,
@@ -161,8 +159,7 @@ impl<'a> Line<'a> {
         time::from_value(self.timestamp?)
     }
 
-    /// What a sub-agent did, in a line that reports its progress: its id and its
-    /// own line.
+    /// Returns the action of a sub-agent in a progress line: the sub-agent's ID and its own line.
     fn relayed(&self) -> Option<(Value<'a>, Line<'a>)> {
         let data = self.data.filter(|_| self.kind == "progress")?;
         let agent = data.get("agentId").filter(|id| id.is_string())?;
@@ -173,7 +170,7 @@ impl<'a> Line<'a> {
         Some((agent, line))
     }
 
-    /// What was typed while the agent worked is kept as an attachment.
+    /// Returns input that was typed while the agent worked, which is stored as an attachment.
     fn queued_prompt(&self) -> Option<Value<'a>> {
         let queued = self.attachment.filter(|a| a.field_is("type", "queued_command"))?;
         let is_prompt = queued.get("commandMode").is_none_or(|mode| mode.is("prompt"));
@@ -182,7 +179,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Is a message with this origin from a person? Most do not say.
+/// Returns whether a message with this origin is from a person. Most messages have no origin.
 fn is_of_person(origin: Option<Value<'_>>) -> bool {
     let kind = origin.and_then(|o| o.get("kind"));
     kind.is_none_or(|kind| ["human", "user", "channel"].iter().any(|person| kind.is(person)))
@@ -191,19 +188,19 @@ fn is_of_person(origin: Option<Value<'_>>) -> bool {
 #[derive(Default)]
 struct SessionReader {
     main: Option<Builder>,
-    /// Sub-agents whose lines are in this file, by agent id or by their root.
+    /// Sub-agents whose lines are in this file, by agent ID or by their root.
     sides: Vec<Builder>,
     side_by_key: HashMap<String, usize>,
-    /// Sub-agents as lines of progress report them, with the call that started each.
+    /// Sub-agents read from progress lines, with the call that started each.
     relayed: Vec<(Builder, Option<Text>)>,
     relayed_by_id: HashMap<String, usize>,
-    /// Lines already read: a resumed session repeats the earlier ones.
+    /// Hashes of lines already read: a resumed session repeats the earlier ones.
     seen: HashSet<u64, BuildHasherDefault<Hashed>>,
-    /// Does the file hold lines of the session itself?
+    /// Whether the file holds lines of the session itself.
     has_main: bool,
     is_agent_file: Option<Text>,
-    /// The turn that a slash command of an unknown kind began, by its event. If
-    /// output of the client follows, the client carried it out and it is none.
+    /// Event of the turn that a slash command of an unknown kind started. If output of the client
+    /// follows, the client executed the command and it did not start a turn.
     command_turn: Option<usize>,
 }
 
@@ -306,7 +303,7 @@ impl Reader for SessionReader {
     }
 }
 
-/// Is there a file of this sub-agent where the client writes them?
+/// Returns whether this sub-agent has a file at the location where the client writes them.
 fn has_own_file(session_file: &str, session: Option<&Text>, agent: &str) -> bool {
     let is_plain =
         |id: &str| id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
@@ -322,7 +319,7 @@ fn has_own_file(session_file: &str, session: Option<&Text>, agent: &str) -> bool
 }
 
 impl SessionReader {
-    /// Reads what a line of progress says about a sub-agent.
+    /// Reads a progress line about a sub-agent.
     fn relay(
         &mut self,
         record: &Record<'_>,
@@ -357,7 +354,7 @@ impl SessionReader {
         }
     }
 
-    /// The trajectory a line belongs to.
+    /// Returns the trajectory that a line belongs to.
     fn builder_for(&mut self, line: &Line<'_>, record: &Record<'_>, out: &Out) -> &mut Builder {
         let new = || {
             let mut b = out.builder(&ClaudeCode);
@@ -408,8 +405,8 @@ impl SessionReader {
         &mut self.sides[index]
     }
 
-    /// The session's first own line. What a sub-agent wrote before it (old
-    /// versions warmed one up) was not the session's after all.
+    /// Handles the session's first own line. Lines of a sub-agent before it (old versions warmed
+    /// one up) do not belong to the session.
     fn own_lines_begin(&mut self) {
         if let (Some(own), Some(mut side)) = (self.is_agent_file.take(), self.main.take()) {
             self.side_by_key.insert(own.to_string(), self.sides.len());
@@ -418,8 +415,8 @@ impl SessionReader {
         }
     }
 
-    /// What the lines of one inline sub-agent share: its id, or the chain of
-    /// parents up to a root without one.
+    /// Returns the key shared by the lines of one inline sub-agent: its ID, or the root of the
+    /// chain of parents.
     fn side_key(&self, line: &Line<'_>) -> String {
         if let Some(agent) = line.agent.and_then(Value::str) {
             return agent.into_owned();
@@ -431,7 +428,7 @@ impl SessionReader {
     }
 }
 
-/// Takes numbers that are hashes already as they are.
+/// Passes numbers that are already hashes through unchanged.
 #[derive(Default)]
 struct Hashed(u64);
 
@@ -458,7 +455,8 @@ fn hash(text: &str) -> u64 {
     STATE.with(|state| state.hash_one(text))
 }
 
-/// Every record says where the session is; a `cd` of a command shows in the next.
+/// Records the current directory. Every line contains it; the effect of a `cd` command shows
+/// in the next line.
 fn note_directory(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
     let Some(cwd) = line.cwd.and_then(|c| record.text(c)) else { return };
     let last = b.run.moves.last().map(|last| &last.to).or(b.run.cwd.as_ref());
@@ -479,7 +477,8 @@ fn assistant_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
     }
 }
 
-/// Returns the turn that a slash command began, as [`SessionReader::command_turn`] has it.
+/// Reads a user line. Returns the turn that a slash command started, for
+/// [`SessionReader::command_turn`].
 fn user_line(
     b: &mut Builder,
     record: &Record<'_>,
@@ -508,7 +507,7 @@ fn user_line(
     user_text(b, record, line, content, command_before)
 }
 
-/// The words of a user line: the start of a turn only where a person asked for something.
+/// Reads the text of a user line, which starts a turn only if it is a person's request.
 fn user_text(
     b: &mut Builder,
     record: &Record<'_>,

@@ -1,11 +1,10 @@
-//! Logs of hook payloads: what Claude Code (and the hosts that copied its
-//! protocol) hands to a hook on standard input, one object per line.
+//! Logs of hook payloads: the standard input of hooks of Claude Code (and of hosts that
+//! copied its protocol), one object per line.
 //!
-//! A log may hold several sessions at once, mixed as they happened, and any
-//! subset of the events, depending on which hooks were set up: `PostToolUse`
-//! alone is enough for a call. A payload with `agent_id` is of that sub-agent.
-//! Loggers often wrap the payload to add a time. There are no responses and no
-//! tokens; only `PostToolBatch` tells which calls were made at once.
+//! A log may hold several interleaved sessions and any subset of the events, depending on the
+//! configured hooks: `PostToolUse` alone is enough for a call. A payload with `agent_id`
+//! belongs to that sub-agent. Loggers often wrap the payload to add a time. There are no
+//! responses and no tokens; only `PostToolBatch` shows which calls were made in parallel.
 
 use super::shared::claude::skill_event;
 use crate::builder::{Answer, Builder, NewCall};
@@ -38,7 +37,7 @@ static INFO: FormatInfo = FormatInfo {
     ]),
 };
 
-/// Events that are known and say nothing about calls.
+/// Known events without information about calls.
 const NOTED: [&str; 24] = [
     "ConfigChange",
     "CwdChanged",
@@ -87,7 +86,7 @@ impl Format for ClaudeHooks {
     }
 }
 
-/// The payload of a line: the line itself, or what a logger put around it.
+/// Returns the payload of a line: the line itself, or the member in which a logger wrapped it.
 fn payload_of(line: Value<'_>) -> Option<Value<'_>> {
     const WRAPPERS: [&str; 6] = ["payload", "input", "data", "event", "hook_input", "stdin"];
     let is_payload = |v: Value<'_>| v.get("hook_event_name").is_some_and(Value::is_string);
@@ -141,10 +140,10 @@ struct Session {
     by_id: HashMap<String, usize>,
 }
 
-/// One agent of a session.
+/// An agent of a session.
 struct Agent {
     b: Builder,
-    /// Calls without an id that have no result yet, by tool.
+    /// Calls without an ID and without a result, by tool.
     waiting: HashMap<String, VecDeque<u32>>,
 }
 
@@ -219,7 +218,7 @@ impl Session {
     }
 }
 
-/// Whose payloads these are: other hosts write the same protocol.
+/// Returns the host that wrote the payloads: other hosts use the same protocol.
 fn host(transcript: &str) -> &'static str {
     match transcript {
         path if path.contains("/.codex/") => "codex",
@@ -288,8 +287,8 @@ impl Agent {
         }
     }
 
-    /// The call a payload asks for or tells of. `PreToolUse` comes again where
-    /// several hooks write to one log; ids tell.
+    /// Returns the call that a payload announces or reports. `PreToolUse` is repeated if several
+    /// hooks write to one log; repeated events are recognized by their ID.
     fn call(&mut self, record: &Record<'_>, payload: Value<'_>, time: Option<Timestamp>) -> u32 {
         let name = record.text_at(payload, "tool_name").unwrap_or_else(|| Text::owned(""));
         let before = self.b.run.calls.len();
@@ -307,7 +306,7 @@ impl Agent {
         index
     }
 
-    /// Answers the call a payload tells of, which may never have been asked for.
+    /// Records the result of the call in a payload; the call may not have been announced.
     fn answer(
         &mut self,
         record: &Record<'_>,
@@ -333,7 +332,7 @@ impl Agent {
         }
     }
 
-    /// The calls of one model response.
+    /// Reads the calls of one model response.
     fn batch(&mut self, record: &Record<'_>, payload: Value<'_>, time: Option<Timestamp>) {
         let step = self.b.step(None, time, record.at());
         self.b.run.fidelity.gain(Fact::Parallel);
@@ -351,8 +350,8 @@ impl Agent {
     }
 }
 
-/// What `tool_response` says. The event alone means that the tool came to its
-/// end; the response of some tools says more.
+/// Reads `tool_response`. The event alone means that the tool completed; the response of some
+/// tools contains more.
 fn responded(record: &Record<'_>, payload: Value<'_>) -> Answer {
     let response = payload.get("tool_response");
     let answer = Answer::new(response.map(|r| record.payload(r)), record.at());

@@ -1,13 +1,12 @@
-//! What `claude -p --output-format stream-json` (or `json`) and the Agent SDK
-//! print: events in snake case, from `system/init` to `result`.
+//! The output of `claude -p --output-format stream-json` (or `json`) and of the Agent SDK:
+//! events in snake case, from `system/init` to `result`.
 //!
-//! As in session files one API message is spread over several `assistant`
-//! events that share its id and repeat its usage. Events of a sub-agent carry
-//! the id of the call that started it (`parent_tool_use_id`). The prompt is not
-//! part of the stream, and times only of recent ones. `result` states usage,
-//! cost and refused calls; wrappers sometimes drop it, and plain `json` prints
-//! nothing else. Logs of CI jobs put noise between the events or print all of
-//! them as one array; some tools wrap the body of an event in `message`.
+//! As in session files, one API message is spread over several `assistant` events that share
+//! its ID and repeat its usage. Events of a sub-agent carry the ID of the call that started
+//! it (`parent_tool_use_id`). The stream does not contain the prompt, and only recent streams
+//! contain times. `result` states usage, cost and refused calls; wrappers sometimes drop it,
+//! and plain `json` prints nothing else. Logs of CI jobs contain noise between the events or
+//! print all of them as one array; some tools wrap the body of an event in `message`.
 
 use super::shared::claude_words::{UserWords, user_words};
 use super::shared::{anthropic, claude};
@@ -56,7 +55,7 @@ impl Format for ClaudeStream {
     }
 }
 
-/// How sure a single event is Claude's.
+/// Returns the confidence that a single event is Claude's.
 fn confidence(event: Value<'_>) -> Confidence {
     let body = event.get("message").filter(|m| m.is_object());
     let is_session_line = event.get("sessionId").is_some();
@@ -81,7 +80,7 @@ fn confidence(event: Value<'_>) -> Confidence {
             match is_message && event.get("session_id").is_some() {
                 true if event.has("parent_tool_use_id") => 95,
                 true => 60,
-                // What a wrapper left of the event.
+                // The rest of an event that a wrapper stripped.
                 false if is_message && is_answer() && !event.has("uuid") => 55,
                 false => 0,
             }
@@ -101,7 +100,7 @@ fn confidence(event: Value<'_>) -> Confidence {
     }
 }
 
-/// The members of an event that matter, found in one pass over it.
+/// The relevant members of an event, read in one pass.
 #[derive(Default)]
 struct Line<'a> {
     kind: &'a str,
@@ -210,14 +209,14 @@ impl StreamReader {
 
 struct Session {
     main: Builder,
-    /// Sub-agents, in order of appearance, by the id of the call that started them.
+    /// Sub-agents, in order of appearance, by the ID of the call that started them.
     agents: Vec<(String, Builder)>,
     agent_by_call: HashMap<String, usize>,
     usage: Option<Usage>,
-    /// What the last `result` stated; it grows until the process ends.
+    /// Cost stated by the last `result`; it is cumulative within a process.
     last_cost: Option<Cost>,
     denied: Vec<String>,
-    /// Is it a stream, from its beginning?
+    /// Whether the file is a stream from its beginning.
     has_init: bool,
 }
 
@@ -239,7 +238,7 @@ impl Session {
         }
     }
 
-    /// The trajectory an event belongs to.
+    /// Returns the trajectory that an event belongs to.
     fn builder_for(&mut self, line: &Line<'_>, out: &Out) -> &mut Builder {
         let Some(call) = line.parent.and_then(Value::str) else { return &mut self.main };
         let next = self.agents.len();
@@ -324,8 +323,8 @@ impl Session {
         self.main.event(kind, text, None, line.time(), record.at_value(body));
     }
 
-    /// Each prompt of a process states the cost of all so far; a new process
-    /// begins at nothing.
+    /// Adds a stated cost. Each prompt of a process states the cumulative cost; a new process
+    /// starts at zero.
     fn cost(&mut self, stated: Option<Cost>) {
         let Some(stated) = stated else { return };
         let before = self.last_cost.filter(|b| *b <= stated).unwrap_or_default();
@@ -374,7 +373,7 @@ impl Session {
         main.finish()
     }
 
-    /// Which sub-agent made a call, by the call's id.
+    /// Returns the index of the sub-agent that made each call, by the call's ID.
     fn owners(&self) -> HashMap<String, usize> {
         let mut owners = HashMap::new();
         for (index, (_, agent)) in self.agents.iter().enumerate() {
@@ -385,8 +384,8 @@ impl Session {
         owners
     }
 
-    /// Makes every sub-agent a child of the run whose call started it, of the
-    /// main one where no call did or where they nest too deep.
+    /// Makes every sub-agent a child of the run whose call started it, or of the main run if
+    /// there is no such call or the nesting is too deep.
     fn hang_up_agents(&mut self, owners: &HashMap<String, usize>) {
         let mut depths: Vec<usize> = Vec::with_capacity(self.agents.len());
         let mut parents = Vec::with_capacity(self.agents.len());

@@ -1,12 +1,11 @@
-//! Tasks of Cline and its relatives (Roo Code, Kilo Code), as they keep them for
-//! the model: `api_conversation_history.json`, a list of Anthropic messages.
+//! Tasks of Cline and its forks (Roo Code, Kilo Code), as stored for the model:
+//! `api_conversation_history.json`, a list of Anthropic messages.
 //!
-//! Calls are `tool_use` blocks, or in the older style XML in the model's words
-//! (`<read_file><path>a</path></read_file>`). Results are `tool_result` blocks
-//! or texts that begin with `[read_file for 'a'] Result:`, whichever style the
-//! calls are in. What the user typed is in `<task>`, `<feedback>` or
-//! `<user_message>`; all other text of user messages is the client's. How a call
-//! ended is told by the words its result begins with.
+//! Calls are `tool_use` blocks, or in the older style XML in the model's text
+//! (`<read_file><path>a</path></read_file>`). Results are `tool_result` blocks or texts that
+//! begin with `[read_file for 'a'] Result:`, in either style. The user's input is in
+//! `<task>`, `<feedback>` or `<user_message>`; all other text of user messages is written by
+//! the client. The outcome of a call is determined by the first words of its result.
 
 use super::shared::conversation::{self, Conversations, Dialect};
 use super::shared::positional::Positional;
@@ -32,7 +31,7 @@ static INFO: FormatInfo = FormatInfo {
     fidelity: Fidelity::lacking(&[Fact::SubAgents, Fact::ToolDefinitions, Fact::WorkingDirectory]),
 };
 
-/// Tools that models call by XML. Other elements are the model's words.
+/// Tools that models call in XML. Other elements are part of the model's text.
 const TOOLS: [&str; 37] = [
     "access_mcp_resource",
     "apply_diff",
@@ -73,7 +72,7 @@ const TOOLS: [&str; 37] = [
     "write_to_file",
 ];
 
-/// What the user typed stands in one of these.
+/// Elements that contain the user's input.
 const TYPED: [&str; 4] = ["task", "feedback", "user_message", "answer"];
 
 impl Format for Cline {
@@ -101,7 +100,7 @@ impl Format for Cline {
     }
 }
 
-/// The texts of a content, which is a string or a list of blocks.
+/// Returns the texts of a content, which is a string or a list of blocks.
 fn texts(content: Option<Value<'_>>) -> impl Iterator<Item = Value<'_>> {
     let alone = content.filter(|c| c.is_string());
     let blocks = content.into_iter().flat_map(Value::items);
@@ -134,7 +133,7 @@ impl Dialect for ClineDialect {
                 }
             }
             Some(_) => {
-                // Only what stands in a mark of the client is the user's.
+                // Only text in one of the client's elements is the user's.
                 let mut turn =
                     Turn::new(b, &mut self.open, record, message, Author::System, None, time);
                 user(&mut turn, record, content);
@@ -173,7 +172,7 @@ fn assistant_block(turn: &mut Turn<'_, '_>, record: &Record<'_>, block: Value<'_
     }
 }
 
-/// The model's words, with the calls in them.
+/// Reads the model's text, with the calls in it.
 fn words(turn: &mut Turn<'_, '_>, record: &Record<'_>, value: Value<'_>) {
     let text = value.str().unwrap_or_default();
     let at = record.at_value(value);
@@ -206,8 +205,8 @@ struct XmlCall<'a> {
     after: &'a str,
 }
 
-/// The first call in a text: the element of a tool that begins a line. One that
-/// is not closed goes to the end, as the client takes it.
+/// Returns the first call in a text: the element of a tool at the start of a line. An
+/// unclosed element extends to the end, as in the client.
 fn next_call(text: &str) -> Option<XmlCall<'_>> {
     let mut from = 0;
     for line in text.split_inclusive('\n') {
@@ -225,15 +224,15 @@ fn next_call(text: &str) -> Option<XmlCall<'_>> {
     None
 }
 
-/// The name of the tag that a text begins with.
+/// Returns the name of the tag at the start of a text.
 fn tag(text: &str) -> Option<&str> {
     let inside = text.strip_prefix('<')?;
     let length = inside.bytes().take_while(|b| b.is_ascii_lowercase() || *b == b'_').count();
     (length > 0 && inside[length..].starts_with('>')).then(|| &inside[..length])
 }
 
-/// The parameters of a call: elements one after the other. The text of a file
-/// or a diff may itself hold the tag that closes it, so that the last one counts.
+/// Parses the parameters of a call: consecutive elements. The text of a file or a diff may
+/// itself contain the closing tag, so the last one counts.
 fn parameters(body: &str) -> Map<String, Json> {
     let mut found = Map::new();
     let mut rest = body;
@@ -257,7 +256,7 @@ fn parameters(body: &str) -> Map<String, Json> {
     found
 }
 
-/// A result that is announced and whose text is in the blocks that follow.
+/// An announced result whose text is in the following blocks.
 struct Announced<'a> {
     name: String,
     at: Value<'a>,
@@ -317,8 +316,8 @@ fn user(turn: &mut Turn<'_, '_>, record: &Record<'_>, content: Option<Value<'_>>
     settle(turn, record, pending);
 }
 
-/// A result whose text is complete. Announcements have names of their own for
-/// some tools; where none is open under this one, it is the next call's.
+/// Adds a result whose text is complete. Some tools have other names in announcements; if
+/// there is no open call with this name, the result belongs to the next open call.
 fn settle(turn: &mut Turn<'_, '_>, record: &Record<'_>, announced: Option<Announced<'_>>) {
     let Some(announced) = announced else { return };
     let words = announced.text.as_ref().map(|t| t.plain().into_owned()).unwrap_or_default();
@@ -326,7 +325,7 @@ fn settle(turn: &mut Turn<'_, '_>, record: &Record<'_>, announced: Option<Announ
     turn.result_named(&announced.name, status_by_words(answer, &words));
 }
 
-/// `[tool for 'x'] Result:` and what follows it.
+/// Parses `[tool for 'x'] Result:` and returns the rest as well.
 fn announcement(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_prefix('[')?;
     let (head, rest) = inside.split_once("] Result:")?;
@@ -334,7 +333,7 @@ fn announcement(text: &str) -> Option<(&str, &str)> {
     (length > 0).then(|| (&head[..length], rest))
 }
 
-/// What the user typed, without the mark around it.
+/// Returns the user's input without the surrounding element.
 fn typed(text: &str) -> Option<&str> {
     let text = text.trim();
     let name = tag(text).filter(|name| TYPED.contains(name))?;
@@ -349,8 +348,8 @@ fn is_of_client(text: &str) -> bool {
         .any(|mark| text.trim_start().starts_with(mark))
 }
 
-/// The status by the words that the client puts in front of a result: errors
-/// and refusals have fixed ones.
+/// Sets the status by the words that the client puts before a result: errors and refusals
+/// have fixed texts.
 fn status_by_words(answer: Answer, text: &str) -> Answer {
     let text = text.trim_start();
     let code = exit_code::in_header(text);

@@ -1,10 +1,10 @@
-//! Tasks of Cline and its relatives (Roo Code, Kilo Code), as they show them:
-//! `ui_messages.json`, also line by line from `cline --json`. Messages are what
-//! the client says (`say`) or asks the user (`ask`).
+//! Tasks of Cline and its forks (Roo Code, Kilo Code), as displayed to the user:
+//! `ui_messages.json`, also line by line from `cline --json`. Messages are statements of the
+//! client (`say`) or questions to the user (`ask`).
 //!
-//! Tokens and cost are here and not in the history for the model. Of most tools
-//! only the call is shown; commands and MCP tools have their output in messages
-//! that follow. Nothing says how a call ended.
+//! Tokens and cost are recorded here and not in the history for the model. For most tools
+//! only the call is recorded; commands and MCP tools have their output in messages that
+//! follow. The outcome of a call is not recorded.
 
 use super::shared::events::note;
 use super::shared::readers::{OneRun, one_run};
@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 use toolmark_scan::Value;
 
-/// Tasks of Cline, as they are shown.
+/// Tasks of Cline, as displayed to the user.
 pub(crate) struct ClineUi;
 
 static INFO: FormatInfo = FormatInfo {
@@ -57,7 +57,7 @@ impl Format for ClineUi {
 #[derive(Default)]
 struct Shown {
     step: Option<u32>,
-    /// The command or MCP call whose output may follow, and the output so far.
+    /// Command or MCP call whose output may follow, and the output so far.
     waiting: Option<u32>,
     output: Option<(String, Option<Timestamp>, crate::model::At)>,
 }
@@ -124,8 +124,8 @@ impl Shown {
         *self.step.get_or_insert_with(|| b.step(None, time, record.at()))
     }
 
-    /// A request to the model. Its text is JSON to which the counts are added
-    /// when the response is there; older versions say them in a second message.
+    /// Reads a request to the model. Its text is JSON to which the counts are added after the
+    /// response; in older versions, the counts are in a second message.
     fn request(
         &mut self,
         b: &mut Builder,
@@ -210,7 +210,7 @@ impl Shown {
         }
     }
 
-    /// All of an output has come.
+    /// Completes the result of the waiting call.
     fn settle(&mut self, b: &mut Builder) {
         let Some((output, time, at)) = self.output.take() else { return };
         let answer = Answer::new(Some(Payload::text(Text::owned(output))), at).time(time);

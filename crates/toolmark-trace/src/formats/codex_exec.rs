@@ -1,12 +1,11 @@
-//! The events `codex exec --json` prints.
+//! The events that `codex exec --json` prints.
 //!
-//! A thread has turns, a turn has items; a tool call is an item that is started,
-//! maybe updated, and completed under one id. Some are only ever completed. Ids
-//! (`item_3`) begin anew with every process, so a resumed thread uses them again.
-//! There are no times, no prompts, no model and no names for the built-in tools:
-//! the kind of the item takes its place (`command_execution`). Responses are not
-//! delimited; each message of the model is a step. `turn.completed` states the
-//! tokens of its process so far.
+//! A thread has turns, and a turn has items; a tool call is an item that is started, possibly
+//! updated, and completed under one ID. Some items are only completed. IDs (`item_3`) restart
+//! with every process, so a resumed thread reuses them. There are no times, no prompts, no
+//! model and no names of the built-in tools: the kind of the item is used instead
+//! (`command_execution`). Responses are not delimited; each message of the model is a step.
+//! `turn.completed` states the cumulative tokens of its process.
 
 use super::shared::codex::{Totals, status_word};
 use crate::builder::{Answer, Builder, NewCall};
@@ -96,7 +95,7 @@ impl Reader for ExecReader {
 }
 
 impl ExecReader {
-    /// A process begins: of the same thread where it resumes it, else of a new one.
+    /// Handles the start of a process, which either resumes the thread or starts a new one.
     fn thread_started(&mut self, record: &Record<'_>, event: Value<'_>, out: &mut Out) {
         let id = record.text_at(event, "thread_id");
         if self.run.as_ref().is_some_and(|r| r.b.run.id.is_some() && r.b.run.id != id) {
@@ -112,7 +111,7 @@ impl ExecReader {
 
 struct Run {
     b: Builder,
-    /// Calls that were started, by the id of their item.
+    /// Started calls, by the ID of their item.
     open: HashMap<String, u32>,
     totals: Option<Totals>,
 }
@@ -121,7 +120,7 @@ fn kind_of(event: Value<'_>) -> &str {
     event.word("type")
 }
 
-/// The kind of an item; a short-lived version wrote it under another key.
+/// Returns the kind of an item; one short-lived version used another key.
 fn item_kind(item: Value<'_>) -> Option<Value<'_>> {
     item.get("type").or(item.get("item_type")).filter(|k| k.is_string())
 }
@@ -182,7 +181,7 @@ impl Run {
         }
     }
 
-    /// The call an item is, new where it was not started before.
+    /// Returns the call of an item, creating it if it was not started before.
     fn call(&mut self, record: &Record<'_>, item: Value<'_>, kind: &str) -> u32 {
         let id = record.text_at(item, "id");
         if let Some(&known) = id.as_ref().and_then(|id| self.open.get(&*id.get())) {
@@ -243,8 +242,8 @@ fn tool_name(record: &Record<'_>, item: Value<'_>, kind: &str) -> ToolName {
     }
 }
 
-/// The arguments: as they are where an item has them, else made of the members
-/// that say what was asked for.
+/// Returns the arguments of an item, or builds them from the members that describe the
+/// request.
 fn arguments(record: &Record<'_>, item: Value<'_>, kind: &str) -> Option<Payload> {
     if kind == "mcp_tool_call" {
         return record.payload_at(item, "arguments");

@@ -1,21 +1,20 @@
 //! Codex rollouts: the session files of the Codex CLI, one record per line.
 //!
-//! Every record is `{timestamp, type, payload}` and tells the run twice over:
-//! `response_item` is what went to and came from the model, `event_msg` what the
-//! interface showed. Calls, results and messages are read from the first view;
-//! the second adds what only it knows (durations, success, exit codes, token
-//! counts, which user messages were typed). Since history became paginated the
-//! second view is `event_msg/item_completed`.
+//! Every record is `{timestamp, type, payload}`, and the run is recorded twice:
+//! `response_item` records the input and output of the model, `event_msg` the display of the
+//! interface. Calls, results and messages are read from the first view; the second adds data
+//! that only it has (durations, success, exit codes, token counts, and which user messages
+//! were typed). Since the introduction of paginated history, the second view is
+//! `event_msg/item_completed`.
 //!
-//! A model response has no id. It comes with a `token_count` whose totals have
-//! changed, behind its items today, in front of them up to about 0.4; a response
-//! without one was cut off. Where a file has no token counts at all nothing
-//! tells responses apart: each message of the model is then a step and calls
-//! belong to none.
+//! A model response has no ID. It is followed by a `token_count` with changed totals (up to
+//! about version 0.4, it is preceded by it); a response without one was cut off. In a file
+//! without token counts, responses cannot be distinguished: each message of the model is then
+//! a step and calls belong to no step.
 //!
-//! Before about 0.2 the items are bare, without times or token counts, between
-//! lines of `{"record_type":"state"}`. `compacted.replacement_history` repeats
-//! items and is not read. Forks hold several `session_meta`; the first is theirs.
+//! Before about version 0.2, the items are bare, without times or token counts, between lines
+//! of `{"record_type":"state"}`. `compacted.replacement_history` repeats items and is not
+//! read. Forks hold several `session_meta`; the first is their own.
 
 use super::shared::codex::{self, Mark, NOTED_EVENTS, Totals};
 use super::shared::exit_code;
@@ -84,8 +83,8 @@ impl Format for CodexRollout {
         Box::new(RolloutReader { run: None })
     }
 
-    /// The rollouts of the threads that calls started: in the folder of the same
-    /// day, or of another.
+    /// Returns the rollouts of the threads that calls started: in the folder of the same day, or
+    /// of another.
     fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
         let missing = missing_sub_agents(run);
         let Some(day) = path.parent().filter(|_| !missing.is_empty()) else { return Vec::new() };
@@ -125,7 +124,7 @@ impl Reader for RolloutReader {
     }
 }
 
-/// The members of a response item that matter, found in one pass over it.
+/// The relevant members of a response item, read in one pass.
 #[derive(Default)]
 struct Item<'a> {
     kind: Option<Value<'a>>,
@@ -173,31 +172,31 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Where the token counts of a response are.
+/// Position of the token counts relative to their response.
 #[derive(Clone, Copy, PartialEq)]
 enum Counts {
-    /// No response of this turn has shown it yet.
+    /// Not determined yet by a response of this turn.
     Unknown,
     InFront,
     Behind,
 }
 
-/// One run while it is read.
+/// Reader state of one run.
 struct Run {
     b: Builder,
-    /// Has a session record given the run its id?
+    /// Whether a session record has set the run's ID.
     has_meta: bool,
     model: Option<Text>,
-    /// The response being read.
+    /// Current response.
     step: Option<u32>,
     counts: Counts,
     totals: Option<Totals>,
-    /// Events of user messages that their twin in the other view has not confirmed.
+    /// Events of user messages that have not been confirmed by the other view.
     unconfirmed: VecDeque<usize>,
-    /// User messages whose twin in the first view is still to come.
+    /// Number of user messages that have not appeared in the first view yet.
     awaited: u32,
     has_user_events: bool,
-    /// Calls without an id, to be answered in their order.
+    /// Calls without an ID, which are answered in their order.
     without_id: VecDeque<u32>,
 }
 
@@ -249,7 +248,7 @@ impl Run {
                 let text = text.map(|m| record.payload(m));
                 self.b.event(EventKind::Compaction, text, None, time, record.at());
             }
-            // What one agent of a group wrote to another.
+            // A message from one agent of a group to another.
             "inter_agent_communication" => {
                 let text = payload.get("content").or(payload.get("message"));
                 self.b.context(text.map(|t| record.payload(t)), time, record.at());
@@ -261,7 +260,7 @@ impl Run {
         }
     }
 
-    /// Keeps a record that says nothing about the run, under its own kind.
+    /// Keeps a record that contains nothing about the run, under its own kind.
     fn note(
         &mut self,
         record: &Record<'_>,
@@ -273,7 +272,7 @@ impl Run {
         self.b.event(EventKind::Note(kind), text, None, time, record.at());
     }
 
-    /// The record a session begins with; old files have it bare.
+    /// Reads the first record of a session, which is bare in old files.
     fn meta(&mut self, record: &Record<'_>, meta: Value<'_>, time: Option<Timestamp>) {
         let kind = EventKind::Note(Text::owned("session_meta"));
         self.b.event(kind, None, None, time, record.at());
@@ -401,7 +400,7 @@ impl Run {
         }
     }
 
-    /// A user message as the interface showed it.
+    /// Reads a user message as displayed by the interface.
     fn user_event(&mut self, record: &Record<'_>, text: Option<Payload>, time: Option<Timestamp>) {
         self.has_user_events = true;
         self.cut_step();
@@ -411,8 +410,8 @@ impl Run {
         }
     }
 
-    /// Before the model answers: decides which messages in the user's name were
-    /// typed. Where the interface shows those, the others were not.
+    /// Called before the model answers: determines which messages with the user role were typed.
+    /// If the interface shows some, the others were not typed.
     fn settle_users(&mut self) {
         self.awaited = 0;
         for index in self.unconfirmed.drain(..) {
@@ -423,7 +422,7 @@ impl Run {
         }
     }
 
-    /// The response being read, or a new one.
+    /// Returns the current response, or a new one.
     fn open_step(&mut self, record: &Record<'_>, time: Option<Timestamp>) -> u32 {
         if let Some(step) = self.step {
             return step;
@@ -437,7 +436,7 @@ impl Run {
         step
     }
 
-    /// What comes now belongs to no response so far.
+    /// Ends the current response, so that what follows belongs to a new one.
     fn cut_step(&mut self) {
         self.step = None;
         self.counts = Counts::Unknown;
@@ -587,7 +586,7 @@ impl Run {
         self.note(record, item_kind, None, time);
     }
 
-    /// Adds to a call what the interface said about it.
+    /// Adds the interface's information about a call.
     fn mark(&mut self, record: &Record<'_>, id: Option<&str>, event: Value<'_>) {
         let Some(index) = id.and_then(|id| self.b.find(id)) else { return };
         let mark = Mark::new(event);
@@ -624,7 +623,7 @@ impl Run {
         self.note(record, kind, None, time);
     }
 
-    /// The totals so far. Where they have changed, a response is complete.
+    /// Reads the totals so far. If they have changed, a response is complete.
     fn token_count(&mut self, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) {
         let info = event.get("info");
         let Some(totals) = info.and_then(|i| i.get("total_token_usage")).map(Totals::new) else {
@@ -667,7 +666,7 @@ impl Run {
     }
 }
 
-/// The thread of the agent a call started, where only its result names it.
+/// Returns the thread of the agent that a call started, if only the result names it.
 fn started_thread(call: &Call) -> Option<Text> {
     if !call.name.original.is("spawn_agent") {
         return None;
@@ -683,7 +682,7 @@ mod tests {
     use crate::summary::Summary;
     use crate::testing::{read_text, sketch};
 
-    /// A file of `kind payload` lines, a second apart.
+    /// Builds a file from `kind payload` lines, one second apart.
     fn rollout(lines: &str) -> Trajectory {
         let mut text = String::new();
         for (second, line) in lines.lines().enumerate() {

@@ -1,6 +1,6 @@
-//! Sessions of Continue: `history` with a message each, what was attached to it
-//! (`contextItems`) and how far its calls got (`toolCallStates`). The result of
-//! a call is there and once more in a message of role `tool`.
+//! Sessions of Continue: `history` with a message each, its attachments (`contextItems`) and
+//! the state of its calls (`toolCallStates`). The result of a call is stored there and again
+//! in a message of role `tool`.
 
 use super::shared::conversation::{self, Conversations, Dialect};
 use super::shared::positional::Positional;

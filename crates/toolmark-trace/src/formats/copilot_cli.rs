@@ -1,21 +1,19 @@
 //! GitHub Copilot CLI sessions: an event log, one JSON object per event.
 //!
-//! Every event is `{type, data, id, timestamp, parentId}`, with `agentId` when a
-//! sub-agent caused it. Recorded streams of the SDK have the same events, and
-//! also the ephemeral ones (`assistant.usage`, deltas) that never reach disk.
+//! Every event is `{type, data, id, timestamp, parentId}`, with `agentId` if a sub-agent
+//! caused it. Recorded streams of the SDK have the same events, and also ephemeral ones
+//! (`assistant.usage`, deltas) that are never written to disk.
 //!
-//! One tool call leaves up to five traces: the model asks for it
-//! (`assistant.message.toolRequests`, the only place that shows what was asked
-//! for in parallel), a hook sees it, a permission is asked for, it starts, it
-//! completes. All of them name the same call id; hooks and permissions are
-//! notes, and tell only that a call was refused. A shell command that fails
-//! still completes with `success: true`; its exit code is in the telemetry
-//! or in the last line of the result.
+//! One tool call has up to five events: the model requests it
+//! (`assistant.message.toolRequests`, the only record of which calls were parallel), a hook
+//! receives it, a permission is requested, it starts, and it completes. All of them carry the
+//! same call ID; hooks and permissions are kept as notes and only used to detect refusals. A
+//! shell command that fails still completes with `success: true`; its exit code is in the
+//! telemetry or in the last line of the result.
 //!
-//! Totals of tokens come with `session.shutdown`, which a session appends each
-//! time its process ends, counting from the last resume: they add up. Since
-//! about 1.0.9 each response also leaves a `session.usage_record`, which is all
-//! there is of a session that crashed.
+//! Total tokens are in `session.shutdown`, which a session appends each time its process
+//! ends, counting from the last resume: they are added up. Since about 1.0.9, each response
+//! also writes a `session.usage_record`, which is the only source for a session that crashed.
 
 use super::shared::{copilot, exit_code};
 use crate::builder::{Answer, Builder, NewCall};
@@ -70,7 +68,7 @@ impl Format for CopilotCli {
     }
 }
 
-/// The kinds that alone identify an event of this log.
+/// Returns whether the kind alone identifies an event of this log.
 fn is_handled(kind: &str) -> bool {
     matches!(
         kind,
@@ -82,7 +80,7 @@ fn is_handled(kind: &str) -> bool {
     )
 }
 
-/// The members of an event and of its data that matter, found in one pass.
+/// The relevant members of an event and of its data, read in one pass.
 #[derive(Default)]
 struct Line<'a> {
     kind: Option<Value<'a>>,
@@ -176,12 +174,12 @@ impl<'a> Line<'a> {
     }
 }
 
-/// One agent of the session: itself, or a sub-agent.
+/// An agent of the session: the main agent, or a sub-agent.
 struct Lane {
     b: Builder,
-    /// The call that started the sub-agent.
+    /// Call that started the sub-agent.
     spawn: Option<Text>,
-    /// Was `spawn` only guessed from the sub-agent's id?
+    /// Whether `spawn` was only guessed from the sub-agent's ID.
     is_spawn_guessed: bool,
     /// Usage that is reported before the message it belongs to.
     usage: Option<Usage>,
@@ -191,14 +189,15 @@ struct Lane {
 
 #[derive(Default)]
 struct SessionReader {
-    /// The session itself comes first.
+    /// Agents of the session, the main agent first.
     lanes: Vec<Lane>,
-    /// Sub-agents by agent id and by the call that started them.
+    /// Sub-agents by agent ID and by the call that started them.
     lane_by_key: HashMap<String, usize>,
-    /// Which sub-agent made a call.
+    /// Index of the agent that made each call.
     lane_by_call: HashMap<String, usize>,
     requests: copilot::Requests,
-    /// Usage over all shutdowns, as kept per response, and as only streamed.
+    /// Usage summed over all shutdowns; `kept` sums over response records, `streamed` over
+    /// streamed events.
     at_shutdown: Option<Usage>,
     kept: Option<Usage>,
     streamed: Option<Usage>,
@@ -258,13 +257,13 @@ impl Reader for SessionReader {
 }
 
 impl SessionReader {
-    /// Does this start a session other than the one being read?
+    /// Returns whether this event starts another session.
     fn is_other_session(&self, line: &Line<'_>) -> bool {
         let Some(id) = line.get("sessionId").and_then(Value::str) else { return false };
         self.lanes.first().is_some_and(|l| l.b.run.id.as_ref().is_some_and(|known| !known.is(&id)))
     }
 
-    /// The agent an event belongs to.
+    /// Returns the agent that an event belongs to.
     fn lane_of(&mut self, line: &Line<'_>, record: &Record<'_>, out: &Out) -> usize {
         let (parent, agent) = (line.parent_call, line.agent);
         if parent.is_none() && agent.is_none() {
@@ -291,7 +290,7 @@ impl SessionReader {
         self.lane_by_key.get(key.inner()?).copied()
     }
 
-    /// The sub-agent that goes by the call that started it or by its own id.
+    /// Returns the sub-agent identified by the call that started it or by its own ID.
     fn lane_with(
         &mut self,
         [spawn, agent]: [Option<Value<'_>>; 2],
@@ -330,7 +329,7 @@ impl SessionReader {
         }
     }
 
-    /// Finds a call in whichever agent made it.
+    /// Returns the agent that made a call, and the call's index.
     fn find(&self, id: &Text) -> Option<(usize, u32)> {
         let root = self.lanes.first()?.b.find(&id.get()).map(|call| (0, call));
         root.or_else(|| {
@@ -357,7 +356,7 @@ impl SessionReader {
         }
     }
 
-    /// A call was refused: it may never start, or complete with an error.
+    /// Marks a call as refused: it may never start, or complete with an error.
     fn deny(&mut self, call: Option<Text>) {
         let Some((lane, call)) = call.and_then(|id| self.find(&id)) else { return };
         let call = &mut self.lanes[lane].b.run.calls[call as usize];
@@ -429,7 +428,7 @@ impl SessionReader {
         }
     }
 
-    /// Puts every sub-agent under the one whose call started it.
+    /// Attaches every sub-agent to the agent whose call started it.
     fn nest(mut self) -> Trajectory {
         let count = self.lanes.len();
         let mut owners = vec![0; count];
@@ -473,7 +472,7 @@ impl Lane {
         self.b.finish()
     }
 
-    /// Usage that came after its message belongs to the last response.
+    /// Adds usage that follows its message to the last response.
     fn give_usage(&mut self, usage: Usage) {
         let last = self.b.run.steps.last_mut();
         if let Some(step) = last.filter(|s| s.usage.is_none_or(|u| u.recorded.input == 0)) {
@@ -567,7 +566,7 @@ impl Lane {
         }
     }
 
-    /// Events that need no knowledge of other agents.
+    /// Reads events that do not depend on other agents.
     fn other(&mut self, record: &Record<'_>, line: &Line<'_>) {
         let b = &mut self.b;
         let text = |key| line.get(key).map(|v| record.payload(v));
@@ -629,7 +628,7 @@ impl Lane {
         }
     }
 
-    /// A message of the user, or one that the client put in their place.
+    /// Reads a message of the user, or one that the client wrote with the user role.
     fn user_message(&mut self, record: &Record<'_>, line: &Line<'_>) {
         let text = line.content.map(|c| record.payload(c));
         let source = line.source.and_then(Value::inner).unwrap_or("user");
@@ -647,7 +646,7 @@ impl Lane {
         }
     }
 
-    /// What is said about the session as a whole; what was said first stays.
+    /// Reads session metadata; the first value of each field is kept.
     fn session(&mut self, record: &Record<'_>, line: &Line<'_>) {
         let Some(data) = line.data else { return };
         let run = &mut self.b.run;
@@ -700,7 +699,7 @@ fn answer(record: &Record<'_>, line: &Line<'_>, was_denied: bool) -> Answer {
     answer.exit_code(code.or_else(in_text)).duration(duration)
 }
 
-/// The call a hook is asked about, where it is only one.
+/// Returns the call of a hook, if there is only one.
 fn single_call_of_hook<'a>(line: &Line<'a>) -> Option<Value<'a>> {
     let data = line.data?;
     data.get("hookType").filter(|t| t.is("preToolUse"))?;

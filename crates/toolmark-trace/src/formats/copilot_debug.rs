@@ -1,7 +1,7 @@
-//! The debug logs of Copilot Chat in VS Code: one entry per line, written when
-//! what it is about has ended (`ts` is when it began, `dur` how long it took).
-//! A `tool_call` holds arguments and result as text, both cut off where they
-//! are long. Sub-agents have files of their own beside it.
+//! The debug logs of Copilot Chat in VS Code: one entry per line, written when the operation
+//! has ended (`ts` is the start, `dur` the duration). A `tool_call` holds arguments and
+//! result as text, both truncated if they are long. Sub-agents have files of their own beside
+//! it.
 
 use super::shared::events::{note, open_step, set_once};
 use super::shared::readers::{OneRun, one_run};
@@ -114,7 +114,7 @@ impl Log {
         }
     }
 
-    /// The words of a response. Its calls follow as entries of their own.
+    /// Reads the text of a response. Its calls follow as separate entries.
     fn response(
         &mut self,
         b: &mut Builder,

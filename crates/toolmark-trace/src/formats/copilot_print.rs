@@ -1,10 +1,9 @@
-//! `copilot -p --output-format json` in its flat dialect: a stream of records
-//! named like the blocks of Anthropic messages (`message`, `tool_use`,
-//! `tool_result`, `usage`).
+//! `copilot -p --output-format json` in its flat dialect: a stream of records named like the
+//! blocks of Anthropic messages (`message`, `tool_use`, `tool_result`, `usage`).
 //!
-//! Which dialect the CLI writes depends on the model; the other one is its
-//! event log, which `copilot-cli` reads. Nothing marks the responses of the
-//! model: words and calls belong together until a result comes in.
+//! The dialect depends on the model; the other one is the event log that `copilot-cli` reads.
+//! Responses of the model are not delimited: text and calls belong together until a result
+//! arrives.
 
 use super::shared::anthropic;
 use super::shared::readers::{OneRun, one_run};
@@ -54,7 +53,7 @@ impl Format for CopilotPrint {
 
 #[derive(Default)]
 struct Stream {
-    /// The response that words and calls still go to.
+    /// Response to which text and calls are added.
     open: Option<u32>,
 }
 
@@ -119,7 +118,7 @@ impl OneRun for Stream {
     }
 }
 
-/// The open response, or a new one.
+/// Returns the open response, or a new one.
 fn response(
     b: &mut Builder,
     open: Option<u32>,
@@ -130,7 +129,7 @@ fn response(
     open.unwrap_or_else(|| b.step(id, time, record.at()))
 }
 
-/// A message; returns the response that is open after it.
+/// Reads a message; returns the response that is open after it.
 fn message(
     b: &mut Builder,
     record: &Record<'_>,

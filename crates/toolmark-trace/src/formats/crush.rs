@@ -1,5 +1,5 @@
-//! Sessions of Crush, as its store `crush.db` holds them: the row of a session
-//! and those of its messages, whose `parts` have a `type` and `data` each.
+//! Sessions of Crush in its store `crush.db`: the row of a session and those of its messages,
+//! whose `parts` have a `type` and `data` each.
 
 use super::shared::conversation::{self, Conversations, Dialect};
 use super::shared::positional::Positional;

@@ -1,7 +1,6 @@
-//! Chats of the Cursor editor, as its store `state.vscdb` holds them: the data of
-//! a composer and its bubbles. A bubble is a message of the user (type 1) or of
-//! the agent (type 2); a call with all that is known of it is its
-//! `toolFormerData`.
+//! Chats of the Cursor editor in its store `state.vscdb`: the data of a composer and its
+//! bubbles. A bubble is a message of the user (type 1) or of the agent (type 2); its
+//! `toolFormerData` is a call with its result.
 
 use super::shared::conversation::{Conversations, Dialect};
 use super::shared::positional::Positional;
@@ -116,7 +115,7 @@ fn call(turn: &mut Turn<'_, '_>, record: &Record<'_>, tool: Value<'_>) {
     }
 }
 
-/// Counts that the editor did not fill in are zero, which is none.
+/// Reads token counts. Counts that the editor did not fill in are zero and are ignored.
 fn usage(count: Value<'_>) -> Option<Usage> {
     let number = |key: &str| count.get(key).and_then(Value::as_u64).unwrap_or(0);
     let (input, output) = (number("inputTokens"), number("outputTokens"));

@@ -1,12 +1,11 @@
-//! `cursor-agent --output-format stream-json`: the events of Claude's stream,
-//! with calls of Cursor's own shape.
+//! `cursor-agent --output-format stream-json`: the events of Claude's stream, with calls in
+//! Cursor's own format.
 //!
-//! A call is two events of type `tool_call`, `started` and `completed`, with
-//! one `call_id`; the only key of `tool_call` names the tool
-//! (`{"readToolCall":{args, result}}`), and the only key of `result` says how
-//! it ended (`success`, `rejected`, anything else is an error). `model_call_id`
-//! tells responses apart in newer versions; without it a new response begins
-//! after every result. Reasoning comes as `thinking` deltas.
+//! A call is two events of type `tool_call`, `started` and `completed`, with one `call_id`;
+//! the only key of `tool_call` is the tool (`{"readToolCall":{args, result}}`), and the only
+//! key of `result` is the outcome (`success`, `rejected`; any other key is an error).
+//! `model_call_id` identifies responses in newer versions; without it, a new response begins
+//! after every result. Reasoning is in `thinking` deltas.
 
 use super::shared::events::{note, open_step, set_once, words};
 use super::shared::pieces::{self, Pieces};
@@ -54,7 +53,8 @@ fn is_call(event: Value<'_>) -> bool {
             .is_some_and(|key| key.ends_with("ToolCall") || key == "function")
 }
 
-/// Claude's own init event lists the tools; Cursor's never does.
+/// Returns whether the event is Cursor's init event. Claude's lists the tools; Cursor's never
+/// does.
 fn is_init(event: Value<'_>) -> bool {
     let is = |key: &str, want: &str| event.field_is(key, want);
     is("type", "system")
@@ -65,7 +65,7 @@ fn is_init(event: Value<'_>) -> bool {
 
 #[derive(Default)]
 struct Stream {
-    /// The response that is being written; none after a result.
+    /// Current response; `None` after a result.
     step: Option<u32>,
     thinking: Option<Pieces>,
     message: Option<Pieces>,
@@ -115,7 +115,7 @@ impl OneRun for Stream {
 }
 
 impl Stream {
-    /// The response an event belongs to.
+    /// Returns the response that an event belongs to.
     fn step(
         &mut self,
         b: &mut Builder,
@@ -126,7 +126,7 @@ impl Stream {
         open_step(&mut self.step, b, record.text_at(event, "model_call_id"), time, record.at())
     }
 
-    /// What comes in pieces ends with the first event of another kind.
+    /// Completes the pieces of a message when an event of another kind follows.
     fn flush(&mut self, b: &mut Builder, next: &str) {
         let thinking = self.thinking.take_if(|_| next != "thinking").map(Pieces::close);
         if let Some((text, time, at)) = thinking {
@@ -151,7 +151,7 @@ impl Stream {
         let Some(text) = event.at(&["message", "content"]).and_then(|c| words(record, c)) else {
             return;
         };
-        // With partial output, a message comes in pieces and then once more whole.
+        // With partial output, a message comes in pieces and is then repeated as a whole.
         if !self.message.as_ref().is_some_and(|m| m.is(&text.plain())) {
             pieces::add(&mut self.message, text, time, record.at());
         }
@@ -185,8 +185,8 @@ impl Stream {
     }
 }
 
-/// The call an event describes: the key is the tool, but for MCP tools and
-/// functions, which say their own names.
+/// Returns the call of an event: the key is the tool, except for MCP tools and functions,
+/// which have their own names.
 fn new_call(record: &Record<'_>, event: Value<'_>, step: u32, time: Option<Timestamp>) -> NewCall {
     let body = event.get("tool_call").and_then(|c| c.fields().next());
     let key = body.and_then(|(key, _)| key.str()).unwrap_or_default();
@@ -220,7 +220,7 @@ fn new_call(record: &Record<'_>, event: Value<'_>, step: u32, time: Option<Times
     }
 }
 
-/// What the only key of a result says.
+/// Reads the outcome from the only key of a result.
 fn outcome(record: &Record<'_>, result: Option<Value<'_>>, at: At) -> Answer {
     let Some((key, body)) = result.and_then(|r| r.fields().next()) else {
         return Answer::new(result.map(|r| record.payload(r)), at);

@@ -1,8 +1,8 @@
 //! Cursor's agent transcripts: `{role, message{content[]}}`, one per line.
 //!
-//! There are no ids of calls that results could name, no times, no tokens, and
-//! often no results at all. A result answers the first open call of its name,
-//! or else the first open call. Sub-agents have files of their own.
+//! There are no call IDs in results, no times, no tokens, and often no results at all. A
+//! result answers the first open call with its name, or otherwise the first open call.
+//! Sub-agents have files of their own.
 
 use super::shared::events::{note, words};
 use super::shared::pairing::OpenCalls;
@@ -95,7 +95,7 @@ fn user(b: &mut Builder, open: &mut OpenCalls, record: &Record<'_>, content: Opt
         }
     }
     if results == 0 {
-        // What was not answered before the user speaks again never will be.
+        // A call without a result before the next user message will not get one.
         open.clear();
         b.user(content.and_then(|c| words(record, c)), None, record.at());
     }

@@ -1,6 +1,6 @@
-//! Spans of Datadog LLM Observability: as its SDK sends them (`spans` with
-//! `meta` and `metrics`), and as its API gives them back (`span_kind`, `input`
-//! and `output` among the attributes of a datum).
+//! Spans of Datadog LLM Observability: as sent by its SDK (`spans` with `meta` and
+//! `metrics`), and as returned by its API (`span_kind`, `input` and `output` among the
+//! attributes of a datum).
 
 use super::shared::spans::{Kind, Span, Spans, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -20,7 +20,7 @@ static INFO: FormatInfo = FormatInfo {
     fidelity: Fidelity::lacking(&[Fact::CallIds, Fact::ExitCodes, Fact::WorkingDirectory]),
 };
 
-/// What the span says about itself: intake has it in `meta`.
+/// Returns the kind of a span, which intake stores in `meta`.
 fn kind_of(span: Value<'_>) -> Option<Value<'_>> {
     let meta = span.get("meta").and_then(|m| m.get("kind").or_else(|| m.get("span.kind")));
     let fetched = || span.get("span_kind").filter(|_| span.has("input") || span.has("ml_app"));
@@ -31,7 +31,7 @@ fn is_span(span: Value<'_>) -> bool {
     span.has("span_id") && span.has("trace_id") && !span.has("context") && kind_of(span).is_some()
 }
 
-/// The spans of a record: itself, those in it, or those in its data.
+/// Returns the spans of a record: the record itself, its spans, or those in its data.
 fn spans_of(record: Value<'_>) -> Vec<Value<'_>> {
     let data = record.get("data");
     let data: Vec<_> = match data {

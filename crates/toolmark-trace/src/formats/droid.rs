@@ -1,14 +1,13 @@
 //! Factory's Droid: session files, and the stream of `droid exec`.
 //!
-//! A session file begins with `session_start`; its `message` lines hold
-//! Anthropic content blocks. The stream (`--output-format stream-json`) has
-//! flat events instead: `system`, `message` with `text`, `tool_call`,
-//! `tool_result` and `completion`. Stream calls of one response share
-//! `messageId`; where it is missing, a new response begins after a result.
+//! A session file begins with `session_start`; its `message` lines hold Anthropic content
+//! blocks. The stream (`--output-format stream-json`) has flat events instead: `system`,
+//! `message` with `text`, `tool_call`, `tool_result` and `completion`. Stream calls of one
+//! response share `messageId`; without it, a new response begins after a result.
 //!
-//! Failure of a command may show only in the text (`Command failed (exit code:
-//! 1)`, `[Process exited with code 1]`). What is in `<system-reminder>` in
-//! front of the user's words is the client's.
+//! Failure of a command may be visible only in the text (`Command failed (exit code: 1)`,
+//! `[Process exited with code 1]`). A `<system-reminder>` before the user's text is written
+//! by the client.
 
 use super::shared::anthropic;
 use super::shared::events::{note, open_step, set_once, words};
@@ -70,9 +69,9 @@ fn is_event(event: Value<'_>) -> bool {
 
 #[derive(Default)]
 struct Session {
-    /// The response of the stream that is being written; none after a result.
+    /// Current response of the stream; `None` after a result.
     step: Option<u32>,
-    /// The last words of the assistant, which the completion repeats.
+    /// Last text of the assistant, which the completion repeats.
     last_words: Option<Text>,
 }
 
@@ -119,7 +118,7 @@ impl OneRun for Session {
 }
 
 impl Session {
-    /// The response a streamed event belongs to.
+    /// Returns the response that a streamed event belongs to.
     fn step(
         &mut self,
         b: &mut Builder,
@@ -214,7 +213,7 @@ impl Session {
         if let Some(usage) = event.get("usage") {
             b.add_usage(Usage::new(anthropic::usage(usage), Convention::ANTHROPIC));
         }
-        // Usually the last message once more.
+        // Usually repeats the last message.
         let words = event.get("finalText").and_then(|t| record.text(t));
         if words == self.last_words {
             note(b, "completion", None, time, record.at());
@@ -225,7 +224,7 @@ impl Session {
     }
 }
 
-/// The id of a call; older events have it under a name of its own.
+/// Returns the ID of a call, which has a different name in older events.
 fn call_id(event: Value<'_>) -> Option<Value<'_>> {
     event.get("toolCallId").or_else(|| event.get("id"))
 }
@@ -281,7 +280,8 @@ fn stored_message(
     }
 }
 
-/// A result block; without a mark, what its text says about the exit code.
+/// Reads a result block; without an error field, the exit code in its text determines the
+/// status.
 fn stored_result(b: &mut Builder, record: &Record<'_>, block: Value<'_>, time: Option<Timestamp>) {
     let mut answer = anthropic::result_answer(record, block).time(time);
     let text = block.get("content").map(anthropic::first_text).unwrap_or_default();
@@ -294,7 +294,7 @@ fn stored_result(b: &mut Builder, record: &Record<'_>, block: Value<'_>, time: O
     b.answer(block.get_str("tool_use_id").as_deref(), answer);
 }
 
-/// The exit code in the first or the last line of a command's result.
+/// Returns the exit code in the first or the last line of a command's result.
 fn text_exit_code(text: &str) -> Option<i64> {
     let first = text.lines().next().and_then(|l| l.strip_prefix("Error: Command failed "));
     let first = first.and_then(|l| l.strip_prefix("(exit code: "));
@@ -302,7 +302,7 @@ fn text_exit_code(text: &str) -> Option<i64> {
     first.or_else(last).and_then(leading_number)
 }
 
-/// Are all words in `content` the client's?
+/// Returns whether all text in `content` is written by the client.
 fn is_all_reminders(content: Value<'_>) -> bool {
     if let Some(text) = content.str() {
         return is_reminder(&text);
@@ -312,7 +312,7 @@ fn is_all_reminders(content: Value<'_>) -> bool {
         && blocks.all(|b| b.get("text").and_then(Value::str).is_some_and(|t| is_reminder(&t)))
 }
 
-/// Is there nothing but a reminder in the text?
+/// Returns whether the text is nothing but a reminder.
 fn is_reminder(text: &str) -> bool {
     let text = text.trim();
     text.starts_with("<system-reminder>") && text.ends_with("</system-reminder>")

@@ -1,14 +1,14 @@
 //! Gemini CLI sessions: one JSON document, or JSON lines since version 0.40.
 //!
-//! A document holds the header and `messages`. The lines are a log of changes:
-//! a header, then messages (one with a known id replaces the earlier version,
-//! which is how calls get their results), `message_update`, `{"$set":{…}}`
-//! (header fields, at times a whole new list of messages) and
-//! `{"$rewindTo":id}`. What was rewound has happened all the same and stays.
+//! A document holds the header and `messages`. The lines are a log of changes: a header, then
+//! messages (a message with a known ID replaces the earlier version; this adds results to
+//! calls), `message_update`, `{"$set":{…}}` (header fields, sometimes a completely new list of
+//! messages) and `{"$rewindTo":id}`. Messages that were rewound are also part of the run and
+//! are kept.
 //!
-//! A message of type `gemini` is one model response; its `toolCalls` hold call
-//! and result together, and their time is that of the result. Tokens are per
-//! message, input includes the cache, thoughts are not part of the output.
+//! A message of type `gemini` is one model response; its `toolCalls` hold call and result
+//! together, and their time is that of the result. Tokens are counted per message, input
+//! includes the cache, thoughts are not part of the output.
 
 use super::shared::events::{note, set_once, unknown_member, words};
 use super::shared::gemini;
@@ -61,8 +61,8 @@ impl Format for GeminiCli {
         Box::<SessionReader>::default()
     }
 
-    /// Sub-agents lie in a folder named after the whole id of their session;
-    /// before, they lay beside it, named by the start of their own id.
+    /// Returns the files of sub-agents: in a folder named after the full ID of their session, or,
+    /// in older versions, beside it and named after the start of their own ID.
     fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
         let Some(directory) = path.parent() else { return Vec::new() };
         let is_session = |name: &str| name.ends_with(".json") || name.ends_with(".jsonl");
@@ -90,19 +90,19 @@ struct SessionReader {
     session: Option<Session>,
 }
 
-/// One run and what is known of its messages.
+/// Reader state of one run, and its known messages.
 struct Session {
     b: Builder,
     open: OpenCalls,
     messages: HashMap<String, Known>,
 }
 
-/// What earlier versions of a message have given.
+/// Content read from earlier versions of a message.
 #[derive(Default, Clone, Copy)]
 struct Known {
-    /// Has its content been read?
+    /// Whether its content has been read.
     said: bool,
-    /// The event that holds its words.
+    /// Event that holds its text.
     words: Option<usize>,
     thoughts: usize,
 }
@@ -154,7 +154,7 @@ impl Session {
         Self { b, open: OpenCalls::default(), messages: HashMap::new() }
     }
 
-    /// The header, or a later change of it.
+    /// Reads the header, or a later change of it.
     fn header(&mut self, record: &Record<'_>, header: Value<'_>) {
         let b = &mut self.b;
         set_once(&mut b.run.id, record, header, "sessionId");
@@ -228,7 +228,7 @@ impl Session {
         b.user(content.and_then(|c| words(record, c)), time, at.clone());
     }
 
-    /// A model response, or a later version of one.
+    /// Reads a model response, or a later version of one.
     fn response(
         &mut self,
         record: &Record<'_>,
@@ -344,7 +344,7 @@ fn tool_call(
     }
 }
 
-/// The result inside a call; `None` while it is still running.
+/// Returns the result inside a call; `None` while the call is still running.
 fn call_answer(record: &Record<'_>, call: Value<'_>) -> Option<Answer> {
     let result = call.get("result");
     let status = call.word("status");
@@ -367,7 +367,8 @@ fn call_answer(record: &Record<'_>, call: Value<'_>) -> Option<Answer> {
     }
 }
 
-/// The call's own status is the stronger word; a refusal says more than "error".
+/// Sets the status of a call. The call's own status is stronger evidence; a refusal is more
+/// specific than "error".
 fn mark(answer: Answer, status: Status) -> Answer {
     if status == Status::Failed && answer.level == Level::Denial {
         return answer;

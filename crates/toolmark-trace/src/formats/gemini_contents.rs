@@ -1,11 +1,10 @@
-//! Gemini contents: the messages of the Gemini API, as `/chat save`, request
-//! logs and SDK programs store them.
+//! Gemini contents: the messages of the Gemini API, as stored by `/chat save`, request logs
+//! and SDK programs.
 //!
-//! Either a list of `{role, parts}`, or objects that hold such a list under
-//! `contents` (requests, with `systemInstruction` and `tools`) or `history`
-//! (saved chats). A list is one run; of objects, each is one. There are no
-//! times, and failures show only in the convention that a response holds
-//! `error` instead of `output`.
+//! Either a list of `{role, parts}`, or objects that hold such a list under `contents`
+//! (requests, with `systemInstruction` and `tools`) or `history` (saved chats). A list is one
+//! run; of several objects, each is one run. There are no times, and failures show only by
+//! the convention that a response holds `error` instead of `output`.
 
 use super::shared::events::{lose_unmarked_status, words};
 use super::shared::gemini;
@@ -33,7 +32,7 @@ static INFO: FormatInfo = FormatInfo {
     ]),
 };
 
-/// The keys that hold a list of contents.
+/// Keys that hold a list of contents.
 const LISTS: [&str; 3] = ["contents", "clientHistory", "history"];
 
 impl Format for GeminiContents {
@@ -58,14 +57,14 @@ fn is_content(value: Value<'_>) -> bool {
     value.get("role").is_some_and(Value::is_string) && has_parts(value)
 }
 
-/// Parts of Gemini are recognized by their keys; lists of parts with a `type` are
-/// another dialect.
+/// Returns whether the value has Gemini parts, which are recognized by their keys; lists of
+/// parts with a `type` are another dialect.
 fn has_parts(value: Value<'_>) -> bool {
     let parts = value.get("parts").filter(|p| p.is_array());
     parts.is_some_and(|p| p.items().next().is_none_or(|first| first.get("type").is_none()))
 }
 
-/// The list of contents an object holds.
+/// Returns the list of contents of an object.
 fn contents(value: Value<'_>) -> Option<Value<'_>> {
     let lists = LISTS.iter().filter_map(|key| value.get(key));
     lists.into_iter().find(|list| list.items().next().is_some_and(has_parts))
@@ -73,7 +72,7 @@ fn contents(value: Value<'_>) -> Option<Value<'_>> {
 
 #[derive(Default)]
 struct ContentsReader {
-    /// The run whose contents are the records themselves.
+    /// Run whose contents are the records themselves.
     bare: Option<Run>,
 }
 
@@ -115,7 +114,7 @@ impl Run {
         out.push(self.b.finish());
     }
 
-    /// What is beside the contents of a request or a saved chat.
+    /// Reads the other members of a request or a saved chat.
     fn request(&mut self, record: &Record<'_>, request: Value<'_>) {
         let b = &mut self.b;
         let model = request.get("model").or_else(|| request.at(&["meta", "model"]));
@@ -169,7 +168,8 @@ impl Run {
     }
 }
 
-/// Gemini CLI opens every chat with a description of the machine.
+/// Returns whether the parts are the description of the machine with which Gemini CLI starts
+/// every chat.
 fn is_set_up(parts: Value<'_>) -> bool {
     let text = parts.items().find_map(|p| p.get("text")?.str()).unwrap_or_default();
     let text = text.trim_start();

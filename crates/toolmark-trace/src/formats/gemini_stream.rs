@@ -1,9 +1,9 @@
 //! `gemini --output-format stream-json`: one event per line.
 //!
-//! Events are `init`, `message` (the assistant's in pieces marked `delta`),
-//! `tool_use`, `tool_result`, `error` and `result`. Nothing says which calls
-//! came from one response. The `stats` of a `result` cover one process only; a
-//! file may hold several, each with its own `init`, and they add up.
+//! Events are `init`, `message` (the assistant's in pieces marked `delta`), `tool_use`,
+//! `tool_result`, `error` and `result`. The calls of one response are not marked. The `stats`
+//! of a `result` cover one process only; a file may hold several, each with its own `init`,
+//! and they are added up.
 
 use super::shared::events::{note, set_once, words};
 use super::shared::pieces::{self, Pieces};
@@ -71,7 +71,7 @@ impl Format for GeminiStream {
 
 #[derive(Default)]
 struct Stream {
-    /// The assistant's message whose pieces are still coming.
+    /// Assistant message whose pieces are still being read.
     message: Option<Pieces>,
 }
 

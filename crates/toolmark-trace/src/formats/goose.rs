@@ -1,7 +1,6 @@
-//! Goose sessions: a line about the session, then one message per line with
-//! `toolRequest` and `toolResponse` parts; the same messages under
-//! `conversation` of an exported session, and one by one as `message` events of
-//! `goose run --output-format stream-json`.
+//! Goose sessions: a line about the session, then one message per line with `toolRequest` and
+//! `toolResponse` parts; the same messages under `conversation` of an exported session, and
+//! as single `message` events of `goose run --output-format stream-json`.
 
 use super::shared::conversation::{self, Conversations, Dialect};
 use super::shared::positional::Positional;
@@ -43,7 +42,7 @@ impl Format for Goose {
     }
 }
 
-/// The message inside an event of the stream.
+/// Returns the message inside an event of the stream.
 fn unwrapped(value: Value<'_>) -> Value<'_> {
     value.get("message").filter(|m| m.is_object()).unwrap_or(value)
 }
@@ -88,7 +87,7 @@ impl Dialect for GooseDialect {
 }
 
 impl GooseDialect {
-    /// A record that is not a message.
+    /// Reads a record that is not a message.
     fn other(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
         let at = record.at_value(value);
         match value.word("type") {
@@ -115,7 +114,7 @@ fn describe(b: &mut Builder, record: &Record<'_>, session: Value<'_>) {
     run.usage = run.usage.or_else(|| usage(session, "accumulated_"));
 }
 
-/// Counts over the whole session; those without the prefix are of the last request.
+/// Reads the counts over the whole session; counts without the prefix are of the last request.
 fn usage(value: Value<'_>, prefix: &str) -> Option<Usage> {
     let count = |key: &str| value.get(&format!("{prefix}{key}")).and_then(Value::as_u64);
     let (input, output) = (count("input_tokens")?, count("output_tokens")?);
@@ -124,7 +123,7 @@ fn usage(value: Value<'_>, prefix: &str) -> Option<Usage> {
     Some(Usage { recorded, stated_total, convention: Convention::INCLUSIVE })
 }
 
-/// A member under its camel-case or snake-case key.
+/// Returns a member under its camel-case or snake-case key.
 fn either<'a>(part: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
     part.get(camel).or_else(|| part.get(snake))
 }

@@ -1,10 +1,9 @@
-//! Grok CLI chat histories: one message per line, without ids and times.
+//! Grok CLI chat histories: one message per line, without IDs and times.
 //!
-//! Types are `system`, `user` (with `synthetic_reason` where the client wrote
-//! it), `reasoning`, `assistant` (content, `tool_calls` with arguments as JSON
-//! text), `tool_result` and `backend_tool_call`, which the provider ran itself.
-//! Reasoning and provider calls come before the message of their response.
-//! Nothing says whether a call failed.
+//! Types are `system`, `user` (with `synthetic_reason` if the client wrote it), `reasoning`,
+//! `assistant` (content, `tool_calls` with arguments as JSON text), `tool_result` and
+//! `backend_tool_call`, which the provider ran itself. Reasoning and provider calls come
+//! before the message of their response. Failures of calls are not recorded.
 
 use super::shared::events::words;
 use super::shared::exit_code;
@@ -66,7 +65,7 @@ impl Format for Grok {
 
 #[derive(Default)]
 struct History {
-    /// A response whose message is still to come.
+    /// Response whose message has not been read yet.
     step: Option<u32>,
 }
 
@@ -127,7 +126,7 @@ fn tool_result(b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
     b.answer(line.get_str("tool_call_id").as_deref(), answer);
 }
 
-/// A tool the provider ran: the line is call and result in one.
+/// Reads a tool run by the provider: the line is call and result in one.
 fn provider_call(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u32) {
     let Some(kind) = line.get("kind") else {
         b.unknown("backend_tool_call without kind", record.at());

@@ -1,17 +1,14 @@
-//! Hermes Agent sessions: one JSON document with OpenAI-like messages, and what
-//! is exported of them.
+//! Hermes Agent sessions: one JSON document with OpenAI-like messages, and exports of them.
 //!
-//! The document holds `session_id`, `session_start`, `model`, `system_prompt`,
-//! `tools` and `messages`; a message of role `session_meta` says nothing. A
-//! tool's message has `finish_reason` `error` where the tool failed; the text
-//! of a terminal result is JSON with an `exit_code`. There are no times of
-//! single messages and no tokens.
+//! The document holds `session_id`, `session_start`, `model`, `system_prompt`, `tools` and
+//! `messages`; messages of role `session_meta` are ignored. A tool message has
+//! `finish_reason` `error` if the tool failed; the text of a terminal result is JSON with an
+//! `exit_code`. There are no times of single messages and no tokens.
 //!
-//! An export (`hermes sessions export`) is a row of its database with the rows of
-//! its messages: times and tokens are there, calls may be JSON text. A trajectory
-//! for training is a list of `conversations` with `from` and `value`: the model
-//! writes calls as `<tool_call>{…}</tool_call>`, its tools answer in
-//! `<tool_response>`, in the same order.
+//! An export (`hermes sessions export`) is a row of its database with the rows of its
+//! messages: it has times and tokens, and calls may be JSON text. A trajectory for training
+//! is a list of `conversations` with `from` and `value`: the model writes calls as
+//! `<tool_call>{…}</tool_call>`, and its tools answer in `<tool_response>`, in the same order.
 
 use super::shared::events::{lose_unmarked_status, note, set_once, words};
 use super::shared::readers::each_record;
@@ -61,7 +58,7 @@ impl Format for Hermes {
     }
 }
 
-/// A conversation in which tools are called in the syntax of Hermes.
+/// Returns whether the record is a conversation with calls in the syntax of Hermes.
 fn is_training(record: Value<'_>) -> bool {
     const MAX_LOOKED_AT: usize = 20;
     record.items_at("conversations").take(MAX_LOOKED_AT).any(|said| {
@@ -85,7 +82,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     out.push(b.finish());
 }
 
-/// A message of a trajectory for training.
+/// Reads a message of a trajectory for training.
 fn said(b: &mut Builder, record: &Record<'_>, said: Value<'_>) {
     let at = record.at_value(said);
     let value = said.get("value");
@@ -111,7 +108,7 @@ fn said(b: &mut Builder, record: &Record<'_>, said: Value<'_>) {
     }
 }
 
-/// The contents of the elements with this tag, with the text before each.
+/// Iterates over the contents of the elements with this tag, with the text before each.
 fn elements<'t>(text: &'t str, tag: &str) -> impl Iterator<Item = (&'t str, &'t str)> {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     let mut rest = text;
@@ -123,7 +120,7 @@ fn elements<'t>(text: &'t str, tag: &str) -> impl Iterator<Item = (&'t str, &'t 
     })
 }
 
-/// Reasoning, words and calls, as the model wrote them.
+/// Reads reasoning, text and calls of the model.
 fn answer_with_calls(b: &mut Builder, text: &str, at: &At) {
     let step = b.step(None, None, at.clone());
     let owned = |text: &str| Payload::text(Text::owned(text));
@@ -152,7 +149,7 @@ fn answer_with_calls(b: &mut Builder, text: &str, at: &At) {
     }
 }
 
-/// What a tool gave back: the answer to the first call that waits for one.
+/// Reads the output of a tool: the result of the first call that waits for one.
 fn tool_response(b: &mut Builder, text: &str, at: &At) {
     let payload = Payload::text(Text::owned(text));
     let content = payload.parsed().and_then(|v| v.get("content"));
@@ -217,7 +214,7 @@ fn usage(session: Value<'_>) -> Option<Usage> {
     Some(Usage::new(tokens, Convention::ANTHROPIC))
 }
 
-/// The calls of a message that has them as JSON text, as its row in the database has.
+/// Reads the calls of a message that stores them as JSON text, like its database row.
 fn calls_in_text(b: &mut Builder, text: &str, step: u32, time: Option<Timestamp>, at: &At) {
     let mut scanner = Scanner::new();
     let Ok(list) = scanner.parse(text) else {

@@ -2,18 +2,18 @@
 //! `header.json`, `samples/<id>_epoch_<n>.json` and summaries.
 //!
 //! - Each sample in each epoch is one run; its `messages` are the conversation.
-//!   `events` tell times, token usage per response and the tools offered, and
-//!   replace the messages only where a sample has none.
+//!   `events` provide times, token usage per response and the offered tools, and
+//!   replace the messages only if a sample has none.
 //! - A run that crashed leaves `_journal/start.json` and `_journal/summaries/`.
-//!   A sample known only from its summary is a run of which the input, the usage
-//!   and the end are known and nothing else.
-//! - Long strings are kept once, as `attachment://<hash>`; newer logs also keep
+//!   A sample known only from its summary is a run with only an input, a usage and
+//!   an outcome.
+//! - Long strings are stored once, as `attachment://<hash>`; newer logs also store
 //!   the messages of model events once, in `message_pool` or `events_data`, and
 //!   refer to them by ranges (`input_refs`).
-//! - A tool message has `error{type, message}`, in old logs `tool_error`, or
-//!   the call worked. Model events of scorers are not the run's.
+//! - A tool message has `error{type, message}`, or `tool_error` in old logs, if the
+//!   call failed. Model events of scorers are not part of the run.
 //! - Providers differ in whether `input_tokens` includes cached input and
-//!   `output_tokens` reasoning; `total_tokens` tells which.
+//!   `output_tokens` includes reasoning; `total_tokens` determines which.
 
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
@@ -67,7 +67,7 @@ impl Format for Inspect {
     }
 }
 
-/// What a log says about all its samples.
+/// Metadata of a log that applies to all its samples.
 #[derive(Default)]
 struct Header {
     task: Option<Text>,
@@ -96,7 +96,7 @@ struct LogReader {
     summaries: Vec<(String, Trajectory)>,
     read: HashSet<String>,
     summarised: HashSet<String>,
-    /// Does any run carry its own usage?
+    /// Whether any run has its own usage.
     runs_have_usage: bool,
 }
 
@@ -123,7 +123,7 @@ impl Reader for LogReader {
 }
 
 impl LogReader {
-    /// A log in one document.
+    /// Reads a log in one document.
     fn read_log(&mut self, record: &Record<'_>, log: Value<'_>, out: &mut Out) {
         if !log.is_object() {
             out.skip(&record.at(), "not an Inspect log: expected an object");
@@ -133,7 +133,7 @@ impl LogReader {
         let samples = log.get("samples");
         let count = samples.into_iter().flat_map(Value::items).count();
         for sample in samples.into_iter().flat_map(Value::items) {
-            // What the whole log used, its only sample used.
+            // The usage of the whole log is that of its only sample.
             let usage = self.header.usage.filter(|_| count == 1);
             self.read_sample(record, sample, usage, out);
         }
@@ -161,7 +161,7 @@ impl LogReader {
         }
     }
 
-    /// A sample of which perhaps nothing more is known.
+    /// Reads the summary of a sample, which may be its only record.
     fn read_summary(&mut self, record: &Record<'_>, summary: Value<'_>, out: &mut Out) {
         if !summary.is_object() {
             out.skip(&record.at_value(summary), "not a sample's summary");
@@ -215,7 +215,7 @@ impl LogReader {
     }
 }
 
-/// The members of a sample that matter, found in one pass over it.
+/// The relevant members of a sample, read in one pass.
 #[derive(Default)]
 struct Sample<'a> {
     id: Option<Value<'a>>,
@@ -267,7 +267,7 @@ impl<'a> Sample<'a> {
         sample
     }
 
-    /// As the entries of an archive are named.
+    /// Returns the key of the sample, which names its archive entry.
     fn key(&self) -> String {
         let part = |value: Option<Value<'a>>| {
             value.map(|v| v.str().unwrap_or(v.raw().into())).unwrap_or_default()
@@ -280,14 +280,14 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// What a model event says about the message it brought.
+/// Data of a model event about its message.
 #[derive(Default, Clone, Copy)]
 struct Response {
     time: Option<Timestamp>,
     usage: Option<Usage>,
 }
 
-/// What a tool event says about the call it ran.
+/// Data of a tool event about its call.
 #[derive(Default, Clone, Copy)]
 struct ToolRun {
     started: Option<Timestamp>,
@@ -299,10 +299,10 @@ struct Conversation<'r, 'a> {
     record: &'r Record<'a>,
     b: Builder,
     attachments: HashMap<&'a str, Value<'a>>,
-    /// Bytes that putting attachments back into JSON may still cost.
+    /// Remaining bytes that restoring attachments in JSON may use.
     budget: usize,
     responses: HashMap<&'a str, Response>,
-    /// `None` where two events have one id.
+    /// Tool events by ID; `None` if two events have the same ID.
     tool_runs: HashMap<&'a str, Option<ToolRun>>,
 }
 
@@ -355,7 +355,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         }
     }
 
-    /// A value with its attachments put back.
+    /// Returns a value with its attachments restored.
     fn payload(&mut self, value: Value<'a>) -> Payload {
         let raw = value.raw();
         if !raw.contains(ATTACHMENT) {
@@ -371,7 +371,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         Payload::json(Text::owned(self.with_attachments(raw)))
     }
 
-    /// JSON with every string that is a reference replaced by what it refers to.
+    /// Returns JSON with every reference replaced by its attachment.
     fn with_attachments(&mut self, raw: &str) -> String {
         let mut json = String::with_capacity(raw.len());
         let mut rest = raw;
@@ -402,7 +402,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         json
     }
 
-    /// Times, usage and tools, which only the events have.
+    /// Reads times, usage and tools, which only the events have.
     fn look_at_events(&mut self, sample: &Sample<'a>) {
         let mut scoring = Scoring::default();
         for event in sample.events() {
@@ -468,7 +468,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         }
     }
 
-    /// The conversation as the model events saw it, each message once.
+    /// Reads the conversation from the model events, each message once.
     fn read_model_events(&mut self, sample: &Sample<'a>) {
         let pool: Vec<Value<'a>> = sample.pool.into_iter().flat_map(Value::items).collect();
         let state = RandomState::new();
@@ -600,7 +600,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         });
     }
 
-    /// A tool that the provider ran on its own servers.
+    /// Reads a tool call that the provider ran on its own servers.
     fn read_provider_call(&mut self, block: Value<'a>, step: u32, time: Option<Timestamp>) {
         let record = self.record;
         let name = block.get("name").or_else(|| block.get("tool_type"));
@@ -643,7 +643,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         self.b.answer(id.and_then(Value::str).as_deref(), answer);
     }
 
-    /// What the events tell beside the conversation.
+    /// Reads events besides the conversation.
     fn read_events(&mut self, sample: &Sample<'a>) {
         for event in sample.events() {
             let at = self.record.at_value(event);
@@ -666,16 +666,16 @@ impl<'r, 'a> Conversation<'r, 'a> {
     }
 }
 
-/// Finds the events of scorers, whose model calls are not the run's.
+/// Detects the events of scorers, whose model calls are not part of the run.
 #[derive(Default)]
 struct Scoring<'a> {
     spans: HashSet<&'a str>,
-    /// Scorer steps that are open, in logs without spans.
+    /// Number of open scorer steps, in logs without spans.
     steps: usize,
 }
 
 impl<'a> Scoring<'a> {
-    /// Takes note of an event; is it part of scoring?
+    /// Records an event; returns whether it is part of scoring.
     fn covers(&mut self, event: Value<'a>) -> bool {
         let text = |key: &str| event.word(key);
         match text("event") {
@@ -700,7 +700,7 @@ fn first_choice(output: Value<'_>) -> Option<Value<'_>> {
     output.get("choices")?.items().next()?.get("message")
 }
 
-/// Usage and cost summed over the models.
+/// Sums usage and cost over the models.
 fn model_usage(models: Value<'_>) -> Option<(Usage, Option<Cost>)> {
     let mut sum: Option<Usage> = None;
     let mut cost: Option<Cost> = None;

@@ -1,6 +1,6 @@
-//! Traces as Jaeger's UI and API give them: `data[].spans[]` with
-//! `operationName`, times in microseconds, attributes as `tags`, events as
-//! `logs`. The status and the instrumentation are among the tags.
+//! Traces in the format of Jaeger's UI and API: `data[].spans[]` with `operationName`, times
+//! in microseconds, attributes as `tags`, and events as `logs`. The status and the
+//! instrumentation are among the tags.
 
 use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -19,7 +19,7 @@ static INFO: FormatInfo = FormatInfo {
     fidelity: Fidelity::lacking(&[Fact::ExitCodes, Fact::WorkingDirectory]),
 };
 
-/// The traces of a document: a list under `data`, or one trace alone.
+/// Returns the traces of a document: a list under `data`, or a single trace.
 fn traces(value: Value<'_>) -> Vec<Value<'_>> {
     match value.get("data") {
         Some(data) if data.is_array() => data.items().collect(),

@@ -1,14 +1,12 @@
-//! Kimi Code wire files: everything that changed a session's state, one record
-//! per line.
+//! Kimi Code wire files: every change of a session's state, one record per line.
 //!
-//! What the model saw and did is in `context.append_message` and
-//! `context.append_loop_event`, whose events are `step.begin`, `content.part`,
-//! `tool.call`, `tool.result` and `step.end` (with the step's usage).
-//! `turn.prompt` and `turn.steer` repeat what the user typed, `usage.record`
-//! repeats the usage of steps and adds that of compactions. Input is counted
-//! without the cache. A call that the user refused is known from the approval
-//! record before it. Each sub-agent has a file of its own; the result of the
-//! call that started it names it.
+//! The input and output of the model are in `context.append_message` and
+//! `context.append_loop_event`, whose events are `step.begin`, `content.part`, `tool.call`,
+//! `tool.result` and `step.end` (with the step's usage). `turn.prompt` and `turn.steer` repeat
+//! the user's input; `usage.record` repeats the usage of steps and adds that of compactions.
+//! Input is counted without the cache. A refused call is recognized by the approval record
+//! before it. Each sub-agent has a file of its own, which is named in the result of the call
+//! that started it.
 
 use super::shared::events::{note, set_once, words};
 use super::shared::exit_code::leading_number;
@@ -56,9 +54,9 @@ impl Format for Kimi {
 
 #[derive(Default)]
 struct Wire {
-    /// Calls the user refused.
+    /// Calls that the user refused.
     refused: HashSet<String>,
-    /// The run's usage as its own records state it.
+    /// Usage stated by the run's own records.
     stated: Option<Usage>,
 }
 
@@ -184,7 +182,7 @@ impl Wire {
     }
 }
 
-/// Records that say nothing about the run, or repeat what others say.
+/// Returns whether a record kind is known to be irrelevant or redundant.
 fn is_known(kind: &str) -> bool {
     const FAMILIES: [&str; 6] =
         ["plan_mode.", "full_compaction.", "permission.", "plugin.", "runtime.", "token_counting."];
@@ -192,7 +190,7 @@ fn is_known(kind: &str) -> bool {
         || FAMILIES.iter().any(|family| kind.starts_with(family))
 }
 
-/// The step an event of the loop names.
+/// Returns the step that an event of the loop names.
 fn step(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) -> u32 {
     match (record.text_at(event, "stepUuid"), b.last_step()) {
         (None, Some(last)) => last,
@@ -277,7 +275,7 @@ fn message(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<T
     }
 }
 
-/// Model, prompt and directory, as the session was set up or changed.
+/// Reads the model, prompt and directory of the session, or a change of them.
 fn config(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<Timestamp>) {
     set_once(&mut b.run.agent.model, record, line, "modelAlias");
     set_once(&mut b.run.cwd, record, line, "cwd");
@@ -294,7 +292,7 @@ fn config(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<Ti
     }
 }
 
-/// The names of the tools, where no definitions are known.
+/// Records the names of the tools if their definitions are unknown.
 fn name_tools(b: &mut Builder, record: &Record<'_>, names: Option<Value<'_>>) {
     let Some(names) = names.filter(|_| b.run.tools.is_none()) else { return };
     let named = names.items().filter_map(|n| {
@@ -327,7 +325,7 @@ fn usage(usage: Value<'_>) -> Usage {
     Usage::new(recorded, Convention::ANTHROPIC)
 }
 
-/// The exit code in the last line of a failed command's output.
+/// Returns the exit code in the last line of a failed command's output.
 fn exit_code(text: &str) -> Option<i64> {
     let last = text.trim_end().lines().next_back()?;
     leading_number(last.strip_prefix("Command failed with exit code: ")?)

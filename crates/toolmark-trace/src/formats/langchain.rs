@@ -1,14 +1,12 @@
-//! Messages of LangChain and LangGraph, in the three forms they are written
-//! in: plain (`{type:"ai",content,…}`), wrapped (`{type,data}`) and as
-//! constructors (`{lc:1,id:[…,"AIMessage"],kwargs}`).
+//! Messages of LangChain and LangGraph in their three forms: plain (`{type:"ai",content,…}`),
+//! wrapped (`{type,data}`) and as constructors (`{lc:1,id:[…,"AIMessage"],kwargs}`).
 //!
-//! Found as a list, one message per line, and under `messages` of a document
-//! or of the values of a graph's state. Calls are in `tool_calls` with
-//! parsed arguments, those whose arguments did not parse in
-//! `invalid_tool_calls`. The provider's own copies in `additional_kwargs` and
-//! in content blocks are the same calls again; only files older than
-//! `tool_calls` have nothing else. Chunks of a stream that share an id are one
-//! message, the arguments of its calls spread over them as text.
+//! Stored as a list, one message per line, and under `messages` of a document or of the values
+//! of a graph's state. Calls are in `tool_calls` with parsed arguments; calls whose arguments
+//! did not parse are in `invalid_tool_calls`. The provider's copies in `additional_kwargs` and
+//! in content blocks repeat the same calls and are used only in files older than `tool_calls`.
+//! Chunks of a stream that share an ID are one message, whose call arguments are spread over
+//! them as text.
 
 use super::shared::chat_message;
 use super::shared::conversation::{self, Conversations, Dialect};
@@ -58,9 +56,9 @@ enum Kind {
     Tool,
     Function,
     System,
-    /// A message with a role of its own.
+    /// A message with an explicit role.
     Chat,
-    /// An order to the graph to forget a message.
+    /// A command to the graph to remove a message.
     Remove,
 }
 
@@ -104,7 +102,7 @@ impl<'a> Message<'a> {
 #[derive(Default)]
 struct LangchainDialect {
     open: Positional,
-    /// Arguments that come in pieces: the call and its text, by step and index.
+    /// Arguments that arrive in pieces: the call and its text, by step and index.
     pieces: BTreeMap<(u32, u64), (u32, String)>,
 }
 
@@ -217,7 +215,7 @@ impl LangchainDialect {
         index
     }
 
-    /// A piece of a call: the first has its id and name, all have some text.
+    /// Reads a piece of a call: the first has its ID and name, all have some text.
     fn piece(&mut self, b: &mut Builder, record: &Record<'_>, piece: Value<'_>, step: u32) {
         let number = piece.get("index").and_then(Value::as_u64).unwrap_or(0);
         let has_name = piece.get("name").is_some_and(|n| n.inner() != Some(""));
@@ -245,7 +243,7 @@ impl LangchainDialect {
     }
 }
 
-/// The words and the reasoning in a message's content.
+/// Reads the text and the reasoning of a message's content.
 fn words(
     b: &mut Builder,
     record: &Record<'_>,
@@ -289,7 +287,7 @@ fn words(
     }
 }
 
-/// Usage in LangChain's own words, else in the provider's.
+/// Reads the usage in LangChain's format, or otherwise in the provider's.
 fn usage(fields: Value<'_>) -> Option<Usage> {
     let Some(usage) = fields.get("usage_metadata").filter(|u| u.is_object()) else {
         return chat_message::usage(fields.at(&["response_metadata", "token_usage"])?);

@@ -1,14 +1,14 @@
-//! Langfuse exports: `{trace, observations[]}`, a trace with its observations
-//! inside, or observations alone.
+//! Langfuse exports: `{trace, observations[]}`, a trace with its observations inside, or only
+//! observations.
 //!
-//! `input`, `output` and `metadata` are JSON, or JSON as text, or that once
-//! more. The copies of observations inside `trace` have lost their input and
-//! output where there is a list beside it. Tools are TOOL observations with
-//! newer SDKs; before, they were SPANs whose attributes (kept in the metadata)
-//! or whose output (a LangChain tool message) tell. Every GENERATION is a model
-//! response of its own, as Langfuse counts and bills them, even inside another;
-//! but one whose attributes name the operation `invoke_agent` is the run of an
-//! agent, of which the responses inside tell more.
+//! `input`, `output` and `metadata` are JSON, JSON as text, or JSON as text encoded twice. If
+//! there is a separate list of observations, the copies inside `trace` have no input and
+//! output. Tools are TOOL observations with newer SDKs; with older ones, they are SPANs
+//! recognized by their attributes (stored in the metadata) or their output (a LangChain tool
+//! message). Every GENERATION is a separate model response, as in Langfuse's counts and
+//! billing, even inside another one. However, a generation whose attributes contain the
+//! operation `invoke_agent` is the run of an agent, and the responses inside it hold its
+//! details.
 
 use super::shared::spans::json::attributes;
 use super::shared::spans::{Facts, Kind, Span, Spans, messages};
@@ -50,7 +50,7 @@ fn is_observation(value: Value<'_>) -> bool {
         && value.get("id").is_some()
 }
 
-/// The observations of a document, and its trace.
+/// Returns the observations of a document, and its trace.
 fn parts(value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
     let trace = value.get("trace").filter(|t| t.is_object()).unwrap_or(value);
     let list = value.get("observations").or_else(|| trace.get("observations"));
@@ -178,7 +178,8 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
     span
 }
 
-/// Calls lifted out of the output, each as JSON text, where it has none itself.
+/// Returns calls that were moved out of the output, each as JSON text, if the output itself
+/// has none.
 fn lifted_calls(output: Option<&Payload>, value: Value<'_>) -> Vec<Message> {
     let calls = value.items_at("toolCalls");
     let mut names = value.items_at("toolCallNames");
@@ -194,7 +195,7 @@ fn lifted_calls(output: Option<&Payload>, value: Value<'_>) -> Vec<Message> {
     messages
 }
 
-/// One of them; its name is in it or in the list of names beside it.
+/// Returns one such call; its name is in the call or in the separate list of names.
 fn lifted_call(value: Value<'_>, beside: Option<Value<'_>>) -> Vec<Part> {
     let text = value.str().unwrap_or_else(|| value.raw().into());
     let list = format!("[{text}]");
@@ -208,7 +209,7 @@ fn lifted_call(value: Value<'_>, beside: Option<Value<'_>>) -> Vec<Part> {
     parts
 }
 
-/// The messages in an output, else its text.
+/// Returns the messages of an output, or otherwise its text.
 fn output_messages(output: &Payload) -> Vec<Message> {
     let raw = output.raw();
     let mut scanner = Scanner::new();
@@ -220,7 +221,7 @@ fn output_messages(output: &Payload) -> Vec<Message> {
     vec![Message { role: Role::Assistant, parts: vec![Part::Text(output.clone())] }]
 }
 
-/// Text that is a JSON string is what that string says.
+/// Decodes text that is a JSON string.
 fn unquoted(payload: Payload) -> Payload {
     let raw = payload.raw();
     if !(raw.len() >= 2 && raw.starts_with('"') && raw.ends_with('"')) {
@@ -234,7 +235,7 @@ fn unquoted(payload: Payload) -> Payload {
     }
 }
 
-/// The attributes the span had in OpenTelemetry are kept in the metadata.
+/// Reads the OpenTelemetry attributes of the span, which are stored in the metadata.
 fn metadata(record: &Record<'_>, value: Value<'_>, span: &mut Span) {
     if value.is_object() {
         if let Some(inner) = value.get("attributes") {
@@ -254,7 +255,7 @@ fn metadata(record: &Record<'_>, value: Value<'_>, span: &mut Span) {
     span.scope = doc.root().get("scope").and_then(|s| messages::label(s, &["name"]));
 }
 
-/// Is the output of a span the message of a LangChain tool?
+/// Returns whether the output of a span is the message of a LangChain tool.
 fn langchain_tool(output: &Payload, facts: &mut Facts) -> Option<Kind> {
     let raw = output.raw();
     if !raw.starts_with('{') {
@@ -271,7 +272,7 @@ fn langchain_tool(output: &Payload, facts: &mut Facts) -> Option<Kind> {
     Some(Kind::Tool)
 }
 
-/// Usage under any of the names integrations use; the total is stated.
+/// Reads the usage under any of the names that integrations use; the total is stated.
 fn usage(value: Value<'_>) -> Option<Usage> {
     let count = |keys: &[&str]| keys.iter().find_map(|key| value.get(key)?.as_u64());
     let input = count(&["input", "promptTokens", "prompt_tokens", "input_tokens"]);
@@ -307,7 +308,7 @@ fn usage(value: Value<'_>) -> Option<Usage> {
     Some(usage)
 }
 
-/// Tool definitions by name, each as JSON text.
+/// Reads tool definitions by name, each as JSON text.
 fn definitions(value: Value<'_>) -> Vec<ToolDefinition> {
     let tools = value.fields().filter_map(|(name, definition)| {
         let name = Text::owned(name.str()?);

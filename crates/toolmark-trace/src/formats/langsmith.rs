@@ -1,7 +1,6 @@
-//! LangSmith runs: objects with `run_type`, one per line, in a list, or nested
-//! in `child_runs`. `dotted_order` spells the path from the root, so that a
-//! parent is known even where its id is missing. Messages are LangChain's.
-//! A failure shows only in `error`.
+//! LangSmith runs: objects with `run_type`, one per line, in a list, or nested in
+//! `child_runs`. `dotted_order` contains the path from the root, so that the parent is known
+//! even if its ID is missing. Messages are LangChain's. A failure shows only in `error`.
 
 use super::shared::spans::{Facts, Kind, Role, Span, Spans, messages, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -124,8 +123,8 @@ fn run(record: &Record<'_>, value: Value<'_>) -> Span {
     span
 }
 
-/// `20240429T004912090000Z<trace id>.20240429T004912185089Z<run id>…`: the
-/// parent is the last but one.
+/// Parses `20240429T004912090000Z<trace id>.20240429T004912185089Z<run id>…`: the parent is
+/// the second-to-last part.
 fn follow(path: &str, span: &mut Span) {
     let mut ids = path.split('.').map(|step| step.split_once('Z').map_or(step, |(_, id)| id));
     if span.trace.is_empty() {
@@ -157,7 +156,7 @@ fn tool(
     span.known.failed = message.get_str("status").map(|status| status == "error");
 }
 
-/// The member `key` of an object that has no other.
+/// Returns the member `key` of an object without other members.
 fn only<'a>(value: Value<'a>, key: &str) -> Value<'a> {
     match value.get(key) {
         Some(inner) if value.fields().count() == 1 => inner,
@@ -197,7 +196,7 @@ fn usage(run: Value<'_>) -> Option<Usage> {
     Some(usage)
 }
 
-/// The usage LangChain puts into the message.
+/// Returns the usage that LangChain stores in the message.
 fn usage_metadata(outputs: Value<'_>) -> Option<Usage> {
     let generations = outputs.get("generations");
     let generation = generations.and_then(|g| g.items().next()?.items().next());

@@ -1,11 +1,10 @@
 //! mini-SWE-agent trajectories: a list of chat messages (v0), or a document with
 //! `info`, `messages` and `trajectory_format` (v1 and v2).
 //!
-//! Until v1 the only tool is bash and a call is the one fenced block of the
-//! assistant's text; the next user message is its result. v2 has real
-//! `tool_calls`, answered by role `tool`, and ends with role `exit`. Results
-//! state their exit code in `extra.returncode` or as `<returncode>` in the text.
-//! The call that submits usually has no result.
+//! Until v1, the only tool is bash, and a call is the only fenced block of the assistant's
+//! text; the next user message is its result. v2 has real `tool_calls`, answered by role
+//! `tool`, and ends with role `exit`. Results state their exit code in `extra.returncode` or
+//! as `<returncode>` in the text. The call that submits usually has no result.
 
 use super::shared::chat;
 use super::shared::exit_code::leading_number;
@@ -28,7 +27,7 @@ static INFO: FormatInfo = FormatInfo {
     fidelity: Fidelity::lacking(&[Fact::ToolDefinitions]),
 };
 
-/// How the block that holds the command opens.
+/// Opening lines of the block that holds the command.
 const FENCES: [&str; 2] = ["```mswea_bash_command", "```bash"];
 
 impl Format for MiniSweAgent {
@@ -61,7 +60,7 @@ impl Format for MiniSweAgent {
 
 #[derive(Default)]
 struct TrajectoryReader {
-    /// The run whose messages are the records themselves.
+    /// Run whose messages are the records themselves.
     bare: Option<Conversation>,
 }
 
@@ -104,7 +103,7 @@ fn describe(b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
 
 struct Conversation {
     b: Builder,
-    /// The call made by a fenced block that waits for its result.
+    /// Call of a fenced block that waits for its result.
     open: Option<u32>,
 }
 
@@ -209,7 +208,7 @@ impl Conversation {
         }
     }
 
-    /// A response object of OpenAI's Responses API, which v2 stores as it is.
+    /// Reads a response object of OpenAI's Responses API, which v2 stores unchanged.
     fn read_response(&mut self, record: &Record<'_>, message: Value<'_>, time: Option<Timestamp>) {
         let b = &mut self.b;
         let step = b.step(record.text_at(message, "id"), time, record.at_value(message));
@@ -262,7 +261,7 @@ fn read_tool(
     b.answer(message.get(id_key).and_then(Value::str).as_deref(), answer);
 }
 
-/// The text of a content value: the string, or its first text block.
+/// Returns the text of a content value: the string, or its first text block.
 fn first_text(content: Value<'_>) -> Cow<'_, str> {
     match content.str() {
         Some(text) => text,
@@ -270,13 +269,13 @@ fn first_text(content: Value<'_>) -> Cow<'_, str> {
     }
 }
 
-/// The exit code a result starts with: `<returncode>1</returncode>`.
+/// Returns the exit code at the start of a result: `<returncode>1</returncode>`.
 fn returncode(text: &str) -> Option<i64> {
     leading_number(text.trim_start().strip_prefix("<returncode>")?.trim_start())
 }
 
-/// The command of a text with exactly one fenced block; with none or several
-/// the agent refuses to act.
+/// Returns the command of a text with exactly one fenced block; with none or several, the
+/// agent refuses to act.
 fn fenced_command(text: &str) -> Option<&str> {
     let fence = FENCES.into_iter().find(|fence| text.contains(fence))?;
     let mut found = None;

@@ -1,5 +1,5 @@
-//! Traces of MLflow: `info` and `data.spans`. What a span is stands in its
-//! attributes (`mlflow.spanType`, `mlflow.spanInputs` …), each a JSON text.
+//! Traces of MLflow: `info` and `data.spans`. The details of a span are in its attributes
+//! (`mlflow.spanType`, `mlflow.spanInputs` …), each a JSON text.
 
 use super::shared::chat_message;
 use super::shared::spans::{Attributes, Kind, Role, Span, SpanList, json, messages};
@@ -24,7 +24,7 @@ fn is_span(span: Value<'_>) -> bool {
     attributes.map(|(key, _)| key).any(|key| key.raw().starts_with("\"mlflow."))
 }
 
-/// Where the spans of a record are.
+/// Location of the spans in a record.
 const SPANS: SpanList = SpanList {
     places: &[
         &["data", "spans"],
@@ -89,7 +89,7 @@ fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
     span
 }
 
-/// The string that a JSON text in an attribute is; any other value as it is.
+/// Decodes a JSON text in an attribute if it is a string; any other value is kept unchanged.
 fn decoded(record: &Record<'_>, value: Value<'_>) -> Payload {
     let text = value.str().unwrap_or_default();
     let mut scanner = Scanner::new();

@@ -1,5 +1,5 @@
-//! The formats, one file each. Adding one is a file, its `mod` line and its
-//! line in [`FORMATS`].
+//! The formats, one file each. To add one, add its file, its `mod` line and its line in
+//! [`FORMATS`].
 
 mod adk_evalset;
 mod adk_session;
@@ -90,8 +90,8 @@ use crate::format::Format;
 
 pub(crate) use toolmark::SCHEMA as TOOLMARK_SCHEMA;
 
-/// Every format, in the order detection asks them: the most frequent first,
-/// and a special shape before the general one it could be mistaken for.
+/// All formats, in the order in which detection tries them: the most frequent first, and a
+/// specific format before a general one that it could be mistaken for.
 #[rustfmt::skip]
 pub const FORMATS: &[&dyn Format] = &[
     &qwen_code::QwenCode,

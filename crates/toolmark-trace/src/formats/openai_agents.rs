@@ -1,7 +1,6 @@
-//! Traces of the OpenAI Agents SDK, as its processors export them: objects
-//! `trace` and `trace.span`, what a span is about in `span_data`. Spans of type
-//! `response` hold the id of the response and, with most exporters, nothing of
-//! what it said.
+//! Traces of the OpenAI Agents SDK in the format of its processors: objects `trace` and
+//! `trace.span`, with the details of a span in `span_data`. Spans of type `response` hold the
+//! ID of the response and, with most exporters, none of its content.
 
 use super::shared::chat_message;
 use super::shared::spans::{Kind, Span, Spans, span_reader};
@@ -26,7 +25,7 @@ static INFO: FormatInfo = FormatInfo {
     ]),
 };
 
-/// The span inside what some exporters wrap around it.
+/// Returns the span inside the wrapper that some exporters add.
 fn unwrapped(value: Value<'_>) -> Value<'_> {
     value.get("data").filter(|d| d.has("object")).unwrap_or(value)
 }
@@ -35,7 +34,7 @@ fn is_span(value: Value<'_>) -> bool {
     value.field_is("object", "trace.span") && value.get("span_data").is_some_and(Value::is_object)
 }
 
-/// The traces and spans of a record: itself, or those in it.
+/// Returns the traces and spans of a record: the record itself, or its members.
 fn items(record: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     let list =
         ["data", "spans", "items"].iter().find_map(|k| record.get(k).filter(|v| v.is_array()));

@@ -1,14 +1,14 @@
-//! Conversations of the OpenAI chat completions kind: messages with a role,
-//! calls in the assistant's `tool_calls`, results in messages of role `tool`.
+//! Conversations in the format of OpenAI chat completions: messages with a role, calls in the
+//! assistant's `tool_calls`, results in messages of role `tool`.
 //!
-//! Found as a list, one message per line, documents with `messages` (a run
-//! each), stored requests with their responses, and bare responses. The old
-//! `function_call` with its results of role `function`, custom tools, and the
-//! parts the Vercel AI SDK writes are read as well. Of stored requests that
-//! repeat one growing conversation, only the last is the run.
+//! Stored as a list, one message per line, documents with `messages` (a run each), stored
+//! requests with their responses, and bare responses. The old `function_call` with its
+//! results of role `function`, custom tools, and the parts written by the Vercel AI SDK are
+//! also read. Of stored requests that repeat one growing conversation, only the last is the
+//! run.
 //!
-//! The API has no mark for a failed call; some clients add `is_error`,
-//! `status` or `error` to the result. Where none does, the status is unknown.
+//! The API has no field for a failed call; some clients add `is_error`, `status` or `error`
+//! to the result. Without such a field, the status is unknown.
 
 use super::shared::chat_message::{self, Chat};
 use super::shared::conversation::{self, Conversations, Dialect};
@@ -17,7 +17,7 @@ use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, Text};
 use toolmark_scan::Value;
 
-/// Conversations of the OpenAI chat kind.
+/// Conversations in the OpenAI chat format.
 pub(crate) struct OpenaiChat;
 
 static INFO: FormatInfo = FormatInfo {
@@ -89,7 +89,7 @@ fn is_response(value: Value<'_>) -> bool {
         || first.is_some_and(|c| c.at(&["message", "role"]).is_some())
 }
 
-/// Does the message have what only other kinds of chat have?
+/// Returns whether the message has members that only other chat formats have.
 fn is_other_dialect(value: Value<'_>) -> bool {
     let kind = value.word("type");
     if value.has("parts") || value.has("lc") || value.has("message_type") {
@@ -154,7 +154,7 @@ impl Dialect for ChatDialect {
 }
 
 impl ChatDialect {
-    /// The response to a request, unless the list of messages already ends with it.
+    /// Reads the response to a request, unless the list of messages already ends with it.
     fn response_once(
         &mut self,
         b: &mut Builder,
@@ -196,7 +196,7 @@ fn first_message(response: Value<'_>) -> Option<Value<'_>> {
     message.or_else(|| response.get("role").map(|_| response))
 }
 
-/// What a response says about its step: id, model, usage, why it ended.
+/// Reads the metadata of a response: ID, model, usage, stop reason.
 fn about(b: &mut Builder, record: &Record<'_>, response: Value<'_>, step: u32) {
     let usage = response.get("usage").and_then(chat_message::usage);
     let this = &mut b.run.steps[step as usize];

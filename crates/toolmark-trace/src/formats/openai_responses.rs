@@ -1,16 +1,14 @@
 //! The OpenAI Responses API: items of many types instead of messages.
 //!
-//! Found as items (a list, or one per line), as response objects with
-//! `output`, as requests with their responses, as the events of a stream, and
-//! as traces of the Open Responses format (an object with `items`), by
-//! themselves or as the `trace` of a row of a dataset.
-//! Calls and results are tied by `call_id`, not by `id`. The provider's own
-//! tools (web search, MCP, code interpreter …) are one item, call and result in
-//! one. An MCP call that needs approval is a request, the person's answer and
-//! then the call: one call.
+//! Stored as items (a list, or one per line), as response objects with `output`, as requests
+//! with their responses, as the events of a stream, and as traces of the Open Responses
+//! format (an object with `items`), on their own or as the `trace` of a row of a dataset.
+//! Calls and results are linked by `call_id`, not by `id`. Tools of the provider (web search,
+//! MCP, code interpreter …) are one item with call and result. An MCP call that needs approval
+//! consists of a request, the person's answer and then the call, and is read as one call.
 //!
-//! Items do not say where a response ends: what the model wrote up to the next
-//! result or user message counts as one step.
+//! Items do not mark the end of a response: the model's items up to the next result or user
+//! message count as one step.
 
 use super::shared::{chat_message, conversation};
 use crate::builder::{Answer, Builder, NewCall};
@@ -76,7 +74,7 @@ fn is_call_kind(kind: &str) -> bool {
     kind.ends_with("_call") || kind.ends_with("_call_output")
 }
 
-/// An event of a stream, out of its envelope.
+/// Returns an event of a stream without its envelope.
 fn event(value: Value<'_>) -> Value<'_> {
     value.get("data").filter(|d| d.is_object()).unwrap_or(value)
 }
@@ -87,14 +85,14 @@ fn is_event(value: Value<'_>) -> bool {
     kind.starts_with("response.") && (event.has("sequence_number") || event.has("response"))
 }
 
-/// A trace of the Open Responses format with its items: the value itself, or
-/// the trace in a row.
+/// Returns a trace of the Open Responses format with its items: the value itself, or the trace
+/// in a row.
 fn open_trace(value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
     let found = |trace| Some((trace, trace_items(trace)?));
     found(value).or_else(|| found(value.get("trace")?))
 }
 
-/// The items of a trace: it says what it is, or its first item does.
+/// Returns the items of a trace, which is recognized by its type or that of its first item.
 fn trace_items(trace: Value<'_>) -> Option<Value<'_>> {
     let items = trace.get("items").filter(|items| items.is_array())?;
     let says = trace.field_is("FORMAT", "open_responses");
@@ -181,8 +179,8 @@ impl Reader for ResponsesReader {
 }
 
 impl ResponsesReader {
-    /// A document goes on with the last one if it names its response as the
-    /// previous one, and replaces it if it repeats its input and adds to it.
+    /// Reads a document. It continues the previous one if it names that response as the previous
+    /// one, and replaces it if it repeats its input and adds to it.
     fn document(
         &mut self,
         record: &Record<'_>,
@@ -215,7 +213,7 @@ impl ResponsesReader {
     }
 }
 
-/// A number by which an item is known again in a later request.
+/// Returns a fingerprint by which an item is recognized in a later request.
 fn print(item: Value<'_>) -> u64 {
     if item.get("role").is_some() {
         return conversation::fingerprint(item);
@@ -230,15 +228,15 @@ struct Run {
     b: Builder,
     is_document: bool,
     prints: Vec<u64>,
-    /// The step that what the model writes next belongs to.
+    /// Step that the model's next item belongs to.
     step: Option<u32>,
-    /// The id of the last response.
+    /// ID of the last response.
     response: Option<String>,
-    /// Has the current response of a stream given items one by one?
+    /// Whether the current response of a stream has provided single items.
     is_itemised: bool,
 }
 
-/// Where an item stands: its text, its response, its time.
+/// Context of an item: its text, its response, its time.
 struct Place {
     at: crate::model::At,
     time: Option<Timestamp>,
@@ -274,7 +272,7 @@ impl Run {
         }
     }
 
-    /// A trace of the Open Responses format, and the row it is in.
+    /// Reads a trace of the Open Responses format, and its row.
     fn trace(&mut self, record: &Record<'_>, row: Value<'_>, trace: Value<'_>, items: Value<'_>) {
         let ids = ["id", "sample_id", "key"];
         self.b.run.id = ids.iter().find_map(|key| record.label(row.get(key)?));
@@ -285,7 +283,7 @@ impl Run {
         items.items().for_each(|item| self.item(record, item, None));
     }
 
-    /// A response object; its items are left out where the stream gave them.
+    /// Reads a response object; its items are skipped if the stream provided them.
     fn response(&mut self, record: &Record<'_>, response: Value<'_>, with_items: bool) {
         let time = conversation::stated_time(response);
         let id = record.text_at(response, "id");
@@ -456,7 +454,7 @@ impl Run {
         self.b.answer(id.and_then(Value::str).as_deref(), answer);
     }
 
-    /// The person's answer to a request: a refusal ends the call.
+    /// Reads the person's answer to a request: a refusal ends the call.
     fn approval(&mut self, record: &Record<'_>, item: Value<'_>, place: Place) {
         self.step = None;
         let id = item.get("approval_request_id").and_then(Value::str);
@@ -480,7 +478,7 @@ impl Run {
         self.own_result(record, item, call);
     }
 
-    /// The result inside the item of a provider's tool.
+    /// Reads the result inside the item of a provider's tool.
     fn own_result(&mut self, record: &Record<'_>, item: Value<'_>, call: u32) {
         let status = item.get("status").and_then(Value::inner);
         let error = item.get("error");
@@ -504,7 +502,7 @@ impl Run {
     }
 }
 
-/// The tool of a call: its name, else the type of tool the item is a call of.
+/// Returns the tool of a call: its name, or otherwise the type of tool of the item.
 fn name(record: &Record<'_>, item: Value<'_>, kind: &str) -> ToolName {
     let tool = || Text::owned(kind.strip_suffix("_call").unwrap_or(kind));
     let original = record.text_at(item, "name").unwrap_or_else(tool);

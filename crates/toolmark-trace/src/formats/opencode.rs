@@ -1,16 +1,16 @@
-//! OpenCode: `opencode run --format json`, `opencode export`, and the JSON
-//! files of its storage.
+//! OpenCode: `opencode run --format json`, `opencode export`, and the JSON files of its
+//! storage.
 //!
-//! All three are made of the same things. A session has messages, a message
-//! has parts, and a part of type `tool` holds a call with its result and both
-//! times. A message of the assistant holds one model response or several,
-//! between `step-start` and `step-finish`; tokens and cost are on the latter.
-//! Input is counted without the cache, reasoning beside the output.
+//! All three have the same structure. A session has messages, a message has parts, and a part
+//! of type `tool` holds a call with its result and both times. A message of the assistant
+//! holds one or several model responses, between `step-start` and `step-finish`; the latter
+//! has tokens and cost. Input is counted without the cache, and reasoning separately from the
+//! output.
 //!
-//! The lines of `run` wrap parts in events. A storage file is one session, one
-//! message or one part; several of them in a row are joined by their
-//! ids. Exports may have arguments and results redacted, which leaves other
-//! types in their place. Sub-agents are sessions with a `parentID`.
+//! The lines of `run` wrap parts in events. A storage file is one session, one message or one
+//! part; several of them in sequence are joined by their IDs. Exports may have redacted
+//! arguments and results, whose placeholders have other types. Sub-agents are sessions with a
+//! `parentID`.
 
 use super::shared::events::{note, set_once};
 use crate::builder::{Answer, Builder, NewCall};
@@ -37,11 +37,11 @@ static INFO: FormatInfo = FormatInfo {
     fidelity: Fidelity::lacking(&[Fact::ToolDefinitions]),
 };
 
-/// Input without the cache, reasoning beside the output.
+/// Convention: input without the cache, reasoning separate from the output.
 const CONVENTION: Convention =
     Convention { input_includes_cache: false, output_includes_reasoning: false };
 
-/// What a record is.
+/// Type of a record.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Export,
@@ -70,7 +70,8 @@ impl Shape {
     }
 }
 
-/// Parts of old storage name neither session nor message; their times are pairs.
+/// Returns whether a part has times. Parts of old storage contain neither session nor message
+/// ID; their times are pairs.
 fn is_timed(part: Value<'_>) -> bool {
     part.at(&["time", "start"]).is_some()
 }
@@ -104,7 +105,7 @@ impl Format for OpenCode {
         Box::<StoreReader>::default()
     }
 
-    /// The sessions of sub-agents, exported beside this one.
+    /// Returns the sessions of sub-agents, exported beside this one.
     fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
         let missing = missing_sub_agents(run);
         let (Some(directory), Some(id)) = (path.parent(), run.id.as_ref()) else {
@@ -127,7 +128,8 @@ impl Format for OpenCode {
     }
 }
 
-/// How many files beside a session are opened to see whether they belong to it.
+/// Maximum number of files beside a session that are opened to check whether they belong to
+/// it.
 const MAX_LOOKED_AT: usize = 2_000;
 
 #[derive(Default)]
@@ -142,16 +144,16 @@ struct Session {
     by_id: HashMap<String, usize>,
 }
 
-/// A message whose parts may still come.
+/// A message whose parts may follow later.
 struct Message {
     role: Role,
-    /// The response its parts belong to now.
+    /// Response that its parts currently belong to.
     step: Option<u32>,
-    /// Has that response had its `step-start`?
+    /// Whether that response has had its `step-start`.
     started: bool,
-    /// The user's event, until its words are known.
+    /// Event of the user message, until its text is known.
     wordless: Option<usize>,
-    /// What the message itself says it used; parts that say so are preferred.
+    /// Usage stated by the message itself; usage stated by its parts is preferred.
     usage: Option<(Usage, Option<Cost>)>,
 }
 
@@ -217,13 +219,13 @@ impl Reader for StoreReader {
     }
 }
 
-/// The sub-agents' sessions a run started, with the calls that did.
+/// Returns the sub-agent sessions that a run started, with the calls that started them.
 fn spawning_calls(run: &Trajectory) -> impl Iterator<Item = (String, Text)> {
     run.calls.iter().filter_map(|c| Some((c.spawned.as_ref()?.get().into_owned(), c.id.clone()?)))
 }
 
 impl StoreReader {
-    /// The session with this id; without one, the one before.
+    /// Returns the session with this ID; without an ID, the previous one.
     fn session(&mut self, id: Option<&str>, out: &Out) -> &mut Session {
         let next = self.sessions.len();
         let at = match id {
@@ -258,7 +260,7 @@ impl Session {
         }
     }
 
-    /// A session's own description.
+    /// Reads the metadata of a session.
     fn info(&mut self, record: &Record<'_>, info: Value<'_>) {
         let run = &mut self.b.run;
         set_once(&mut run.name, record, info, "title");
@@ -329,7 +331,7 @@ impl Session {
         }
     }
 
-    /// A line of `opencode run`.
+    /// Reads a line of `opencode run`.
     fn event(&mut self, record: &Record<'_>, event: Value<'_>) {
         let time = event.get("timestamp").and_then(time::from_value);
         self.b.seen(time);
@@ -428,7 +430,7 @@ impl Message {
         Self { role, step: None, started: false, wordless: None, usage: None }
     }
 
-    /// The response the message's parts belong to.
+    /// Returns the response that the message's parts belong to.
     fn step(
         &mut self,
         b: &mut Builder,
@@ -515,7 +517,7 @@ fn tool(b: &mut Builder, record: &Record<'_>, part: Value<'_>, step: u32) {
     b.answer_call(index, answer.exit_code(exit));
 }
 
-/// Does the text of an error say that the call was refused or cut off?
+/// Returns the status if the text of an error means that the call was refused or interrupted.
 fn refusal(error: &str) -> Option<Status> {
     if error.starts_with("The user rejected permission")
         || error.starts_with("The user has specified a rule which prevents")

@@ -1,17 +1,17 @@
-//! OpenHands (V0) events: a list of actions and observations, alone or as the
-//! `history` of a line of an evaluation's `output.jsonl`.
+//! OpenHands (V0) events: a list of actions and observations, on its own or as the `history`
+//! of a line of an evaluation's `output.jsonl`.
 //!
-//! - An action the model called a function for has `tool_call_metadata` with the
-//!   whole `model_response`; an observation repeats it and names its action in
-//!   `cause`. Without function calling only `cause` ties the two together, and
-//!   in output of the issue resolver, whose events have neither ids nor sources
-//!   and their arguments inlined, only their order does.
+//! - An action that the model requested with a function call has `tool_call_metadata`
+//!   with the whole `model_response`; an observation repeats it and contains the ID of
+//!   its action in `cause`. Without function calling, only `cause` links the two. In
+//!   output of the issue resolver, whose events have neither IDs nor sources and their
+//!   arguments inlined, only their order does.
 //! - Evaluations of 2024 hold pairs of action and observation.
 //! - `message`, `system`, `recall` and changes of state are not tool calls;
-//!   `finish` and `think` are where the model called them as functions.
+//!   `finish` and `think` are tool calls if the model called them as functions.
 //! - A model response is recorded only inside `tool_call_metadata`: a plain
 //!   message of the agent belongs to no step.
-//! - An exit code of -1 means that the command still runs.
+//! - An exit code of -1 means that the command is still running.
 
 use super::shared::chat;
 use crate::builder::{Answer, Builder, NewCall};
@@ -59,8 +59,8 @@ impl Format for OpenHands {
     }
 }
 
-/// An action or an observation names its kind in one word, and an observation says what was
-/// observed. Other programs keep a `history` with words for people under these keys.
+/// Returns whether the value is an event. An action or an observation has a one-word kind, and
+/// an observation has content. Other programs keep a `history` with prose under these keys.
 fn is_event(value: Value<'_>) -> bool {
     let names = |key: &str| {
         let kind = value.get(key).and_then(|kind| kind.str());
@@ -74,7 +74,7 @@ fn is_event(value: Value<'_>) -> bool {
 
 #[derive(Default)]
 struct EventReader {
-    /// The run whose events are the records themselves.
+    /// Run whose events are the records themselves.
     bare: Option<Run>,
 }
 
@@ -106,13 +106,13 @@ impl Reader for EventReader {
 
 struct Run {
     b: Builder,
-    /// The call each action made, by the action's id.
+    /// Call of each action, by the action's ID.
     call_by_action: HashMap<i64, u32>,
-    /// The last call that no id ties to its result.
+    /// Last call that no ID links to its result.
     open: Option<u32>,
 }
 
-/// Actions that do something even where no function was called for them.
+/// Actions that are calls even without a function call of the model.
 const ENVIRONMENT_ACTIONS: [&str; 12] = [
     "run",
     "run_ipython",
@@ -258,7 +258,7 @@ impl Run {
         }
     }
 
-    /// An action for which the model called a function.
+    /// Reads an action for which the model called a function.
     fn read_function_call(
         &mut self,
         record: &Record<'_>,
@@ -280,7 +280,7 @@ impl Run {
         if let Some(thought) = args.and_then(|a| a.get("thought")).filter(|t| !t.is("")) {
             b.message(step, record.payload(thought), time, record.at_value(thought));
         }
-        // What the model wrote says more than what became of it.
+        // The model's own arguments are more complete than the parsed ones.
         let written = response.and_then(|r| written_arguments(r, id?));
         let name = record.text_at(metadata, "function_name");
         let name = name.or_else(|| record.text_at(event, "action"));
@@ -334,8 +334,8 @@ impl Run {
         }
     }
 
-    /// The call an observation answers: by the model's id, by the action that
-    /// caused it, or, where there are no ids at all, the one before it.
+    /// Returns the call that an observation answers: by the model's ID, by the action that caused
+    /// it, or, without any IDs, the previous one.
     fn call_of(&mut self, event: Value<'_>) -> Option<u32> {
         let cause = event.get("cause").and_then(Value::as_i64);
         if let Some(call) = cause.and_then(|id| self.call_by_action.get(&id)) {
@@ -351,7 +351,7 @@ impl Run {
         }
     }
 
-    /// What an evaluation says about the run around its events.
+    /// Reads the evaluation's metadata about the run.
     fn describe(&mut self, record: &Record<'_>, output: Value<'_>) {
         let b = &mut self.b;
         let label = |path: &[&str]| output.at(path).and_then(|v| record.label(v));
@@ -380,7 +380,7 @@ impl Run {
     }
 }
 
-/// The arguments of the call with this id in a model's response.
+/// Returns the arguments of the call with this ID in a model's response.
 fn written_arguments<'a>(response: Value<'a>, id: Value<'_>) -> Option<Value<'a>> {
     let id = id.str()?;
     let calls = response.get("choices")?.items().next()?.at(&["message", "tool_calls"])?;
@@ -388,7 +388,7 @@ fn written_arguments<'a>(response: Value<'a>, id: Value<'_>) -> Option<Value<'a>
     call.at(&["function", "arguments"])
 }
 
-/// How a call ended, as its observation tells.
+/// Sets the status of a call from its observation.
 fn status(event: Value<'_>, kind: &str, answer: Answer) -> Answer {
     let extra = |path: &[&str]| event.get("extras").and_then(|e| e.at(path));
     match kind {
@@ -412,7 +412,7 @@ fn status(event: Value<'_>, kind: &str, answer: Answer) -> Answer {
     }
 }
 
-/// The system message: who the agent is and what tools it has.
+/// Reads the system message, which describes the agent and its tools.
 fn read_system(b: &mut Builder, record: &Record<'_>, args: Value<'_>) {
     b.run.agent.version = record.text_at(args, "openhands_version");
     if let Some(class) = record.text_at(args, "agent_class") {

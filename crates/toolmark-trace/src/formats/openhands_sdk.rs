@@ -1,10 +1,10 @@
-//! OpenHands SDK (V1) events: objects with a `kind`, as a list, as lines, or as
-//! the `history` of a line of an evaluation's output.
+//! OpenHands SDK (V1) events: objects with a `kind`, as a list, as lines, or as the `history`
+//! of a line of an evaluation's output.
 //!
-//! `ActionEvent` is a tool call, answered by `ObservationEvent`, `AgentErrorEvent`
-//! or `UserRejectObservation`, which name it by `tool_call_id` and `action_id`.
-//! Calls that share `llm_response_id` are parallel. What the run has used so
-//! far comes in `ConversationStateUpdateEvent`s: the last one counts.
+//! `ActionEvent` is a tool call, answered by `ObservationEvent`, `AgentErrorEvent` or
+//! `UserRejectObservation`, which refer to it by `tool_call_id` and `action_id`. Calls that
+//! share `llm_response_id` are parallel. The cumulative usage of the run is in
+//! `ConversationStateUpdateEvent`s: the last one counts.
 
 use super::shared::chat;
 use crate::builder::{Answer, Builder, NewCall};
@@ -63,7 +63,7 @@ fn is_event(value: Value<'_>) -> bool {
 
 #[derive(Default)]
 struct EventReader {
-    /// The run whose events are the records themselves.
+    /// Run whose events are the records themselves.
     bare: Option<Run>,
 }
 
@@ -91,7 +91,7 @@ impl Reader for EventReader {
 
 struct Run {
     b: Builder,
-    /// The call each action event made, by the event's id.
+    /// Call of each action event, by the event's ID.
     call_by_action: HashMap<String, u32>,
 }
 
@@ -193,7 +193,7 @@ impl Run {
         self.b.answer(event.get("tool_call_id").and_then(Value::str).as_deref(), answer);
     }
 
-    /// What an evaluation says about the run around its events.
+    /// Reads the evaluation's metadata about the run.
     fn describe(&mut self, record: &Record<'_>, output: Value<'_>) {
         let b = &mut self.b;
         let label = |path: &[&str]| output.at(path).and_then(|v| record.label(v));
@@ -213,8 +213,8 @@ impl Run {
     }
 }
 
-/// The totals of a state update, one entry per use of a model. They are
-/// cumulative, so that they replace what an earlier one said.
+/// Reads the totals of a state update, one entry per use of a model. They are cumulative and
+/// replace earlier ones.
 fn read_stats(b: &mut Builder, event: Value<'_>) {
     let value = match event.get("key").and_then(Value::inner) {
         Some("stats") => event.get("value"),
@@ -241,7 +241,7 @@ fn add_metrics(b: &mut Builder, metrics: Value<'_>) {
     }
 }
 
-/// The model response an event belongs to.
+/// Returns the model response that an event belongs to.
 fn response_step(
     b: &mut Builder,
     record: &Record<'_>,
@@ -252,7 +252,7 @@ fn response_step(
     b.step(id, time, record.at_value(event))
 }
 
-/// Reasoning beside the words, in either of its forms.
+/// Reads reasoning, in either of its forms.
 fn read_thoughts(
     b: &mut Builder,
     record: &Record<'_>,
@@ -301,7 +301,7 @@ fn read_message(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Op
     }
 }
 
-/// How a call ended, as its observation tells.
+/// Sets the status of a call from its observation.
 fn observed(observation: Option<Value<'_>>, answer: Answer) -> Answer {
     let Some(observation) = observation else { return answer };
     let failed = observation.get("is_error").or_else(|| observation.get("error"));

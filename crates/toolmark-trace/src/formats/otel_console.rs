@@ -1,6 +1,6 @@
-//! Spans as the console exporters of the OpenTelemetry SDKs print them: one
-//! pretty JSON object after the other, ids with `0x` inside `context`. A span
-//! processor that is installed twice prints every span twice.
+//! Spans in the output of the console exporters of the OpenTelemetry SDKs: consecutive
+//! pretty-printed JSON objects, with `0x` IDs inside `context`. A span processor that is
+//! installed twice prints every span twice.
 
 use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};

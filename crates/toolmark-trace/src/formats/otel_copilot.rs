@@ -1,7 +1,6 @@
-//! The file exporter of GitHub Copilot (CLI, SDK, VS Code), and of other
-//! JavaScript SDKs: one object per line, `type` span, metric or log, times as
-//! `[seconds, nanoseconds]`, attributes as a plain object. VS Code writes
-//! spans as `{}`: their content is lost.
+//! The file exporter of GitHub Copilot (CLI, SDK, VS Code), and of other JavaScript SDKs: one
+//! object per line with `type` span, metric or log, times as `[seconds, nanoseconds]`, and
+//! attributes as a plain object. VS Code writes spans as `{}`: their content is lost.
 
 use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -24,13 +23,14 @@ fn is_typed_span(value: Value<'_>) -> bool {
     value.field_is("type", "span") && json::is_span(value)
 }
 
-/// Metrics of the GenAI conventions, which come before the first span.
+/// Returns whether the value is a metric of the GenAI conventions, which precede the first
+/// span.
 fn is_metric(value: Value<'_>) -> bool {
     value.field_is("type", "metric")
         && value.get("name").and_then(Value::inner).is_some_and(|n| n.starts_with("gen_ai."))
 }
 
-/// A log record as the JavaScript SDK holds it.
+/// Returns whether the value is a log record in the format of the JavaScript SDK.
 fn is_sdk_log(value: Value<'_>) -> bool {
     value.get("hrTime").is_some() && value.get("attributes").is_some_and(Value::is_object)
 }

@@ -1,6 +1,6 @@
-//! Spans of OpenTelemetry's JavaScript SDK as its objects are when they are
-//! written as JSON: ids in `spanContext`, the parent in `parentSpanContext` or
-//! `parentSpanId`, times as seconds and nanoseconds.
+//! Spans of OpenTelemetry's JavaScript SDK, whose objects were serialized as JSON: IDs in
+//! `spanContext`, the parent in `parentSpanContext` or `parentSpanId`, times as seconds and
+//! nanoseconds.
 
 use super::shared::spans::{Span, SpanList, json, normal_id, parent_id};
 use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
@@ -29,7 +29,7 @@ fn is_span(span: Value<'_>) -> bool {
     context_of(span).is_some() && span.has("name") && span.has("startTime")
 }
 
-/// Where the spans of a record are.
+/// Location of the spans in a record.
 const SPANS: SpanList = SpanList { places: &[&["spans"]], is_span, read: read_span };
 
 impl Format for OtelJs {

@@ -1,7 +1,7 @@
-//! Lists of spans as plain objects, without a container: what test fixtures,
-//! notebooks and span stores keep (`trace_id`, `span_id`, `attributes` …), one
-//! per line, in an array or under `spans`. CloudWatch exports (ADOT) look the
-//! same in camel case, with log records between that join their span by id.
+//! Lists of spans as plain objects, without a container, as stored by test fixtures, notebooks
+//! and span stores (`trace_id`, `span_id`, `attributes` …): one per line, in an array or under
+//! `spans`. CloudWatch exports (ADOT) have the same layout in camel case, with interleaved log
+//! records that refer to their span by ID.
 
 use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};

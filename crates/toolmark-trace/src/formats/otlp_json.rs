@@ -1,11 +1,10 @@
 //! OTLP as JSON: `resourceSpans[].scopeSpans[].spans[]`.
 //!
-//! The collector's file exporter writes one request per line. Protobuf's own
-//! JSON writer spells ids in base64 and enums by name; older exporters say
-//! `instrumentationLibrarySpans`; some libraries write snake case. Integers of
-//! 64 bits are strings. Log requests may come between: their records join the
-//! spans they name, and the events that Claude Code and Codex send of themselves
-//! are read even without spans.
+//! The collector's file exporter writes one request per line. Protobuf's own JSON writer uses
+//! base64 IDs and enum names; older exporters use `instrumentationLibrarySpans`; some
+//! libraries write snake case. Integers of 64 bits are strings. Log requests may be in
+//! between: their records are joined to the spans they refer to, and the events of Claude Code
+//! and Codex are read even without spans.
 
 use super::shared::spans::{Spans, otlp, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};

@@ -1,8 +1,8 @@
-//! OTLP as protobuf: an `ExportTraceServiceRequest`, which has the same wire
-//! shape as `TracesData`, or an `ExportLogsServiceRequest` with events of a coding
-//! agent, alone or as a series with a length before each.
+//! OTLP as protobuf: an `ExportTraceServiceRequest`, which has the same wire format as
+//! `TracesData`, or an `ExportLogsServiceRequest` with events of a coding agent; either a
+//! single message or a sequence of length-prefixed messages.
 //!
-//! A binary file has no lines: everything is located at its start.
+//! A binary file has no lines: every source position is its start.
 
 use super::shared::spans::{
     Attributes, Log, Span, SpanEvent, Spans, hex, parent_id, span_reader, telemetry,
@@ -53,17 +53,17 @@ impl Format for OtlpProtobuf {
     }
 }
 
-/// One request.
+/// A decoded request.
 enum Request {
     Traces(ExportTraceServiceRequest),
     Logs(ExportLogsServiceRequest),
-    /// Metrics, most likely.
+    /// Probably metrics.
     Other,
 }
 
 impl Request {
-    /// The wire shape of both is the same down to spans and log records, whose
-    /// first fields differ in type. One without any could be either.
+    /// Decodes a request. The wire format of traces and logs is the same down to spans and log
+    /// records, whose first fields differ in type. A request without any could be either.
     fn new(bytes: &[u8]) -> Self {
         if let Ok(traces) = ExportTraceServiceRequest::decode(bytes)
             && has_span(&traces)
@@ -76,7 +76,7 @@ impl Request {
         }
     }
 
-    /// Does it tell of an agent?
+    /// Returns whether the request contains data about an agent.
     fn is_known(&self) -> bool {
         match self {
             Self::Traces(traces) => has_span(traces),
@@ -90,7 +90,7 @@ fn has_span(request: &ExportTraceServiceRequest) -> bool {
     request.resource_spans.iter().flat_map(|r| &r.scope_spans).any(|s| !s.spans.is_empty())
 }
 
-/// The log records of a request, with the names of their scopes.
+/// Returns the log records of a request, with the names of their scopes.
 fn log_records(request: &ExportLogsServiceRequest) -> impl Iterator<Item = (&str, &LogRecord)> {
     let scopes = request.resource_logs.iter().flat_map(|r| &r.scope_logs);
     scopes.flat_map(|scope| {
@@ -111,7 +111,7 @@ fn has_agent_event(request: &ExportLogsServiceRequest) -> bool {
     })
 }
 
-/// The requests in some bytes, and whether all bytes were used.
+/// The requests in a byte string, and whether all bytes were used.
 struct Decoded {
     requests: Vec<Request>,
     complete: bool,
@@ -157,7 +157,7 @@ fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
     }
 }
 
-/// The name of the service a resource is.
+/// Returns the service name of a resource.
 fn service(resource: Option<Resource>) -> Option<Text> {
     let service = resource?.attributes.into_iter().find(|a| a.key == "service.name");
     attributes(service.into_iter().collect()).text(&["service.name"])
@@ -255,7 +255,7 @@ fn payload(value: Any) -> Option<Payload> {
     })
 }
 
-/// The plain JSON of a value with lists or maps in it.
+/// Returns the plain JSON of a value with lists or maps in it.
 fn json(value: &Any) -> String {
     enum Work<'a> {
         Value(&'a AnyValue),

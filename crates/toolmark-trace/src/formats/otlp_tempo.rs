@@ -1,6 +1,6 @@
-//! Traces as Grafana Tempo's API returns them: OTLP under the name `batches`,
-//! or, since its second version, an OTLP document inside `trace`. Nanoseconds
-//! may be numbers, in which a JavaScript client has lost the last digits.
+//! Traces in the format of Grafana Tempo's API: OTLP under the name `batches`, or, since its
+//! second version, an OTLP document inside `trace`. Nanoseconds may be numbers whose last
+//! digits a JavaScript client has lost.
 
 use super::shared::spans::{Spans, otlp, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};

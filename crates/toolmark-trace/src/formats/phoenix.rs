@@ -1,7 +1,7 @@
-//! Spans of Arize Phoenix: OpenInference attributes with the kind of the span
-//! beside them, as objects (`context`, `span_kind`, `attributes`) or with the
-//! columns of a data frame (`context.span_id`, `attributes.input.value`).
-//! Attributes may be flat, nested, or JSON in a text.
+//! Spans of Arize Phoenix: OpenInference attributes with the kind of the span in a separate
+//! field, as objects (`context`, `span_kind`, `attributes`) or with the columns of a data
+//! frame (`context.span_id`, `attributes.input.value`). Attributes may be flat, nested, or
+//! JSON in a text.
 
 use super::shared::spans::{Attributes, Span, SpanList, json, normal_id};
 use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
@@ -22,7 +22,7 @@ static INFO: FormatInfo = FormatInfo {
 
 const KIND: &str = "openinference.span.kind";
 
-/// The name of the kind of a span, in any of the spellings.
+/// Returns the kind of a span, under any of its field names.
 fn kind_of(span: Value<'_>) -> Option<Value<'_>> {
     let kind = span.get("span_kind").or_else(|| span.get("spanKind"));
     let kind = kind.or_else(|| span.get("attributes.openinference.span.kind"));
@@ -38,7 +38,7 @@ fn is_span(span: Value<'_>) -> bool {
     has_id && kind_of(span).is_some() && has_attributes()
 }
 
-/// Where the spans of a record are.
+/// Location of the spans in a record.
 const SPANS: SpanList = SpanList { places: &[&["spans"], &["data"]], is_span, read: read_span };
 
 impl Format for Phoenix {
@@ -98,9 +98,8 @@ fn flatten<'a>(to: &mut Attributes, nested: Value<'a>, payload: impl Fn(Value<'a
     }
 }
 
-/// Adds what is inside a value under the names of the way to it:
-/// `{"input":{"value":…}}` is `input.value`. What a text or a list of scalars
-/// holds stays one attribute.
+/// Adds the content of a value under its path: `{"input":{"value":…}}` becomes `input.value`.
+/// The content of a text or of a list of scalars stays one attribute.
 fn flatten_below<'a>(
     to: &mut Attributes,
     name: &str,

@@ -1,13 +1,13 @@
 //! pi and OpenClaw sessions: a `session` header, then entries one per line.
 //!
-//! Messages have the roles user, assistant (with `toolCall` blocks, usage and
-//! cost), toolResult and bashExecution, the last being a command the user ran:
-//! it is not a tool call and is kept as context. Since version 2 entries form a
-//! tree by `id` and `parentId`, and `leaf` moves its head; entries on a branch
-//! that was left have happened all the same and stay in the order of the file.
+//! Messages have the roles user, assistant (with `toolCall` blocks, usage and cost),
+//! toolResult and bashExecution, a command run by the user, which is not a tool call and is
+//! kept as context. Since version 2, entries form a tree by `id` and `parentId`, and `leaf`
+//! moves its head; entries on an abandoned branch are also part of the run and stay in the
+//! order of the file.
 //!
-//! OpenClaw writes the same file with entries of its own (`custom` types that
-//! begin with `openclaw`, model snapshots, side branches).
+//! OpenClaw writes the same format with additional entries (`custom` types that begin with
+//! `openclaw`, model snapshots, side branches).
 
 use super::shared::events::{note, set_once, words};
 use super::shared::readers::{OneRun, one_run};
@@ -48,7 +48,8 @@ impl Format for Pi {
         &PI
     }
 
-    /// Never certain: whether OpenClaw wrote it shows only further down.
+    /// Returns a confidence that is never certain: OpenClaw's entries may appear only later in
+    /// the file.
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
         if is_session(probe) { 90 } else { 0 }
     }
@@ -84,7 +85,7 @@ fn is_session(probe: &Probe<'_>) -> bool {
     probe.any(|r| header(r) || message(r))
 }
 
-/// Entries and names that only OpenClaw writes.
+/// Returns whether the entry or one of its names is written only by OpenClaw.
 fn is_openclaw(entry: Value<'_>) -> bool {
     let named = |key: &str| {
         entry.get(key).and_then(Value::inner).is_some_and(|text| text.contains("openclaw"))
@@ -258,7 +259,7 @@ fn tool_result(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: O
     }
 }
 
-/// The usage of a response and what it cost.
+/// Reads the usage and cost of a response.
 fn usage(usage: Value<'_>) -> (Usage, Option<Cost>) {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
     let recorded = Tokens {

@@ -1,6 +1,6 @@
-//! What `pi --mode json` prints: the header of a session, then events. Messages
-//! are those of the session file, once complete in `message_end`; all other
-//! events that hold one (`message_update`, `turn_end`, `agent_end`) repeat it.
+//! The output of `pi --mode json`: the header of a session, then events. Messages have the
+//! format of the session file and are complete in `message_end`; all other events with a
+//! message (`message_update`, `turn_end`, `agent_end`) repeat it.
 
 use super::pi;
 use super::shared::events::set_once;

@@ -1,6 +1,5 @@
-//! Messages of Pydantic AI (`all_messages_json`): requests and responses in
-//! turn, each with parts told apart by `part_kind`. A tool that failed answers
-//! with a `retry-prompt`.
+//! Messages of Pydantic AI (`all_messages_json`): alternating requests and responses, each
+//! with parts distinguished by `part_kind`. A tool that failed answers with a `retry-prompt`.
 
 use super::shared::conversation::{self, Conversations, Dialect};
 use super::shared::positional::Positional;
@@ -38,7 +37,7 @@ impl Format for PydanticAi {
     }
 }
 
-/// The message inside a row of an application's own log.
+/// Returns the message inside a row of an application's own log.
 fn message_of(value: Value<'_>) -> Value<'_> {
     value.get("message").filter(|m| m.has("parts")).unwrap_or(value)
 }
@@ -101,7 +100,7 @@ fn request_part(mut turn: Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
             let answer = Answer::new(content.map(|c| record.payload(c)), record.at_value(part));
             turn.result(part.get("tool_call_id"), part.get("tool_name"), answer.protocol(true));
         }
-        // The model's answer did not fit; nobody typed this.
+        // The model's answer was invalid; this text was not typed by a user.
         "retry-prompt" => {
             if let Some(content) = content {
                 turn.text(content);

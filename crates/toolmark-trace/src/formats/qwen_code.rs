@@ -1,10 +1,10 @@
 //! Qwen Code sessions: Gemini parts inside lines like those of Claude Code.
 //!
-//! Each line has `sessionId`, `uuid` and `parentUuid`; types are `user`,
-//! `assistant`, `tool_result` and `system` (with a `subtype` and its
-//! `systemPayload`). Lines of one response repeat its uuid. The structured twin
-//! of a result, `toolCallResult`, holds the status. Lines form a tree: after a
-//! rewind a new branch starts, and what the old one did stays part of the run.
+//! Each line has `sessionId`, `uuid` and `parentUuid`; types are `user`, `assistant`,
+//! `tool_result` and `system` (with a `subtype` and its `systemPayload`). Lines of one
+//! response repeat its UUID. The structured copy of a result, `toolCallResult`, holds the
+//! status. Lines form a tree: after a rewind, a new branch starts, and the old one stays part
+//! of the run.
 
 use super::shared::events::{note, set_once, words};
 use super::shared::gemini;
@@ -176,7 +176,7 @@ fn system(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<Ti
     }
 }
 
-/// A failed request; a failed tool call has its own line.
+/// Returns whether the payload is a failed request; a failed tool call has its own line.
 fn is_api_error(payload: Value<'_>) -> bool {
     payload.get("uiEvent").is_some_and(|event| {
         event.get("error_message").is_some() && event.get("function_name").is_none()

@@ -1,11 +1,11 @@
-//! Histories that SpecStory writes of Claude Code, Cursor and other agents:
-//! Markdown with a heading per turn (`_**User (time)**_`, `_**Agent (model
-//! time)**_`), reasoning in `<think>` and calls in `<tool-use>`; in the first
-//! versions a line `Tool use: **name**` and what follows it.
+//! Histories that SpecStory writes for Claude Code, Cursor and other agents: Markdown with a
+//! heading per turn (`_**User (time)**_`, `_**Agent (model time)**_`), reasoning in `<think>`
+//! and calls in `<tool-use>`; in the first versions, a line `Tool use: **name**` and the text
+//! after it.
 //!
-//! It is written for people: arguments and results are what was shown of them,
-//! and calls that were not shown are not in it. Commands, paths and diffs are
-//! found again; nothing says how a call ended unless it was an error.
+//! The format is meant for people: it contains only the displayed part of arguments and
+//! results, and no calls that were not displayed. Commands, paths and diffs are recovered; the
+//! outcome of a call is recorded only if it was an error.
 
 use super::shared::markdown::Lines;
 use super::shared::readers::each_record;
@@ -88,7 +88,7 @@ struct History<'l, 'a> {
     b: Builder,
     lines: &'l Lines<'a>,
     fences: Vec<(usize, usize)>,
-    /// Which lines are code: headings in them are not headings.
+    /// Whether each line is code: headings in code are ignored.
     fenced: Vec<bool>,
     speaker: Speaker,
     time: Option<Timestamp>,
@@ -113,8 +113,8 @@ impl History<'_, '_> {
         self.said(words, count);
     }
 
-    /// What begins at a line and is not words; returns the line after it. The
-    /// words in front of it, from `words` on, are said first.
+    /// Reads the block that begins at a line, if it is not text; returns the line after it. The
+    /// text before it, starting at `words`, is added first.
     fn block(&mut self, words: usize, at: usize) -> Option<usize> {
         if self.fenced[at] {
             return None;
@@ -166,7 +166,7 @@ impl History<'_, '_> {
         Some(next)
     }
 
-    /// The lines in front of the first heading: which agent, which session.
+    /// Reads the lines before the first heading, which describe the agent and the session.
     fn describe(&mut self, text: &str) {
         let run = &mut self.b.run;
         let comment = text.strip_prefix("<!-- ").and_then(|t| t.strip_suffix("-->"));
@@ -198,7 +198,7 @@ impl History<'_, '_> {
         *self.step.get_or_insert_with(|| self.b.step(None, time, place))
     }
 
-    /// Words of whoever speaks.
+    /// Adds text of the current speaker.
     fn said(&mut self, from: usize, to: usize) {
         let Some(text) = self.lines.text(from, to) else { return };
         let at = text.source().at();
@@ -212,8 +212,8 @@ impl History<'_, '_> {
         }
     }
 
-    /// The line after the one that closes an element; an element that is not
-    /// closed ends with the turn.
+    /// Returns the line after the one that closes an element; an unclosed element ends with the
+    /// turn.
     fn end_of(&self, at: usize, close: &str) -> usize {
         for line in at..self.lines.all.len() {
             if self.fenced[line] {
@@ -230,7 +230,7 @@ impl History<'_, '_> {
         self.lines.all.len()
     }
 
-    /// The end of a section of the first versions.
+    /// Returns the end of a section of the first versions.
     fn end_of_section(&self, at: usize) -> usize {
         let is_end = |line: &usize| {
             let text = self.lines.all[*line].text.trim();
@@ -240,7 +240,7 @@ impl History<'_, '_> {
         (at + 1..self.lines.all.len()).find(is_end).unwrap_or(self.lines.all.len())
     }
 
-    /// The lines of an element without its tags and its summary.
+    /// Returns the lines of an element without its tags and its summary.
     fn plain(&self, from: usize, to: usize) -> Option<String> {
         let mut text = String::new();
         for line in self.lines.all.get(from..to)? {
@@ -280,7 +280,7 @@ impl History<'_, '_> {
         self.b.answer_call(call, answer);
     }
 
-    /// What is shown of a call: its command, path or diff, and what came back.
+    /// Returns the displayed part of a call: its command, path or diff, and its output.
     fn shown(&self, from: usize, to: usize, kind: &str) -> Shown {
         let mut shown = Shown::default();
         let plain = (from..to).filter(|at| !self.fenced[*at]);
@@ -308,7 +308,7 @@ impl Shown {
         }
     }
 
-    /// A fenced block: the command, the diff, or what came back.
+    /// Reads a fenced block: the command, the diff, or the output.
     fn fenced(&mut self, info: &str, text: Option<Payload>) {
         let words = text.as_ref().map(|t| t.plain().into_owned()).unwrap_or_default();
         match info.trim() {
@@ -324,7 +324,7 @@ impl Shown {
         }
     }
 
-    /// A line outside of fences.
+    /// Reads a line outside of fences.
     fn line(&mut self, text: &str, kind: &str) {
         let summary =
             text.split("<summary>").nth(1).map(|s| s.split("</summary>").next().unwrap_or(""));
@@ -362,7 +362,7 @@ impl Shown {
     }
 }
 
-/// A heading of a turn, and what stands between its name and its end.
+/// Parses the heading of a turn; returns the speaker and the text in parentheses.
 fn heading(text: &str) -> Option<(Speaker, &str)> {
     let inside = text.strip_prefix("_**")?.strip_suffix("**_")?;
     [
@@ -376,7 +376,7 @@ fn heading(text: &str) -> Option<(Speaker, &str)> {
     .filter(|(_, rest)| rest.is_empty() || rest.starts_with([' ', '(']))
 }
 
-/// `claude-opus 2026-07-13 13:40:56Z`, `model gpt, mode Agent`, or only a time.
+/// Parses `claude-opus 2026-07-13 13:40:56Z`, `model gpt, mode Agent`, or only a time.
 fn model_and_time(inside: &str) -> (Option<&str>, Option<Timestamp>) {
     let begins_year = |word: &&str| {
         word.len() == 10 && word.as_bytes()[4] == b'-' && word.as_bytes()[0].is_ascii_digit()
@@ -393,7 +393,7 @@ fn model_and_time(inside: &str) -> (Option<&str>, Option<Timestamp>) {
     (model, time)
 }
 
-/// The value of an attribute of a tag.
+/// Returns the value of an attribute of a tag.
 fn attribute<'t>(tag: &'t str, name: &str) -> &'t str {
     let value = tag.split_once(name).and_then(|(_, rest)| rest.strip_prefix("=\""));
     value.and_then(|v| v.split('"').next()).unwrap_or("")

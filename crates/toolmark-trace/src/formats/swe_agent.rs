@@ -1,14 +1,12 @@
-//! SWE-agent trajectories (`.traj`): one document with `trajectory`, `history`
-//! and `info`.
+//! SWE-agent trajectories (`.traj`): one document with `trajectory`, `history` and `info`.
 //!
-//! Each step of `trajectory` has the model's `response`, its `thought`, one
-//! `action` and the `observation`. An action is a line for the agent's shell,
-//! whose own commands (`open`, `edit`, `submit`) are shell functions, so its
-//! first word is the tool. Since 1.0 the model may call functions; `action` is
-//! then their rendered form and `history` has the call itself: one call either
-//! way, read from `trajectory`. Some files have only `history`, where demonstrations
-//! (`is_demo`) are text for the model and no calls of this run. Nothing says
-//! whether an action failed.
+//! Each step of `trajectory` has the model's `response`, its `thought`, one `action` and the
+//! `observation`. An action is a line for the agent's shell, whose own commands (`open`,
+//! `edit`, `submit`) are shell functions, so its first word is the tool. Since 1.0, the model
+//! may call functions; `action` is then their rendered form and `history` has the call
+//! itself. Both are the same call, which is read from `trajectory`. Some files have only
+//! `history`, in which demonstrations (`is_demo`) are text for the model and not calls of
+//! this run. Failures of actions are not recorded.
 
 use super::shared::chat;
 use super::shared::readers::each_record;
@@ -98,7 +96,7 @@ fn is_demo(message: Value<'_>) -> bool {
     message.is_true("is_demo")
 }
 
-/// A message from before the model's first answer.
+/// Reads a message before the model's first answer.
 fn read_prompt(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     let text = record.payload_at(message, "content");
     let at = record.at_value(message);
@@ -141,7 +139,7 @@ fn read_step(b: &mut Builder, record: &Record<'_>, item: Value<'_>) {
     }
 }
 
-/// An action as a call: its first word names the tool, all of it is the argument.
+/// Returns an action as a call: its first word is the tool, the whole action is the argument.
 fn action_call(record: &Record<'_>, action: Value<'_>, step: u32) -> NewCall {
     let text = action.str().unwrap_or_default();
     let name = text.split_whitespace().next().unwrap_or("");
@@ -155,7 +153,7 @@ fn action_call(record: &Record<'_>, action: Value<'_>, step: u32) -> NewCall {
     }
 }
 
-/// The environment's directory after a step; `state` is JSON text in old files.
+/// Returns the environment's directory after a step; `state` is JSON text in old files.
 fn working_dir(record: &Record<'_>, state: Value<'_>) -> Option<Text> {
     if state.is_object() {
         return record.text_at(state, "working_dir").filter(|d| !d.is_empty());
@@ -166,8 +164,8 @@ fn working_dir(record: &Record<'_>, state: Value<'_>) -> Option<Text> {
     (!directory.is_empty()).then(|| Text::owned(directory))
 }
 
-/// A message of a file without `trajectory`. `open` is the last call made by
-/// text, which the next message of the environment answers.
+/// Reads a message of a file without `trajectory`. `open` is the last call made in text, which
+/// the next message of the environment answers.
 fn read_history(b: &mut Builder, record: &Record<'_>, message: Value<'_>, open: &mut Option<u32>) {
     let at = record.at_value(message);
     let payload = record.payload_at(message, "content");

@@ -1,10 +1,10 @@
-//! tau2-bench results: `{info, tasks, simulations}` in one document, or the
-//! simulations alone as an array.
+//! tau2-bench results: `{info, tasks, simulations}` in one document, or only the simulations,
+//! as an array.
 //!
-//! Each simulation is a conversation between the agent and a simulated user who
-//! may call tools as well: such calls name `user` as their `requestor` and are
-//! in the user's messages. Results repeat the call's id and carry `error`; those
-//! of parallel calls may be grouped under `tool_messages`.
+//! Each simulation is a conversation between the agent and a simulated user, who may also call
+//! tools: such calls have `user` as their `requestor` and are in the user's messages. Results
+//! repeat the call's ID and carry `error`; results of parallel calls may be grouped under
+//! `tool_messages`.
 
 use super::shared::chat;
 use super::shared::readers::each_record;

@@ -1,9 +1,9 @@
 //! tau-bench results: one array, one element per simulated conversation
 //! (`task_id`, `trial`, `reward`, `traj`).
 //!
-//! `traj` is a list of OpenAI chat messages. The user is played by a model but
-//! never calls tools. Nothing marks a failed call: the environment answers with
-//! text that starts with `Error`.
+//! `traj` is a list of OpenAI chat messages. The user is simulated by a model but never calls
+//! tools. Failed calls are not marked: the environment answers with text that starts with
+//! `Error`.
 
 use super::shared::chat;
 use super::shared::readers::each_record;

@@ -1,10 +1,9 @@
-//! toolmark's own JSON, written by `toolmark convert --to toolmark`: one
-//! trajectory per line, everything the model holds.
+//! toolmark's own JSON, written by `toolmark convert --to toolmark`: one trajectory per line,
+//! with the complete model.
 //!
-//! A trajectory read from it is the one that was written: `format`, `file` and
-//! all positions are those of the trace it was first read from. Nothing is
-//! paired or derived again. Indexes that point nowhere and sub-agents nested
-//! beyond reason are reported and left out.
+//! Reading restores the trajectory that was written: `format`, `file` and all positions are
+//! those of the trace it was first read from. Nothing is paired or derived again. Invalid
+//! indexes and excessively nested sub-agents are reported and left out.
 
 use super::shared::readers::each_record;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -19,7 +18,7 @@ use jiff::SignedDuration;
 use std::sync::Arc;
 use toolmark_scan::Value;
 
-/// The version this reads and the exporter writes.
+/// Schema version that this reader and the exporter use.
 pub(crate) const SCHEMA: &str = "toolmark.trajectory.v1";
 
 /// toolmark's own JSON.
@@ -64,7 +63,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     }
 }
 
-/// One trajectory of a line: its record and the file its places are in.
+/// Context of a trajectory: its record, and the file its positions refer to.
 struct Line<'a> {
     record: &'a Record<'a>,
     file: Arc<str>,
@@ -72,7 +71,7 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn run(mut self, value: Value<'_>, depth: usize, out: &mut Out) -> Trajectory {
-        // Places refer to it, wherever among the members it stands.
+        // Positions refer to the file, so it is read first, wherever the member is.
         if let Some(file) = value.get("file").and_then(Value::str) {
             self.file = Arc::from(&*file);
         }
@@ -125,7 +124,7 @@ impl Line<'_> {
         value.items().map(child).collect()
     }
 
-    /// The id of a format this version knows; ours where it does not.
+    /// Returns the ID of a known format; toolmark's own for an unknown format.
     fn format(&self, value: Value<'_>, out: &mut Out) -> &'static str {
         if let Some(format) = FORMATS.iter().find(|f| value.is(f.info().id)) {
             return format.info().id;
@@ -300,12 +299,13 @@ impl Line<'_> {
         })
     }
 
-    /// Where a value is in the file being read, for what has no location of its own.
+    /// Returns the position of a value in the file being read, for values without a recorded
+    /// location.
     fn place(&self, value: Value<'_>) -> At {
         self.record.at_value(value)
     }
 
-    /// A recorded place.
+    /// Returns a recorded position.
     fn at(&self, value: Value<'_>) -> At {
         let mut place = Location { file: Arc::clone(&self.file), line: 0, column: 0, byte: 0 };
         for (key, value) in value.fields() {
@@ -320,7 +320,7 @@ impl Line<'_> {
         At::recorded(&place)
     }
 
-    /// Others follow these indexes without asking.
+    /// Validates the indexes, which other code uses without checks.
     fn check_indexes(&self, run: &mut Trajectory, out: &mut Out) {
         let (calls, steps) = (run.calls.len(), run.steps.len());
         let mut wrong = 0;

@@ -1,11 +1,11 @@
 //! The audit log of `toolmark guard`: one decision per line.
 //!
-//! Sessions are mixed as they happened, one trajectory each. The same call may
-//! be told of several times: before it ran, when its user was to be asked, after
-//! it ran. The guard knows what it decided; how a call ended it knows only where
-//! it was told, and what it denied never ran. Calls made while the guard was off,
-//! or that the host did not ask it about, are not here. Arguments and results are
-//! as the log has them: masked and cut.
+//! Sessions are interleaved, with one trajectory each. The same call may have several
+//! records: before it ran, when the user was to be prompted, and after it ran. The guard
+//! knows its decision; it knows the outcome of a call only if the host reported it, and a
+//! denied call never ran. The log does not contain calls made while the guard was off, or
+//! calls that the host did not submit to it. Arguments and results are as in the log: masked
+//! and truncated.
 
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -17,7 +17,7 @@ use toolmark_scan::Value;
 /// The guard's audit log.
 pub(crate) struct ToolmarkGuard;
 
-/// The key that names the format, and its version.
+/// Key that identifies the format, and its version.
 const KEY: &str = "toolmark_guard";
 
 static INFO: FormatInfo = FormatInfo {
@@ -60,7 +60,7 @@ fn is_record(record: Value<'_>) -> bool {
     record.get(KEY).and_then(Value::as_f64).is_some()
 }
 
-/// The sessions of a log, in the order they appear.
+/// Sessions of a log, in order of appearance.
 #[derive(Default)]
 struct LogReader {
     sessions: Vec<Builder>,
@@ -90,7 +90,7 @@ impl Reader for LogReader {
 
     fn finish(&mut self, out: &mut Out) {
         for mut session in self.sessions.drain(..) {
-            // What was let through ran or did not: nothing here says so.
+            // An allowed call may or may not have run: the log does not record it.
             for call in session.run.calls.iter_mut().filter(|call| call.result.is_none()) {
                 call.status = Status::Unknown;
             }
@@ -100,7 +100,7 @@ impl Reader for LogReader {
 }
 
 impl LogReader {
-    /// The session of a record: of its id, or the one without an id of its host.
+    /// Returns the session of a record: by its ID, or otherwise its host's session without an ID.
     fn session(&mut self, record: &Record<'_>, line: Value<'_>, out: &Out) -> &mut Builder {
         let part = |key| line.get_str(key).unwrap_or_default();
         let id = part("session");
@@ -121,8 +121,8 @@ impl LogReader {
     }
 }
 
-/// The call a record is about. One without an id that is told of again before it
-/// ran or is answered is the same call.
+/// Returns the call of a record. Without an ID, a repeated record before the call ran, or a
+/// record of its result, refers to the same call.
 fn call(
     builder: &mut Builder,
     record: &Record<'_>,
@@ -146,7 +146,7 @@ fn call(
     index
 }
 
-/// A call that was about to run.
+/// Reads the record of a call before it runs.
 fn decided(builder: &mut Builder, record: &Record<'_>, line: Value<'_>, stamp: Option<Timestamp>) {
     let index = call(builder, record, line, stamp);
     let decision = line.get_str("decision").unwrap_or_default();
@@ -174,7 +174,7 @@ fn decided(builder: &mut Builder, record: &Record<'_>, line: Value<'_>, stamp: O
     }
 }
 
-/// A call that has run.
+/// Reads the record of a call after it ran.
 fn after(builder: &mut Builder, record: &Record<'_>, line: Value<'_>, stamp: Option<Timestamp>) {
     let index = call(builder, record, line, None);
     let answer = Answer::new(record.payload_at(line, "result"), record.at()).time(stamp);
@@ -196,7 +196,7 @@ mod tests {
     use crate::model::{Fact, Status};
     use crate::testing::{read_text, sketch};
 
-    /// A record with these fields beside the usual ones.
+    /// Returns a record with these fields added to the usual ones.
     fn record(fields: &str) -> String {
         format!(r#"{{"toolmark_guard":1,"time":"2026-01-01T00:00:00.5Z","host":"codex",{fields}}}"#)
             + "\n"
@@ -285,7 +285,7 @@ mod tests {
         // Once it is answered, the same again is another call.
         let again = [before("before", "deny"), before("before", "deny")].concat();
         assert_eq!(read_text(&again).runs[0].calls.len(), 2);
-        // What the guard would have said is kept beside what it said.
+        // The decision that the guard would have made is kept beside the actual one.
         let observed =
             decided("s", "1", "x", "allow").replace("\"rule\"", "\"observed\":\"deny\",\"rule\"");
         let read = read_text(&observed);

@@ -1,6 +1,6 @@
-//! Traces of the TRAIL benchmark (Patronus): `spans[]` with `span_name`,
-//! `span_attributes` and children nested in `child_spans`. Durations are ISO
-//! text, numbers in attributes are strings, the vocabulary is OpenInference.
+//! Traces of the TRAIL benchmark (Patronus): `spans[]` with `span_name`, `span_attributes` and
+//! children nested in `child_spans`. Durations are ISO text, numbers in attributes are
+//! strings, and the vocabulary is OpenInference.
 
 use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};

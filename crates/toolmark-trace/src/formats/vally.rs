@@ -1,23 +1,22 @@
-//! Microsoft Vally: the trajectory of one trial, alone, in the lines of
-//! `results.jsonl`, or as the bare `events.jsonl` of a trial's directory.
+//! Microsoft Vally: the trajectory of one trial, on its own, in the lines of `results.jsonl`,
+//! or as the bare `events.jsonl` of a trial's directory.
 //!
-//! A line is a typed record (`trial-result`, `run-summary`, `comparison`) or, up
-//! to version 0.5, an untyped outcome with `status`, `trajectory` and
-//! `gradeResult`. Only lines with a trajectory hold a run; a trial that failed to
-//! execute has `null` there, and says why in `error`.
+//! A line is a typed record (`trial-result`, `run-summary`, `comparison`) or, up to version
+//! 0.5, an untyped outcome with `status`, `trajectory` and `gradeResult`. Only lines with a
+//! trajectory hold a run; a trial that failed to execute has a null `trajectory` and the
+//! reason in `error`.
 //!
-//! Events are flat and in order. `turn_start` opens a model response, usage is
-//! recorded before the message it belongs to. A call id may come again in one run, so
-//! a result belongs to the first unanswered call with its id.
+//! Events are flat and in order. `turn_start` opens a model response, and usage is recorded
+//! before the message it belongs to. A call ID may be reused in one run, so a result belongs
+//! to the first unanswered call with its ID.
 //!
-//! Runs of several stimulus turns number them in the `turn` of each event (from
-//! 0). Where they do, a turn starts with its first event whether or not its
-//! `user_message` is there, and a second `user_message` of a turn is text the host
-//! put before the model. Where they do not, the text of a skill is still known by
-//! its `<skill-context` and labelled, but counted: the format calls it a user
-//! message.
+//! Runs of several stimulus turns number them in the `turn` of each event (from 0). With such
+//! numbers, a turn starts with its first event whether or not its `user_message` is present,
+//! and a second `user_message` of a turn is text that the host gave to the model. Without
+//! them, the text of a skill is still recognized by its `<skill-context` and labelled, but
+//! counted: the format defines it as a user message.
 //!
-//! The sums under `metrics`, the `output` and where the workspace is are kept as
+//! The sums under `metrics`, the `output` and the location of the workspace are kept as
 //! stated: Vally's own graders read those and not the events.
 
 mod run;
@@ -76,8 +75,8 @@ impl Format for Vally {
     }
 }
 
-/// An event outside a trajectory; a call or a result, so that no other log of
-/// `type`, `timestamp` and `data` is taken for it.
+/// Returns whether the record is an event outside a trajectory. It must be a call or a result,
+/// so that no other log of `type`, `timestamp` and `data` is mistaken for one.
 fn is_bare_event(record: Value<'_>) -> bool {
     let data = record.get("data");
     let has = |key| data.is_some_and(|d| d.get(key).is_some());
@@ -90,7 +89,7 @@ fn is_bare_event(record: Value<'_>) -> bool {
 
 #[derive(Default)]
 struct ResultsReader {
-    /// The run of a file of bare events.
+    /// Run of a file of bare events.
     bare: Option<Run>,
 }
 
@@ -163,7 +162,7 @@ fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> Run {
     run
 }
 
-/// What the stimulus asks, turn by turn.
+/// Returns the prompts of the stimulus, one per turn.
 fn asked(record: &Record<'_>, stimulus: Value<'_>) -> Vec<(Payload, At)> {
     let words = |value| (record.payload(value), record.at_value(value));
     match stimulus.get("turns").filter(|turns| turns.is_array()) {
@@ -176,9 +175,9 @@ fn asked(record: &Record<'_>, stimulus: Value<'_>) -> Vec<(Payload, At)> {
     }
 }
 
-/// The diff of the workspace. That one is stored is documented, under which key
-/// is not: what calls itself a diff or a patch and is text, alone, as the content
-/// of an object, or among the artifacts.
+/// Stores the diff of the workspace. It is documented that a diff is stored, but not under
+/// which key: accepts text named a diff or a patch, on its own, as the content of an object,
+/// or among the artifacts.
 fn stored_diff(stated: &mut Stated, record: &Record<'_>, key: &str, value: Value<'_>) {
     let is_diff = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -207,7 +206,7 @@ fn stored_diff(stated: &mut Stated, record: &Record<'_>, key: &str, value: Value
     }
 }
 
-/// What the line around a trajectory says about it.
+/// Reads the line that contains a trajectory.
 fn trial(b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
     let run = &mut b.run;
     if run.name.is_none() {

@@ -1,16 +1,14 @@
 //! VS Code chat sessions: "Export Chat" files and the files of `chatSessions`.
 //!
-//! A session is a list of requests. What the user sees of an answer is in
-//! `response`; what the model asked for and got back is in
-//! `result.metadata` (`toolCallRounds`, one per model response, and
-//! `toolCallResults` by call id). Other participants than Copilot leave no
-//! metadata: then the parts of the response are all there is, and what belonged
-//! to one model response can only be guessed from their order.
+//! A session is a list of requests. The displayed part of an answer is in `response`; the
+//! model's calls and their results are in `result.metadata` (`toolCallRounds`, one per model
+//! response, and `toolCallResults` by call ID). Participants other than Copilot write no
+//! metadata: then only the parts of the response are available, and the grouping into model
+//! responses can only be guessed from their order.
 //!
-//! Newer builds write a log of mutations instead: the first line holds the
-//! session, every other line sets, appends or deletes something in it. It is
-//! replayed into the session it describes; places in such a session are places
-//! in the replayed document.
+//! Newer builds write a log of mutations instead: the first line holds the session, and every
+//! other line sets, appends or deletes something in it. The log is replayed into the session
+//! it describes; positions in such a session refer to the replayed document.
 
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -62,7 +60,7 @@ impl Format for VscodeChat {
 
 #[derive(Default)]
 struct ChatReader {
-    /// The session a mutation log describes, so far.
+    /// Current state of the session of a mutation log.
     replayed: Option<Json>,
 }
 
@@ -99,7 +97,8 @@ impl Reader for ChatReader {
 impl ChatReader {
     /// Applies one line of a mutation log.
     fn mutate(&mut self, kind: i64, line: Value<'_>) -> Result<(), &'static str> {
-        /// Deeper than any path of a session; keeps the replayed value shallow.
+        /// Maximum path length, longer than any path of a session; keeps the replayed value
+        /// shallow.
         const MAX_PATH: usize = 32;
         let parsed = match line.get("v") {
             Some(v) => Some(serde_json::from_str(v.raw()).map_err(|_| "value is nested too deep")?),
@@ -152,7 +151,7 @@ fn set(target: &mut Json, key: Value<'_>, value: Json) -> Result<(), &'static st
     Ok(())
 }
 
-/// Cuts a list to `from` elements, then appends to it.
+/// Truncates a list to `from` elements, then appends to it.
 fn push(
     target: &mut Json,
     key: Value<'_>,
@@ -186,7 +185,7 @@ fn delete(target: &mut Json, key: Value<'_>) -> Result<(), &'static str> {
     }
 }
 
-/// A whole session.
+/// Reads a whole session.
 fn session(record: &Record<'_>, value: Value<'_>, out: &Out) -> Trajectory {
     let mut b = out.builder(&VscodeChat);
     let mut requests = None;
@@ -212,7 +211,7 @@ fn session(record: &Record<'_>, value: Value<'_>, out: &Out) -> Trajectory {
     b.finish()
 }
 
-/// The members of a request that matter.
+/// The relevant members of a request.
 #[derive(Default)]
 struct Request<'a> {
     message: Option<Value<'a>>,
@@ -224,7 +223,7 @@ struct Request<'a> {
     error: Option<Value<'a>>,
 }
 
-/// One message of the user and what came of it.
+/// Reads one user message and its response.
 fn request(b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
     let mut request = Request::default();
     for (key, value) in value.fields() {
@@ -266,7 +265,7 @@ fn request(b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
     close(b, record, &request);
 }
 
-/// How a request ended.
+/// Reads the outcome of a request.
 fn close(b: &mut Builder, record: &Record<'_>, request: &Request<'_>) {
     let elapsed = request.result.and_then(|r| r.at(&["timings", "totalElapsed"]));
     let elapsed = elapsed.and_then(Value::as_f64).and_then(time::millis);
@@ -284,7 +283,7 @@ fn calls_of(round: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     round.items_at("toolCalls")
 }
 
-/// What the model wrote and called, response by response.
+/// Reads the text and calls of each model response.
 fn read_rounds(
     b: &mut Builder,
     record: &Record<'_>,
@@ -343,13 +342,13 @@ fn is_blank(text: Value<'_>) -> bool {
     text.inner().is_some_and(|t| t.trim().is_empty())
 }
 
-/// Reads the parts of a response, as the user saw them.
+/// Reader of the displayed parts of a response.
 struct Parts<'r> {
     record: &'r Record<'r>,
     time: Option<Timestamp>,
-    /// `None` where there are no rounds; else whether they hold the last words.
+    /// Whether the rounds contain the last text; `None` if there are no rounds.
     rounds: Option<bool>,
-    /// The response that words and calls go to, and whether it has calls.
+    /// Response to which text and calls are added, and whether it has calls.
     open: Option<(u32, bool)>,
 }
 
@@ -409,7 +408,7 @@ impl<'r> Parts<'r> {
         }
     }
 
-    /// Words after a call open the next response.
+    /// Returns the current response. Text after a call opens the next one.
     fn step(&mut self, b: &mut Builder, part: Value<'_>) -> u32 {
         match self.open {
             Some((step, false)) => step,
@@ -457,7 +456,7 @@ impl<'r> Parts<'r> {
         self.enrich(b, index, part);
     }
 
-    /// What the part of a call says about how it ended.
+    /// Adds the outcome of a call from its part.
     fn enrich(&self, b: &mut Builder, index: u32, part: Value<'_>) {
         let record = self.record;
         let details = part.get("resultDetails").filter(|d| !d.is_null());
@@ -493,7 +492,8 @@ fn is_tool(part: Value<'_>) -> bool {
     part.get("kind").and_then(Value::inner).is_some_and(|k| k.starts_with("toolInvocation"))
 }
 
-/// A person said no: `false`, or a reason of the kinds "denied" and "skipped".
+/// Returns whether a person refused the call: `false`, or a reason of the kinds "denied" and
+/// "skipped".
 fn is_refused(part: Value<'_>) -> bool {
     const DENIED: i64 = 0;
     const SKIPPED: i64 = 5;
@@ -502,7 +502,7 @@ fn is_refused(part: Value<'_>) -> bool {
         || matches!(confirmed.get("type").and_then(Value::as_i64), Some(DENIED | SKIPPED))
 }
 
-/// The arguments as far as they are shown: raw input, or a command.
+/// Returns the displayed arguments: raw input, or a command.
 fn shown_arguments(record: &Record<'_>, part: Value<'_>) -> Option<Payload> {
     let data = part.get("toolSpecificData");
     let shown = data.and_then(|d| d.get("rawInput").or_else(|| d.get("commandLine")));
@@ -510,7 +510,7 @@ fn shown_arguments(record: &Record<'_>, part: Value<'_>) -> Option<Payload> {
     shown.or(input).map(|s| record.payload(s))
 }
 
-/// Tokens of a request, under the names they have had.
+/// Reads the tokens of a request, under any of their names.
 fn usage(
     request: Value<'_>,
     result: Option<Value<'_>>,
@@ -537,7 +537,7 @@ fn usage(
     })
 }
 
-/// Parts of a response that are about its looks.
+/// Returns whether a part of a response only concerns its display.
 #[rustfmt::skip]
 fn is_note(kind: &str) -> bool {
     matches!(

@@ -1,12 +1,11 @@
-//! VS Code chat replay exports (`.chatreplay.json`): what Copilot Chat logged
-//! for each prompt, in one document.
+//! VS Code chat replay exports (`.chatreplay.json`): the log of Copilot Chat for each prompt,
+//! in one document.
 //!
-//! A prompt is split where its log went on later: a group whose prompt was
-//! `hasSeen` continues the one before and is not a new turn. `request` entries are
-//! model responses, with usage and the tools that were offered; `toolCall`
-//! entries hold a call with its answer and are between the response that made
-//! the call and the next one, which may be in the next group. Their time is when
-//! the call was done.
+//! The log of a prompt may be split: a group whose prompt was `hasSeen` continues the previous
+//! one and is not a new turn. `request` entries are model responses, with usage and the
+//! offered tools; `toolCall` entries hold a call with its result and are between the response
+//! that made the call and the next one, which may be in the next group. Their time is when the
+//! call completed.
 
 use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
@@ -74,7 +73,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     out.push(b.finish());
 }
 
-/// A group of log entries under a prompt.
+/// Reads a group of log entries under a prompt.
 fn prompt(b: &mut Builder, record: &Record<'_>, group: Value<'_>, asked: &mut Option<Text>) {
     let text = record.text_at(group, "prompt");
     let is_continued = group.is_true("hasSeen");
@@ -100,7 +99,7 @@ fn prompt(b: &mut Builder, record: &Record<'_>, group: Value<'_>, asked: &mut Op
     }
 }
 
-/// One response of the model.
+/// Reads one model response.
 fn request(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
     let (mut model, mut tokens, mut start, mut end) = (None, None, None, None);
     for (key, value) in entry.get("metadata").into_iter().flat_map(Value::fields) {
@@ -136,7 +135,8 @@ fn request(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
     }
 }
 
-/// Every request repeats the conversation so far; the system prompt is recorded once.
+/// Reads the system prompt, which is recorded once although every request repeats the
+/// conversation so far.
 fn system_prompt(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
     let messages = entry.at(&["requestMessages", "messages"]);
     for message in messages.into_iter().flat_map(Value::items) {

@@ -1,5 +1,5 @@
-//! Calls of W&B Weave: one traced function each. `@weave.op(kind="tool")` marks
-//! what is a tool; calls of model libraries are known by their names.
+//! Calls of W&B Weave: one traced function each. Tools are marked with
+//! `@weave.op(kind="tool")`; calls of model libraries are recognized by their names.
 
 use super::shared::chat_message;
 use super::shared::spans::{Kind, Span, SpanList};
@@ -25,7 +25,7 @@ fn is_call(value: Value<'_>) -> bool {
         && (value.has("started_at") || value.has("inputs"))
 }
 
-/// Where the spans of a record are.
+/// Location of the spans in a record.
 const SPANS: SpanList = SpanList { places: &[&["calls"]], is_span: is_call, read: read_span };
 
 impl Format for Weave {
@@ -79,13 +79,13 @@ fn read_span(record: &Record<'_>, call: Value<'_>) -> Span {
     span
 }
 
-/// `weave:///entity/project/op/name:version` without what is around the name.
+/// Returns the name in `weave:///entity/project/op/name:version`.
 fn short_name(name: &str) -> &str {
     let name = name.rsplit_once("/op/").map_or(name, |(_, name)| name);
     name.split_once(':').map_or(name, |(name, _)| name)
 }
 
-/// The calls that Weave's integrations of model libraries trace.
+/// Returns whether the call is traced by Weave's integration of a model library.
 fn is_model(name: &str) -> bool {
     let ends =
         [".create", ".generate_content", ".complete", ".parse", ".completion", ".acompletion"];

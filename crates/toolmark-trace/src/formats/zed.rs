@@ -1,7 +1,6 @@
-//! Threads of the Zed editor: messages keyed by who wrote them (`User`,
-//! `Agent`), the results of an agent's calls in a map beside its content. Until
-//! version 0.2 messages had a `role`, `segments` and `tool_uses`, the results
-//! with the next message.
+//! Threads of the Zed editor: messages keyed by author (`User`, `Agent`), with the results of
+//! an agent's calls in a map beside its content. Until version 0.2, messages had a `role`,
+//! `segments` and `tool_uses`, with the results in the next message.
 
 use super::shared::anthropic;
 use super::shared::conversation::{self, Conversations, Dialect};

@@ -8,7 +8,7 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 use toolmark_scan::{Shared, Utf8, into_utf8};
 
-/// So much room is made for an entry before it is read.
+/// Maximum space reserved for an entry before it is read.
 const MAX_CLAIMED: u64 = 4 << 20;
 
 /// A zip archive in memory.
@@ -35,7 +35,7 @@ impl Archive {
             .filter(|n| n.ends_with(".json"))
             .map(std::borrow::Cow::into_owned)
             .collect();
-        // What describes the archive is at its top level, and is needed before the rest.
+        // Entries that describe the archive are at its top level, and are needed first.
         names.sort_by_key(|n| n.matches('/').count());
         Ok(Self { zip, names, next: 0, limits, file, packed, written: 0 })
     }
@@ -44,7 +44,7 @@ impl Archive {
         &self.names
     }
 
-    /// The next entry's name and text.
+    /// Returns the next entry's name and text.
     pub(crate) fn next(&mut self, out: &mut Out) -> Option<(String, Shared<Block>)> {
         loop {
             let name = self.names.get(self.next)?.clone();
@@ -68,7 +68,7 @@ impl Archive {
             .saturating_sub(self.written)
             .min(self.limits.record as u64);
         let entry = self.zip.by_name(name).map_err(|e| e.to_string())?;
-        // What the entry claims to be is not believed beyond reason.
+        // The claimed size of an entry is trusted only up to a limit.
         let mut bytes = Vec::with_capacity(entry.size().min(room).min(MAX_CLAIMED) as usize);
         let got = entry.take(room + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
         if got as u64 > room {

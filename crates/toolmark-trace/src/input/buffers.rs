@@ -1,27 +1,27 @@
-//! Buffers that files are read into, used again once nothing points into them.
+//! Read buffers, which are reused once nothing refers to them.
 //!
-//! A fresh buffer costs a page fault for every 4 kB that is read into it, which is
-//! nearly as much as reading it.
+//! A new buffer costs a page fault for every 4 kB that is read into it, which is nearly as
+//! much as reading it.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 use toolmark_scan::{Lines, Scanner, Value};
 
-/// How much of a file is read at once.
+/// Number of bytes read from a file at once.
 pub(crate) const BLOCK_SIZE: usize = 256 << 10;
 
-/// How many buffers wait for their next use: all of them were in use at once before.
+/// Maximum number of unused buffers that are kept: all of them were in use at once before.
 const MAX_WAITING: usize = 32;
 
 static WAITING: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// An empty buffer with room for a block.
+/// Returns an empty buffer with space for a block.
 pub(crate) fn take() -> Vec<u8> {
     let waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner).pop();
     waiting.unwrap_or_else(|| Vec::with_capacity(BLOCK_SIZE))
 }
 
-/// Keeps the buffer of a text that is no longer needed, if it is of the usual size.
+/// Keeps the buffer of a text that is no longer needed, if it has the usual size.
 pub(crate) fn give_back(text: String) {
     if (BLOCK_SIZE..=BLOCK_SIZE * 2).contains(&text.capacity()) {
         let mut buffer = text.into_bytes();
@@ -34,31 +34,32 @@ pub(crate) fn give_back(text: String) {
 }
 
 thread_local! {
-    /// What the last file of this thread was indexed and parsed with.
+    /// Line index and scanners of this thread's last file.
     static LINES: RefCell<Lines> = RefCell::default();
     static SCANNERS: RefCell<Vec<Scanner>> = RefCell::default();
 }
 
-/// A file is parsed with so many: one for the record it was recognized by, one for all.
+/// Maximum number of scanners that are kept. A file needs two: one for the record used for
+/// detection, one for all records.
 const MAX_SCANNERS: usize = 2;
 
-/// Lines that may have room from an earlier file.
+/// Returns a line index that may have space from an earlier file.
 pub(crate) fn lines() -> Lines {
     LINES.take()
 }
 
-/// A scanner that may have room from an earlier file.
+/// Returns a scanner that may have space from an earlier file.
 pub(crate) fn scanner() -> Scanner {
     SCANNERS.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
-/// Keeps the room of lines for the next file.
+/// Keeps the space of a line index for the next file.
 pub(crate) fn keep_lines(lines: Lines) {
     // A thread that ends has no next file.
     let _ = LINES.try_with(|kept| kept.replace(lines));
 }
 
-/// Keeps the room of a scanner for the next file.
+/// Keeps the space of a scanner for the next file.
 pub(crate) fn keep_scanner(scanner: Scanner) {
     let _ = SCANNERS.try_with(|kept| {
         let mut kept = kept.borrow_mut();
@@ -68,7 +69,7 @@ pub(crate) fn keep_scanner(scanner: Scanner) {
     });
 }
 
-/// Calls `read` with the value a text is; `None` where it is not JSON.
+/// Calls `read` with the parsed text; `None` if it is not JSON.
 pub(crate) fn with_json<T>(text: &str, read: impl FnOnce(Value<'_>) -> T) -> Option<T> {
     let mut scanner = scanner();
     let made = scanner.parse(text).ok().map(|doc| read(doc.root()));

@@ -1,4 +1,4 @@
-//! From a file's bytes to plain UTF-8: gzip, zstd and UTF-16 are decoded.
+//! Decodes a file to plain UTF-8 from gzip, zstd and UTF-16.
 
 use super::buffers::{self, BLOCK_SIZE};
 use super::limits::Limits;
@@ -6,13 +6,13 @@ use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A stream whose first bytes have been looked at.
+/// A stream whose first bytes have been read.
 pub(crate) struct Head {
     /// The bytes read so far.
     pub(crate) bytes: Vec<u8>,
-    /// The rest.
+    /// Unread rest of the stream.
     pub(crate) rest: Box<dyn Read + Send>,
-    /// Has `rest` nothing more?
+    /// Whether `rest` is at its end.
     pub(crate) complete: bool,
 }
 
@@ -23,7 +23,7 @@ impl Head {
         Ok(Self { bytes, rest, complete })
     }
 
-    /// Reads on until the end or until there are more than `limit` bytes.
+    /// Reads until the end or until there are more than `limit` bytes.
     pub(crate) fn read_all(&mut self, limit: usize) -> io::Result<()> {
         if !self.complete {
             let more = limit.saturating_add(1).saturating_sub(self.bytes.len());
@@ -37,13 +37,13 @@ impl Head {
     }
 }
 
-/// Appends up to `n` bytes; true at the end of the stream.
+/// Appends up to `n` bytes; returns true at the end of the stream.
 pub(crate) fn fill(from: &mut dyn Read, to: &mut Vec<u8>, n: usize) -> io::Result<bool> {
     let got = from.take(n as u64).read_to_end(to)?;
     Ok(got < n)
 }
 
-/// Decompresses, twice at most (a `.gz` of a `.zst` is somebody's mistake, not an attack).
+/// Decompresses at most twice (a `.gz` of a `.zst` is a user's mistake, not an attack).
 pub(crate) fn decompressed(mut head: Head, limits: Limits) -> io::Result<Head> {
     for _ in 0..2 {
         let read = Arc::new(AtomicU64::new(0));
@@ -67,7 +67,7 @@ enum Packing {
     Zstd,
 }
 
-/// Windows shells write UTF-16 when output is redirected.
+/// Converts UTF-16, which Windows shells write when output is redirected.
 pub(crate) fn utf8_from_utf16(head: &mut Head, limits: Limits) -> io::Result<bool> {
     let little = match head.bytes.as_slice() {
         [0xff, 0xfe, ..] => true,
@@ -99,7 +99,7 @@ impl Read for Counted {
     }
 }
 
-/// Stops a stream that grows out of all proportion to what it was packed in.
+/// Stops a stream whose decompressed size is out of proportion to its compressed size.
 struct Bounded {
     inner: Box<dyn Read + Send>,
     packed: Arc<AtomicU64>,

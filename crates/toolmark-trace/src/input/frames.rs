@@ -1,8 +1,8 @@
-//! Cuts a file into records without holding more of it than it must.
+//! Splits a file into records with as little of it in memory as possible.
 //!
-//! Lines and array elements come in blocks of a few hundred kilobytes; only a
-//! file that is one JSON value (or several, printed over many lines) is in
-//! memory whole, because nothing of it is complete before its end.
+//! Lines and array elements are read in blocks of a few hundred kilobytes; only a file that is
+//! one JSON value (or several, spread over many lines) is in memory as a whole, because no
+//! part of it is complete before its end.
 
 use super::buffers::{self, BLOCK_SIZE};
 use super::decode::{Head, fill};
@@ -14,23 +14,23 @@ use std::io::Read;
 use std::sync::Arc;
 use toolmark_scan::{Doc, Lines, ScanError, Scanner, Shared, Split, Utf8, into_utf8, value_end};
 
-/// A record's place in a block.
+/// Position of a record in a block.
 #[derive(Clone)]
 pub(crate) struct Frame {
     pub(crate) block: Shared<Block>,
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Which line of the block it is, where it is one.
+    /// Line index within the block, for line-based input.
     line: Option<usize>,
 }
 
 impl Frame {
-    /// Are both the same stretch of the same block?
+    /// Returns whether both are the same range of the same block.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.block.ptr_eq(&other.block) && (self.start, self.end) == (other.start, other.end)
     }
 
-    /// Another stretch of the same block.
+    /// Returns another range of the same block.
     pub(crate) fn part(&self, start: usize, end: usize) -> Self {
         Self { block: Shared::clone(&self.block), start, end, line: None }
     }
@@ -54,21 +54,21 @@ pub(crate) struct Frames {
     column: u32,
     block: Option<Shared<Block>>,
     cursor: usize,
-    /// Where the first value is, until it is taken, if that is known.
+    /// Range of the first value, until it is read, if known.
     first: Option<(usize, usize)>,
     /// The lines of the last block that consists of lines.
     lines: Lines,
     lines_of: Option<Shared<Block>>,
-    /// The line that the cursor is in, or one before it.
+    /// Line that contains the cursor, or an earlier one.
     at_line: usize,
-    /// How often lines were joined to see whether they are one value.
+    /// Number of times lines were joined to check whether they are one value.
     joins: u32,
-    /// How often that went beyond a block, in vain.
+    /// Number of times that joining went beyond a block without success.
     far_joins: u32,
 }
 
 impl Frames {
-    /// Frames of a stream whose head (without the BOM) has been read.
+    /// Creates the frames of a stream whose head (without the BOM) has been read.
     pub(crate) fn new(
         head: Head,
         skipped: u64,
@@ -97,18 +97,18 @@ impl Frames {
         }
     }
 
-    /// With the place of the first value, which was found before.
+    /// Sets the range of the first value, which has been found before.
     pub(crate) fn starting_with(mut self, start: usize, end: usize) -> Self {
         self.first = Some((start, end));
         self
     }
 
-    /// How the records are laid out.
+    /// Returns the layout of the records.
     pub(crate) fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The next record, or `None` at the end of the file.
+    /// Returns the next record, or `None` at the end of the file.
     pub(crate) fn next(&mut self, out: &mut Out) -> Option<Frame> {
         loop {
             if let Some(block) = self.block.clone() {
@@ -137,8 +137,8 @@ impl Frames {
         self.lines_of.as_ref().is_some_and(|known| known.ptr_eq(block))
     }
 
-    /// The next line of the block, from the cursor on, that is not blank; with its
-    /// number where it is whole.
+    /// Returns the next line of the block, from the cursor on, that is not blank; with its index
+    /// if the line is complete.
     fn next_indexed_line(&mut self, text: &str) -> (Option<(usize, usize)>, Option<usize>) {
         while let Some((line_start, end)) = self.lines.span(self.at_line) {
             let start = line_start.max(self.cursor);
@@ -152,7 +152,7 @@ impl Frames {
         (None, None)
     }
 
-    /// Parses a record: from what is known of its line, if it is one.
+    /// Parses a record, using the index of its line if it is a line.
     pub(crate) fn parse<'a>(
         &self,
         frame: &'a Frame,
@@ -164,8 +164,8 @@ impl Frames {
         }
     }
 
-    /// After a line that did not parse: the value that starts with it and goes
-    /// on over the next lines, if there is one.
+    /// After a line that did not parse: returns the value that starts with it and continues on the
+    /// following lines, if there is one.
     pub(crate) fn join_lines(&mut self, frame: &Frame) -> Option<Frame> {
         const MAX_JOINS: u32 = 256;
         let text = &frame.block.text;
@@ -192,13 +192,13 @@ impl Frames {
         }
     }
 
-    /// Has everything been read into the block?
+    /// Returns whether the whole file has been read into the block.
     fn is_read(&self) -> bool {
         self.at_end && self.pending.is_empty()
     }
 
-    /// A value that starts with this line and ends in a later block: a
-    /// pretty-printed document behind a line of text.
+    /// Returns a value that starts with this line and ends in a later block: a pretty-printed
+    /// document after a line of text.
     fn join_beyond_block(&mut self, frame: &Frame) -> Option<Frame> {
         const MAX_IN_VAIN: u32 = 4;
         let block = &frame.block;
@@ -212,7 +212,7 @@ impl Frames {
         let mut found = value_end(&bytes);
         while found == Split::Incomplete && !self.at_end && bytes.len() < self.limits.record {
             let more = bytes.len().max(BLOCK_SIZE);
-            // What goes wrong here goes wrong again, and is reported, when lines are read.
+            // An error here occurs again, and is reported, when lines are read.
             self.at_end = fill(&mut self.source, &mut bytes, more).unwrap_or(true);
             found = value_end(&bytes);
         }
@@ -243,12 +243,12 @@ impl Frames {
         Some(Frame { block: joined, start: 0, end, line: None })
     }
 
-    /// The joined lines were one value: go on behind it.
+    /// Accepts joined lines as one value and continues after it.
     pub(crate) fn accept(&mut self, joined: &Frame) {
         self.cursor = joined.end;
     }
 
-    /// Makes the next block of complete records; false at the end.
+    /// Reads the next block of complete records; returns false at the end.
     fn next_block(&mut self, out: &mut Out) -> bool {
         let mut want = BLOCK_SIZE;
         loop {
@@ -280,7 +280,7 @@ impl Frames {
         }
     }
 
-    /// Where the pending bytes can be cut after a complete record.
+    /// Returns the offset at which the pending bytes can be split after a complete record.
     fn cut(&self) -> Option<usize> {
         match self.shape {
             Shape::Array => {
@@ -335,14 +335,14 @@ impl Frames {
             self.at_line = 0;
         }
         self.base += length;
-        // Where the last block ends is nobody's start.
+        // No block starts at the end of the last one.
         if !self.is_read() {
             self.end_at(&block);
         }
         self.block = Some(block);
     }
 
-    /// The next block starts where this one ends.
+    /// Records the end of this block as the start of the next.
     fn end_at(&mut self, block: &Shared<Block>) {
         let bytes = block.text.as_bytes();
         let last_break = memchr::memrchr(b'\n', bytes);
@@ -355,12 +355,12 @@ impl Frames {
         };
     }
 
-    /// Is the block being taken the first of the file?
+    /// Returns whether the current block is the first of the file.
     fn at_start(&self) -> bool {
         self.line == 1 && self.column == 0 && self.base <= 3
     }
 
-    /// A record over the limit: nothing behind it can be found again safely.
+    /// Stops at a record over the limit: the start of the next record cannot be found reliably.
     fn give_up(&mut self, out: &mut Out) {
         let message = format!(
             "a record is larger than {} MB; it and everything after it were not read",
@@ -379,7 +379,7 @@ impl Drop for Frames {
     }
 }
 
-/// The next line that is not blank.
+/// Returns the next line that is not blank.
 fn next_line(text: &str, from: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut start = from;
@@ -402,8 +402,8 @@ fn next_element(text: &str, from: usize) -> Option<(usize, usize)> {
     next_element_bytes(text.as_bytes(), from)
 }
 
-/// The next element of an array, between commas. Text that is not a value runs to
-/// the next line, so that what follows can still be read.
+/// Returns the next element of an array, between commas. Text that is not a value extends to
+/// the next line, so that the rest can still be read.
 fn next_element_bytes(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
     let mut start = from;
     while bytes.get(start).is_some_and(|b| b.is_ascii_whitespace() || *b == b',') {

@@ -1,16 +1,16 @@
-//! Bounds on what a hostile file can cost.
+//! Limits on the cost of reading a hostile file.
 
-/// Bounds on reading; the defaults fit every real trace we know.
+/// Limits on reading; the defaults fit every known real trace.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The longest single record (line, array element, document), in bytes.
+    /// Maximum size of a single record (line, array element, document), in bytes.
     pub record: usize,
-    /// The most a compressed file may grow to, as a multiple of its size; only
-    /// asked once it has grown past [`Limits::expansion_floor`].
+    /// Maximum decompressed size as a multiple of the compressed size; checked only above
+    /// [`Limits::expansion_floor`].
     pub expansion: u64,
-    /// Bytes a compressed file may grow to unasked.
+    /// Decompressed size, in bytes, below which the expansion is not limited.
     pub expansion_floor: u64,
-    /// The most entries of an archive.
+    /// Maximum number of entries of an archive.
     pub entries: usize,
 }
 

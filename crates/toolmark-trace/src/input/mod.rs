@@ -1,4 +1,4 @@
-//! From a path or stream to records: decompression, shape, cutting.
+//! Reads records from a path or stream: decompression, detection of the layout, splitting.
 
 pub(crate) mod archive;
 pub(crate) mod buffers;

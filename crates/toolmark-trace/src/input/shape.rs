@@ -1,17 +1,17 @@
-//! How the records of a file are laid out, decided by its first bytes.
+//! Detects the layout of the records of a file by its first bytes.
 
 use super::buffers;
 use crate::format::Shape;
 use toolmark_scan::{Scanner, Split, value_end};
 
-/// What the first bytes of a file say.
+/// Result of detecting the layout.
 pub(crate) struct Decided {
     pub(crate) shape: Shape,
-    /// The first value, where it had to be parsed to find out.
+    /// First value, if it had to be parsed for the detection.
     pub(crate) first: Option<Parsed>,
 }
 
-/// A value of the first bytes, by its place, and the scanner that has parsed it.
+/// A value in the first bytes, with its range, and the scanner that has parsed it.
 pub(crate) struct Parsed {
     pub(crate) start: usize,
     pub(crate) end: usize,
@@ -24,7 +24,7 @@ impl From<Shape> for Decided {
     }
 }
 
-/// Decides the shape from the first bytes; `complete` says they are all.
+/// Detects the layout by the first bytes; `complete` means that they are the whole file.
 pub(crate) fn decide(head: &[u8], complete: bool) -> Decided {
     let Some(start) = head.iter().position(|b| !b.is_ascii_whitespace()) else {
         return Shape::Lines.into();
@@ -49,7 +49,7 @@ fn is_binary(head: &[u8], complete: bool) -> bool {
     }
 }
 
-/// The scanner that has parsed these bytes; nothing where they are not JSON.
+/// Parses these bytes and returns the scanner; `None` if they are not JSON.
 fn parsed(bytes: &[u8]) -> Option<Scanner> {
     let mut scanner = buffers::scanner();
     let is_json = std::str::from_utf8(bytes).is_ok_and(|text| scanner.parse(text).is_ok());
@@ -60,7 +60,8 @@ fn parses(bytes: &[u8]) -> bool {
     parsed(bytes).map(buffers::keep_scanner).is_some()
 }
 
-/// `start` is where the body starts in the file.
+/// Detects the layout of a file that begins with an object; `start` is the offset of the body
+/// in the file.
 fn decide_object(body: &[u8], start: usize) -> Decided {
     let Some(line_end) = memchr::memchr(b'\n', body) else {
         return if is_glued(body) { Shape::Values.into() } else { Shape::Lines.into() };
@@ -94,8 +95,8 @@ fn decide_object(body: &[u8], start: usize) -> Decided {
     }
 }
 
-/// Is the line several whole objects, one behind the other? Writers that crash
-/// between an object and its line end leave such lines.
+/// Returns whether the line contains several whole objects. Programs that crash between an
+/// object and its line end leave such lines.
 fn is_glued(line: &[u8]) -> bool {
     let mut rest = line.trim_ascii_end();
     let mut objects = 0;

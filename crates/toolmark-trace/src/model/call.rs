@@ -5,10 +5,10 @@ use jiff::{SignedDuration, Timestamp};
 use toolmark_base::word_enum;
 
 word_enum! {
-    /// Who made a call.
+    /// Actor that made a call.
     #[derive(Default)]
     pub enum Actor {
-        /// The agent's model.
+        /// The model of the agent.
         #[default]
         Agent = "agent",
         /// The user, or a simulated one (tau2, pi's own shell).
@@ -21,47 +21,47 @@ word_enum! {
 /// One tool call with its result, if any.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// The id that ties call and result together.
+    /// ID that connects call and result.
     pub id: Option<Text>,
-    /// The tool.
+    /// Tool name.
     pub name: ToolName,
-    /// The arguments, where the source has them.
+    /// Arguments, if the source has them.
     pub args: Option<Payload>,
-    /// What came back.
+    /// Result of the call.
     pub result: Option<CallResult>,
-    /// How it ended.
+    /// Status of the call.
     pub status: Status,
-    /// What [`Call::status`] was read from.
+    /// Evidence for [`Call::status`].
     pub level: Level,
-    /// The exit code, where the source or the text of the result gives one.
+    /// Exit code, from the source or from the text of the result.
     pub exit_code: Option<i64>,
-    /// When it was asked for.
+    /// Time of the request.
     pub started: Option<Timestamp>,
-    /// How long it took: stated, or from call to result.
+    /// Duration: stated, or from call to result.
     pub duration: Option<SignedDuration>,
-    /// Does the source itself state [`Call::duration`]? Some systems use only stated ones.
+    /// Whether the source itself states [`Call::duration`]. Some systems use only stated ones.
     pub duration_stated: bool,
-    /// The step (model response) it belongs to; calls of one step are parallel.
+    /// Step (model response) of the call; calls of one step are parallel.
     pub step: Option<u32>,
-    /// Who made it.
+    /// Actor that made the call.
     pub actor: Actor,
-    /// The sub-agent inside this trajectory that made it, where the source
-    /// keeps several agents in one stream and does not nest them.
+    /// Sub-agent inside this trajectory that made the call, if the source stores several agents in
+    /// one stream without nesting them.
     pub agent: Option<Text>,
-    /// The id of the sub-agent's run it started; its trajectory is among the
-    /// children where the source has it.
+    /// ID of the sub-agent's run that the call started; its trajectory is among the children if
+    /// the source has it.
     pub spawned: Option<Text>,
-    /// Where the call is in the trace.
+    /// Source position of the call.
     pub at: At,
 }
 
-/// What came back from a call.
+/// Result of a call.
 #[derive(Debug, Clone)]
 pub struct CallResult {
-    /// The result as the source has it; `None` where it only says that there was one.
+    /// Content of the result; `None` if the source only records that there was one.
     pub payload: Option<Payload>,
-    /// When it came.
+    /// Time of the result.
     pub time: Option<Timestamp>,
-    /// Where it is in the trace.
+    /// Source position of the result.
     pub at: At,
 }

@@ -1,61 +1,62 @@
-//! What a source did not record.
+//! Facts that a source does not record.
 
 use std::fmt;
 use toolmark_base::word_enum;
 
 word_enum! {
-    /// Something a format may or may not record, in the order reports list them.
+    /// A fact that a format may record, in the order of reports.
     pub enum Fact {
-        /// Which tools were called: without it, no call seen is not no call made.
+        /// Names of the called tools: if missing, the absence of a call does not mean that none was
+        /// made.
         Calls = "calls",
-        /// Ids that tie results to calls.
+        /// IDs that connect results with calls.
         CallIds = "call-ids",
-        /// The arguments of calls.
+        /// Arguments of calls.
         Arguments = "arguments",
-        /// The results of calls.
+        /// Results of calls.
         Results = "results",
-        /// A mark that says whether a call failed.
+        /// Whether a call failed.
         Status = "status",
         /// Exit codes of commands.
         ExitCodes = "exit-codes",
-        /// When things happened.
+        /// Times of events.
         Times = "times",
-        /// How long calls took (stated or from two times).
+        /// Durations of calls (stated, or from two times).
         Durations = "durations",
-        /// Which calls came from one model response.
+        /// Grouping of calls into model responses.
         Parallel = "parallel",
-        /// Model responses as such.
+        /// Single model responses.
         Steps = "steps",
-        /// What the user said.
+        /// User messages.
         UserTurns = "user-turns",
-        /// What the model said.
+        /// Messages of the model.
         Messages = "messages",
         /// Reasoning text.
         Reasoning = "reasoning",
         /// Token counts.
         Tokens = "tokens",
-        /// Money.
+        /// Costs.
         Cost = "cost",
-        /// Which model answered.
+        /// Model names.
         Model = "model",
-        /// What sub-agents did.
+        /// Actions of sub-agents.
         SubAgents = "sub-agents",
-        /// The tools that were offered.
+        /// Tools offered to the model.
         ToolDefinitions = "tool-definitions",
-        /// The working directory.
+        /// Working directory.
         WorkingDirectory = "working-directory",
     }
 }
 
 word_enum! {
-    /// How many of the calls that were made a trace records, as
-    /// [`Trajectory::calls_recorded`](crate::Trajectory::calls_recorded) says.
+    /// Completeness of the recorded calls, as returned by
+    /// [`Trajectory::calls_recorded`](crate::Trajectory::calls_recorded).
     pub enum Recorded {
-        /// All of them: a call that is not there was not made.
+        /// All calls are recorded: an absent call was not made.
         Fully = "recorded",
-        /// Some: the calls that are there were made, and perhaps others.
+        /// Some calls are recorded: those were made, and possibly others.
         Partly = "partly-recorded",
-        /// None: nothing says whether any call was made.
+        /// No calls are recorded: it is unknown whether any were made.
         Not = "not-recorded",
     }
 }
@@ -67,10 +68,10 @@ pub struct Fidelity {
 }
 
 impl Fidelity {
-    /// Nothing is missing.
+    /// The empty set: all facts are recorded.
     pub const FULL: Self = Self { lacks: 0 };
 
-    /// A source that lacks exactly these facts.
+    /// Creates the set of exactly these facts.
     #[must_use]
     pub const fn lacking(facts: &[Fact]) -> Self {
         let mut lacks = 0;
@@ -92,19 +93,19 @@ impl Fidelity {
         self.lacks &= !(1 << fact as u32);
     }
 
-    /// Did the source not record this?
+    /// Returns whether the source did not record this fact.
     #[must_use]
     pub fn lacks(self, fact: Fact) -> bool {
         self.lacks & (1 << fact as u32) != 0
     }
 
-    /// Everything that one of the two did not record.
+    /// Returns the facts that at least one of the two did not record.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { lacks: self.lacks | other.lacks }
     }
 
-    /// The missing facts.
+    /// Iterates over the missing facts.
     pub fn missing(self) -> impl Iterator<Item = Fact> {
         Fact::ALL.iter().copied().filter(move |f| self.lacks(*f))
     }

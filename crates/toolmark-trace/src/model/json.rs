@@ -1,20 +1,20 @@
-//! Values of JSON texts, as serde_json makes them. Arguments hold whole files: the strings
-//! of long texts are found and decoded at the speed that traces are read with.
+//! Parses JSON texts into the values of serde_json. Arguments contain whole files: the strings
+//! of long texts are found and decoded with the fast scanner for traces.
 
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use toolmark_scan::{Kind, Scanner};
 
-/// A shorter text is read sooner than it is scanned.
+/// Minimum length at which scanning is faster than serde_json.
 const WORTH_SCANNING: usize = 256;
-/// How deep scanned values may nest: far less than serde_json allows.
+/// Maximum nesting of scanned values: far less than serde_json allows.
 const MAX_DEPTH: usize = 64;
 
 thread_local! {
     static SCANNER: RefCell<Scanner> = RefCell::new(Scanner::new());
 }
 
-/// The value of a text; `None` where serde_json has none.
+/// Returns the value of a text; `None` if serde_json rejects it.
 pub(super) fn parse(text: &str) -> Option<Value> {
     // Half of a character is an error there, and no error for the scanner.
     let may_be_half = || memchr::memmem::find(text.as_bytes(), b"\\u").is_some();
@@ -48,7 +48,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A text and the same with enough blanks to be scanned have the value of serde_json.
+    /// Checks that a text, with and without enough white space to be scanned, has serde_json's
+    /// value.
     fn check(text: &str) {
         let wanted: Option<Value> = serde_json::from_str(text).ok();
         assert_eq!(parse(text), wanted, "{text}");

@@ -1,4 +1,4 @@
-//! The one model all formats are read into.
+//! The data model into which all formats are read.
 
 mod call;
 mod fidelity;

@@ -1,4 +1,4 @@
-//! Tool names: as the trace has them, and in a form that is the same for all hosts.
+//! Tool names: as written in the trace, and in a form that is the same for all hosts.
 
 use super::text::Text;
 use std::borrow::Cow;
@@ -8,34 +8,34 @@ use std::borrow::Cow;
 pub struct ToolName {
     /// The name as written in the trace.
     pub original: Text,
-    /// The namespace or MCP server with its separator, where the trace states
-    /// it beside the name. Some names repeat it (Copilot), some do not (Codex).
+    /// Namespace or MCP server with its separator, if the trace states it separately. Some names
+    /// repeat it (Copilot), some do not (Codex).
     pub namespace: Option<Text>,
 }
 
-/// A tool name split into server and tool, without what hosts add to it.
+/// A tool name split into server and tool, without the text that hosts add.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canonical {
     /// The MCP server or connector, if the tool comes from one.
     pub server: Option<String>,
-    /// The tool itself.
+    /// Name of the tool itself.
     pub tool: String,
 }
 
 impl ToolName {
-    /// A name without a namespace.
+    /// Creates a name without a namespace.
     #[must_use]
     pub fn new(original: impl Into<Text>) -> Self {
         Self { original: original.into(), namespace: None }
     }
 
-    /// A name that the source may lack: then it is empty.
+    /// Creates a name that the source may lack, in which case it is empty.
     #[must_use]
     pub fn or_empty(original: Option<Text>) -> Self {
         Self::new(original.unwrap_or_else(|| Text::owned("")))
     }
 
-    /// The name as the trace has it, namespace in front where it is kept apart.
+    /// Returns the name as in the trace, prefixed with a separate namespace.
     #[must_use]
     pub fn full(&self) -> Cow<'_, str> {
         let original = self.original.get();
@@ -47,7 +47,7 @@ impl ToolName {
         }
     }
 
-    /// Splits off MCP prefixes, namespaces and the wrappers hosts add.
+    /// Splits off MCP prefixes, namespaces and the wrappers that hosts add.
     #[must_use]
     pub fn canonical(&self) -> Canonical {
         let original = self.original.get();
@@ -59,7 +59,7 @@ impl ToolName {
         if let Some(rest) = name.strip_prefix("running tool: ") {
             name = rest;
         }
-        // What names are joined with; most have none of it.
+        // Separators in names; most names have none.
         let is_joined = name.as_bytes().windows(2).any(|pair| pair == b"__");
         // VS Code appends its own id of the tool.
         if is_joined && let Some((bare, _)) = name.split_once("__vscode-") {

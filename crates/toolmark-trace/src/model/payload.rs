@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// How a payload was written in the trace.
+/// Form in which a payload was written in the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A JSON value.
@@ -15,7 +15,7 @@ pub enum Form {
     Text,
 }
 
-/// Arguments or a result as the source wrote them.
+/// Arguments or a result, as written in the source.
 #[derive(Debug, Clone)]
 pub struct Payload {
     text: Text,
@@ -24,19 +24,19 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// A payload that is a JSON value; `text` is its JSON.
+    /// Creates a payload from the JSON text of a value.
     #[must_use]
     pub fn json(text: Text) -> Self {
         Self { text, form: Form::Json, parsed: OnceLock::new() }
     }
 
-    /// A payload that is text.
+    /// Creates a payload from text.
     #[must_use]
     pub fn text(text: Text) -> Self {
         Self { text, form: Form::Text, parsed: OnceLock::new() }
     }
 
-    /// A payload made of a JSON value that is not from a file.
+    /// Creates a payload from a JSON value that is not from a file.
     #[must_use]
     pub fn value(value: &Value) -> Self {
         match value {
@@ -45,13 +45,13 @@ impl Payload {
         }
     }
 
-    /// How it was written.
+    /// Returns the form in which the payload was written.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// The JSON text, or the text itself with escapes decoded.
+    /// Returns the JSON text, or the text itself with escapes decoded.
     #[must_use]
     pub fn raw(&self) -> Cow<'_, str> {
         match self.form {
@@ -60,15 +60,15 @@ impl Payload {
         }
     }
 
-    /// The underlying text, which knows its place in the file.
+    /// Returns the underlying text, which has its source position.
     #[must_use]
     pub fn source(&self) -> &Text {
         &self.text
     }
 
-    /// The payload as a JSON value: the value itself, or what the text holds if
-    /// that is a JSON object or array. Parsed once. `None` where it does not
-    /// parse or nests more than 128 deep.
+    /// Returns the payload as a JSON value: the value itself, or the content of a text that is a
+    /// JSON object or array. Parsed once. `None` if it does not parse or is nested more than 128
+    /// levels deep.
     #[must_use]
     pub fn parsed(&self) -> Option<&Value> {
         self.parsed
@@ -81,7 +81,8 @@ impl Payload {
             .as_deref()
     }
 
-    /// The payload as a JSON value of any kind; text that holds no JSON is a string.
+    /// Returns the payload as a JSON value of any kind; text that does not contain JSON is a
+    /// string.
     #[must_use]
     pub fn to_value(&self) -> Value {
         match self.parsed() {
@@ -90,9 +91,8 @@ impl Payload {
         }
     }
 
-    /// What a person would read: the text, or the text parts of a list of
-    /// typed blocks, or the `content` of Copilot's results, or the JSON where
-    /// there is no text in it.
+    /// Returns the human-readable text: the text, the text parts of a list of typed blocks, the
+    /// `content` of Copilot's results, or the JSON if it contains no text.
     #[must_use]
     pub fn plain(&self) -> Cow<'_, str> {
         if self.form == Form::Text {
@@ -114,8 +114,8 @@ impl Payload {
 }
 
 impl Payload {
-    /// The start of what a person would read, of so many bytes at most, cut where
-    /// a character ends. The rest of a long text is not decoded.
+    /// Returns the start of the human-readable text, at most this many bytes, cut at a character
+    /// boundary. The rest of a long text is not decoded.
     #[must_use]
     pub fn plain_start(&self, bytes: usize) -> Cow<'_, str> {
         if self.form == Form::Text {
@@ -146,13 +146,13 @@ impl serde::Serialize for Payload {
     }
 }
 
-/// The `content` of a result that says the same once more in `detailedContent`.
+/// Returns the `content` of a result that repeats it in `detailedContent`.
 fn wrapped_text(result: &serde_json::Map<String, Value>) -> Option<&str> {
     result.get("detailedContent")?;
     result.get("content")?.as_str()
 }
 
-/// The `text` (or `content`) of the blocks that have one, a line each.
+/// Joins the `text` (or `content`) of the blocks that have one, one per line.
 fn joined_text(blocks: &[Value]) -> Option<String> {
     let mut parts = Vec::new();
     for block in blocks {

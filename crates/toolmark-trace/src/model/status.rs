@@ -1,27 +1,27 @@
-//! How a call ended, and how we know.
+//! Status of a call and the evidence for it.
 
 use toolmark_base::word_enum;
 
 word_enum! {
-    /// How a call ended.
+    /// Status of a call.
     pub enum Status {
-        /// The source says or implies that it worked.
+        /// The source states or implies that the call succeeded.
         Succeeded = "succeeded",
         /// The tool reported an error.
         Failed = "failed",
-        /// A person, a hook or a policy refused it.
+        /// A person, a hook or a policy denied the call.
         Denied = "denied",
-        /// It was started and cut off.
+        /// The call was started and then interrupted.
         Interrupted = "interrupted",
-        /// The trace has no result for it.
+        /// The trace has no result of the call.
         Unanswered = "unanswered",
-        /// There is a result, but nothing says whether it is an error.
+        /// There is a result, but it is unknown whether it is an error.
         Unknown = "unknown",
     }
 }
 
 impl Status {
-    /// Did the call end in something other than success, as far as is known?
+    /// Returns whether the call is known to have ended without success.
     #[must_use]
     pub fn is_error(self) -> bool {
         matches!(self, Self::Failed | Self::Denied | Self::Interrupted)
@@ -29,17 +29,17 @@ impl Status {
 }
 
 word_enum! {
-    /// What a [`Status`] was read from, strongest first.
+    /// Evidence for a [`Status`], strongest first.
     pub enum Level {
-        /// A field made for it: `is_error`, `success`, a span status.
+        /// A dedicated field: `is_error`, `success`, a span status.
         Protocol = "protocol",
         /// An exit code in the text of the result.
         ExitCode = "exit_code",
         /// A refusal or cancellation.
         Denial = "denial",
-        /// Words in the result.
+        /// The wording of the result.
         Prose = "prose",
-        /// Nothing: the format has no mark, or there is no result.
+        /// No evidence: the format has no status field, or there is no result.
         Absent = "absent",
     }
 }

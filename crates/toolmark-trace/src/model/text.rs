@@ -1,9 +1,8 @@
-//! Text that stays where it was read.
+//! Text that refers to the block it was read from.
 //!
-//! A trace is read in blocks; every piece of text in a [`Trajectory`] is a
-//! 16-byte pointer into one of them. Escapes are decoded on demand,
-//! and because a block knows where in which file it came from, so does every
-//! text: evidence always has a location.
+//! A trace is read in blocks; every piece of text in a [`Trajectory`] is a 16-byte pointer
+//! into one of them. Escapes are decoded on demand, and because a block knows its position in
+//! its file, so does every text: evidence always has a location.
 //!
 //! [`Trajectory`]: crate::Trajectory
 
@@ -13,37 +12,37 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use toolmark_scan::Shared;
 
-/// A stretch of a file, as it was read.
+/// A part of a file, as read.
 #[derive(Debug)]
 pub struct Block {
     pub(crate) text: String,
     /// Byte offset of the block in the (decompressed) file.
     pub(crate) base: u64,
-    /// Number of the line the block starts in, from 1; 0 for text of no file.
+    /// Number of the line in which the block starts, from 1; 0 for text that is not from a file.
     pub(crate) line: u32,
-    /// Characters of that line before the block.
+    /// Number of characters of that line before the block.
     pub(crate) column: u32,
     pub(crate) file: Arc<str>,
-    /// Found out when a location is first asked for.
+    /// Computed when a location is first requested.
     layout: OnceLock<Layout>,
 }
 
-/// Where the lines of a block end, and how many characters it has.
+/// Line breaks of a block, and its number of characters.
 #[derive(Debug)]
 struct Layout {
-    /// The line breaks, in order.
+    /// Offsets of the line breaks, in order.
     breaks: Vec<u32>,
-    /// Is every byte a character?
+    /// Whether every byte is a character.
     is_ascii: bool,
-    /// How many characters come before every [`Layout::STRIDE`]th byte. Counted when a
-    /// place far behind the start of its line is asked for.
+    /// Number of characters before every [`Layout::STRIDE`]th byte. Computed for the first
+    /// position that is far from the start of its line.
     characters: OnceLock<Vec<u32>>,
 }
 
 impl Layout {
-    /// Bytes between two counts of characters.
+    /// Number of bytes between two character counts.
     const STRIDE: usize = 512;
-    /// The characters of so many bytes are counted one by one.
+    /// Maximum number of bytes whose characters are counted directly.
     const NEAR: usize = 16 << 10;
 
     fn new(bytes: &[u8]) -> Self {
@@ -61,7 +60,7 @@ impl Layout {
         counts.collect()
     }
 
-    /// How many characters there are from one byte to another.
+    /// Returns the number of characters between two bytes.
     fn characters_between(&self, bytes: &[u8], start: usize, end: usize) -> u32 {
         if self.is_ascii {
             return (end - start) as u32;
@@ -72,7 +71,7 @@ impl Layout {
         self.characters_before(bytes, end) - self.characters_before(bytes, start)
     }
 
-    /// How many characters come before a byte.
+    /// Returns the number of characters before a byte.
     fn characters_before(&self, bytes: &[u8], offset: usize) -> u32 {
         let counts = self.characters.get_or_init(|| Self::counts(bytes));
         let Some(last) = counts.len().checked_sub(1) else { return 0 };
@@ -81,7 +80,7 @@ impl Layout {
     }
 }
 
-/// Line and characters before a byte.
+/// Line number, and number of characters before a byte.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     line: u32,
@@ -89,15 +88,15 @@ struct Mark {
 }
 
 impl Block {
-    /// Text that begins at byte `base` of a file, in `line`, behind `column` of
-    /// its characters.
+    /// Creates a block that begins at byte `base` of a file, in `line`, after `column` characters
+    /// of that line.
     pub(crate) fn new(text: String, base: u64, line: u32, column: u32, file: Arc<str>) -> Self {
         Self { text, base, line, column, file, layout: OnceLock::new() }
     }
 
-    /// Line and column of a byte. Lines and characters are counted once, so
-    /// that locating everything in a block costs one pass over it, however long
-    /// its lines are and in whatever order the places come.
+    /// Returns line and column of a byte. Lines and characters are counted once, so that locating
+    /// everything in a block costs one pass over it, whatever the length of its lines and the
+    /// order of the positions.
     fn mark(&self, offset: usize) -> Mark {
         let bytes = self.text.as_bytes();
         let offset = offset.min(bytes.len());
@@ -112,7 +111,7 @@ impl Block {
         Mark { line: self.line.saturating_add(lines as u32), column }
     }
 
-    /// The text of the block.
+    /// Returns the text of the block.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -130,14 +129,14 @@ impl Drop for Block {
 pub struct Text {
     block: Shared<Block>,
     start: u32,
-    /// Length, with the top bit set when the text still has JSON escapes in it.
+    /// Length, with the top bit set if the text still has JSON escapes.
     len: u32,
 }
 
 const ESCAPED: u32 = 1 << 31;
 
 impl Text {
-    /// Text that is not from a file.
+    /// Creates a text that is not from a file.
     #[must_use]
     pub fn owned(text: impl Into<String>) -> Self {
         let text = text.into();
@@ -147,7 +146,7 @@ impl Text {
         Self { block: Shared::new(block), start: 0, len }
     }
 
-    /// The bytes `start..end` of a block, to be taken as they are.
+    /// Creates a text of the bytes `start..end` of a block, which have no escapes.
     #[inline]
     pub(crate) fn verbatim(block: &Shared<Block>, start: usize, end: usize) -> Self {
         Self {
@@ -157,7 +156,7 @@ impl Text {
         }
     }
 
-    /// The bytes `start..end` of a block, which are the inside of a JSON string.
+    /// Creates a text of the bytes `start..end` of a block, which are the inside of a JSON string.
     #[inline]
     pub(crate) fn escaped(block: &Shared<Block>, start: usize, end: usize) -> Self {
         let mut text = Self::verbatim(block, start, end);
@@ -167,7 +166,7 @@ impl Text {
         text
     }
 
-    /// The text as it is in the file, with its escapes.
+    /// Returns the text as in the file, with its escapes.
     #[must_use]
     #[inline]
     pub fn raw(&self) -> &str {
@@ -175,7 +174,7 @@ impl Text {
         self.block.text.get(start..start + (self.len & !ESCAPED) as usize).unwrap_or("")
     }
 
-    /// The text itself.
+    /// Returns the decoded text.
     #[must_use]
     #[inline]
     pub fn get(&self) -> Cow<'_, str> {
@@ -186,8 +185,8 @@ impl Text {
         }
     }
 
-    /// The start of the text, of so many bytes at most, cut where a character ends.
-    /// The rest is not decoded.
+    /// Returns the start of the text, at most this many bytes, cut at a character boundary. The
+    /// rest is not decoded.
     #[must_use]
     pub fn start(&self, bytes: usize) -> Cow<'_, str> {
         let raw = self.raw();
@@ -211,7 +210,7 @@ impl Text {
         }
     }
 
-    /// Is this text `other`?
+    /// Returns whether this text equals `other`.
     #[must_use]
     pub fn is(&self, other: &str) -> bool {
         // A byte is written with six at most.
@@ -223,21 +222,21 @@ impl Text {
         }
     }
 
-    /// Is it empty?
+    /// Returns whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len & !ESCAPED == 0
     }
 
-    /// Where it starts in its file.
+    /// Returns the start position in the file.
     #[must_use]
     pub fn at(&self) -> At {
         At { block: Shared::clone(&self.block), offset: self.start }
     }
 }
 
-/// Is there a backslash? Names, ids and arguments are too short for a search that is
-/// made for long texts.
+/// Returns whether there is a backslash. Names, IDs and arguments are too short for a search
+/// that is optimized for long texts.
 #[inline]
 fn has_escape(bytes: &[u8]) -> bool {
     const SHORT: usize = 32;
@@ -257,7 +256,7 @@ fn has_escape(bytes: &[u8]) -> bool {
     }
 }
 
-/// The last place of a text, no later than `at`, where a character ends.
+/// Returns the last character boundary of a text that is not after `at`.
 pub(super) fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -266,10 +265,10 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
     at
 }
 
-/// A place in the inside of a JSON string, at or behind `at`, that no escape
-/// spans; the end where there is none near.
+/// Returns a position in the inside of a JSON string, at or after `at`, that is not inside an
+/// escape; the end if there is none nearby.
 fn between_escapes(raw: &str, at: usize) -> usize {
-    /// A pair of surrogates has two escapes of six bytes.
+    /// Maximum length of an escape: a pair of surrogates has two escapes of six bytes.
     const LONGEST: usize = 12;
     const NEAR: usize = 4096;
     let is_apart = |end: &usize| {
@@ -330,7 +329,7 @@ impl serde::Serialize for Text {
     }
 }
 
-/// A place in a file, resolved to line and column only when asked.
+/// A position in a file, resolved to line and column on demand.
 #[derive(Clone)]
 pub struct At {
     block: Shared<Block>,
@@ -343,7 +342,7 @@ impl At {
         Self { block: Shared::clone(block), offset: offset as u32 }
     }
 
-    /// A place that is only known as a location; it has no text around it.
+    /// Creates a position that is only known as a location, without surrounding text.
     #[must_use]
     pub fn recorded(location: &Location) -> Self {
         let block = Block::new(
@@ -356,7 +355,7 @@ impl At {
         Self { block: Shared::new(block), offset: 0 }
     }
 
-    /// The place as file, line, column and byte.
+    /// Returns the position as file, line, column and byte.
     #[must_use]
     pub fn location(&self) -> Location {
         let mark = self.block.mark(self.offset as usize);
@@ -368,7 +367,7 @@ impl At {
         }
     }
 
-    /// The line this place is in, cut to `limit` bytes.
+    /// Returns the line of this position, truncated to `limit` bytes.
     #[must_use]
     pub fn line_text(&self, limit: usize) -> &str {
         let text = &self.block.text;
@@ -383,8 +382,8 @@ impl At {
         text[start..cut].trim_end_matches('\r')
     }
 
-    /// The part of the line around this place, at most `limit` bytes of it,
-    /// and the byte in that part where the place is.
+    /// Returns the part of the line around this position, at most `limit` bytes, and the byte
+    /// offset of the position in that part.
     #[must_use]
     pub fn excerpt(&self, limit: usize) -> (&str, usize) {
         let text = &self.block.text;
@@ -414,17 +413,17 @@ impl fmt::Debug for At {
     }
 }
 
-/// How many characters start in these bytes of UTF-8.
+/// Returns the number of characters that start in these bytes of UTF-8.
 fn characters(bytes: &[u8]) -> u32 {
     // Counts that fit into a byte are added many at a time.
     let count = |part: &[u8]| part.iter().map(|b| u8::from(*b & 0xc0 != 0x80)).sum::<u8>();
     bytes.chunks(128).map(|part| u32::from(count(part))).sum()
 }
 
-/// File, line, column and byte of something in a trace.
+/// File, line, column and byte of an item in a trace.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Location {
-    /// The file as it was named on input.
+    /// File name as given on input.
     #[serde(serialize_with = "as_str")]
     pub file: Arc<str>,
     /// Line, from 1.

@@ -1,11 +1,11 @@
-//! Times as traces write them: ISO text with or without zone, or a number of
-//! seconds, milliseconds, microseconds or nanoseconds since 1970. The zero that a
-//! program writes where it has no time, the year 1 or the first second of 1970, is none.
+//! Parses times in traces: ISO text with or without zone, or a number of seconds,
+//! milliseconds, microseconds or nanoseconds since 1970. The zero that a program writes for a
+//! missing time, the year 1 or the first second of 1970, is treated as missing.
 
 use jiff::{SignedDuration, Timestamp};
 use toolmark_scan::{Kind, Value};
 
-/// Reads a time from text or number; a text without a zone is taken as UTC.
+/// Parses a time from text or number; a text without a zone is treated as UTC.
 #[must_use]
 pub fn from_value(value: Value<'_>) -> Option<Timestamp> {
     match value.kind() {
@@ -23,14 +23,14 @@ pub fn from_value(value: Value<'_>) -> Option<Timestamp> {
     }
 }
 
-/// Reads an ISO 8601 time.
+/// Parses an ISO 8601 time.
 #[must_use]
 pub fn from_text(text: &str) -> Option<Timestamp> {
     let time = from_plain_utc(text.as_bytes()).or_else(|| from_any_text(text.trim()))?;
     (time.as_second() >= YEAR_2 && time != Timestamp::UNIX_EPOCH).then_some(time)
 }
 
-/// The first second of the year 2. Go, .NET and Java begin their time in the year 1.
+/// First second of the year 2. Zero times of Go, .NET and Java are in the year 1.
 const YEAR_2: i64 = -62_104_060_800;
 
 fn from_any_text(text: &str) -> Option<Timestamp> {
@@ -41,8 +41,8 @@ fn from_any_text(text: &str) -> Option<Timestamp> {
     civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|z| z.timestamp())
 }
 
-/// Reads a count since 1970 whose unit follows from its size: decimal by
-/// decimal, since a float has too few digits even for milliseconds.
+/// Parses a count since 1970 whose unit follows from its size. Works on decimal digits, because
+/// a float is too imprecise even for milliseconds.
 #[must_use]
 pub fn from_count(text: &str) -> Option<Timestamp> {
     if text.contains(['e', 'E']) {
@@ -67,24 +67,24 @@ pub fn from_count(text: &str) -> Option<Timestamp> {
     from_nanos(nanos?)
 }
 
-/// Exact nanoseconds since 1970, where a float would lose digits.
+/// Converts exact nanoseconds since 1970, for which a float would lose digits.
 #[must_use]
 pub fn from_nanos(nanos: i128) -> Option<Timestamp> {
     Timestamp::from_nanosecond(nanos).ok()
 }
 
-/// A duration in milliseconds; `None` when negative or too large.
+/// Converts a duration in milliseconds; `None` if it is negative or too large.
 #[must_use]
 pub fn millis(ms: f64) -> Option<SignedDuration> {
     (ms.is_finite() && (0.0..1e13).contains(&ms))
         .then(|| SignedDuration::from_nanos((ms * 1e6).round() as i64))
 }
 
-/// Powers of ten, by their exponent.
+/// Powers of ten, indexed by exponent.
 const POWERS: [i32; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The form nearly every trace uses, `2026-01-31T23:59:59.123Z`, without the
-/// generality of a full parser: this is on the path of every record.
+/// Parses the form that nearly every trace uses, `2026-01-31T23:59:59.123Z`, without a general
+/// parser: this function runs for every record.
 fn from_plain_utc(text: &[u8]) -> Option<Timestamp> {
     let (to_second, rest) = text.split_first_chunk::<19>()?;
     let fraction = rest.strip_suffix(b"Z")?;
@@ -93,7 +93,7 @@ fn from_plain_utc(text: &[u8]) -> Option<Timestamp> {
     else {
         return None;
     };
-    // Whether all are digits is asked once.
+    // All digits are checked at once.
     let mut others = 0;
     let mut two = |tens: u8, ones: u8| {
         let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));

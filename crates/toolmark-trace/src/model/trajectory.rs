@@ -1,96 +1,95 @@
-//! One run of one agent.
+//! The trajectory: a run of one agent.
 
 use super::{At, Call, Cost, Fact, Fidelity, Payload, Recorded, Text, Usage};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 
-/// Sub-agents are nested no deeper than this: readers put deeper ones beside
-/// their parents, so that a tree can be walked recursively, and so
-/// that parsers of other tools do not give up on what is written.
+/// Maximum nesting of sub-agents: readers attach deeper ones beside their parents, so that a
+/// tree can be walked recursively, and so that parsers of other tools accept the output.
 pub(crate) const MAX_DEPTH: usize = 24;
 
-/// One run of one agent, in the order it happened.
+/// One run of one agent, in chronological order.
 #[derive(Debug, Clone)]
 pub struct Trajectory {
-    /// Id of the reader's format, such as `claude-code`.
+    /// ID of the reader's format, such as `claude-code`.
     pub format: &'static str,
-    /// The file it was read from, as it was named on input.
+    /// File from which it was read, as named on input.
     pub file: std::sync::Arc<str>,
-    /// The run's own id (session, thread, sample).
+    /// ID of the run itself (session, thread, sample).
     pub id: Option<Text>,
-    /// A name a person would use: title, test case, stimulus.
+    /// Display name: title, test case, stimulus.
     pub name: Option<Text>,
-    /// The agent.
+    /// Agent of the run.
     pub agent: Agent,
-    /// The call of another trajectory that started this one.
+    /// Call of another trajectory that started this one.
     pub parent: Option<Parent>,
     /// Working directory.
     pub cwd: Option<Text>,
-    /// Where the working directory became another, where the source says so.
+    /// Changes of the working directory, if the source records them.
     pub moves: Vec<Move>,
-    /// First time seen.
+    /// First recorded time.
     pub started: Option<Timestamp>,
-    /// Last time seen.
+    /// Last recorded time.
     pub ended: Option<Timestamp>,
-    /// Everything that happened, in order.
+    /// All events, in order.
     pub events: Vec<Event>,
-    /// The tool calls, in order.
+    /// Tool calls, in order.
     pub calls: Vec<Call>,
-    /// The model responses, in order.
+    /// Model responses, in order.
     pub steps: Vec<Step>,
-    /// How many user messages there were that a person (or a simulated one) wrote.
+    /// Number of user messages written by a person (or a simulated one).
     pub user_turns: u32,
-    /// Results that answer no call of this trajectory.
+    /// Number of results without a call in this trajectory.
     pub orphans: u32,
-    /// How many of them report an error.
+    /// Number of orphaned results that report an error.
     pub failed_orphans: u32,
-    /// Results that repeat one already seen.
+    /// Number of results that repeat an earlier one.
     pub repeated_results: u32,
-    /// Token usage of the run, sub-agents left out.
+    /// Token usage of the run, without sub-agents.
     pub usage: Option<Usage>,
-    /// Money spent, where recorded.
+    /// Cost, if recorded.
     pub cost: Option<Cost>,
-    /// The tools that were offered, where recorded.
+    /// Tools offered to the model, if recorded.
     pub tools: Option<Vec<ToolDefinition>>,
     /// Trajectories of sub-agents.
     pub children: Vec<Trajectory>,
-    /// How the source says the run ended (`success`, `error_max_turns`, an exit status).
+    /// Outcome of the run according to the source (`success`, `error_max_turns`, an exit status).
     pub outcome: Option<Text>,
-    /// What the source itself says about the run as a whole.
+    /// Values that the source states about the run as a whole.
     pub stated: Stated,
-    /// Was the run of this sub-agent read from records of its parent that report
-    /// on it, for want of its own file? Counts of the parent's file leave it out.
+    /// Whether the run of this sub-agent was read from its parent's records because its own file
+    /// is missing. Counts of the parent's file leave it out.
     pub relayed: bool,
-    /// What the source did not record.
+    /// Facts that the source did not record.
     pub fidelity: Fidelity,
 }
 
-/// Sums and answers a source states beside the events they could be made of.
-/// Graders of other systems read these, so they are kept as written.
+/// Sums and answers that a source states in addition to the events. Graders of other systems
+/// read these, so they are kept as written.
 #[derive(Debug, Clone, Default)]
 pub struct Stated {
-    /// The final answer.
+    /// Final answer.
     pub output: Option<Payload>,
-    /// How many calls.
+    /// Number of calls.
     pub calls: Option<u64>,
-    /// How many model responses (what some call turns).
+    /// Number of model responses (which some sources call turns).
     pub responses: Option<u64>,
-    /// How many errors.
+    /// Number of errors.
     pub errors: Option<u64>,
-    /// How long it took.
+    /// Duration of the run.
     pub duration: Option<SignedDuration>,
-    /// Where the files of the run are now, if anywhere: `local`, `materialized`, `remote`.
+    /// Current location of the run's files, if any: `local`, `materialized`, `remote`.
     pub workspace: Option<Text>,
-    /// Where its artifacts were kept.
+    /// Location of the run's artifacts.
     pub artifacts: Option<Text>,
-    /// What changed in the workspace, as a unified diff.
+    /// Changes in the workspace, as a unified diff.
     pub diff: Option<Payload>,
-    /// The row the run was read from, where runs come as rows of a dataset.
+    /// Row from which the run was read, if runs are rows of a dataset.
     pub row: Option<Payload>,
 }
 
 impl Stated {
-    /// Does the source state nothing?
+    /// Returns whether the source states no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Self { output, calls, responses, errors, duration, workspace, artifacts, diff, row } =
@@ -105,92 +104,92 @@ impl Stated {
     }
 }
 
-/// The agent.
+/// The agent of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Agent {
     /// Product or role: `claude-code`, `codex`, the name of a sub-agent.
     pub name: Option<Text>,
-    /// Its version.
+    /// Version of the agent.
     pub version: Option<Text>,
-    /// The (first) model.
+    /// Model, or the first of several.
     pub model: Option<Text>,
 }
 
-/// The link from a sub-agent's trajectory to what started it.
+/// Link from a sub-agent's trajectory to the call that started it.
 #[derive(Debug, Clone)]
 pub struct Parent {
-    /// The id of the parent's trajectory.
+    /// ID of the parent's trajectory.
     pub trajectory: Option<Text>,
-    /// The id of the call that started it.
+    /// ID of the call that started the sub-agent.
     pub call: Option<Text>,
 }
 
 /// A change of the working directory.
 #[derive(Debug, Clone)]
 pub struct Move {
-    /// The first call, as an index into [`Trajectory::calls`], that starts there.
+    /// First call in the new directory, as an index into [`Trajectory::calls`].
     pub call: usize,
-    /// The directory.
+    /// New directory.
     pub to: Text,
 }
 
-/// One model response.
+/// A model response.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// The response's id.
+    /// Response ID.
     pub id: Option<Text>,
-    /// The model that answered.
+    /// Model that answered.
     pub model: Option<Text>,
-    /// When.
+    /// Time of the response.
     pub time: Option<Timestamp>,
-    /// Its own token usage.
+    /// Token usage of the response.
     pub usage: Option<Usage>,
-    /// The user turn it belongs to, from 1; 0 before the first.
+    /// User turn of the response, from 1; 0 before the first.
     pub turn: u32,
-    /// Is it complete? False where the source marks the end of every
-    /// response and this one has no mark: it was cut off.
+    /// Whether the response is complete. False if the source marks the end of every response and
+    /// this one has no mark: it was cut off.
     pub complete: bool,
-    /// Where it starts in the trace.
+    /// Source position of its start.
     pub at: At,
 }
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// What.
+    /// Kind of event.
     pub kind: EventKind,
-    /// Its words, where it has any.
+    /// Text of the event.
     pub text: Option<Payload>,
-    /// The source's own word for it, where that says more than the kind: the
-    /// type of a system event, [`Event::INJECTED`].
+    /// The source's own label, if it is more specific than the kind: the type of a system event,
+    /// [`Event::INJECTED`].
     pub label: Option<Text>,
-    /// When.
+    /// Time of the event.
     pub time: Option<Timestamp>,
-    /// The step it belongs to.
+    /// Step of the event.
     pub step: Option<u32>,
-    /// Where it is in the trace.
+    /// Source position.
     pub at: At,
 }
 
 impl Event {
-    /// The label of a user message whose words show that the host put it there,
-    /// in a source that does not mark it.
+    /// Label of a user message whose text shows that the host wrote it, in a source that does not
+    /// mark it.
     pub const INJECTED: &str = "injected";
 
-    /// Does a turn of the user start here?
+    /// Returns whether a user turn starts with this event.
     #[must_use]
     pub fn starts_turn(&self) -> bool {
         self.kind == EventKind::User && self.label.as_ref().is_none_or(|l| l != Self::INJECTED)
     }
 
-    /// Is this something unknown that may be a call?
+    /// Returns whether the event is of an unknown kind and may be a call.
     fn may_be_call(&self) -> bool {
         let EventKind::Unknown(kind) = &self.kind else { return false };
         self.step.is_some() || names_call(&kind.get())
     }
 }
 
-/// Does a kind or a key that is not known sound like a call of a tool?
+/// Returns whether the name of an unknown kind or key suggests a tool call.
 pub(crate) fn names_call(word: &str) -> bool {
     const SIGNS: [&str; 10] = [
         "toolcall",
@@ -217,34 +216,34 @@ pub(crate) fn names_call(word: &str) -> bool {
 /// The kinds of [`Event`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
-    /// A message of the user that starts a turn.
+    /// A user message that starts a turn.
     User,
-    /// Text given to the model that nobody typed: system prompt, injected context.
+    /// Text given to the model that was not typed by a user: system prompt, injected context.
     Context,
-    /// The model's words.
+    /// Text of the model.
     Message,
-    /// The model's reasoning.
+    /// Reasoning of the model.
     Reasoning,
     /// A tool call, by index.
     Call(u32),
     /// The result of a call, by index.
     Result(u32),
-    /// A result that answers no call.
+    /// A result without a call.
     OrphanResult,
-    /// A skill was activated.
+    /// Activation of a skill.
     Skill,
-    /// The context was compacted.
+    /// Compaction of the context.
     Compaction,
-    /// The agent or the API reported an error that is not the result of a call.
+    /// An error reported by the agent or the API that is not the result of a call.
     Error,
-    /// A record this version does not know, by its kind; kept and counted.
+    /// A record of a kind that this version does not know; kept and counted.
     Unknown(Text),
-    /// A record that is known and says nothing about the run.
+    /// A known record that contains nothing about the run.
     Note(Text),
 }
 
 impl EventKind {
-    /// The word used in every output.
+    /// Returns the word used in every output.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -264,19 +263,19 @@ impl EventKind {
     }
 }
 
-/// A tool that was offered to the model.
+/// A tool offered to the model.
 #[derive(Debug, Clone)]
 pub struct ToolDefinition {
-    /// Its name.
+    /// Tool name.
     pub name: Text,
-    /// Its description.
+    /// Description of the tool.
     pub description: Option<Text>,
-    /// The JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub schema: Option<Payload>,
 }
 
 impl Trajectory {
-    /// A run of which nothing is known yet.
+    /// Creates an empty run.
     #[must_use]
     pub(crate) fn empty(
         format: &'static str,
@@ -312,13 +311,12 @@ impl Trajectory {
         }
     }
 
-    /// The calls of one step.
+    /// Returns the calls of one step.
     pub fn calls_of(&self, step: u32) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(move |c| c.step == Some(step))
     }
 
-    /// The sub-agents by the call that started each, and those that no call is known
-    /// to have started.
+    /// Returns the sub-agents by the call that started each, and those without a known call.
     #[must_use]
     pub fn children_by_call(&self) -> (HashMap<u32, Vec<&Self>>, Vec<&Self>) {
         let mut placed: HashMap<u32, Vec<&Self>> = HashMap::new();
@@ -348,7 +346,7 @@ impl Trajectory {
         (placed, strays)
     }
 
-    /// This trajectory and all its sub-agents', parents first.
+    /// Returns this trajectory and all its sub-agents' trajectories, parents first.
     #[must_use]
     pub fn flatten(&self) -> Vec<&Self> {
         let mut all = vec![self];
@@ -360,13 +358,13 @@ impl Trajectory {
         all
     }
 
-    /// How many records were of an unknown kind: read, counted, not understood.
+    /// Returns the number of records of unknown kinds.
     #[must_use]
     pub fn unknown_records(&self) -> usize {
         self.events.iter().filter(|e| matches!(e.kind, EventKind::Unknown(_))).count()
     }
 
-    /// Did nothing the agent did make sense, though there are records of it?
+    /// Returns whether there are records of the agent's actions, but none was understood.
     #[must_use]
     pub fn is_not_understood(&self) -> bool {
         let is_of_agent = |e: &Event| {
@@ -378,14 +376,13 @@ impl Trajectory {
         self.calls.is_empty() && self.unknown_records() > 0 && !self.events.iter().any(is_of_agent)
     }
 
-    /// Are the calls of this run in the trace? Those of its sub-agents are asked
-    /// for one by one ([`Trajectory::flatten`]).
+    /// Returns how completely the calls of this run are recorded. Sub-agents must be checked
+    /// separately ([`Trajectory::flatten`]).
     ///
-    /// The source may not record calls ([`Fact::Calls`]) or state that there were
-    /// more; a result without its call, a part of a response that is not
-    /// understood and an unknown record that names a tool may each be a call.
-    /// Other unknown records are not: every agent adds kinds of them all the time.
-    /// Where no call is there but one may have been, nothing can be said about any.
+    /// The source may not record calls ([`Fact::Calls`]) or state a higher number of them; a
+    /// result without its call, an unknown part of a response and an unknown record with the name
+    /// of a tool may each be a call. Other unknown records are not: every agent adds new kinds
+    /// frequently. If there are no calls but one may have been made, nothing is known about any.
     #[must_use]
     pub fn calls_recorded(&self) -> Recorded {
         let lacks = self.fidelity.lacks(Fact::Calls)

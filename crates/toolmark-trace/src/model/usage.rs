@@ -1,19 +1,19 @@
-//! Tokens and money.
+//! Token usage and cost.
 
 use serde::Serialize;
 
-/// Token counts as recorded, by the source's own convention.
+/// Token counts by the source's own convention.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Tokens {
     /// Input tokens.
     pub input: u64,
     /// Output tokens.
     pub output: u64,
-    /// Input read from a cache.
+    /// Input tokens read from a cache.
     pub cache_read: u64,
-    /// Input written to a cache.
+    /// Input tokens written to a cache.
     pub cache_write: u64,
-    /// Output spent on reasoning.
+    /// Output tokens spent on reasoning.
     pub reasoning: u64,
 }
 
@@ -27,7 +27,7 @@ impl Tokens {
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
     }
 
-    /// Takes counts off that were added before.
+    /// Subtracts counts that were added before.
     pub(crate) fn subtract(&mut self, other: Self) {
         self.input = self.input.saturating_sub(other.input);
         self.output = self.output.saturating_sub(other.output);
@@ -36,19 +36,19 @@ impl Tokens {
         self.reasoning = self.reasoning.saturating_sub(other.reasoning);
     }
 
-    /// Are all counts zero?
+    /// Returns whether all counts are zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What a source means by "input" and "output".
+/// A source's definition of "input" and "output".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Convention {
-    /// Does `input` already include `cache_read` and `cache_write`?
+    /// Whether `input` includes `cache_read` and `cache_write`.
     pub input_includes_cache: bool,
-    /// Does `output` already include `reasoning`?
+    /// Whether `output` includes `reasoning`.
     pub output_includes_reasoning: bool,
 }
 
@@ -56,48 +56,48 @@ impl Convention {
     /// OpenAI, Codex, ATIF, OTel, Copilot: totals include their parts.
     pub const INCLUSIVE: Self =
         Self { input_includes_cache: true, output_includes_reasoning: true };
-    /// Anthropic, Claude Code, pi: cached input is counted apart.
+    /// Anthropic, Claude Code, pi: cached input is counted separately.
     pub const ANTHROPIC: Self =
         Self { input_includes_cache: false, output_includes_reasoning: true };
     /// Gemini: input includes the cache, thoughts are not part of the output.
     pub const GEMINI: Self = Self { input_includes_cache: true, output_includes_reasoning: false };
 }
 
-/// Token usage of a run or a step: as recorded, and how to read it.
+/// Token usage of a run or a step: the recorded counts and their convention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// The counts by the source's own convention.
+    /// Counts by the source's own convention.
     pub recorded: Tokens,
-    /// The total the source itself states, if it does.
+    /// Total stated by the source, if any.
     pub stated_total: Option<u64>,
-    /// What the words mean.
+    /// Definition of the counts.
     pub convention: Convention,
 }
 
 /// Token usage in one convention for all sources.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Normalised {
-    /// Input that came neither from nor went into a cache.
+    /// Input tokens neither read from nor written to a cache.
     pub uncached_input: u64,
-    /// Input read from a cache.
+    /// Input tokens read from a cache.
     pub cache_read: u64,
-    /// Input written to a cache.
+    /// Input tokens written to a cache.
     pub cache_write: u64,
-    /// Everything the model wrote, reasoning included.
+    /// All output tokens, including reasoning.
     pub output: u64,
-    /// The part of `output` that was reasoning.
+    /// Output tokens spent on reasoning.
     pub reasoning: u64,
 }
 
 impl Usage {
-    /// Usage without a stated total.
+    /// Creates usage without a stated total.
     #[must_use]
     pub fn new(recorded: Tokens, convention: Convention) -> Self {
         Self { recorded, stated_total: None, convention }
     }
 
-    /// Usage of a source that relays many providers: the stated total tells
-    /// what its words mean, and without one they are taken as inclusive.
+    /// Creates usage of a source that relays many providers: the stated total determines the
+    /// convention; without a total, the counts are assumed to be inclusive.
     #[must_use]
     pub fn stated(recorded: Tokens, total: Option<u64>) -> Self {
         let apart = Convention { input_includes_cache: false, output_includes_reasoning: false };
@@ -107,7 +107,7 @@ impl Usage {
         Self { recorded, stated_total: total, convention }
     }
 
-    /// The same usage in toolmark's convention.
+    /// Returns the usage in toolmark's convention.
     #[must_use]
     pub fn normalised(&self) -> Normalised {
         let r = self.recorded;
@@ -130,7 +130,7 @@ impl Usage {
         }
     }
 
-    /// All tokens: the stated total, else the sum of the counts.
+    /// Returns the total number of tokens: the stated total, or otherwise the sum of the counts.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.stated_total.unwrap_or_else(|| {
@@ -155,7 +155,7 @@ impl Usage {
         self.recorded.add(other.recorded);
     }
 
-    /// Takes off a usage that was added before.
+    /// Subtracts a usage that was added before.
     pub(crate) fn subtract(&mut self, other: &Self) {
         self.stated_total = self.stated_total.map(|total| total.saturating_sub(other.total()));
         self.recorded.subtract(other.recorded);
@@ -170,14 +170,14 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// From an amount in dollars, as traces write it.
+    /// Converts an amount in dollars, as written in traces.
     #[must_use]
     pub fn from_usd(usd: f64) -> Option<Self> {
         let nano = usd * 1e9;
         (nano.is_finite() && nano.abs() < 9.0e18).then(|| Self { nano_usd: nano.round() as i64 })
     }
 
-    /// The amount in dollars.
+    /// Returns the amount in dollars.
     #[must_use]
     pub fn usd(self) -> f64 {
         self.nano_usd as f64 / 1e9

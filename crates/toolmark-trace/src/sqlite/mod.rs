@@ -1,14 +1,14 @@
-//! The sessions in the SQLite stores of coding agents, as JSON lines.
+//! Reads sessions from the SQLite stores of coding agents as JSON lines.
 //!
 //! OpenCode, Goose, Crush and the Cursor editor keep their sessions in
-//! databases. [`open`] finds out whose a database is by its tables and gives
-//! back a stream with one JSON document per line, a session each, in the shape
-//! that the agent's own export has, where it has one.
+//! databases. [`open`] detects the agent by the tables of the database and
+//! returns a stream with one JSON document per line. Each document is a session,
+//! in the format of the agent's own export if it has one.
 //!
-//! The program may be running. The database is opened read-only; one without a
-//! write-ahead log as immutable, so that not even a lock is taken. A log is
-//! read along, since the newest messages are in it: readers of such a database
-//! keep nobody waiting. One session is in memory at a time.
+//! The agent may be running. The database is opened read-only; a database without
+//! a write-ahead log is opened as immutable, so that not even a lock is taken. A
+//! write-ahead log is also read, since it holds the newest messages: readers of
+//! such a database do not block other programs. One session is in memory at a time.
 //!
 //! ```no_run
 //! use std::io::Read;
@@ -27,24 +27,24 @@ use std::path::Path;
 use std::time::Duration;
 use stores::Store;
 
-/// Why a database cannot be read.
+/// Error when opening a session store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// It cannot be opened.
+    /// The database cannot be opened.
     #[error("a database that cannot be opened: {0}")]
     Open(#[source] rusqlite::Error),
-    /// Its tables are those of no store that is known.
+    /// Not a supported session store; holds the names of the tables.
     #[error("a database but not the store of a known agent: it has the tables {0}")]
     Unknown(String),
 }
 
-/// Does a file that starts so hold a database?
+/// Returns whether a file that starts with `head` is an SQLite database.
 #[must_use]
 pub fn is_database(head: &[u8]) -> bool {
     head.starts_with(b"SQLite format 3\0")
 }
 
-/// The sessions of a store, the oldest first, a line each.
+/// Opens a store and returns its sessions, oldest first, one per line.
 pub fn open(path: &Path) -> Result<Sessions, StoreError> {
     let connection = connect(path).map_err(StoreError::Open)?;
     let tables = table_names(&connection).map_err(StoreError::Open)?;
@@ -70,7 +70,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// A path as it stands in a URI.
+/// Escapes a path for use in a URI.
 fn escaped(path: &Path) -> String {
     let path = path.to_string_lossy();
     let mut escaped = String::with_capacity(path.len());
@@ -91,12 +91,12 @@ fn table_names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     names.collect()
 }
 
-/// The sessions of a store, as a stream of JSON lines.
+/// Sessions of a store, as a stream of JSON lines.
 #[derive(Debug)]
 pub struct Sessions {
     connection: Connection,
     store: Store,
-    /// The sessions that are still to come.
+    /// IDs of the sessions that have not been read yet.
     ids: VecDeque<String>,
     line: Vec<u8>,
     sent: usize,
@@ -244,7 +244,7 @@ mod tests {
         };
         let before = files();
         let mut open_store = open(&path).unwrap();
-        // The program goes on while it is read.
+        // The program keeps writing while its store is read.
         writer.execute("INSERT INTO sessions VALUES ('b', 0, 2)", []).unwrap();
         let mut text = String::new();
         open_store.read_to_string(&mut text).unwrap();

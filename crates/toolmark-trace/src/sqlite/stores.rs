@@ -1,10 +1,10 @@
-//! The stores: whose tables they are, and the document that a session becomes.
+//! The supported stores: detection by table names, and the JSON document of a session.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Number, Value, json};
 
-/// Whose store a database is.
+/// Agent that a database belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Store {
     OpenCode,
@@ -14,7 +14,7 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    /// The store that has these tables.
+    /// Detects the store by its table names.
     pub(crate) fn of(tables: &[String]) -> Option<Self> {
         let has = |names: &[&str]| names.iter().all(|n| tables.iter().any(|t| t == n));
         if has(&["cursorDiskKV"]) {
@@ -22,14 +22,14 @@ impl Store {
         } else if has(&["session", "message", "part"]) {
             Some(Self::OpenCode)
         } else if has(&["sessions", "messages"]) {
-            // Both have these; the columns tell them apart.
+            // Both stores have these tables; only the columns differ.
             Some(Self::Goose)
         } else {
             None
         }
     }
 
-    /// The ids of all sessions, the oldest first.
+    /// Returns the IDs of all sessions, oldest first.
     pub(crate) fn sessions(&mut self, db: &Connection) -> rusqlite::Result<Vec<String>> {
         if *self == Self::Goose && db.prepare("SELECT content_json FROM messages").is_err() {
             *self = Self::Crush;
@@ -52,7 +52,7 @@ impl Store {
         }
     }
 
-    /// The document of a session.
+    /// Returns the document of a session.
     pub(crate) fn session(self, db: &Connection, id: &str) -> rusqlite::Result<Value> {
         match self {
             Self::OpenCode => opencode(db, id),
@@ -63,8 +63,8 @@ impl Store {
     }
 }
 
-/// The columns of all rows of a query with one parameter; those without a value
-/// are left out.
+/// Returns all rows of a query with one parameter. Columns without a value are left
+/// out.
 fn rows(db: &Connection, query: &str, id: &str) -> rusqlite::Result<Vec<Map<String, Value>>> {
     let mut query = db.prepare(query)?;
     let rows = query.query_map([id], columns)?;
@@ -91,13 +91,13 @@ fn one(db: &Connection, query: &str, id: &str) -> rusqlite::Result<Map<String, V
     Ok(rows(db, query, id)?.into_iter().next().unwrap_or_default())
 }
 
-/// The JSON that a column holds; what is not JSON is kept as `invalid`.
+/// Removes a column and parses its JSON; a value that is not JSON is kept as `invalid`.
 fn parsed(map: &mut Map<String, Value>, column: &str) -> Value {
     let Some(Value::String(text)) = map.remove(column) else { return Value::Null };
     serde_json::from_str(&text).unwrap_or_else(|_| json!({"invalid": text}))
 }
 
-/// An object with the members of `first`, then those of another.
+/// Returns an object with the members of `first`, followed by those of `then`.
 fn merged(first: Value, then: Value) -> Value {
     match (first, then) {
         (Value::Object(mut all), Value::Object(more)) => {
@@ -110,7 +110,7 @@ fn merged(first: Value, then: Value) -> Value {
     }
 }
 
-/// As `opencode export` writes it.
+/// Builds the document in the format of `opencode export`.
 fn opencode(db: &Connection, id: &str) -> rusqlite::Result<Value> {
     let session = one(db, "SELECT * FROM session WHERE id = ?1", id)?;
     let mut info = Map::new();
@@ -154,7 +154,7 @@ fn opencode(db: &Connection, id: &str) -> rusqlite::Result<Value> {
     Ok(json!({"info": info, "messages": written}))
 }
 
-/// As `goose session export` writes it.
+/// Builds the document in the format of `goose session export`.
 fn goose(db: &Connection, id: &str) -> rusqlite::Result<Value> {
     let mut session = one(db, "SELECT * FROM sessions WHERE id = ?1", id)?;
     let messages = rows(db, "SELECT * FROM messages WHERE session_id = ?1 ORDER BY id", id)?;
@@ -180,7 +180,7 @@ fn goose(db: &Connection, id: &str) -> rusqlite::Result<Value> {
     Ok(Value::Object(session))
 }
 
-/// The rows, with the parts of messages as JSON.
+/// Builds the document from the table rows, with the parts of messages as JSON.
 fn crush(db: &Connection, id: &str) -> rusqlite::Result<Value> {
     let session = one(db, "SELECT * FROM sessions WHERE id = ?1", id)?;
     let query = "SELECT * FROM messages WHERE session_id = ?1 ORDER BY created_at, rowid";
@@ -194,7 +194,7 @@ fn crush(db: &Connection, id: &str) -> rusqlite::Result<Value> {
     Ok(json!({"session": session, "messages": messages}))
 }
 
-/// The composers that have something to show: the editor keeps an empty one per
+/// Keeps only the composers that contain messages: the editor keeps an empty one per
 /// window.
 fn with_bubbles(db: &Connection, ids: Vec<String>) -> rusqlite::Result<Vec<String>> {
     let mut query =
@@ -208,9 +208,9 @@ fn with_bubbles(db: &Connection, ids: Vec<String>) -> rusqlite::Result<Vec<Strin
     Ok(found)
 }
 
-/// The composer, and its bubbles in the order that it lists them; those it does
-/// not list have happened all the same and follow. Other tables and keys, which
-/// hold settings and tokens, are never read.
+/// Returns the composer and its bubbles in the order in which it lists them; bubbles
+/// that it does not list are also part of the session and are appended. Other tables
+/// and keys, which hold settings and tokens, are never read.
 fn cursor(db: &Connection, id: &str) -> rusqlite::Result<Value> {
     let key = format!("composerData:{id}");
     let mut row = one(db, "SELECT value FROM cursorDiskKV WHERE key = ?1", &key)?;

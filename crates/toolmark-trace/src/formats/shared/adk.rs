@@ -1,6 +1,6 @@
-//! What the files of Google's Agent Development Kit have in common: contents
-//! with parts, and the turns of its eval files. Keys are in snake case in
-//! Python's files and in camel case in those of its web server.
+//! Code shared by the files of Google's Agent Development Kit: contents with parts, and the
+//! turns of its eval files. Keys are in snake case in Python's files and in camel case in
+//! those of its web server.
 
 use super::positional::Positional;
 use crate::builder::{Answer, Builder, NewCall};
@@ -11,7 +11,7 @@ use crate::model::{
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
-/// The member under its snake-case key or the camel-case form of it.
+/// Returns the member under its snake-case key or its camel-case form.
 pub(crate) fn get<'a>(value: Value<'a>, key: &str) -> Option<Value<'a>> {
     if let Some(found) = value.get(key) {
         return Some(found);
@@ -32,12 +32,12 @@ pub(crate) fn get<'a>(value: Value<'a>, key: &str) -> Option<Value<'a>> {
     value.get(&camel)
 }
 
-/// The parts of a content.
+/// Returns the parts of a content.
 pub(crate) fn parts(content: Option<Value<'_>>) -> impl Iterator<Item = Value<'_>> {
     content.and_then(|c| c.get("parts")).into_iter().flat_map(Value::items)
 }
 
-/// The text of a content as one payload: its only text, or all its parts.
+/// Returns the text of a content as one payload: its only text, or all its parts.
 pub(crate) fn user_text(
     record: &Record<'_>,
     content: Option<Value<'_>>,
@@ -54,16 +54,16 @@ pub(crate) fn is_response(part: Value<'_>) -> bool {
     get(part, "function_response").is_some()
 }
 
-/// Reads the parts of one run.
+/// Reader of the parts of one run.
 #[derive(Default)]
 pub(crate) struct Parts {
     open: Positional,
-    /// The last piece of code the model ran.
+    /// Last code that the model ran.
     code: Option<u32>,
 }
 
 impl Parts {
-    /// One part of what an agent wrote, or a result on its way to it.
+    /// Reads one part of an agent's content, or a result for the agent.
     pub(crate) fn part(
         &mut self,
         b: &mut Builder,
@@ -124,7 +124,7 @@ impl Parts {
         }
     }
 
-    /// A `function_call`; returns its index.
+    /// Reads a `function_call`; returns its index.
     pub(crate) fn call(
         &mut self,
         b: &mut Builder,
@@ -145,7 +145,8 @@ impl Parts {
         index
     }
 
-    /// A `function_response`: by its id, else the next open call of its name.
+    /// Reads a `function_response`: matched by its ID, or otherwise to the next open call of its
+    /// name.
     pub(crate) fn response(
         &mut self,
         b: &mut Builder,
@@ -163,7 +164,7 @@ impl Parts {
     }
 }
 
-/// Did the call fail? The API reserves `error` in a response for that, and the
+/// Returns whether the call failed. The API reserves `error` in a response for that, and the
 /// results of MCP tools carry their own mark.
 fn failure(body: Value<'_>) -> Option<bool> {
     if let Some(mark) = get(body, "is_error").and_then(Value::as_bool) {
@@ -173,7 +174,7 @@ fn failure(body: Value<'_>) -> Option<bool> {
     error.map(|_| true)
 }
 
-/// A `usage_metadata`.
+/// Reads a `usage_metadata`.
 pub(crate) fn usage(metadata: Value<'_>) -> Usage {
     let count = |key| get(metadata, key).and_then(Value::as_u64);
     let tokens = Tokens {
@@ -187,12 +188,12 @@ pub(crate) fn usage(metadata: Value<'_>) -> Usage {
     Usage { recorded: tokens, stated_total, convention: Convention::GEMINI }
 }
 
-/// The time under `key`.
+/// Returns the time under `key`.
 pub(crate) fn stated_time(value: Value<'_>, key: &str) -> Option<Timestamp> {
     time::from_value(get(value, key)?)
 }
 
-/// A turn of the old eval files: a query, the calls and the answer expected.
+/// Reads a turn of the old eval files: a query, and the expected calls and answer.
 pub(crate) fn old_turn(b: &mut Builder, record: &Record<'_>, turn: Value<'_>) {
     let at = record.at_value(turn);
     b.user(record.payload_at(turn, "query"), None, at.clone());

@@ -1,6 +1,6 @@
-//! The messages of AgentV, which its transcripts, results and replay fixtures
-//! share: a call and its result are one object in the assistant's message. In
-//! memory the keys are camel case, on disk snake case; both are read.
+//! The message format that AgentV's transcripts, results and replay fixtures share: a call and
+//! its result are one object in the assistant's message. Keys are camel case in memory and
+//! snake case on disk; both are read.
 
 use super::events::unknown_member;
 use crate::builder::{Answer, Builder, NewCall};
@@ -11,7 +11,7 @@ use crate::model::{
 use jiff::{SignedDuration, Timestamp};
 use toolmark_scan::Value;
 
-/// One message of a run.
+/// Reads one message of a run.
 pub(crate) fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     let (mut role, mut content, mut calls, mut usage) = (None, None, None, None);
     let (mut start, mut end) = (None, None);
@@ -46,13 +46,13 @@ pub(crate) fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) 
         }
         other => b.unknown(format!("message/{other}"), at),
     }
-    // Whoever wrote the message it is in, a call was made.
+    // A call was made, whatever the author of the message.
     for item in calls.into_iter().flat_map(Value::items) {
         call(b, record, item, None);
     }
 }
 
-/// A result as a message of its own, as some providers hand it through.
+/// Reads a result in a separate message, as some providers pass it through.
 fn tool_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: Option<Timestamp>) {
     let payload = record.payload_at(message, "content");
     let answer = Answer::new(payload, record.at_value(message)).time(time);
@@ -65,7 +65,7 @@ fn tool_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: 
     b.answer_call(name.and_then(|name| b.first_open(|c| c.name.original.is(&name))), answer);
 }
 
-/// One call with what it gave back, if that is recorded.
+/// Reads one call with its result, if recorded.
 pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: Option<u32>) {
     let (mut id, mut tool, mut name) = (None, None, None);
     let (mut input, mut output, mut status) = (None, None, None);
@@ -132,7 +132,7 @@ fn span(start: Option<Timestamp>, end: Option<Timestamp>) -> Option<SignedDurati
     (!span.is_negative()).then_some(span)
 }
 
-/// AgentV passes its providers' counts on; most of them include the cache.
+/// AgentV passes its providers' counts through; most of them include the cache.
 const CONVENTION: Convention = Convention::INCLUSIVE;
 
 fn tokens(usage: Value<'_>) -> Tokens {
@@ -150,25 +150,25 @@ fn tokens(usage: Value<'_>) -> Tokens {
     tokens
 }
 
-/// The usage of a whole run.
+/// Reads the usage of a whole run.
 pub(crate) fn usage(b: &mut Builder, usage: Value<'_>) {
     if usage.is_object() {
         b.run.usage = Some(Usage::new(tokens(usage), CONVENTION));
     }
 }
 
-/// The cost of a whole run.
+/// Reads the cost of a whole run.
 pub(crate) fn cost(b: &mut Builder, usd: Value<'_>) {
     b.run.cost = usd.as_f64().and_then(Cost::from_usd).or(b.run.cost);
 }
 
-/// How long a whole run took.
+/// Reads the duration of a whole run.
 pub(crate) fn duration(b: &mut Builder, millis: Value<'_>) {
     let duration = millis.as_f64().and_then(time::millis);
     b.run.stated.duration = duration.or(b.run.stated.duration);
 }
 
-/// Where a run came from: `{provider, session_id, model, cwd, version, …}`.
+/// Reads the source of a run: `{provider, session_id, model, cwd, version, …}`.
 pub(crate) fn source(b: &mut Builder, record: &Record<'_>, source: Value<'_>) {
     let run = &mut b.run;
     for (key, value) in source.fields() {
@@ -187,20 +187,20 @@ pub(crate) fn source(b: &mut Builder, record: &Record<'_>, source: Value<'_>) {
     b.seen(source.get("timestamp").and_then(time::from_value));
 }
 
-/// What a whole run that failed says.
+/// Reads the error of a whole run.
 pub(crate) fn error(b: &mut Builder, record: &Record<'_>, error: Value<'_>) {
     if !error.is_null() {
         b.event(EventKind::Error, Some(record.payload(error)), None, None, record.at_value(error));
     }
 }
 
-/// The schema a record names, such as `agentv.trace.v1`.
+/// Returns the schema of a record, such as `agentv.trace.v1`.
 pub(crate) fn schema(record: Value<'_>) -> &str {
     let schema = record.get("schema_version").or_else(|| record.get("schemaVersion"));
     schema.and_then(Value::inner).filter(|s| s.starts_with("agentv.")).unwrap_or("")
 }
 
-/// The text under the first of `keys` that has one.
+/// Returns the text under the first of `keys` that has one.
 pub(crate) fn text(record: &Record<'_>, value: Value<'_>, keys: &[&str]) -> Option<Text> {
     keys.iter().find_map(|key| value.get(key).and_then(|v| record.label(v)))
 }

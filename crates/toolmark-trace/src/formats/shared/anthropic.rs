@@ -1,5 +1,5 @@
-//! The content blocks of Anthropic messages, which Claude Code, its stream,
-//! the Messages API and several other agents write.
+//! The content blocks of Anthropic messages, which Claude Code, its stream, the Messages API
+//! and several other agents write.
 
 use super::exit_code;
 use crate::builder::{Answer, Builder, NewCall};
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use std::borrow::Cow;
 use toolmark_scan::Value;
 
-/// The content of an assistant message: words, reasoning and calls of `step`.
+/// Reads the content of an assistant message: text, reasoning and calls of `step`.
 pub(crate) fn assistant(
     b: &mut Builder,
     record: &Record<'_>,
@@ -74,7 +74,7 @@ fn assistant_block(
     }
 }
 
-/// A `tool_result` block: answers its call. Returns the call's index.
+/// Reads a `tool_result` block, which answers its call. Returns the call's index.
 pub(crate) fn tool_result(
     b: &mut Builder,
     record: &Record<'_>,
@@ -85,7 +85,7 @@ pub(crate) fn tool_result(
     b.answer(block.get("tool_use_id").and_then(Value::str).as_deref(), answer)
 }
 
-/// What a `tool_result` block says: payload, status, exit code.
+/// Reads the payload, status and exit code of a `tool_result` block.
 pub(crate) fn result_answer(record: &Record<'_>, block: Value<'_>) -> Answer {
     let content = block.get("content");
     let failed = block.get("is_error").and_then(Value::as_bool).unwrap_or(false)
@@ -105,7 +105,7 @@ pub(crate) fn result_answer(record: &Record<'_>, block: Value<'_>) -> Answer {
     answer.exit_code(exit_code::in_header(&text))
 }
 
-/// The text of a content value: the string, or its first text block.
+/// Returns the text of a content value: the string, or its first text block.
 pub(crate) fn first_text(content: Value<'_>) -> Cow<'_, str> {
     if let Some(text) = content.str() {
         return text;
@@ -113,7 +113,7 @@ pub(crate) fn first_text(content: Value<'_>) -> Cow<'_, str> {
     content.items().find_map(|b| b.get("text")?.str()).unwrap_or_default()
 }
 
-/// Does the text of an error say that the call was refused or cut off?
+/// Returns the status if the text of an error means that the call was refused or interrupted.
 pub(crate) fn refusal(text: &str) -> Option<Status> {
     const DENIED: [&str; 7] = [
         "The user doesn't want to proceed with this tool use",
@@ -132,7 +132,7 @@ pub(crate) fn refusal(text: &str) -> Option<Status> {
     (DENIED.iter().any(|d| text.starts_with(d)) || hook_block).then_some(Status::Denied)
 }
 
-/// The `usage` object of a message.
+/// Reads the `usage` object of a message.
 pub(crate) fn usage(usage: Value<'_>) -> Tokens {
     let mut tokens = Tokens::default();
     for (key, value) in usage.fields() {

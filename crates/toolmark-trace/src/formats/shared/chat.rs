@@ -1,5 +1,5 @@
-//! Chat messages as evaluation harnesses store them: OpenAI's shape and its
-//! flat relatives (`{id, name, arguments}`, `{function: "name", args}`).
+//! Chat messages in the format of evaluation harnesses: OpenAI's format and its flat variants
+//! (`{id, name, arguments}`, `{function: "name", args}`).
 
 use super::chat_message;
 use crate::builder::{Builder, NewCall};
@@ -8,8 +8,8 @@ use crate::model::{EventKind, ToolName, Usage};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
-/// An entry of `tool_calls`: `{id, function: {name, arguments}}`, or flat with
-/// `name` or a plain `function` beside `arguments` or `args`.
+/// Reads an entry of `tool_calls`: `{id, function: {name, arguments}}`, or flat with `name` or
+/// a plain `function` beside `arguments` or `args`.
 pub(crate) fn new_call(
     record: &Record<'_>,
     call: Value<'_>,
@@ -31,8 +31,8 @@ pub(crate) fn new_call(
     }
 }
 
-/// The content of an assistant message: words and reasoning of `step`. Blocks
-/// keep their text under `text` or, in AgentDojo, under `content`.
+/// Reads the content of an assistant message: text and reasoning of `step`. Blocks keep their
+/// text under `text` or, in AgentDojo, under `content`.
 pub(crate) fn words(
     b: &mut Builder,
     record: &Record<'_>,
@@ -63,8 +63,8 @@ pub(crate) fn words(
     }
 }
 
-/// A `usage` object as LiteLLM writes it, through which harnesses call models: it
-/// also states what was written to a cache.
+/// Reads a `usage` object of LiteLLM, through which harnesses call models: it also states the
+/// tokens written to a cache.
 pub(crate) fn usage(usage: Value<'_>) -> Option<Usage> {
     let mut read = chat_message::usage(usage)?;
     let written = ["cache_write_tokens", "cache_creation_input_tokens"];

@@ -1,4 +1,4 @@
-//! Messages of the OpenAI chat kind, which most clients and datasets write.
+//! Messages in the OpenAI chat format, which most clients and datasets write.
 
 use super::events::unknown_member;
 use super::positional::Positional;
@@ -11,13 +11,13 @@ use crate::model::{
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
-/// Reads the messages of one conversation.
+/// Reader of the messages of one conversation.
 #[derive(Default)]
 pub(crate) struct Chat {
     open: Positional,
 }
 
-/// The members of a message, found in one pass.
+/// The members of a message, read in one pass.
 #[derive(Default)]
 struct Message<'a> {
     role: &'a str,
@@ -32,7 +32,7 @@ struct Message<'a> {
     model: Option<Value<'a>>,
     usage: Option<Value<'a>>,
     time: Option<Timestamp>,
-    /// A member that is not known and sounds like calls.
+    /// An unknown member whose name suggests calls.
     odd: Option<(&'a str, Value<'a>)>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Message<'a> {
 }
 
 impl Chat {
-    /// One message; returns its step if the assistant wrote it.
+    /// Reads one message; returns its step if the assistant wrote it.
     pub(crate) fn message(
         &mut self,
         b: &mut Builder,
@@ -136,7 +136,7 @@ impl Chat {
         step
     }
 
-    /// A part of an assistant's content.
+    /// Reads a part of an assistant's content.
     fn part(
         &mut self,
         b: &mut Builder,
@@ -211,7 +211,7 @@ impl Chat {
         self.open.add(step, index);
     }
 
-    /// A message that holds one result, or several as parts of its content.
+    /// Reads a message that holds one result, or several as parts of its content.
     fn results(
         &mut self,
         b: &mut Builder,
@@ -244,7 +244,7 @@ impl Chat {
     }
 }
 
-/// A result with what marks the dialects add to it; the API itself has none.
+/// Reads a result and the error fields that the dialects add to it; the API itself has none.
 fn result_answer(record: &Record<'_>, value: Value<'_>, payload: Option<Payload>) -> Answer {
     let answer = Answer::new(payload, record.at_value(value));
     let mut failed = None;
@@ -271,7 +271,7 @@ fn result_answer(record: &Record<'_>, value: Value<'_>, payload: Option<Payload>
     }
 }
 
-/// Usage in the words of the chat and the Responses API.
+/// Reads usage in the format of the chat API or the Responses API.
 pub(crate) fn usage(usage: Value<'_>) -> Option<Usage> {
     let mut tokens = Tokens::default();
     let (mut stated_total, mut cached, mut is_usage) = (None, None, false);
@@ -298,7 +298,7 @@ pub(crate) fn usage(usage: Value<'_>) -> Option<Usage> {
     let usage = Usage { recorded: tokens, stated_total, convention: Convention::INCLUSIVE };
     is_usage.then_some(usage)
 }
-/// What a part without a type is: text, or what its only key says.
+/// Returns the type of an untyped part: text, or its only key.
 fn untyped(part: Value<'_>) -> &str {
     match part.get("text") {
         Some(_) => "text",

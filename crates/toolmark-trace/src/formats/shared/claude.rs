@@ -1,4 +1,4 @@
-//! What Claude Code's session files, its stream and its hooks have in common.
+//! Code shared by Claude Code's session files, its stream and its hooks.
 
 use super::anthropic;
 use crate::builder::Builder;
@@ -7,8 +7,8 @@ use crate::model::{At, Convention, EventKind, Level, Payload, Status, Text, Usag
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
-/// A message of the assistant: a response of the model, or the client in its
-/// place where the API failed.
+/// Reads a message of the assistant: a model response, or an error message that the client
+/// wrote in its place.
 pub(crate) fn assistant(
     b: &mut Builder,
     record: &Record<'_>,
@@ -49,7 +49,7 @@ pub(crate) fn assistant(
     }
 }
 
-/// A call of the `Skill` tool activates a skill.
+/// Adds a skill event for a call of the `Skill` tool.
 pub(crate) fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>) {
     let call = &b.run.calls[index];
     if !call.name.original.is("Skill") {
@@ -63,7 +63,7 @@ pub(crate) fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>
     b.event(EventKind::Skill, name, step, time, at);
 }
 
-/// What the structured twin of a result adds.
+/// Adds the data of the structured copy of a result.
 pub(crate) fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Value<'_>) {
     if !result.is_object() {
         return;
@@ -84,7 +84,7 @@ pub(crate) fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Va
     }
 }
 
-/// What a line of the system is, by its subtype.
+/// Returns the event kind of a system line, by its subtype.
 pub(crate) fn system_kind(subtype: &str) -> EventKind {
     match subtype {
         "compact_boundary" | "microcompact_boundary" => EventKind::Compaction,

@@ -1,5 +1,5 @@
-//! What Codex writes in several places: token totals, marks of how a call
-//! ended, text it puts into the user's mouth, what a session begins with.
+//! Parts shared by several Codex formats: token totals, the outcome of calls, text that Codex
+//! adds to user messages, and the first record of a session.
 
 use crate::builder::Builder;
 use crate::format::Record;
@@ -9,7 +9,7 @@ use crate::model::{
 use jiff::SignedDuration;
 use toolmark_scan::{Value, unescape};
 
-/// Events that add nothing to the calls and messages of the other view.
+/// Events without additional information about the calls and messages of the other view.
 pub(crate) const NOTED_EVENTS: &[&str] = &[
     "agent_message",
     "agent_message_delta",
@@ -66,7 +66,7 @@ pub(crate) const NOTED_EVENTS: &[&str] = &[
     "web_search_end",
 ];
 
-/// Token counts of a run so far, or of one response.
+/// Cumulative token counts of a run, or the counts of one response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) tokens: Tokens,
@@ -99,7 +99,7 @@ impl Totals {
         self.tokens.is_zero() && self.total.unwrap_or(0) == 0
     }
 
-    /// What was used since `before`. Totals that fell began anew.
+    /// Returns the usage since `before`. Totals that decreased were reset.
     pub(crate) fn since(self, before: Option<Self>) -> Usage {
         let all =
             |t: &Self| t.total.unwrap_or_else(|| t.tokens.input.saturating_add(t.tokens.output));
@@ -119,13 +119,13 @@ impl Totals {
     }
 }
 
-/// What an event says about the call it is about.
+/// Outcome of a call, read from an event about it.
 #[derive(Default)]
 pub(crate) struct Mark<'a> {
     pub(crate) status: Option<(Status, Level)>,
     pub(crate) exit_code: Option<i64>,
     pub(crate) duration: Option<SignedDuration>,
-    /// The thread of the agent it started.
+    /// Thread of the agent that the call started.
     pub(crate) new_thread: Option<Value<'a>>,
 }
 
@@ -161,7 +161,7 @@ fn outcome(failed: bool) -> Status {
     if failed { Status::Failed } else { Status::Succeeded }
 }
 
-/// The words of a `status` field that say how a call ended.
+/// Parses the values of a `status` field that give the outcome of a call.
 pub(crate) fn status_word(status: Value<'_>) -> Option<(Status, Level)> {
     match status.inner()? {
         "completed" => Some((Status::Succeeded, Level::Protocol)),
@@ -171,7 +171,7 @@ pub(crate) fn status_word(status: Value<'_>) -> Option<(Status, Level)> {
     }
 }
 
-/// `{"Ok":{…,"isError":true}}`, `{"Err":"…"}` or the result alone.
+/// Parses `{"Ok":{…,"isError":true}}`, `{"Err":"…"}` or only the result.
 fn mcp_failed(result: Value<'_>) -> Option<bool> {
     if result.get("Err").is_some() {
         return Some(true);
@@ -183,7 +183,7 @@ fn mcp_failed(result: Value<'_>) -> Option<bool> {
     Some(ok.get("isError").and_then(Value::as_bool).unwrap_or(false))
 }
 
-/// `{"secs":1,"nanos":5}`, or milliseconds.
+/// Parses `{"secs":1,"nanos":5}`, or milliseconds.
 fn duration(value: Value<'_>) -> Option<SignedDuration> {
     if !value.is_object() {
         return value.as_f64().and_then(time::millis);
@@ -193,7 +193,7 @@ fn duration(value: Value<'_>) -> Option<SignedDuration> {
     time::millis(seconds as f64 * 1e3 + nanos as f64 / 1e6)
 }
 
-/// The inside of the first string of a content value, undecoded.
+/// Returns the content of the first string of a content value, without decoding it.
 pub(crate) fn first_inner(content: Value<'_>) -> &str {
     let content = match content.is_object() {
         true => content.get("content").or(content.get("text")).unwrap_or(content),
@@ -205,8 +205,8 @@ pub(crate) fn first_inner(content: Value<'_>) -> &str {
     }
 }
 
-/// Does a result say that the call was refused or cut off? Only what Codex
-/// itself writes in a tool's place counts, not what a tool printed.
+/// Returns the status if a result means that the call was refused or interrupted. Only text
+/// that Codex itself writes in place of a result counts, not the output of a tool.
 pub(crate) fn refusal(inner: &str) -> Option<Status> {
     const BY_CODEX: [&str; 6] = [
         "exec_command failed",
@@ -237,7 +237,7 @@ pub(crate) enum Injected {
     Skill(String),
 }
 
-/// Is the content of a user message Codex's own?
+/// Returns the injected text if Codex itself wrote the content of a user message.
 pub(crate) fn injected(content: Option<Value<'_>>) -> Option<Injected> {
     const CONTEXT: [&str; 13] = [
         "<environment_context>",
@@ -262,8 +262,8 @@ pub(crate) fn injected(content: Option<Value<'_>>) -> Option<Injected> {
     CONTEXT.iter().any(|mark| inner.starts_with(mark)).then_some(Injected::Context)
 }
 
-/// What the user asked, in a message in which an editor shows its open files
-/// first; `None` where the message is nothing else.
+/// Returns the user's request in a message that starts with the editor's open files; `None`
+/// if the message contains nothing else.
 pub(crate) fn request(content: Value<'_>) -> Option<Payload> {
     const HEADING: &str = "## My request for Codex:";
     if !first_inner(content).trim_start_matches(r"\n").starts_with('#') {
@@ -276,13 +276,13 @@ pub(crate) fn request(content: Value<'_>) -> Option<Payload> {
     (is_heading && !request.is_empty()).then(|| Payload::text(Text::owned(request)))
 }
 
-/// The thread that started this one, from `source` of the session record.
+/// Returns the thread that started this one, from `source` of the session record.
 pub(crate) fn spawning_thread(source: Value<'_>) -> Option<Value<'_>> {
     let spawn = source.at(&["subagent", "thread_spawn"])?;
     spawn.get("parent_thread_id").filter(|v| v.is_string())
 }
 
-/// Tools the client brought along, flat or grouped by namespace.
+/// Reads tools provided by the client, flat or grouped by namespace.
 pub(crate) fn tool_definitions(record: &Record<'_>, tools: Value<'_>) -> Vec<ToolDefinition> {
     let mut found = Vec::new();
     let groups = if tools.is_object() { tools.get("tools").unwrap_or(tools) } else { tools };
@@ -302,8 +302,8 @@ pub(crate) fn tool_definitions(record: &Record<'_>, tools: Value<'_>) -> Vec<Too
     found
 }
 
-/// Nothing says which items came in one response: only messages are sure to be
-/// of different ones.
+/// Marks each message as a step: without marked responses, only messages are known to belong
+/// to different ones.
 pub(crate) fn messages_as_steps(b: &mut Builder) {
     let run = &mut b.run;
     let mut steps = Vec::new();

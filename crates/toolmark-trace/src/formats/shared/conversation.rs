@@ -1,8 +1,8 @@
-//! Where conversations are found in the files that chat clients leave.
+//! Locates conversations in the files of chat clients.
 //!
-//! A file may be one list of messages, one message per line, a document or
-//! many documents with `messages` (a line each, or stored requests with their
-//! responses). The dialects differ in what a message looks like, not in this.
+//! A file may be one list of messages, one message per line, a document or many documents with
+//! `messages` (a line each, or stored requests with their responses). The dialects differ in
+//! the format of a message, not in this.
 
 use super::tool_definitions;
 use crate::builder::Builder;
@@ -12,31 +12,31 @@ use jiff::Timestamp;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use toolmark_scan::Value;
 
-/// How one family of clients writes messages. A value lives as long as one
-/// conversation and may remember what its messages need.
+/// Message format of one family of clients. A value exists for one conversation and may keep
+/// state between its messages.
 pub(crate) trait Dialect: Default + Send + 'static {
-    /// The format the conversations are of.
+    /// Format of the conversations.
     const FORMAT: &'static dyn Format;
 
-    /// The list of messages of a document.
+    /// Returns the list of messages of a document.
     fn list(document: Value<'_>) -> Option<Value<'_>> {
         messages(document)
     }
 
-    /// What a document says before its messages (a system prompt beside them).
+    /// Reads the part of a document before its messages (a separate system prompt).
     fn before(&mut self, _b: &mut Builder, _record: &Record<'_>, _document: Value<'_>) {}
 
-    /// One message.
+    /// Reads one message.
     fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>);
 
-    /// What a document says after its messages: the response to a stored request.
+    /// Reads the part of a document after its messages: the response to a stored request.
     fn after(&mut self, _b: &mut Builder, _record: &Record<'_>, _document: Value<'_>) {}
 
-    /// The last message has been read.
+    /// Called after the last message.
     fn close(&mut self, _b: &mut Builder) {}
 }
 
-/// The list of messages of a document.
+/// Returns the list of messages of a document.
 pub(crate) fn messages(document: Value<'_>) -> Option<Value<'_>> {
     const PLACES: [&[&str]; 10] = [
         &["messages"],
@@ -53,7 +53,7 @@ pub(crate) fn messages(document: Value<'_>) -> Option<Value<'_>> {
     PLACES.iter().find_map(|place| document.at(place).filter(|v| v.is_array()))
 }
 
-/// Do the records bear the mark of a format that only looks like a chat?
+/// Returns whether the records have the mark of a format that only looks like a chat.
 pub(crate) fn has_owner(probe: &Probe<'_>) -> bool {
     probe.any(|r| {
         r.get("trajectory_format").is_some()
@@ -62,12 +62,13 @@ pub(crate) fn has_owner(probe: &Probe<'_>) -> bool {
     })
 }
 
-/// Some of the messages at the start of a file, for detection.
+/// Returns some of the messages at the start of a file, for detection.
 pub(crate) fn sample<'a>(probe: &Probe<'a>) -> Vec<Value<'a>> {
     sample_with(probe, messages)
 }
 
-/// The same where the messages of a document are found by `list`.
+/// Returns some of the messages at the start of a file, for dialects in which `list` returns
+/// the messages of a document.
 pub(crate) fn sample_with<'a>(
     probe: &Probe<'a>,
     list: impl Fn(Value<'a>) -> Option<Value<'a>>,
@@ -87,17 +88,17 @@ pub(crate) fn sample_with<'a>(
     sample
 }
 
-/// The time a message or document states.
+/// Returns the time of a message or document.
 pub(crate) fn stated_time(value: Value<'_>) -> Option<Timestamp> {
     const KEYS: [&str; 5] = ["timestamp", "created_at", "createdAt", "created", "time"];
     KEYS.iter().find_map(|key| time::from_value(value.get(key)?))
 }
 
-/// Reads conversations of a dialect.
+/// Reader of conversations of a dialect.
 pub(crate) struct Conversations<D> {
-    /// The conversation of a file of one message per record.
+    /// Conversation of a file with one message per record.
     loose: Option<(Builder, D)>,
-    /// The last document, which the next one may continue.
+    /// Last document, which the next one may continue.
     last: Option<Stored>,
 }
 
@@ -139,7 +140,7 @@ impl<D: Dialect> Reader for Conversations<D> {
     }
 }
 
-/// Servers that number calls anew in each response make ids repeat.
+/// Creates a builder for repeating IDs: some servers number calls anew in each response.
 fn new<D: Dialect>(out: &Out) -> (Builder, D) {
     (out.builder(D::FORMAT).with_repeating_ids(), D::default())
 }
@@ -176,13 +177,13 @@ impl<D: Dialect> Conversations<D> {
     }
 }
 
-/// A stored request repeats the conversation up to the one before it: only the
-/// last of them is the run.
+/// Returns whether a stored request continues an earlier one. It then repeats the earlier
+/// conversation: only the last request is the run.
 pub(crate) fn continues(earlier: &[u64], later: &[u64]) -> bool {
     earlier.len() > 1 && later.len() > earlier.len() && later.starts_with(earlier)
 }
 
-/// What the earlier requests of a run have cost was spent all the same.
+/// Adds the usage and cost of the earlier requests of a run.
 pub(crate) fn carry_over(b: &mut Builder, earlier: &Builder) {
     if let Some(usage) = earlier.run.usage {
         b.add_usage(usage);
@@ -194,8 +195,8 @@ pub(crate) fn carry_over(b: &mut Builder, earlier: &Builder) {
     b.seen(earlier.run.started);
 }
 
-/// A number by which a message is known again in a later request, where marks
-/// for the provider's cache may be elsewhere.
+/// Returns a fingerprint by which a message is recognized in a later request, where marks for
+/// the provider's cache may have moved.
 pub(crate) fn fingerprint(message: Value<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     let Some(role) = message.get("role") else {
@@ -220,7 +221,8 @@ pub(crate) fn fingerprint(message: Value<'_>) -> u64 {
     hasher.finish()
 }
 
-/// Length and start of a string tell two messages apart as well as all of it.
+/// Hashes the length and start of a string, which distinguish two messages as well as the
+/// whole string.
 fn hash_start(value: Value<'_>, hasher: &mut DefaultHasher) {
     if let Some(text) = value.inner() {
         text.len().hash(hasher);
@@ -228,7 +230,7 @@ fn hash_start(value: Value<'_>, hasher: &mut DefaultHasher) {
     }
 }
 
-/// What a document says about the run: id, name, model, tools, time, cost.
+/// Reads the run metadata of a document: ID, name, model, tools, time, cost.
 pub(crate) fn describe(b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
     let inner = ["request", "kwargs", "body"].iter().filter_map(|key| document.get(key));
     let deeper = document.at(&["request", "body"]);

@@ -1,5 +1,5 @@
-//! What the events of GitHub Copilot are made of: requests for tools, names of
-//! tools, counts of tokens, requests to be decided, and the kinds that only take part in the log.
+//! Parts of the events of GitHub Copilot: tool requests, tool names, token counts, pending
+//! permission requests, and the kinds that are kept as notes.
 
 use crate::builder::{Builder, NewCall};
 use crate::format::Record;
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use std::collections::VecDeque;
 use toolmark_scan::Value;
 
-/// What the model asked for.
+/// Reads a tool request of the model.
 pub(crate) fn request_call(
     b: &mut Builder,
     record: &Record<'_>,
@@ -48,7 +48,8 @@ pub(crate) fn request_call(
     });
 }
 
-/// Some versions wrote the start of a call before the message that asks for it.
+/// Assigns a call to a step. Some versions wrote the start of a call before the message that
+/// requests it.
 fn adopt(b: &mut Builder, call: u32, step: u32) {
     const MAX_EVENTS_BACK: usize = 64;
     b.run.calls[call as usize].step = Some(step);
@@ -64,7 +65,7 @@ fn adopt(b: &mut Builder, call: u32, step: u32) {
     }
 }
 
-/// The name of a tool; one of an MCP server is written `server-tool`.
+/// Returns the name of a tool; a tool of an MCP server is written `server-tool`.
 pub(crate) fn tool_name(
     record: &Record<'_>,
     name: Option<Value<'_>>,
@@ -83,7 +84,7 @@ pub(crate) fn tool_name(
     })
 }
 
-/// `inputTokens` and its kin.
+/// Reads `inputTokens` and the related counts.
 pub(crate) fn tokens(usage: Value<'_>) -> Tokens {
     let mut tokens = Tokens::default();
     for (key, value) in usage.fields() {
@@ -100,7 +101,7 @@ pub(crate) fn tokens(usage: Value<'_>) -> Tokens {
     tokens
 }
 
-/// The tokens of all models, or the details where the models have none.
+/// Returns the tokens of all models, or those of the details if the models have none.
 pub(crate) fn shutdown_tokens(data: Value<'_>) -> Option<Tokens> {
     let mut sum: Option<Tokens> = None;
     for (_, model) in data.get("modelMetrics").into_iter().flat_map(Value::fields) {
@@ -112,18 +113,18 @@ pub(crate) fn shutdown_tokens(data: Value<'_>) -> Option<Tokens> {
         let details = data.get("tokenDetails").filter(|d| d.is_object())?;
         let count = |key| details.at(&[key, "tokenCount"]).and_then(Value::as_u64).unwrap_or(0);
         let (cache_read, cache_write) = (count("cache_read"), count("cache_write"));
-        // Here the input stands without what came from or went into the cache.
+        // Here the input excludes tokens read from or written to the cache.
         let input = count("input").saturating_add(cache_read).saturating_add(cache_write);
         Some(Tokens { input, output: count("output"), cache_read, cache_write, reasoning: 0 })
     })
 }
 
-/// Permission requests and hooks that are not decided yet, with their calls.
+/// Pending permission requests and hooks, with their calls.
 #[derive(Default)]
 pub(crate) struct Requests(VecDeque<(Text, Text)>);
 
 impl Requests {
-    /// Remembers which call a request is about.
+    /// Records the call of a request.
     pub(crate) fn put(
         &mut self,
         record: &Record<'_>,
@@ -139,7 +140,7 @@ impl Requests {
         self.0.push_back((request, call));
     }
 
-    /// The call of a request, which is decided now.
+    /// Removes a request that is now decided, and returns its call.
     pub(crate) fn take(&mut self, request: Option<Value<'_>>) -> Option<Text> {
         let request = request?.str()?;
         let found = self.0.iter().rposition(|(known, _)| known.is(&request))?;
@@ -147,7 +148,7 @@ impl Requests {
     }
 }
 
-/// Known events that say nothing more about the run.
+/// Returns whether the event kind is known and adds nothing about the run.
 #[rustfmt::skip]
 pub(crate) fn is_note(kind: &str) -> bool {
     matches!(

@@ -1,4 +1,4 @@
-//! Helpers that many readers use.
+//! Helpers shared by many readers.
 
 use crate::builder::Builder;
 use crate::format::Record;
@@ -6,7 +6,7 @@ use crate::model::{At, EventKind, Fact, Payload, Status, Text, names_call};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
-/// A record that is known and says nothing about the run.
+/// Adds a known record that contains nothing about the run.
 pub(crate) fn note(
     b: &mut Builder,
     kind: &str,
@@ -17,7 +17,7 @@ pub(crate) fn note(
     b.event(EventKind::Note(Text::owned(kind)), text, None, time, at);
 }
 
-/// A string or list of text blocks as words, where it has any.
+/// Returns the text of a string or list of text blocks, if there is any.
 pub(crate) fn words(record: &Record<'_>, content: Value<'_>) -> Option<Payload> {
     if content.is_string() {
         return (content.inner() != Some("")).then(|| record.payload(content));
@@ -32,8 +32,8 @@ pub(crate) fn words(record: &Record<'_>, content: Value<'_>) -> Option<Payload> 
     Some(record.payload(content))
 }
 
-/// Marks the status as not recorded where no result of the run has one: for
-/// formats that have a mark for it which not every writer uses.
+/// Marks the status as not recorded if no result of the run has one: for formats with a status
+/// field that not every writer uses.
 pub(crate) fn lose_unmarked_status(b: &mut Builder) {
     let mut answered = b.run.calls.iter().filter(|c| c.result.is_some()).peekable();
     if answered.peek().is_some() && answered.all(|c| c.status == Status::Unknown) {
@@ -41,8 +41,8 @@ pub(crate) fn lose_unmarked_status(b: &mut Builder) {
     }
 }
 
-/// The response that an event of a stream belongs to: the one with its id, or
-/// without one the response that is `open`, if it is, or a new one.
+/// Returns the response that an event of a stream belongs to: the one with its ID; without an
+/// ID, the response that is `open`, if any, or a new one.
 pub(crate) fn open_step(
     open: &mut Option<u32>,
     b: &mut Builder,
@@ -58,8 +58,8 @@ pub(crate) fn open_step(
     step
 }
 
-/// A member of a response that is not known and sounds like calls is kept as
-/// unknown: what was called may be in there.
+/// Keeps an unknown member of a response as unknown if its name suggests calls, because it may
+/// contain calls.
 pub(crate) fn unknown_member(
     b: &mut Builder,
     record: &Record<'_>,
@@ -75,7 +75,7 @@ pub(crate) fn unknown_member(
     }
 }
 
-/// Sets `slot` to the string under `key`, once.
+/// Sets `slot` to the string under `key`, if it is not set yet.
 pub(crate) fn set_once(slot: &mut Option<Text>, record: &Record<'_>, value: Value<'_>, key: &str) {
     if slot.is_none() {
         *slot = record.text_at(value, key).filter(|t| !t.is_empty());

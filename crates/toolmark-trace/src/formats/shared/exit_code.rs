@@ -3,21 +3,21 @@
 use crate::model::time;
 use jiff::SignedDuration;
 
-/// What Codex writes about a command in front of (or around) its output.
+/// Header that Codex writes before (or around) the output of a command.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(crate) struct Header {
-    /// The exit code; absent while the command runs on.
+    /// Exit code; `None` while the command is running.
     pub(crate) code: Option<i64>,
-    /// How long it took.
+    /// Run time of the command.
     pub(crate) wall: Option<SignedDuration>,
 }
 
-/// The header of a Codex command's result: lines in front of `Output:`, or, up
-/// to about version 0.40, a JSON object around the output.
+/// Parses the header of a Codex command's result: lines before `Output:`, or, up to about
+/// version 0.40, a JSON object around the output.
 ///
-/// `inner` is the inside of the JSON string as it is in the file: outputs
-/// are long, and decoding them only to read a few lines would be most of the
-/// work. The command's own output is never looked at, whatever it prints.
+/// `inner` is the undecoded content of the JSON string in the file: outputs are long, and
+/// decoding them only to read a few lines would dominate the cost. The command's own output is
+/// never examined.
 #[must_use]
 pub(crate) fn codex_header(inner: &str) -> Header {
     if inner.starts_with(r#"{\"output\":"#) {
@@ -42,8 +42,8 @@ pub(crate) fn codex_header(inner: &str) -> Header {
     header
 }
 
-/// `{"output":"…","metadata":{"exit_code":0,"duration_seconds":0.1}}` inside a
-/// string; the metadata follow the output.
+/// Parses `{"output":"…","metadata":{"exit_code":0,"duration_seconds":0.1}}` inside a string;
+/// the metadata follow the output.
 fn codex_metadata(inner: &str) -> Header {
     let Some(at) = inner.rfind(r#"\"metadata\":"#) else { return Header::default() };
     let metadata = &inner[at..];
@@ -59,9 +59,9 @@ fn seconds_of(text: Option<&str>) -> Option<SignedDuration> {
     text?.trim().parse::<f64>().ok().and_then(|seconds| time::millis(seconds * 1e3))
 }
 
-/// The exit code stated at the start of a result's text, in the wordings of
-/// Claude Code (`Exit code 1`), Codex (`Exit code: 1`, `Process exited with
-/// code 1` among the header lines).
+/// Returns the exit code stated at the start of a result's text, in the wording of Claude Code
+/// (`Exit code 1`) or Codex (`Exit code: 1`, `Process exited with code 1` among the header
+/// lines).
 #[must_use]
 pub(crate) fn in_header(text: &str) -> Option<i64> {
     for line in text.lines().take(8) {
@@ -79,7 +79,7 @@ pub(crate) fn in_header(text: &str) -> Option<i64> {
     None
 }
 
-/// The integer a text starts with.
+/// Parses the integer at the start of a text.
 #[must_use]
 pub(crate) fn leading_number(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -87,9 +87,9 @@ pub(crate) fn leading_number(text: &str) -> Option<i64> {
     text[..text.len() - digits.len() + length].parse().ok()
 }
 
-/// The exit code in the last line of a result, in the wording of Copilot's
-/// shells (`<exited with exit code 1>`, `<shellId: 3 completed with exit code 1>`).
-/// The text may still have its JSON escapes.
+/// Returns the exit code in the last line of a result, in the wording of Copilot's shells
+/// (`<exited with exit code 1>`, `<shellId: 3 completed with exit code 1>`). The text may
+/// still have its JSON escapes.
 #[must_use]
 pub(crate) fn in_last_line(text: &str) -> Option<i64> {
     let (before, code) = text.trim_end().strip_suffix('>')?.rsplit_once(" with exit code ")?;

@@ -1,9 +1,9 @@
-//! The parts of Gemini contents, which Gemini CLI, its saved chats and Qwen
-//! Code write: `{text}`, `{text, thought}`, `{functionCall}`,
-//! `{functionResponse}`, `{executableCode}`, `{codeExecutionResult}`.
+//! The parts of Gemini contents, which Gemini CLI, its saved chats and Qwen Code write:
+//! `{text}`, `{text, thought}`, `{functionCall}`, `{functionResponse}`, `{executableCode}`,
+//! `{codeExecutionResult}`.
 //!
-//! Calls and responses have ids only in newer files; without one, a response
-//! answers the first open call of its name.
+//! Calls and responses have IDs only in newer files; without an ID, a response answers the
+//! first open call of its name.
 
 use super::exit_code;
 use super::pairing::OpenCalls;
@@ -13,10 +13,10 @@ use crate::model::{Actor, Convention, EventKind, Level, Status, Text, Tokens, To
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
-/// The name given to code that the model runs on the provider's servers.
+/// Name of code that the model runs on the provider's servers.
 const CODE_EXECUTION: &str = "code_execution";
 
-/// What the model said and asked for in `parts` (a list, or a bare string).
+/// Reads the model's text and calls in `parts` (a list, or a bare string).
 pub(crate) fn model_parts(
     b: &mut Builder,
     open: &mut OpenCalls,
@@ -99,7 +99,7 @@ fn code_result(
     b.answer_call(open.named(b, CODE_EXECUTION), answer);
 }
 
-/// Answers the calls whose responses are among `parts`; says whether there were any.
+/// Answers the calls whose responses are among `parts`; returns whether there were any.
 pub(crate) fn responses(
     b: &mut Builder,
     open: &mut OpenCalls,
@@ -115,7 +115,8 @@ pub(crate) fn responses(
     any
 }
 
-/// A `functionResponse` answers its call: by id, else the first open one of its name.
+/// Adds the result of a `functionResponse` to its call: matched by ID, or otherwise to the
+/// first open call of its name.
 pub(crate) fn answer(
     b: &mut Builder,
     open: &mut OpenCalls,
@@ -134,8 +135,8 @@ pub(crate) fn answer(
     call
 }
 
-/// What a `functionResponse` says. By convention its `response` holds `output`
-/// or `error`; anything else is a result that does not say how the call ended.
+/// Reads the result of a `functionResponse`. By convention, its `response` holds `output` or
+/// `error`; anything else is a result of unknown status.
 pub(crate) fn response_answer(record: &Record<'_>, response: Value<'_>) -> Answer {
     let at = record.at_value(response);
     let Some(body) = response.get("response") else {
@@ -158,7 +159,8 @@ pub(crate) fn response_answer(record: &Record<'_>, response: Value<'_>) -> Answe
     }
 }
 
-/// Does the text of an error say that a person or a policy stopped the call?
+/// Returns the status if the text of an error means that a person or a policy stopped the
+/// call.
 pub(crate) fn refusal(text: &str) -> Option<Status> {
     let reason = text.strip_prefix("[Operation Cancelled]");
     let denied = ["denied", "did not allow", "rejected", "declined", "policy"];
@@ -170,8 +172,8 @@ pub(crate) fn refusal(text: &str) -> Option<Status> {
     }
 }
 
-/// The exit code in the report of the shell tool: a line among the last ones,
-/// after all that the command printed.
+/// Returns the exit code in the report of the shell tool: one of the last lines, after the
+/// command's output.
 fn shell_exit_code(text: &str) -> Option<i64> {
     if !text.starts_with("Command: ") && !text.starts_with("Output: ") {
         return None;
@@ -180,8 +182,8 @@ fn shell_exit_code(text: &str) -> Option<i64> {
     exit_code::leading_number(line)
 }
 
-/// The `usageMetadata` of a response. Thoughts are not part of the output, except
-/// where the stated total says that they are part of it.
+/// Reads the `usageMetadata` of a response. Thoughts are not part of the output, unless the
+/// stated total includes them in it.
 pub(crate) fn usage(usage: Value<'_>) -> Usage {
     let mut tokens = Tokens::default();
     let mut total = None;

@@ -1,10 +1,10 @@
-//! Lines of Markdown files that keep a conversation.
+//! Lines of Markdown files that contain a conversation.
 
 use crate::format::{Out, Record};
 use crate::model::{At, Block, Payload, Text};
 use toolmark_scan::Shared;
 
-/// One line and where it is.
+/// A line and its position.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
@@ -12,14 +12,14 @@ pub(crate) struct Line<'a> {
     pub(crate) end: usize,
 }
 
-/// The lines of a file, whose text stays where it is.
+/// Lines of a file, whose text is not copied.
 pub(crate) struct Lines<'a> {
     block: &'a Shared<Block>,
     pub(crate) all: Vec<Line<'a>>,
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a record that is a text; anything else is skipped.
+    /// Splits a record that is a text into lines; any other record is skipped.
     pub(crate) fn new(record: &Record<'a>, out: &mut Out) -> Option<Self> {
         let Some(block) = record.document() else {
             out.skip(&record.at(), "not a text");
@@ -35,13 +35,13 @@ impl<'a> Lines<'a> {
         Some(Self { block, all: all.collect() })
     }
 
-    /// Where a line starts.
+    /// Returns the start position of a line.
     pub(crate) fn at(&self, line: usize) -> At {
         At::new(self.block, self.all.get(line).map_or(0, |l| l.start))
     }
 
-    /// The text of the lines `from..to` without empty ones around it; `None`
-    /// where there is nothing else.
+    /// Returns the text of the lines `from..to` without empty lines around it; `None` if all lines
+    /// are empty.
     pub(crate) fn text(&self, from: usize, to: usize) -> Option<Payload> {
         let lines = self.all.get(from..to)?;
         let first = lines.iter().position(|l| !l.text.trim().is_empty())?;
@@ -50,8 +50,8 @@ impl<'a> Lines<'a> {
         Some(Payload::text(text))
     }
 
-    /// The fenced blocks: the lines of their fences, in order. From a fence
-    /// that is never closed on, there are none.
+    /// Returns the first and last line of each fenced block, in order. Blocks after an unclosed
+    /// fence are ignored.
     pub(crate) fn fences(&self) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let mut open: Option<(usize, usize)> = None;

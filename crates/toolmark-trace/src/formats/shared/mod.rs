@@ -1,4 +1,4 @@
-//! What several formats have in common.
+//! Code shared by several formats.
 
 pub(crate) mod adk;
 pub(crate) mod agentv;

@@ -1,10 +1,10 @@
-//! Words that a stream delivers in pieces.
+//! Text that a stream delivers in pieces.
 
 use crate::model::{At, Payload, Text};
 use jiff::Timestamp;
 
-/// A message whose pieces are still coming. A message of one piece stays where
-/// it is in the file; only one of several pieces is copied.
+/// A message whose pieces are still being read. A message of one piece is not copied; only a
+/// message of several pieces is.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     first: Payload,
@@ -13,7 +13,7 @@ pub(crate) struct Pieces {
     at: At,
 }
 
-/// Adds a piece to the message in `slot`, or begins one.
+/// Adds a piece to the message in `slot`, or starts a new one.
 pub(crate) fn add(slot: &mut Option<Pieces>, piece: Payload, time: Option<Timestamp>, at: At) {
     match slot {
         None => *slot = Some(Pieces { first: piece, joined: None, time, at }),
@@ -25,7 +25,7 @@ pub(crate) fn add(slot: &mut Option<Pieces>, piece: Payload, time: Option<Timest
 }
 
 impl Pieces {
-    /// Is `text` the whole message so far, once more?
+    /// Returns whether `text` repeats the whole message so far.
     pub(crate) fn is(&self, text: &str) -> bool {
         match &self.joined {
             Some(joined) => joined == text,
@@ -33,7 +33,7 @@ impl Pieces {
         }
     }
 
-    /// The message, its first time and its place.
+    /// Returns the message, its first time and its position.
     pub(crate) fn close(self) -> (Payload, Option<Timestamp>, At) {
         let text = match self.joined {
             Some(joined) => Payload::text(Text::owned(joined)),

@@ -1,4 +1,4 @@
-//! Pairs results with calls where neither carries an id.
+//! Pairs results with calls if neither has an ID.
 
 use crate::builder::{Answer, Builder};
 use std::collections::VecDeque;
@@ -6,9 +6,9 @@ use toolmark_scan::Value;
 
 /// The calls of the latest model response, in the order they were made.
 ///
-/// Results without ids come right after the response whose calls they answer,
-/// in the order of the calls or under the name of the tool. A call that stayed
-/// unanswered in an earlier response must not take a later one's result.
+/// Results without IDs directly follow the response whose calls they answer, in the order of
+/// the calls or with the name of the tool. A call that was not answered in an earlier response
+/// must not get the result of a later one.
 #[derive(Debug, Default)]
 pub(crate) struct Positional {
     step: Option<u32>,
@@ -16,11 +16,11 @@ pub(crate) struct Positional {
 }
 
 impl Positional {
-    /// How far ahead a name is looked for, so that a response of very many
-    /// calls stays cheap.
+    /// Maximum number of calls searched for a name, so that a response with very many calls stays
+    /// cheap.
     const LOOK_AHEAD: usize = 256;
 
-    /// Takes note of a call.
+    /// Adds a call.
     pub(crate) fn add(&mut self, step: u32, call: u32) {
         if self.step != Some(step) {
             self.step = Some(step);
@@ -29,8 +29,8 @@ impl Positional {
         self.calls.push_back(call);
     }
 
-    /// A result answers the call with its id; without one, the first open call
-    /// of the tool `name`, or of any.
+    /// Adds a result to the call with its ID; without an ID, to the first open call of the tool
+    /// `name`, or of any tool.
     pub(crate) fn answer(
         &mut self,
         b: &mut Builder,
@@ -46,7 +46,7 @@ impl Positional {
         }
     }
 
-    /// The first open call of the tool `name`, or the first of any.
+    /// Returns the first open call of the tool `name`, or the first of any tool.
     pub(crate) fn take(&mut self, b: &Builder, name: Option<&str>) -> Option<u32> {
         let is_open = |i: &u32| b.run.calls.get(*i as usize).is_some_and(|c| c.result.is_none());
         while self.calls.front().is_some_and(|i| !is_open(i)) {

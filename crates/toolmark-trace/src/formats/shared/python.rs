@@ -1,23 +1,23 @@
-//! Calls in Python syntax, which models that were asked for it answer with:
+//! Calls in Python syntax, which models write when instructed to:
 //! `[weather(city='Rome', days=3), time(zone="CET")]`, or as statements,
 //! `weather(city='Rome'); time(zone="CET");`.
 //!
-//! Only literals are understood, by one pass over the bytes with a depth
-//! counter: nothing here calls itself, whatever the text nests.
+//! Only literals are supported, by one pass over the bytes with a depth counter: there is no
+//! recursion, whatever the nesting of the text.
 
 use std::borrow::Cow;
 
 /// A call found in a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PythonCall<'a> {
-    /// The name, dots included.
+    /// Function name, including dots.
     pub(crate) name: &'a str,
-    /// The text between its parentheses.
+    /// Text between the parentheses.
     pub(crate) args: &'a str,
 }
 
-/// The calls a text consists of, in brackets or not; `None` unless all of it is
-/// calls.
+/// Parses a text that consists of calls, in brackets or not; `None` if it contains anything
+/// else.
 pub(crate) fn calls(text: &str) -> Option<Vec<PythonCall<'_>>> {
     let text = text.trim();
     let mut rest = match text.strip_prefix('[') {
@@ -47,7 +47,7 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || byte >= 0x80
 }
 
-/// Where the bracket that is open before `text` closes.
+/// Returns the offset at which the bracket opened before `text` is closed.
 fn closing(text: &str) -> Option<usize> {
     let mut parts = Parts::new(text);
     let mut depth = 0usize;
@@ -63,7 +63,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Keyword arguments as a JSON object; `None` where one has no keyword.
+/// Converts keyword arguments to a JSON object; `None` if an argument has no keyword.
 pub(crate) fn keywords_to_json(args: &str) -> Option<String> {
     let mut json = String::from("{");
     for argument in split(args, b',') {
@@ -77,7 +77,7 @@ pub(crate) fn keywords_to_json(args: &str) -> Option<String> {
         }
         json.push_str(&quoted(key));
         json.push(':');
-        // What is not a literal is kept as its source.
+        // An expression that is not a literal is kept as source text.
         let value = value.trim();
         json.push_str(&literal_to_json(value).unwrap_or_else(|| quoted(value)));
     }
@@ -85,8 +85,8 @@ pub(crate) fn keywords_to_json(args: &str) -> Option<String> {
     Some(json)
 }
 
-/// The stretches of `text` between its outermost `separator`s, which must be a
-/// character of ASCII; empty ones are left out.
+/// Splits `text` at its outermost `separator`s, which must be an ASCII character; empty parts
+/// are left out.
 pub(crate) fn split(text: &str, separator: u8) -> Vec<&str> {
     let mut found = Vec::new();
     let mut parts = Parts::new(text);
@@ -107,7 +107,7 @@ pub(crate) fn split(text: &str, separator: u8) -> Vec<&str> {
     found
 }
 
-/// A Python literal as JSON: other quotes, other constants, tuples as arrays.
+/// Converts a Python literal to JSON: other quotes, other constants, tuples as arrays.
 pub(crate) fn literal_to_json(text: &str) -> Option<String> {
     let mut json = String::with_capacity(text.len() + 8);
     let mut parts = Parts::new(text);
@@ -136,7 +136,7 @@ pub(crate) fn literal_to_json(text: &str) -> Option<String> {
         }
     }
     push_word(&mut json, &text[word]);
-    // What is not a literal is not JSON either.
+    // An expression that is not a literal cannot be converted to JSON.
     serde_json::from_str::<serde_json::Value>(&json).is_ok().then_some(json)
 }
 
@@ -153,7 +153,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The text of a Python string from what stands between its quotes.
+/// Decodes the text between the quotes of a Python string.
 fn python_string(inside: &str) -> Cow<'_, str> {
     if !inside.contains('\\') {
         return Cow::Borrowed(inside);
@@ -183,7 +183,7 @@ fn python_string(inside: &str) -> Cow<'_, str> {
 enum Part<'a> {
     String(&'a str),
     Byte(u8),
-    /// A string that never ends.
+    /// An unterminated string.
     Open,
 }
 
@@ -197,7 +197,7 @@ impl<'a> Parts<'a> {
         Self { text, at: 0 }
     }
 
-    /// The next part and where it starts.
+    /// Returns the next part and its start.
     fn next(&mut self) -> Option<(usize, Part<'a>)> {
         let bytes = self.text.as_bytes();
         let start = self.at;

@@ -1,11 +1,11 @@
-//! Readers whose only part of their own is what they do with a record.
+//! Readers that only differ in how they process a record.
 
 use crate::builder::Builder;
 use crate::format::{Format, Out, Reader, Record};
 use crate::model::Text;
 use toolmark_scan::Value;
 
-/// A reader of files in which every record is read on its own.
+/// Creates a reader of files in which every record is independent.
 pub(crate) fn each_record(read: fn(&Record<'_>, &mut Out)) -> Box<dyn Reader> {
     struct EachRecord(fn(&Record<'_>, &mut Out));
 
@@ -18,19 +18,19 @@ pub(crate) fn each_record(read: fn(&Record<'_>, &mut Out)) -> Box<dyn Reader> {
     Box::new(EachRecord(read))
 }
 
-/// What a reader remembers from record to record of a file that holds one run.
+/// State of a reader of a file that holds one run.
 pub(crate) trait OneRun: Default + Send + 'static {
     /// Reads one record, which is an object.
     fn record(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>);
 
-    /// The file is at its end.
+    /// Called at the end of the file.
     fn finish(&mut self, b: &mut Builder) {
         let _ = b;
     }
 }
 
-/// A reader of files that hold one run of an agent, the records of which are
-/// objects: `what` one is called (`"a session line"`).
+/// Creates a reader of files that hold one run and whose records are objects; `what` describes
+/// a record (`"a session line"`).
 pub(crate) fn one_run<R: OneRun>(
     format: &'static dyn Format,
     agent: &'static str,
@@ -40,7 +40,7 @@ pub(crate) fn one_run<R: OneRun>(
         format: &'static dyn Format,
         agent: &'static str,
         what: &'static str,
-        /// The run and what is remembered of it, from the first record on.
+        /// The run and the reader's state, set at the first record.
         open: Option<(Builder, R)>,
     }
 

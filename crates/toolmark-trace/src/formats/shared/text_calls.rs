@@ -5,13 +5,13 @@ use crate::input::buffers;
 use crate::model::{Payload, Text};
 use toolmark_scan::Value;
 
-/// One call in a text. Some models write the object as Python would print it.
+/// Parses one call in a text. Some models write the object in Python syntax.
 pub(crate) fn one(text: &str) -> Option<(String, Option<Payload>)> {
     let read = |json: &str| buffers::with_json(json, named)?;
     read(text).or_else(|| read(&python::literal_to_json(text)?))
 }
 
-/// `{"name": …, "arguments": …}`.
+/// Parses `{"name": …, "arguments": …}`.
 pub(crate) fn named(call: Value<'_>) -> Option<(String, Option<Payload>)> {
     let name = call.get("name")?.str()?.into_owned();
     let args = call.get("arguments").or_else(|| call.get("parameters"));

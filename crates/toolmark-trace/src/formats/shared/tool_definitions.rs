@@ -1,11 +1,11 @@
-//! The tools offered to a model, in the shapes the chat APIs take them.
+//! The tools offered to a model, in the formats of the chat APIs.
 
 use crate::format::Record;
 use crate::model::{Text, ToolDefinition};
 use toolmark_scan::Value;
 
-/// Reads a list of tools: OpenAI's `{type,function{…}}`, the flat form of the
-/// Responses API and of Anthropic, and Gemini's lists of declarations.
+/// Reads a list of tools: OpenAI's `{type,function{…}}`, the flat form of the Responses API and
+/// of Anthropic, and Gemini's lists of declarations.
 pub(crate) fn read(record: &Record<'_>, list: Value<'_>) -> Option<Vec<ToolDefinition>> {
     if !list.is_array() {
         return None;

@@ -1,5 +1,5 @@
-//! One message made of parts. Who wrote it decides what its words are: a turn
-//! of the user, the model's message, or context beside results.
+//! One message made of parts. Its author determines the meaning of its text: a turn of the
+//! user, the model's message, or context beside results.
 
 use super::positional::Positional;
 use crate::builder::{Answer, Builder, NewCall};
@@ -8,17 +8,17 @@ use crate::model::{At, EventKind, Payload, Status, Text, ToolName, Usage};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
-/// Who wrote a message.
+/// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Author {
     User,
     Assistant,
     Tool,
-    /// Text given to the model that nobody typed.
+    /// Text given to the model that was not typed by a user.
     System,
 }
 
-/// The author that a role names.
+/// Returns the author of a role.
 pub(crate) fn author(role: &str) -> Option<Author> {
     Some(match role {
         "user" | "human" => Author::User,
@@ -38,14 +38,14 @@ pub(crate) struct Turn<'t, 'r> {
     pub(crate) time: Option<Timestamp>,
     at: At,
     step: Option<u32>,
-    /// What the user said; a turn only if no result is beside it.
+    /// Text of the user; a turn only if the message has no results.
     words: Vec<(Payload, At)>,
     has_results: bool,
     is_step_used: bool,
 }
 
 impl<'t, 'r> Turn<'t, 'r> {
-    /// Begins a message. Assistants get a step, that of `id` where one is known.
+    /// Starts a message. Messages of assistants get a step, the one of `id` if it is known.
     pub(crate) fn new(
         b: &'t mut Builder,
         open: &'t mut Positional,
@@ -61,7 +61,7 @@ impl<'t, 'r> Turn<'t, 'r> {
         Self { b, open, record, author, time, at, step, words, has_results, is_step_used }
     }
 
-    /// The model and the usage of the response, where they are stated.
+    /// Sets the model and the usage of the response, if stated.
     pub(crate) fn about(&mut self, model: Option<Text>, usage: Option<Usage>) {
         let Some(step) = self.step.and_then(|s| self.b.run.steps.get_mut(s as usize)) else {
             return;
@@ -73,7 +73,7 @@ impl<'t, 'r> Turn<'t, 'r> {
         }
     }
 
-    /// The next response inside one message.
+    /// Starts the next response inside one message.
     pub(crate) fn next_step(&mut self) {
         if self.is_step_used && self.step.is_some() {
             self.step = Some(self.b.step(None, self.time, self.at.clone()));
@@ -81,7 +81,7 @@ impl<'t, 'r> Turn<'t, 'r> {
         }
     }
 
-    /// Words, in whatever value they are.
+    /// Adds text from any kind of value.
     pub(crate) fn text(&mut self, value: Value<'_>) {
         if value.is_null() || value.inner() == Some("") {
             return;
@@ -89,7 +89,7 @@ impl<'t, 'r> Turn<'t, 'r> {
         self.words(self.record.payload(value), self.record.at_value(value));
     }
 
-    /// Words that are not a value of the file as they are.
+    /// Adds text that is not a value of the file.
     pub(crate) fn words(&mut self, text: Payload, at: At) {
         self.is_step_used = true;
         match (self.author, self.step) {
@@ -99,7 +99,7 @@ impl<'t, 'r> Turn<'t, 'r> {
         }
     }
 
-    /// Reasoning, without text where it is withheld.
+    /// Adds reasoning, without text if it is withheld.
     pub(crate) fn reasoning(&mut self, part: Value<'_>, text: Option<Value<'_>>) {
         self.is_step_used = true;
         let text = text.filter(|t| !t.is_null() && t.inner() != Some(""));
@@ -108,7 +108,7 @@ impl<'t, 'r> Turn<'t, 'r> {
         self.b.event(EventKind::Reasoning, text, self.step, self.time, at);
     }
 
-    /// A call: the part it is, its id, tool and arguments. Returns its index.
+    /// Adds a call, with its part, ID, tool and arguments. Returns its index.
     pub(crate) fn call(
         &mut self,
         part: Value<'_>,
@@ -121,7 +121,7 @@ impl<'t, 'r> Turn<'t, 'r> {
         self.made_call(id, name, args.map(|a| self.record.payload(a)), self.record.at_value(part))
     }
 
-    /// A call whose parts are not values of the file as they are.
+    /// Adds a call whose parts are not values of the file.
     pub(crate) fn made_call(
         &mut self,
         id: Option<Text>,
@@ -136,8 +136,8 @@ impl<'t, 'r> Turn<'t, 'r> {
         call
     }
 
-    /// A result of the call with this id; without one, of the next open call of
-    /// this tool, or of any.
+    /// Adds a result to the call with this ID; without an ID, to the next open call of this tool,
+    /// or of any tool.
     pub(crate) fn result(
         &mut self,
         id: Option<Value<'_>>,
@@ -149,44 +149,44 @@ impl<'t, 'r> Turn<'t, 'r> {
         self.open.answer(self.b, id, name, answer);
     }
 
-    /// A result of the next open call of a tool; where none is open, of any.
+    /// Adds a result to the next open call of a tool, or of any tool if it has none.
     pub(crate) fn result_named(&mut self, name: &str, answer: Answer) {
         self.has_results = true;
         let call = self.open.take(self.b, Some(name)).or_else(|| self.open.take(self.b, None));
         self.b.answer_call(call, answer.time(self.time));
     }
 
-    /// The result of a call that is known by its index.
+    /// Adds the result of the call with this index.
     pub(crate) fn answer(&mut self, call: u32, answer: Answer) {
         self.b.answer_call(call, answer.time(self.time));
     }
 
-    /// A result that is beside its call, unless it has come already.
+    /// Returns whether the call with this ID has its result already.
     pub(crate) fn is_answered(&self, id: Option<Value<'_>>) -> bool {
         let call = id.and_then(Value::str).and_then(|id| self.b.find(&id));
         call.is_some_and(|call| self.b.run.calls[call as usize].result.is_some())
     }
 
-    /// An image, a file, a source: kept as it is.
+    /// Adds an image, a file or a source, unchanged.
     pub(crate) fn attachment(&mut self, part: Value<'_>) {
         self.text(part);
     }
 
-    /// A part that says nothing about the run.
+    /// Adds a part that contains nothing about the run.
     pub(crate) fn note(&mut self, kind: &str, part: Value<'_>) {
         let at = self.record.at_value(part);
         self.b.event(EventKind::Note(Text::owned(kind)), None, self.step, self.time, at);
     }
 
-    /// A part of an unknown kind.
+    /// Adds a part of an unknown kind.
     pub(crate) fn unknown(&mut self, kind: &str, part: Value<'_>) {
         let text = Some(self.record.payload(part));
         let kind = EventKind::Unknown(Text::owned(format!("content/{kind}")));
         self.b.event(kind, text, self.step, self.time, self.record.at_value(part));
     }
 
-    /// Ends the message. `whole` is what the user's words are taken from where
-    /// they are in several parts.
+    /// Finishes the message. `whole` is the source of the user's text if it consists of several
+    /// parts.
     pub(crate) fn finish(mut self, whole: Option<Value<'_>>) {
         if self.author != Author::User {
             return;
@@ -205,7 +205,7 @@ impl<'t, 'r> Turn<'t, 'r> {
     }
 }
 
-/// The status that a word names, where it is one of those clients write.
+/// Sets the status from a word that clients use.
 pub(crate) fn status(answer: Answer, word: &str) -> Answer {
     use crate::model::Level;
     match word {

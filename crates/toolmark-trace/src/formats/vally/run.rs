@@ -1,4 +1,4 @@
-//! The events of one trial, as they become a trajectory.
+//! Builds a trajectory from the events of one trial.
 
 use super::super::shared::{copilot, exit_code};
 use crate::builder::{Answer, Builder, NewCall};
@@ -9,27 +9,27 @@ use crate::model::{
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
-/// No stimulus has more turns: a higher number is not believed.
+/// Maximum number of turns of a stimulus: a higher number is treated as invalid.
 pub(super) const MAX_TURNS: u64 = 1000;
 
-/// A trajectory while its events are read.
+/// A trajectory under construction from its events.
 pub(super) struct Run {
     pub(super) b: Builder,
-    /// What the stimulus asks, turn by turn.
+    /// Prompts of the stimulus, one per turn.
     pub(super) prompts: Vec<(Payload, At)>,
-    /// How many turns of the user have started.
+    /// Number of user turns that have started.
     turns: u64,
-    /// The event that takes the place of a user message not seen yet.
+    /// Placeholder event of a user message that has not been read yet.
     awaited: Option<usize>,
-    /// The open model response.
+    /// Open model response.
     open: Option<u32>,
-    /// The last response a `turn_start` opened.
+    /// Last response opened by a `turn_start`.
     started: Option<u32>,
-    /// Has a result come since the open response began?
+    /// Whether a result has been read since the open response began.
     is_answered: bool,
-    /// Does the source mark where responses end?
+    /// Whether the source marks the end of responses.
     has_ends: bool,
-    /// Usage whose message is still to come.
+    /// Usage whose message has not been read yet.
     usage: Option<(Usage, Option<Text>)>,
 }
 
@@ -137,7 +137,7 @@ impl Run {
         }
     }
 
-    /// A message of the user, or one that the host put in their place.
+    /// Reads a message of the user, or one that the host wrote with the user role.
     fn user_message(
         &mut self,
         text: Option<Payload>,
@@ -169,8 +169,8 @@ impl Run {
         self.b.user(text, time, at);
     }
 
-    /// So many turns have started by now. A turn whose message is not there yet
-    /// starts with what the stimulus asks.
+    /// Starts turns until `turns` have started. A turn whose message has not been read yet starts
+    /// with the prompt of the stimulus.
     fn reach(&mut self, turns: u64, at: &At) {
         while self.turns < turns {
             let prompt = self.prompts.get(self.turns as usize).cloned();
@@ -201,7 +201,7 @@ impl Run {
         self.b.event(EventKind::Note(kind), None, None, time, record.at_value(event));
     }
 
-    /// The open response; converters without turns get one per message.
+    /// Returns the open response; converters without turns get one per message.
     fn step(&mut self, time: Option<Timestamp>, record: &Record<'_>, event: Value<'_>) -> u32 {
         let step = match self.open {
             Some(step) => step,
@@ -262,9 +262,9 @@ impl Run {
         });
     }
 
-    /// The response that makes a call. A turn decides where there are turns;
-    /// `turnId` says which calls came together. Without it, a call behind a
-    /// result may or may not be of the same response.
+    /// Returns the response that makes a call. If there are turns, they determine the response;
+    /// `turnId` identifies calls that were made together. Without it, a call after a result may or
+    /// may not belong to the same response.
     fn response(&mut self, id: Option<Text>, time: Option<Timestamp>, at: At) -> Option<u32> {
         let open = self.open.and_then(|step| self.b.run.steps.get_mut(step as usize));
         match (id, open) {

@@ -1,9 +1,8 @@
-//! From the spans of one run to its trajectory.
+//! Builds the trajectory of a run from its spans.
 //!
-//! Calls come from the spans of tools where there are any, else from what the
-//! model's messages ask for; never from both. An agent that runs inside a tool
-//! is a sub-agent with a trajectory of its own; one inside another agent is
-//! not: frameworks wrap agents in agents.
+//! Calls are read from tool spans if there are any, and otherwise from the model's messages;
+//! never from both. An agent that runs inside a tool is a sub-agent with its own trajectory;
+//! an agent inside another agent is not, because frameworks wrap agents in agents.
 
 use super::Span;
 use super::facts::{Facts, Kind, MarkKind};
@@ -14,27 +13,27 @@ use crate::model::{At, EventKind, MAX_DEPTH, Parent, Text, Trajectory};
 use jiff::Timestamp;
 use std::collections::HashMap;
 
-/// The spans of one run with all that relates them.
+/// The spans of one run and their relations.
 pub(super) struct Assembly {
     members: Vec<(Span, Facts)>,
-    /// The nearest response, tool or agent above, repeated ones resolved.
+    /// Index of the nearest response, tool or agent above, with repeated spans resolved.
     near: Vec<Option<usize>>,
-    /// The nearest agent above.
+    /// Index of the nearest agent above.
     agent: Vec<Option<usize>>,
-    /// The run a span belongs to, by index; 0 is the main one.
+    /// Index of the run a span belongs to; 0 is the main run.
     run: Vec<usize>,
-    /// Spans that only repeat another.
+    /// Whether a span only repeats another one.
     absorbed: Vec<bool>,
     depth: Vec<u32>,
-    /// The agent spans whose runs are sub-agents', from run 1 on.
+    /// Agent spans that start sub-agents' runs, from run 1 on.
     roots: Vec<usize>,
     has_tool_spans: bool,
 }
 
-/// Something that happened, at its time.
+/// An event of the run, at its time.
 struct Action {
     time: Option<Timestamp>,
-    /// Ends before starts at the same moment, but after the start of the same span.
+    /// Order at the same time: ends before starts, but after the start of the same span.
     rank: u8,
     depth: u32,
     member: usize,
@@ -83,7 +82,7 @@ impl Assembly {
         self.members[index].1.kind
     }
 
-    /// Finds the agent and the run of every span, ancestors first.
+    /// Determines the agent and the run of every span, ancestors first.
     fn divide(&mut self, order: &[usize]) {
         let mut levels = vec![0];
         for &index in order {
@@ -103,7 +102,7 @@ impl Assembly {
         }
     }
 
-    /// Tells the run.
+    /// Builds the trajectory.
     pub(super) fn run(
         mut self,
         format: &dyn Format,
@@ -125,8 +124,7 @@ impl Assembly {
         self.nest(runs, &calls)
     }
 
-    /// What a run has to know before its events: its id, and whether its
-    /// responses bring their own messages.
+    /// Prepares each run before its events: its ID, and whether its responses contain messages.
     fn prepare(&self, runs: &mut [Run]) {
         for (index, (_, facts)) in self.members.iter().enumerate() {
             let lacks = &mut runs[self.run[index]].lacks;
@@ -255,7 +253,7 @@ impl Assembly {
         }
     }
 
-    /// The name of the agent a span belongs to; empty where there is none.
+    /// Returns the name of the agent a span belongs to; empty if there is none.
     fn scope(&self, index: usize) -> String {
         let Some(agent) = self.agent[index] else { return String::new() };
         let (span, facts) = &self.members[agent];
@@ -267,7 +265,7 @@ impl Assembly {
         }
     }
 
-    /// Closes the runs and puts sub-agents under the calls that started them.
+    /// Finishes the runs and attaches sub-agents to the calls that started them.
     fn nest(self, mut runs: Vec<Run>, calls: &HashMap<usize, u32>) -> Trajectory {
         let mut finished: Vec<Vec<Trajectory>> = runs.iter().map(|_| Vec::new()).collect();
         // Roots were found ancestors first, so that the last has no children left to come.

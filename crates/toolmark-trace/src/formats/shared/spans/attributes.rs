@@ -1,4 +1,4 @@
-//! The attributes of a span, with views on their values.
+//! The attributes of a span, with typed accessors.
 
 use crate::input::buffers;
 use crate::model::{Form, Payload, Text};
@@ -26,12 +26,12 @@ impl Attributes {
         self.map.contains_key(key)
     }
 
-    /// The first of these that is there, as it is.
+    /// Returns the first of these attributes, unchanged.
     pub(crate) fn payload(&self, keys: &[&str]) -> Option<Payload> {
         keys.iter().find_map(|key| self.get(key)).cloned()
     }
 
-    /// The first of these that is a word: a string that is not empty, or a number.
+    /// Returns the first of these attributes that is a non-empty string or a number.
     pub(crate) fn text(&self, keys: &[&str]) -> Option<Text> {
         keys.iter().find_map(|key| {
             let value = self.get(key)?;
@@ -44,12 +44,12 @@ impl Attributes {
         })
     }
 
-    /// A string or the JSON of another value.
+    /// Returns a string or the JSON of another value.
     pub(crate) fn str(&self, key: &str) -> Option<Cow<'_, str>> {
         self.get(key).map(Payload::raw)
     }
 
-    /// Is this attribute the word `want`?
+    /// Returns whether this attribute is the string `want`.
     pub(crate) fn is(&self, key: &str, want: &str) -> bool {
         self.get(key).is_some_and(|value| match value.form() {
             Form::Text => value.source().is(want),
@@ -57,8 +57,8 @@ impl Attributes {
         })
     }
 
-    /// The first of these that holds a count, as number or as text. What was
-    /// redacted is not a count.
+    /// Returns the first of these attributes that is a count, as number or as text. A redacted
+    /// value is not a count.
     pub(crate) fn count(&self, keys: &[&str]) -> Option<u64> {
         keys.iter().find_map(|key| {
             let raw = self.str(key)?;
@@ -70,13 +70,13 @@ impl Attributes {
         })
     }
 
-    /// The first of these that holds a number.
+    /// Returns the first of these attributes that is a number.
     pub(crate) fn number(&self, keys: &[&str]) -> Option<f64> {
         let number = keys.iter().find_map(|key| self.str(key)?.trim().parse::<f64>().ok())?;
         number.is_finite().then_some(number)
     }
 
-    /// A truth value, as such or as text.
+    /// Returns a Boolean, also if it is stored as text.
     pub(crate) fn flag(&self, key: &str) -> Option<bool> {
         match &*self.str(key)? {
             "true" | "True" => Some(true),
@@ -85,7 +85,7 @@ impl Attributes {
         }
     }
 
-    /// The attributes whose names start with `prefix`, with the rest of the name.
+    /// Returns the attributes whose names start with `prefix`, with the rest of the name.
     pub(crate) fn under<'a>(
         &'a self,
         prefix: &'a str,
@@ -95,14 +95,14 @@ impl Attributes {
             .map_while(move |(key, value)| Some((key.strip_prefix(prefix)?, value)))
     }
 
-    /// Calls `read` with the JSON the attribute is or holds; `None` where it
-    /// is absent or no JSON.
+    /// Calls `read` with the attribute's JSON, decoded from text if necessary; `None` if the
+    /// attribute is absent or not JSON.
     pub(crate) fn json<T>(&self, key: &str, read: impl FnOnce(Value<'_>) -> T) -> Option<T> {
         with_json(self.get(key)?, read)
     }
 }
 
-/// Calls `read` with the JSON a payload is or holds.
+/// Calls `read` with the payload's JSON, decoded from text if necessary.
 pub(crate) fn with_json<T>(payload: &Payload, read: impl FnOnce(Value<'_>) -> T) -> Option<T> {
     let raw = payload.raw();
     if !raw.trim_start().starts_with(['{', '[', '"']) {

@@ -1,4 +1,4 @@
-//! What a span says about an agent, in one vocabulary.
+//! Agent-related data of a span, in one vocabulary.
 
 use super::messages;
 use crate::format::Record;
@@ -6,22 +6,22 @@ use crate::model::{Actor, Cost, Fidelity, Level, Payload, Status, Text, ToolDefi
 use jiff::{SignedDuration, Timestamp};
 use toolmark_scan::Value;
 
-/// What a span is in the life of an agent.
+/// Role of a span in an agent run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A model response.
     Llm,
-    /// The execution of a tool.
+    /// A tool execution.
     Tool,
-    /// The run of an agent.
+    /// An agent run.
     Agent,
-    /// A known part of an agent that is not one of these (a chain, an embedding).
+    /// Another known part of an agent (a chain, an embedding).
     Part,
     /// An operation of the GenAI vocabulary that this version does not know.
     Unknown,
 }
 
-/// What the dialects found out about a span. A slot that is filled stays.
+/// Data about a span found by the dialects. The first value of each field is kept.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) kind: Option<Kind>,
@@ -44,18 +44,18 @@ pub(crate) struct Facts {
     pub(crate) duration: Option<SignedDuration>,
     pub(crate) error: Option<Payload>,
     pub(crate) cwd: Option<Text>,
-    /// Does a span without a mark of failure say nothing about how the call ended?
+    /// Whether a span without an error status has unknown status.
     pub(crate) unmarked: bool,
-    /// Was the call refused?
+    /// Whether the call was refused.
     pub(crate) denied: bool,
-    /// What its sender never sends.
+    /// Facts that its sender never sends.
     pub(crate) lacks: Fidelity,
     pub(crate) marks: Vec<Mark>,
     pub(crate) own: Option<Box<Own>>,
 }
 
 impl Facts {
-    /// The span ran the tool `name` with `input` and got `output`.
+    /// Sets the data of a call of the tool `name` with `input` and `output`.
     pub(crate) fn of_call(
         &mut self,
         record: &Record<'_>,
@@ -69,7 +69,7 @@ impl Facts {
         Kind::Tool
     }
 
-    /// The span is a model's response `output` to the messages in `input`.
+    /// Sets the data of a model response `output` to the messages in `input`.
     pub(crate) fn of_response(
         &mut self,
         input: Option<Value<'_>>,
@@ -81,28 +81,27 @@ impl Facts {
     }
 }
 
-/// What toolmark's exporter adds to its spans, so that nothing has to be
-/// inferred from them. Spans with it are in the order they happened, and their
-/// messages are only those that are new.
+/// Data added by toolmark's exporter to its spans, so that nothing has to be inferred. Spans
+/// with this data are in chronological order, and contain only new messages.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
-    /// The run's own id, unlike the conversation never inherited.
+    /// ID of the run itself; unlike the conversation ID, never inherited.
     pub(crate) id: Option<Text>,
     pub(crate) name: Option<Text>,
     pub(crate) outcome: Option<Text>,
     pub(crate) parent_trajectory: Option<Text>,
     pub(crate) parent_call: Option<Text>,
     pub(crate) fidelity: Option<Fidelity>,
-    /// How a call ended.
+    /// Status of a call.
     pub(crate) status: Option<(Status, Level)>,
-    /// Did a call have a result?
+    /// Whether a call had a result.
     pub(crate) is_answered: bool,
     pub(crate) actor: Option<Actor>,
     pub(crate) namespace: Option<Text>,
     pub(crate) spawned: Option<Text>,
 }
 
-/// Something that happened during a span and is an event of the run.
+/// An event of the run that occurred during a span.
 #[derive(Debug)]
 pub(crate) struct Mark {
     pub(crate) kind: MarkKind,
@@ -120,20 +119,20 @@ pub(crate) enum MarkKind {
     Compaction,
     Error,
     Orphan,
-    /// A record that says nothing about the run, by its kind.
+    /// A record of this kind that contains nothing about the run.
     Note(Text),
     /// A record of an unknown kind.
     Unknown(Text),
 }
 
-/// One message of a conversation.
+/// A message of a conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) role: Role,
     pub(crate) parts: Vec<Part>,
 }
 
-/// Who a message is from.
+/// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     System,
@@ -142,11 +141,11 @@ pub(crate) enum Role {
     Tool,
 }
 
-/// A piece of a message.
+/// A part of a message.
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
     Text(Payload),
-    /// Without text where it is withheld.
+    /// Reasoning, without text if it is withheld.
     Reasoning(Option<Payload>),
     Call {
         id: Option<Text>,
@@ -162,14 +161,14 @@ pub(crate) enum Part {
     Other(Payload),
 }
 
-/// Fills a slot that is still empty.
+/// Sets a field that is still empty.
 pub(crate) fn fill<T>(slot: &mut Option<T>, value: impl FnOnce() -> Option<T>) {
     if slot.is_none() {
         *slot = value();
     }
 }
 
-/// Fills a list that is still empty.
+/// Sets a list that is still empty.
 pub(crate) fn fill_list<T>(list: &mut Vec<T>, values: impl FnOnce() -> Vec<T>) {
     if list.is_empty() {
         *list = values();
@@ -177,12 +176,12 @@ pub(crate) fn fill_list<T>(list: &mut Vec<T>, values: impl FnOnce() -> Vec<T>) {
 }
 
 impl Facts {
-    /// Is it a span that takes part in the run's tree?
+    /// Returns whether the span is part of the run's tree.
     pub(crate) fn is_node(&self) -> bool {
         matches!(self.kind, Some(Kind::Llm | Kind::Tool | Kind::Agent))
     }
 
-    /// Adds what a second span about the same thing knows.
+    /// Adds the data of a second span about the same operation.
     pub(crate) fn absorb(&mut self, other: Self) {
         fill(&mut self.conversation, || other.conversation);
         fill(&mut self.agent, || other.agent);

@@ -25,7 +25,7 @@ struct FlatCall<'a> {
     args: Option<&'a Payload>,
 }
 
-/// The messages under `prefix`, which ends with a dot.
+/// Returns the messages under `prefix`, which ends with a dot.
 pub(crate) fn messages(attributes: &Attributes, prefix: &str, default: Role) -> Vec<Message> {
     let mut all: BTreeMap<usize, Flat<'_>> = BTreeMap::new();
     for (rest, value) in attributes.under(prefix) {
@@ -45,7 +45,7 @@ pub(crate) fn messages(attributes: &Attributes, prefix: &str, default: Role) -> 
     all.into_values().map(|flat| message(&flat, default)).collect()
 }
 
-/// `12.rest` as 12 and `rest`.
+/// Splits `12.rest` into 12 and `rest`.
 fn numbered(name: &str) -> Option<(usize, &str)> {
     let (number, rest) = name.split_once('.').unwrap_or((name, ""));
     Some((number.parse().ok()?, rest))

@@ -1,7 +1,6 @@
-//! Spans written as JSON objects. Every producer has its own names for the
-//! same members (`spanId`, `span_id`, `context.span_id`, `spanID`), so one
-//! reader knows them all and the containers differ only in what they put
-//! around the spans.
+//! Spans written as JSON objects. Every producer has its own names for the same members
+//! (`spanId`, `span_id`, `context.span_id`, `spanID`), so one reader supports all of them,
+//! and the containers differ only in the structure around the spans.
 
 use super::{Attributes, Log, Span, SpanEvent, Spans, normal_id, parent_id};
 use crate::format::Record;
@@ -9,7 +8,7 @@ use crate::model::{Payload, Text, time};
 use jiff::SignedDuration;
 use toolmark_scan::{Kind, Value};
 
-/// Is this object a span, in any of the spellings?
+/// Returns whether this object is a span, with any of the member names.
 pub(crate) fn is_span(value: Value<'_>) -> bool {
     let context = value.get("context").filter(|c| c.is_object());
     let has = |keys: &[&str]| keys.iter().any(|key| value.get(key).is_some());
@@ -21,13 +20,13 @@ pub(crate) fn is_span(value: Value<'_>) -> bool {
     id && name && start
 }
 
-/// Is this object a log record that belongs to a span?
+/// Returns whether this object is a log record that belongs to a span.
 pub(crate) fn is_log(value: Value<'_>) -> bool {
     let has = |keys: &[&str]| keys.iter().any(|key| value.get(key).is_some());
     has(&["body"]) && has(&["spanId", "span_id"]) && !has(&["name"])
 }
 
-/// Adds the span or log record an object is; false where it is neither.
+/// Adds an object that is a span or log record; returns false if it is neither.
 pub(crate) fn add(spans: &mut Spans, record: &Record<'_>, value: Value<'_>) -> bool {
     if is_span(value) {
         spans.add(span(record, value));
@@ -92,7 +91,7 @@ pub(crate) fn span(record: &Record<'_>, value: Value<'_>) -> Span {
     span
 }
 
-/// Jaeger has no field for a status: it is one of the tags.
+/// Reads Jaeger's status, which is one of the tags.
 fn tags_of_status(span: &mut Span) {
     if span.attributes.is("otel.status_code", "ERROR")
         || span.attributes.flag("error") == Some(true)
@@ -107,7 +106,7 @@ fn tags_of_status(span: &mut Span) {
     }
 }
 
-/// The name of the service a resource is.
+/// Returns the service name of a resource.
 pub(crate) fn service(record: &Record<'_>, resource: Value<'_>) -> Option<Text> {
     attributes(record, resource.get("attributes")?).text(&["service.name"])
 }
@@ -116,14 +115,14 @@ fn id(value: Value<'_>) -> String {
     value.str().map(|raw| normal_id(&raw)).unwrap_or_default()
 }
 
-/// The parent among Jaeger's references.
+/// Returns the parent among Jaeger's references.
 fn reference(value: Value<'_>) -> Option<String> {
     let is_child = |r: &Value<'_>| r.get("refType").is_none_or(|t| t.is("CHILD_OF"));
     let found = value.items().find(is_child).or_else(|| value.items().next())?;
     parent_id(&found.get_str("spanID")?)
 }
 
-/// How long a span took: microseconds (Jaeger) or an ISO duration (TRAIL).
+/// Reads the duration of a span: microseconds (Jaeger) or an ISO duration (TRAIL).
 fn length(value: Value<'_>) -> Option<SignedDuration> {
     match value.kind() {
         Kind::Number => Some(SignedDuration::from_micros(value.as_i64()?)),
@@ -143,7 +142,8 @@ fn status(span: &mut Span, record: &Record<'_>, value: Value<'_>) {
         record.text_at(value, "message").or_else(|| record.text_at(value, "description"));
 }
 
-/// `2`, `ERROR`, `Error`, `STATUS_CODE_ERROR`, `StatusCode.ERROR`.
+/// Returns whether a status code is an error: `2`, `ERROR`, `Error`, `STATUS_CODE_ERROR`,
+/// `StatusCode.ERROR`.
 fn is_error(code: Value<'_>) -> bool {
     match code.inner() {
         Some(word) => word.len() >= 5 && word.to_ascii_uppercase().ends_with("ERROR"),
@@ -151,7 +151,7 @@ fn is_error(code: Value<'_>) -> bool {
     }
 }
 
-/// Attributes as an object, or as a list of keys and values.
+/// Reads attributes from an object, or from a list of keys and values.
 pub(crate) fn attributes(record: &Record<'_>, value: Value<'_>) -> Attributes {
     let mut all = Attributes::default();
     for (key, value) in value.fields() {
@@ -214,7 +214,7 @@ pub(crate) fn log(record: &Record<'_>, value: Value<'_>) -> Log {
     }
 }
 
-/// An OTLP value (`{"stringValue":"x"}`) as what it holds; any other value as it is.
+/// Returns the content of an OTLP value (`{"stringValue":"x"}`); any other value unchanged.
 pub(crate) fn any_value(record: &Record<'_>, value: Value<'_>) -> Option<Payload> {
     let Some((kind, inner)) = wrapped(value) else {
         return (!value.is_null()).then(|| record.payload(value));
@@ -251,7 +251,7 @@ fn wrapped(value: Value<'_>) -> Option<(Any, Value<'_>)> {
     fields.next().is_none().then_some((kind, inner))
 }
 
-/// The plain JSON of an OTLP value with lists or maps in it.
+/// Returns the plain JSON of an OTLP value with lists or maps in it.
 fn any_json(value: Value<'_>) -> String {
     enum Work<'a> {
         Value(Value<'a>),

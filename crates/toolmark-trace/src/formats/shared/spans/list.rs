@@ -1,17 +1,17 @@
-//! Containers that are lists of spans, each an object of one kind.
+//! Containers that are lists of span objects.
 
 use super::{Span, Spans};
 use crate::format::{Format, Out, Probe, Reader, Record};
 use toolmark_scan::Value;
 
-/// Where the spans of a record are and how one is read.
+/// Location of the spans in a record, and the function that reads one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SpanList {
-    /// Where a record may have a list of them; without one, it is a span itself.
+    /// Paths at which a record may have a list of spans; otherwise, it is itself a span.
     pub(crate) places: &'static [&'static [&'static str]],
-    /// Is this object one?
+    /// Whether an object is a span of this kind.
     pub(crate) is_span: fn(Value<'_>) -> bool,
-    /// Reads one.
+    /// Function that reads a span.
     pub(crate) read: fn(&Record<'_>, Value<'_>) -> Span,
 }
 
@@ -23,12 +23,12 @@ impl SpanList {
         list.into_iter().flat_map(Value::items).chain(alone)
     }
 
-    /// Is one of these spans among the first records of a file?
+    /// Returns whether the first records of a file contain such a span.
     pub(crate) fn is_in(&self, probe: &Probe<'_>) -> bool {
         probe.any(|record| self.items(record).any(self.is_span))
     }
 
-    /// A reader of files that hold such spans.
+    /// Creates a reader of files that hold such spans.
     pub(crate) fn reader(self, format: &'static dyn Format) -> Box<dyn Reader> {
         Box::new(ListReader { format, list: self, spans: Spans::default() })
     }

@@ -1,14 +1,13 @@
-//! Conversations as they are inside attributes and observations: the parts
-//! of OTel, and the messages of OpenAI, Anthropic, Bedrock, Gemini and
-//! LangChain, which instrumentations pass through as they find them.
+//! Conversations inside attributes and observations: the parts of OTel, and the messages of
+//! OpenAI, Anthropic, Bedrock, Gemini and LangChain, which instrumentations pass through
+//! unchanged.
 
 use super::facts::{Message, Part, Role};
 use super::smolagents;
 use crate::model::{Payload, Text, ToolDefinition};
 use toolmark_scan::Value;
 
-/// Members that hold messages when the value itself is not one, in the order
-/// they are spoken.
+/// Members that hold messages if the value itself is not a message, in chronological order.
 const WRAPPERS: [&str; 10] = [
     "messages",
     "contents",
@@ -22,8 +21,8 @@ const WRAPPERS: [&str; 10] = [
     "prompt",
 ];
 
-/// All messages in a value: a list, one message, a request or response that
-/// holds them, or mere text, which is then of `role`.
+/// Returns all messages in a value: a list, one message, a request or response that holds
+/// them, or plain text, which then has the role `role`.
 pub(crate) fn all(value: Value<'_>, role: Role) -> Vec<Message> {
     let mut found = Vec::new();
     let mut todo = vec![value];
@@ -62,8 +61,8 @@ pub(crate) fn all(value: Value<'_>, role: Role) -> Vec<Message> {
     found
 }
 
-/// LangChain writes messages with a wrapper around them, Gemini puts a content
-/// with a role into each candidate.
+/// Unwraps a message: LangChain wraps messages, and Gemini stores a content with a role in
+/// each candidate.
 fn inner_object(value: Value<'_>) -> Option<Value<'_>> {
     if value.get("lc").is_some() {
         return None;
@@ -101,7 +100,7 @@ fn is_message(value: Value<'_>) -> bool {
         })
 }
 
-/// A LangChain generation whose words are beside its message.
+/// Returns whether the value is a LangChain generation with the text beside its message.
 fn is_generation(value: Value<'_>) -> bool {
     let message = value.get("message").filter(|m| m.is_object());
     value.get("text").is_some()
@@ -117,7 +116,7 @@ fn generation(value: Value<'_>, role: Role) -> Message {
     message
 }
 
-/// A value that holds text under a name of its own.
+/// Reads a value that holds text under a different name.
 fn loose(value: Value<'_>, role: Role) -> Option<Message> {
     let mut message = Message { role, parts: Vec::new() };
     for key in ["content", "text"] {
@@ -129,7 +128,7 @@ fn loose(value: Value<'_>, role: Role) -> Option<Message> {
     None
 }
 
-/// The role a name stands for.
+/// Returns the role with this name.
 pub(crate) fn named_role(name: &str) -> Option<Role> {
     Some(match name {
         "system" | "developer" | "gen_ai.system.message" | "SystemMessage" => Role::System,
@@ -147,7 +146,7 @@ pub(crate) fn named_role(name: &str) -> Option<Role> {
     })
 }
 
-/// One message object.
+/// Reads one message object.
 fn one(value: Value<'_>, default: Role) -> Option<Message> {
     let (kwargs, class) = match value.get("kwargs") {
         Some(kwargs) if value.get("lc").is_some() => {
@@ -214,7 +213,7 @@ fn one(value: Value<'_>, default: Role) -> Option<Message> {
     Some(message)
 }
 
-/// A message of the tool: its content answers a call.
+/// Reads a tool message: its content answers a call.
 fn tool_message(message: &mut Message, value: Value<'_>) {
     let id = label(value, &["tool_call_id", "id"]);
     let content = value.get("content");
@@ -234,7 +233,7 @@ fn tool_message(message: &mut Message, value: Value<'_>) {
     message.parts.push(Part::Response { id, payload: content.map(payload), failed });
 }
 
-/// Content: text, a list of blocks, or an object around either.
+/// Reads content: text, a list of blocks, or an object around either.
 fn content(message: &mut Message, value: Value<'_>) {
     let mut value = value;
     while value.is_object() {
@@ -254,7 +253,7 @@ fn content(message: &mut Message, value: Value<'_>) {
     }
 }
 
-/// Text that is itself a list of blocks, as Strands writes it.
+/// Reads text that is itself a list of blocks, as Strands writes it.
 fn embedded_blocks(message: &mut Message, value: Value<'_>) -> bool {
     let Some(text) = value.str().filter(|t| t.trim_start().starts_with("[{")) else { return false };
     let mut scanner = toolmark_scan::Scanner::new();
@@ -319,7 +318,7 @@ fn is_reasoning(kind: &str) -> bool {
         || kind.ends_with("ReasoningContent")
 }
 
-/// A call in any of its forms: members of its own or under `function`.
+/// Reads a call in any of its forms: with direct members or under `function`.
 fn call(message: &mut Message, value: Value<'_>) {
     let function = value.get("function").filter(|f| f.is_object()).unwrap_or(value);
     let name = label(function, &["name"]).or_else(|| label(value, &["name", "toolName"]));
@@ -333,7 +332,7 @@ fn call(message: &mut Message, value: Value<'_>) {
     });
 }
 
-/// The calls in a list of them.
+/// Returns the calls in a list.
 pub(crate) fn calls(list: Value<'_>) -> Vec<Part> {
     let mut message = Message { role: Role::Assistant, parts: Vec::new() };
     list.items().for_each(|item| call(&mut message, item));
@@ -351,13 +350,13 @@ fn response(value: Value<'_>) -> Part {
     }
 }
 
-/// Tool definitions: OpenAI's, with or without `function` around them,
-/// Anthropic's, and mere names.
+/// Reads tool definitions: OpenAI's, with or without `function` around them, Anthropic's, and
+/// plain names.
 pub(crate) fn definitions(value: Value<'_>) -> Vec<ToolDefinition> {
     value.items().filter_map(definition).collect()
 }
 
-/// One tool definition.
+/// Reads one tool definition.
 pub(crate) fn definition(value: Value<'_>) -> Option<ToolDefinition> {
     if value.is_string() {
         return Some(ToolDefinition { name: text(value)?, description: None, schema: None });
@@ -373,7 +372,7 @@ pub(crate) fn definition(value: Value<'_>) -> Option<ToolDefinition> {
     })
 }
 
-/// The first of these members that is a string, or a number as its digits.
+/// Returns the first of these members that is a string, or a number as its digits.
 pub(crate) fn label(value: Value<'_>, keys: &[&str]) -> Option<Text> {
     keys.iter().find_map(|key| text(value.get(key)?))
 }
@@ -387,7 +386,7 @@ fn text(value: Value<'_>) -> Option<Text> {
     }
 }
 
-/// A value of an embedded document as a payload that owns its text.
+/// Converts a value of an embedded document to a payload that owns its text.
 pub(crate) fn payload(value: Value<'_>) -> Payload {
     match value.str() {
         Some(text) => Payload::text(Text::owned(text)),

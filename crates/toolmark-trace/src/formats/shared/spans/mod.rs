@@ -1,10 +1,10 @@
 //! Traces made of spans: one model for every container and every vocabulary.
 //!
-//! A container (OTLP, Jaeger, a console dump, Langfuse …) is read into
-//! [`Span`]s by its own format. What a span says about an agent is written in
-//! one of several attribute vocabularies, often in two at once; each is a file
-//! in `dialects/` that fills the same [`Facts`]. From spans and facts,
-//! `assemble` makes trajectories: parents give the tree, start times the order.
+//! A container (OTLP, Jaeger, a console dump, Langfuse …) is read into [`Span`]s by its own
+//! format. The agent-related data of a span is written in one of several attribute
+//! vocabularies, often in two at once; each is a file in `dialects/` that fills the same
+//! [`Facts`]. From spans and facts, `assemble` builds trajectories: parents determine the
+//! tree, and start times the order.
 
 mod assemble;
 mod attributes;
@@ -35,41 +35,41 @@ use base64::Engine;
 use jiff::Timestamp;
 use std::collections::HashMap;
 
-/// One span, whatever it was written in.
+/// A span, independent of its container.
 #[derive(Debug)]
 pub(crate) struct Span {
-    /// The trace it belongs to, in lower-case hexadecimal where it is a number.
+    /// ID of its trace, in lower-case hexadecimal if it is a number.
     pub(crate) trace: String,
-    /// Its id; empty where the source has none.
+    /// Span ID; empty if the source has none.
     pub(crate) id: String,
-    /// The id of its parent, which need not be in the file.
+    /// ID of the parent, which need not be in the file.
     pub(crate) parent: Option<String>,
-    /// Its name.
+    /// Name.
     pub(crate) name: Text,
-    /// When it started.
+    /// Start time.
     pub(crate) start: Option<Timestamp>,
-    /// When it ended; absent while it is open.
+    /// End time; `None` while the span is open.
     pub(crate) end: Option<Timestamp>,
-    /// Is it marked as failed?
+    /// Whether the span is marked as failed.
     pub(crate) failed: bool,
-    /// The words that go with the mark.
+    /// Message of the status.
     pub(crate) status_message: Option<Text>,
-    /// Its attributes, those of the resource left out.
+    /// Attributes, without those of the resource.
     pub(crate) attributes: Attributes,
-    /// What happened during it, log records that name it included.
+    /// Events of the span, including log records that refer to it.
     pub(crate) events: Vec<SpanEvent>,
-    /// The instrumentation that made it.
+    /// Instrumentation scope.
     pub(crate) scope: Option<Text>,
-    /// The service it is from.
+    /// Service name.
     pub(crate) service: Option<Text>,
-    /// What the container itself says, ahead of any attribute.
+    /// Data stated by the container itself, which takes precedence over attributes.
     pub(crate) known: Facts,
-    /// Where it is in the file.
+    /// Source position.
     pub(crate) at: At,
 }
 
 impl Span {
-    /// A span of which only the place is known.
+    /// Creates a span of which only the position is known.
     pub(crate) fn new(at: At) -> Self {
         Self {
             trace: String::new(),
@@ -90,21 +90,21 @@ impl Span {
     }
 }
 
-/// Something that happened during a span.
+/// An event during a span.
 #[derive(Debug)]
 pub(crate) struct SpanEvent {
-    /// What.
+    /// Name.
     pub(crate) name: Text,
-    /// When.
+    /// Time.
     pub(crate) time: Option<Timestamp>,
-    /// Its attributes.
+    /// Attributes.
     pub(crate) attributes: Attributes,
-    /// Its body, where it is a log record.
+    /// Body, if the event is a log record.
     pub(crate) body: Option<Payload>,
 }
 
-/// The spans of one file, collected until its end: children come before their
-/// parents and a run may be spread over all of it.
+/// The spans of one file, collected until its end: children come before their parents, and a
+/// run may be spread over the whole file.
 #[derive(Debug, Default)]
 pub(crate) struct Spans {
     spans: Vec<Span>,
@@ -117,7 +117,7 @@ pub(crate) struct Spans {
     every_response_counts: bool,
 }
 
-/// A reader that collects the spans of every record with `add`.
+/// Creates a reader that collects the spans of every record with `add`.
 pub(crate) fn span_reader(
     format: &'static dyn Format,
     add: fn(&mut Spans, &Record<'_>, &mut Out),
@@ -144,25 +144,25 @@ pub(crate) fn span_reader(
 /// A log record that belongs to a span.
 #[derive(Debug)]
 pub(crate) struct Log {
-    /// The trace of the span.
+    /// Trace ID of the span.
     pub(crate) trace: String,
-    /// The span's id.
+    /// Span ID.
     pub(crate) span: String,
-    /// What it says.
+    /// Content of the log record.
     pub(crate) event: SpanEvent,
-    /// Where it is.
+    /// Source position.
     pub(crate) at: At,
 }
 
 impl Spans {
-    /// A response inside a response is one of its own, as the source counts
-    /// them, and not the same one seen by a second instrumentation.
+    /// Creates a collection in which a response inside a response is separate, as in the source's
+    /// counts, and not the same one recorded by a second instrumentation.
     pub(crate) fn counting_every_response() -> Self {
         Self { every_response_counts: true, ..Self::default() }
     }
 
-    /// Adds a span. Exporters repeat spans: the first stays, unless it was
-    /// still open and this one is not.
+    /// Adds a span. Exporters repeat spans: the first is kept, unless it was still open and this
+    /// one is not.
     pub(crate) fn add(&mut self, span: Span) {
         if !span.id.is_empty() {
             let key = (span.trace.clone(), span.id.clone());
@@ -177,13 +177,13 @@ impl Spans {
         self.spans.push(span);
     }
 
-    /// Adds a log record; it joins its span at the end of the file.
+    /// Adds a log record; it is joined to its span at the end of the file.
     pub(crate) fn log(&mut self, log: Log) {
         self.logs.push(log);
     }
 
-    /// Adds a log record: an event of a coding agent, which is put in order with
-    /// the spans, or one that joins its span. False where it is neither.
+    /// Adds a log record: an event of a coding agent, which is ordered with the spans, or a record
+    /// that is joined to its span. Returns false if it is neither.
     pub(crate) fn log_record(
         &mut self,
         log: Log,
@@ -199,7 +199,8 @@ impl Spans {
         true
     }
 
-    /// How a tool of Claude Code ended says nothing without the span that names it.
+    /// Reclassifies Claude Code's tool executions without a tool span as other parts: their outcome
+    /// is useless without the span that contains the tool's name.
     fn part_with_lone_executions(&self, facts: &mut [Facts]) {
         for (span, facts) in self.spans.iter().zip(facts) {
             if span.name != "claude_code.tool.execution" {
@@ -212,22 +213,22 @@ impl Spans {
         }
     }
 
-    /// Keeps a record that says nothing about the run.
+    /// Keeps a record that contains nothing about the run.
     pub(crate) fn note(&mut self, kind: impl Into<Text>, at: At) {
         self.notes.push((kind.into(), at));
     }
 
-    /// Names the run, where the container has a name for it.
+    /// Sets the name of the run, if the container has one.
     pub(crate) fn name_run(&mut self, name: Option<Text>) {
         self.name = self.name.take().or(name);
     }
 
-    /// Says which conversation all spans belong to.
+    /// Sets the conversation of all spans.
     pub(crate) fn in_conversation(&mut self, id: Option<Text>) {
         self.conversation = self.conversation.take().or(id);
     }
 
-    /// Makes the trajectories.
+    /// Builds the trajectories.
     pub(crate) fn finish(mut self, format: &dyn Format, out: &mut Out) {
         self.join_logs();
         let mut facts: Vec<Facts> = self.spans.iter_mut().map(dialects::facts).collect();
@@ -255,8 +256,8 @@ impl Spans {
         }
     }
 
-    /// Puts log records to their spans; one whose span is not in the file
-    /// becomes a span of its own.
+    /// Joins log records to their spans; a record whose span is not in the file becomes a separate
+    /// span.
     fn join_logs(&mut self) {
         for log in std::mem::take(&mut self.logs) {
             let known = self.by_id.get(&(log.trace.clone(), log.span.clone())).copied();
@@ -274,7 +275,8 @@ impl Spans {
     }
 }
 
-/// Spans of which no vocabulary knows any are not a run in which nothing happened.
+/// Reports spans that are in no known vocabulary, which must not be mistaken for a run without
+/// actions.
 fn report_foreign(members: &[(Span, Facts)], out: &mut Out) {
     let is_known = |(_, facts): &(Span, Facts)| facts.kind.is_some();
     let Some((first, _)) = members.first().filter(|_| !members.iter().any(is_known)) else {
@@ -288,8 +290,8 @@ fn report_foreign(members: &[(Span, Facts)], out: &mut Out) {
     out.skip(&first.at, message);
 }
 
-/// An id in one form: hexadecimal stays, `0x` is removed, the base64 that
-/// protobuf's own JSON writes is decoded, anything else is left alone.
+/// Normalizes an ID: hexadecimal is unchanged, `0x` is removed, the base64 of protobuf's own
+/// JSON is decoded, anything else is unchanged.
 pub(crate) fn normal_id(raw: &str) -> String {
     let raw = raw.trim();
     if let Some(hex) = raw.strip_prefix("0x") {
@@ -307,13 +309,13 @@ pub(crate) fn normal_id(raw: &str) -> String {
     raw.to_owned()
 }
 
-/// The id of a parent: `None` where it is empty or all zeros.
+/// Returns the ID of a parent: `None` if it is empty or all zeros.
 pub(crate) fn parent_id(raw: &str) -> Option<String> {
     let id = normal_id(raw);
     (!id.bytes().all(|b| b == b'0')).then_some(id)
 }
 
-/// Bytes in lower-case hexadecimal.
+/// Formats bytes in lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {

@@ -1,4 +1,4 @@
-//! What all OTLP containers share: spans in scopes in resources.
+//! Code shared by all OTLP containers: spans in scopes in resources.
 
 use super::{Spans, json, telemetry};
 use crate::format::Record;
@@ -67,7 +67,8 @@ fn log_records(scope: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     logs.into_iter().flat_map(Value::items)
 }
 
-/// Does a list of resources have an event of a coding agent among its first log records?
+/// Returns whether the first log records of a list of resources contain an event of a coding
+/// agent.
 pub(crate) fn holds_agent_events(resources: Value<'_>) -> bool {
     const MAX_LOOKED_AT: usize = 200;
     let scopes = resources.items().flat_map(log_scopes);
@@ -82,7 +83,7 @@ pub(crate) fn holds_agent_events(resources: Value<'_>) -> bool {
     })
 }
 
-/// Has a list of resources any spans?
+/// Returns whether a list of resources has any spans.
 pub(crate) fn holds_spans(resources: Value<'_>) -> bool {
     resources.items().any(|resource| SCOPES.iter().any(|key| resource.get(key).is_some()))
 }

@@ -1,4 +1,4 @@
-//! One trajectory while its spans are read in order.
+//! Builder of one trajectory from its spans, in order.
 
 use super::Span;
 use super::facts::{Facts, Mark, MarkKind, Message, Own, Part, Role};
@@ -10,17 +10,17 @@ use crate::model::{
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// A trajectory in the making.
+/// A trajectory under construction.
 pub(super) struct Run {
     pub(super) b: Builder,
-    /// Does any response bring messages?
+    /// Whether any response has messages.
     pub(super) has_messages: bool,
-    /// Is there any response?
+    /// Whether there is any response.
     pub(super) has_responses: bool,
     is_child: bool,
     calls_are_spans: bool,
-    /// The agent that answered first: what its user says is the user's word,
-    /// what other agents get is not.
+    /// The agent that answered first: its user messages are those of the user, the ones of other
+    /// agents are not.
     primary: Option<String>,
     first_agent: Option<Text>,
     service: Option<Text>,
@@ -28,7 +28,7 @@ pub(super) struct Run {
     responses: HashSet<String>,
     last_step: HashMap<String, u32>,
     asked: Asked,
-    /// Calls without an id that wait for their answer, in order.
+    /// Calls without an ID that wait for their result, in order.
     waiting: VecDeque<u32>,
     orphans: HashSet<String>,
     tools: HashSet<String>,
@@ -37,20 +37,20 @@ pub(super) struct Run {
     agent_cost: Option<Cost>,
     step_is_guessed: bool,
     was_recorded: bool,
-    /// What the senders of its spans never send.
+    /// Facts that the senders of its spans never send.
     pub(super) lacks: Fidelity,
-    /// The run as toolmark's exporter wrote it.
+    /// Data of a run written by toolmark's exporter.
     own: Option<Whole>,
 }
 
-/// What is not to be inferred where toolmark itself wrote the spans.
+/// Data that need not be inferred if toolmark itself wrote the spans.
 struct Whole {
     usage: Option<Usage>,
     cost: Option<Cost>,
     fidelity: Option<Fidelity>,
 }
 
-/// What the model asked for, until the span of the tool turns up.
+/// A call requested by the model, until its tool span is found.
 #[derive(Default)]
 struct Asked {
     all: Vec<AskedCall>,
@@ -101,7 +101,7 @@ impl Run {
         }
     }
 
-    /// A model response; returns its step.
+    /// Adds a model response; returns its step.
     pub(super) fn response(&mut self, span: &Span, facts: &mut Facts, scope: &str) -> u32 {
         let primary = self.primary.get_or_insert_with(|| scope.to_owned());
         let is_primary = primary == scope;
@@ -131,7 +131,7 @@ impl Run {
         step
     }
 
-    /// What is new in a request: prompts, the user's words, results.
+    /// Adds the new messages of a request: prompts, user messages, results.
     fn tell_input(&mut self, span: &Span, input: &[Message], scope: &str, is_primary: bool) {
         let mut seen = self.conversations.remove(scope).unwrap_or_default();
         let mut request = Request::default();
@@ -171,7 +171,7 @@ impl Run {
         self.conversations.insert(scope.to_owned(), seen);
     }
 
-    /// Messages that no request repeats.
+    /// Adds messages that no request repeats.
     fn tell_new(&mut self, span: &Span, input: &[Message]) {
         for message in input {
             self.was_recorded = true;
@@ -183,7 +183,7 @@ impl Run {
         }
     }
 
-    /// What the model said and asked for.
+    /// Adds the model's text and calls.
     fn tell_output(&mut self, span: &Span, output: &[Message], scope: &str, step: Option<u32>) {
         let time = span.end.or(span.start);
         for message in output {
@@ -219,8 +219,8 @@ impl Run {
         }
     }
 
-    /// A call the model asks for: remembered where spans tell of its
-    /// execution, used where nothing else says so.
+    /// Handles a call requested by the model: remembered if tool spans record executions, added
+    /// directly if nothing else does.
     fn ask(
         &mut self,
         span: &Span,
@@ -247,7 +247,7 @@ impl Run {
         }
     }
 
-    /// A call in the history whose own response is not in the file.
+    /// Adds a call in the history whose own response is not in the file.
     fn earlier_call(&mut self, span: &Span, id: &Text, part: &Part) {
         if self.b.find(&id.get()).is_some() {
             return;
@@ -259,7 +259,7 @@ impl Run {
         }
     }
 
-    /// A result as the next request has it.
+    /// Adds a result from the next request.
     fn result(
         &mut self,
         span: &Span,
@@ -299,7 +299,7 @@ impl Run {
         }
     }
 
-    /// The execution of a tool; returns the call's index.
+    /// Adds a tool execution; returns the call's index.
     pub(super) fn call(
         &mut self,
         span: &Span,
@@ -337,7 +337,7 @@ impl Run {
         index
     }
 
-    /// How a call ended, as toolmark's exporter says.
+    /// Sets the outcome of a call from the data of toolmark's exporter.
     fn answer_own(&mut self, call: u32, span: &Span, facts: &mut Facts, own: &Own) {
         let (status, level) = own.status.unwrap_or((Status::Unknown, Level::Absent));
         if own.is_answered {
@@ -351,7 +351,7 @@ impl Run {
         }
     }
 
-    /// A tool has finished.
+    /// Adds the result of a finished tool.
     pub(super) fn answer(&mut self, call: u32, span: &Span, facts: &mut Facts) {
         if let Some(own) = facts.own.take() {
             self.answer_own(call, span, facts, &own);
@@ -378,7 +378,7 @@ impl Run {
         self.b.answer_call(call, answer);
     }
 
-    /// The run of an agent begins.
+    /// Handles the start of an agent run.
     pub(super) fn agent_starts(&mut self, span: &Span, facts: &mut Facts, is_outermost: bool) {
         self.b.seen(span.start);
         self.offer(facts);
@@ -413,11 +413,11 @@ impl Run {
         }
     }
 
-    /// The run of an agent ends.
+    /// Handles the end of an agent run.
     pub(super) fn agent_ends(&mut self, span: &Span, facts: &mut Facts, is_outermost: bool) {
         self.b.seen(span.end);
         if facts.own.is_some() {
-            // What was said after the last response.
+            // Messages after the last response.
             self.tell_new(span, &std::mem::take(&mut facts.input));
             return;
         }
@@ -432,13 +432,13 @@ impl Run {
         let step = self.b.last_step();
         let mut output = std::mem::take(&mut facts.output);
         if self.has_responses {
-            // Responses there are, without content: they may not be asked for calls.
+            // There are responses without content, so they cannot be searched for calls.
             output.iter_mut().for_each(|m| m.parts.retain(|p| matches!(p, Part::Text(_))));
         }
         self.tell_output(span, &output, "", step);
     }
 
-    /// An error that is not a tool's.
+    /// Adds an error that does not belong to a tool.
     pub(super) fn failure(&mut self, span: &Span, facts: &mut Facts) {
         if !span.failed && facts.failed != Some(true) {
             return;
@@ -452,7 +452,7 @@ impl Run {
         }
     }
 
-    /// Something that happened during a span.
+    /// Adds an event that occurred during a span.
     pub(super) fn mark(&mut self, mark: &Mark, span: &Span) {
         let at = span.at.clone();
         let text = mark.text.clone();
@@ -479,8 +479,7 @@ impl Run {
         }
     }
 
-    /// Takes note of the service a span is from: what the agent is called
-    /// where nothing else names it.
+    /// Records the service of a span, which is the agent's name if there is no other.
     pub(super) fn of_service(&mut self, span: &Span) {
         if self.service.is_none() {
             let named = |s: &Text| !s.get().starts_with("unknown_service");
@@ -488,7 +487,7 @@ impl Run {
         }
     }
 
-    /// Adds the tools a span offers to those known.
+    /// Adds the tools that a span offers to the known ones.
     fn offer(&mut self, facts: &mut Facts) {
         for tool in std::mem::take(&mut facts.tools) {
             if self.tools.insert(tool.name.get().into_owned()) {
@@ -497,7 +496,7 @@ impl Run {
         }
     }
 
-    /// Closes the trajectory.
+    /// Finishes the trajectory.
     pub(super) fn finish(mut self, children: Vec<Trajectory>) -> Trajectory {
         self.tell_unexecuted();
         let run = &mut self.b.run;
@@ -537,8 +536,7 @@ impl Run {
         run
     }
 
-    /// Keeps the calls the model asked for and no span tells of: handoffs,
-    /// final answers, calls that were cut off.
+    /// Adds the requested calls that have no span: handoffs, final answers, interrupted calls.
     fn tell_unexecuted(&mut self) {
         let Some(at) = self.b.run.events.last().map(|e| e.at.clone()) else { return };
         for asked in std::mem::take(&mut self.asked.all) {
@@ -564,15 +562,15 @@ impl Asked {
         self.all.push(call);
     }
 
-    /// The call a tool's span executes: by id, else by name, best with the
-    /// same arguments.
+    /// Returns the requested call that a tool span executes: by ID, or otherwise by name,
+    /// preferably with the same arguments.
     fn take(
         &mut self,
         id: Option<&Text>,
         name: &Text,
         args: Option<&Payload>,
     ) -> Option<&AskedCall> {
-        /// How many open calls of one tool are compared.
+        /// Maximum number of open calls of one tool that are compared.
         const MAX_COMPARED: usize = 32;
         let index = match id {
             Some(id) => *self.by_id.get(&*id.get())?,
@@ -593,8 +591,8 @@ impl Asked {
     }
 }
 
-/// Does the type of an error say that the tool was not allowed to run, or that it was
-/// cut off?
+/// Returns the status if the type of an error means that the tool was not allowed to run, or
+/// was interrupted.
 fn refusal(span: &Span) -> Option<Status> {
     let kind = span.attributes.str("error.type")?;
     match kind.rsplit('.').next()? {
@@ -615,7 +613,7 @@ fn same_args(one: Option<&Payload>, other: Option<&Payload>) -> bool {
     }
 }
 
-/// The words of a message, those of several blocks joined.
+/// Returns the text of a message; the texts of several blocks are joined.
 fn words(message: &Message) -> Option<Payload> {
     let mut texts = message.parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text),

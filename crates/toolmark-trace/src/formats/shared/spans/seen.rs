@@ -1,11 +1,10 @@
-//! Which messages of a conversation have been recorded already. Every request
-//! repeats the whole history; what is new in it is what occurs more often than
-//! in any request before.
+//! Tracks which messages of a conversation have been recorded. Every request repeats the whole
+//! history; a message is new if it occurs more often than in any earlier request.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The texts of one conversation, with how often each was recorded.
+/// The texts of one conversation, with the number of times each was recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     recorded: HashMap<u64, u32>,
@@ -18,7 +17,7 @@ pub(crate) struct Request {
 }
 
 impl Seen {
-    /// Is this occurrence of the text in the request one more than was recorded?
+    /// Returns whether this occurrence of the text in the request exceeds the recorded number.
     pub(crate) fn is_new(&mut self, request: &mut Request, role: u8, text: &str) -> bool {
         let key = key(role, text);
         let met = request.met.entry(key).or_default();
@@ -31,7 +30,7 @@ impl Seen {
         is_new
     }
 
-    /// Takes note of what the model said: the next request repeats it.
+    /// Records a text of the model, which the next request repeats.
     pub(crate) fn said(&mut self, role: u8, text: &str) {
         *self.recorded.entry(key(role, text)).or_default() += 1;
     }

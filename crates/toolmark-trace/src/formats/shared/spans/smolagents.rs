@@ -1,6 +1,6 @@
-//! What smolagents writes into the text of messages: a message of role
-//! `tool-call` lists its calls as Python prints them, one of role `tool-response`
-//! names the call it answers in its first line.
+//! Parses the text of smolagents messages: a message of role `tool-call` lists its calls in
+//! Python syntax, and a message of role `tool-response` has the ID of its call in the first
+//! line.
 
 use super::facts::Part;
 use super::messages::payload;
@@ -8,8 +8,8 @@ use crate::formats::shared::python;
 use crate::model::{Payload, Text};
 use toolmark_scan::{Scanner, Value};
 
-/// The parts of a message of this role with this text; `None` where it is not
-/// one of smolagents.
+/// Returns the parts of a message with this role and text; `None` if it was not written by
+/// smolagents.
 pub(super) fn parts(role: &str, text: &Payload) -> Option<Vec<Part>> {
     match role {
         "tool-call" => calls(&text.raw()),
@@ -18,7 +18,8 @@ pub(super) fn parts(role: &str, text: &Payload) -> Option<Vec<Part>> {
     }
 }
 
-/// `Calling tools:\n[{'id': …, 'type': 'function', 'function': {'name': …, 'arguments': …}}]`.
+/// Parses `Calling tools:\n[{'id': …, 'type': 'function', 'function': {'name': …, 'arguments':
+/// …}}]`.
 fn calls(text: &str) -> Option<Vec<Part>> {
     let list = text.trim_start().strip_prefix("Calling tools:")?.trim();
     let json = python::literal_to_json(list)?;
@@ -36,7 +37,7 @@ fn calls(text: &str) -> Option<Vec<Part>> {
     calls.filter(|calls| !calls.is_empty())
 }
 
-/// `Call id: call_1\nObservation:\n…`.
+/// Parses `Call id: call_1\nObservation:\n…`.
 fn answer(text: &str) -> Option<Part> {
     let (id, rest) = text.trim_start().strip_prefix("Call id: ")?.split_once('\n')?;
     let rest = rest.strip_prefix("Observation:").unwrap_or(rest).trim_start_matches('\n');

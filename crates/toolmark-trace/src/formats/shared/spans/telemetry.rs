@@ -1,10 +1,9 @@
-//! What coding agents report of themselves as events: log records, not spans.
+//! Events that coding agents send: log records, not spans.
 //!
-//! Claude Code and Codex send an event per prompt, response, decision and result,
-//! each with the id of its session; nothing ties an event to another but that id,
-//! the id of the call and the time. An event becomes a span of its own here, so
-//! that it is put in order with the real ones; where both tell of one thing, the
-//! span stays and takes what only the event knows.
+//! Claude Code and Codex send an event per prompt, response, decision and result, each with
+//! the ID of its session; events are linked only by that ID, the ID of the call and the time.
+//! Each event becomes a span, so that it is ordered with the real ones; if a span describes
+//! the same operation, the span is kept and completed with the data of the event.
 
 use super::facts::{Facts, Kind, Mark, MarkKind, fill};
 use super::{Attributes, Span, SpanEvent};
@@ -14,7 +13,7 @@ use crate::model::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// Claude Code sends nothing about a call that fails validation, and no results.
+/// Claude Code sends no results, and nothing about a call that fails validation.
 pub(super) const CLAUDE_CODE_LACKS: Fidelity = Fidelity::lacking(&[Fact::Calls]);
 
 /// An agent that sends events.
@@ -24,7 +23,7 @@ enum Sender {
     Codex,
 }
 
-/// The sender of an event, and the event's name without the sender's.
+/// Returns the sender of an event, and the event's name without the sender's prefix.
 fn sender_of<'e>(name: &'e str, body: &'e str, scope: &str) -> Option<(Sender, &'e str)> {
     for full in [name, body] {
         if let Some(name) = full.strip_prefix("claude_code.") {
@@ -37,7 +36,7 @@ fn sender_of<'e>(name: &'e str, body: &'e str, scope: &str) -> Option<(Sender, &
     (scope.contains("claude_code") && !name.is_empty()).then_some((Sender::ClaudeCode, name))
 }
 
-/// Is an event with this name, body and scope one that a coding agent sends?
+/// Returns whether a coding agent sends events with this name, body and scope.
 pub(crate) fn is_known(name: &str, body: &str, scope: &str) -> bool {
     sender_of(name, body, scope).is_some()
 }
@@ -46,12 +45,12 @@ pub(crate) fn is_known(name: &str, body: &str, scope: &str) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Events {
     spans: Vec<Span>,
-    /// What is sent again is read once.
+    /// Identities of read events; events that are sent again are read once.
     seen: HashSet<String>,
 }
 
 impl Events {
-    /// Takes an event; gives it back where it is not of a coding agent.
+    /// Adds an event; returns it if it is not from a coding agent.
     pub(super) fn add(
         &mut self,
         event: SpanEvent,
@@ -89,7 +88,7 @@ impl Events {
         None
     }
 
-    /// Puts the events beside the spans of the file, or into them.
+    /// Merges the events into the spans of the file, or adds them as spans.
     pub(super) fn join(self, spans: &mut Vec<Span>, facts: &mut Vec<Facts>) {
         if self.spans.is_empty() {
             return;
@@ -156,12 +155,12 @@ fn call_of(facts: &Facts) -> Option<(String, String)> {
     Some((facts.conversation.as_ref().map(ToString::to_string).unwrap_or_default(), call))
 }
 
-/// What the spans of a file tell already.
+/// Operations that the spans of a file already describe.
 #[derive(Default)]
 struct Known {
-    /// The span of each call, by conversation and call.
+    /// Span of each call, by conversation and call ID.
     calls: HashMap<(String, String), usize>,
-    /// The conversations whose responses have spans.
+    /// Conversations whose responses have spans.
     responses: HashSet<String>,
     agents: HashMap<String, Vec<usize>>,
 }
@@ -194,7 +193,7 @@ impl Known {
     }
 }
 
-/// What tells an event from every other one.
+/// Returns a key that identifies an event.
 fn identity(sender: Sender, kind: &str, event: &SpanEvent) -> String {
     let a = &event.attributes;
     let part = |key: &str| a.str(key).unwrap_or_default().into_owned();
@@ -301,8 +300,8 @@ fn claude_code_tool(a: &Attributes, facts: &mut Facts) {
     });
 }
 
-/// How a call of Codex ended. A command that ran counts as success, whatever its
-/// exit code: only the text of its output tells.
+/// Sets the outcome of a Codex call. A command that ran counts as success, whatever its exit
+/// code: only the text of its output contains the code.
 pub(super) fn codex_success(facts: &mut Facts, a: &Attributes) {
     const COMMANDS: [&str; 8] = [
         "exec_command",
@@ -326,13 +325,13 @@ pub(super) fn codex_success(facts: &mut Facts, a: &Attributes) {
     });
 }
 
-/// Text that the sender did not withhold.
+/// Returns text that the sender did not withhold.
 pub(super) fn unredacted(a: &Attributes, key: &str) -> Option<Payload> {
     let is_text = |p: &Payload| !matches!(&*p.raw(), "" | "<REDACTED>" | "[REDACTED]");
     a.payload(&[key]).filter(is_text)
 }
 
-/// What a response of Claude Code used.
+/// Returns the usage of a Claude Code response.
 pub(super) fn claude_code_usage(a: &Attributes) -> Option<Usage> {
     let tokens = Tokens {
         input: a.count(&["input_tokens"])?,
@@ -368,7 +367,7 @@ mod tests {
         pairs.iter().map(one).collect::<Vec<_>>().join(",")
     }
 
-    /// A request with log records, a second apart.
+    /// Returns a request with log records, one second apart.
     fn logs(records: &[&[(&str, &str)]]) -> String {
         let record = |(n, pairs): (usize, &&[(&str, &str)])| {
             let time = 1_767_225_600 + n;

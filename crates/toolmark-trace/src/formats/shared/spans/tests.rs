@@ -3,7 +3,7 @@
 use crate::model::{Fact, Trajectory};
 use crate::testing::{read_text, sketch};
 
-/// A span as one line; times are seconds after the turn of a year.
+/// Returns a span as one line; times are seconds after the start of a year.
 fn span(id: &str, parent: &str, times: (u32, u32), name: &str, rest: &str) -> String {
     let time = |s: u32| format!("2026-01-01T00:{:02}:{:02}Z", s / 60, s % 60);
     let (start, end) = (time(times.0), time(times.1));
@@ -421,7 +421,7 @@ fn traces_of_one_conversation_are_one_run() {
         chat("t3", "d", 30, ""),
         chat("t1", "a", 0, same),
         chat("t2", "b", 10, same),
-        // Nobody acts in this trace: it goes with the next.
+        // This trace has no agent activity: it is added to the next.
         span(
             "c",
             "",

@@ -1,21 +1,20 @@
-//! Who is whose child, which spans are about the same thing, and which of them
-//! make one run.
+//! Relations between spans: parents, spans about the same operation, and the spans of one run.
 
 use super::Span;
 use super::facts::{Facts, Kind};
 use std::collections::{BTreeMap, HashMap};
 
-/// The spans of one run, by their relations.
+/// The spans of one run with their relations.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// The nearest ancestor that is a response, a tool or an agent.
+    /// Index of the nearest ancestor that is a response, a tool or an agent.
     pub(super) near: Vec<Option<usize>>,
-    /// How many ancestors a span has in the file.
+    /// Number of ancestors of a span in the file.
     pub(super) depth: Vec<u32>,
 }
 
 impl Tree {
-    /// Parents may be missing and, in a broken file, go round in circles.
+    /// Builds the tree. Parents may be missing and, in a broken file, form a cycle.
     pub(super) fn new(members: &[(Span, Facts)]) -> Self {
         let mut by_id = HashMap::new();
         for (index, (span, _)) in members.iter().enumerate() {
@@ -52,19 +51,18 @@ impl Tree {
         tree
     }
 
-    /// The indices with every ancestor before its descendants.
+    /// Returns the indices with every ancestor before its descendants.
     pub(super) fn top_down(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.depth.len()).collect();
         order.sort_by_key(|&i| self.depth[i]);
         order
     }
 
-    /// For a span that tells again what one above it tells, that one.
+    /// For a span that repeats one of its ancestors, returns that ancestor.
     ///
-    /// A response inside a response is the same seen by a second
-    /// instrumentation, unless there are several inside: then the outer one is
-    /// a loop around them, which becomes a mere part. A tool inside a tool is
-    /// the same if it has the same name or call id.
+    /// A response inside a response is the same one recorded by a second instrumentation, unless
+    /// there are several inside: then the outer one is a loop around them, which becomes a
+    /// generic part. A tool inside a tool is the same if it has the same name or call ID.
     pub(super) fn repeats(
         &self,
         members: &mut [(Span, Facts)],
@@ -103,9 +101,9 @@ impl Tree {
     }
 }
 
-/// The spans of each run: those of one conversation, or of one trace where no
-/// conversation is named. A trace in which no agent does anything (its
-/// creation, a health check) goes with the run that starts next.
+/// Groups the spans into runs: those of one conversation, or of one trace if there is no
+/// conversation ID. A trace without agent activity (its creation, a health check) is added to
+/// the run that starts next.
 pub(super) fn groups(spans: &[Span], facts: &[Facts]) -> Vec<Vec<usize>> {
     let mut conversations: HashMap<&str, String> = HashMap::new();
     for of_agent in [true, false] {

@@ -1,7 +1,6 @@
-//! Google's ADK: payloads under `gcp.vertex.agent.*`. One model call has a
-//! `call_llm` span and often one or two more of other instrumentations inside
-//! it. The answers of parallel calls are written a second time, joined, in a
-//! span for `(merged tools)`.
+//! Google's ADK: payloads under `gcp.vertex.agent.*`. One model call has a `call_llm` span and
+//! often one or two more of other instrumentations inside it. The results of parallel calls
+//! are repeated, joined, in a span for `(merged tools)`.
 
 use super::super::facts::{Facts, Kind, Role, fill};
 use super::super::{Attributes, Span, messages};
@@ -47,7 +46,7 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
     }
 }
 
-/// Is there more than the `{}` that ADK writes where there is nothing?
+/// Returns whether an attribute is more than the `{}` that ADK writes for an empty value.
 fn filled(a: &Attributes, key: &str) -> bool {
     a.str(key).is_some_and(|value| value.len() > 2)
 }

@@ -1,11 +1,9 @@
-//! AWS's distribution (ADOT, CloudWatch): what was said is moved from the span
-//! and written as a log record, joined by span id, whose body is
-//! `{"input":{"messages":[…]},"output":{"messages":[…]}}`.
+//! AWS's distribution (ADOT, CloudWatch): messages are moved from the span to a log record,
+//! joined by span ID, whose body is `{"input":{"messages":[…]},"output":{"messages":[…]}}`.
 //!
-//! Spans of OpenInference's LangChain instrumentation lose all attributes on
-//! the way; what they were shows only in the serialised LangChain object that
-//! is the content of the output: generations, a tool message, or a list of
-//! messages.
+//! Spans of OpenInference's LangChain instrumentation lose all attributes in the process;
+//! their kind shows only in the serialized LangChain object that is the content of the
+//! output: generations, a tool message, or a list of messages.
 
 use super::super::Span;
 use super::super::attributes::with_json;
@@ -31,7 +29,7 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
     }
 }
 
-/// Calls `read` with the content of the output and the object it holds, if any.
+/// Calls `read` with the content of the output and the object in it, if any.
 fn with_output<T>(body: Value<'_>, read: impl FnOnce(&str, Option<Value<'_>>) -> T) -> Option<T> {
     let messages = body.get("output")?.get("messages");
     let content = messages.and_then(|m| m.items().next()?.get("content"));
@@ -64,7 +62,7 @@ fn read_body(body: Value<'_>, kind: Kind, facts: &mut Facts) {
     }
 }
 
-/// What a serialised LangChain object came out of.
+/// Returns the kind of span that produced a serialized LangChain object.
 fn langchain_kind(output: Value<'_>) -> Option<Kind> {
     if output.get("generations").is_some() {
         return Some(Kind::Llm);
@@ -82,7 +80,7 @@ fn tool(message: Value<'_>, facts: &mut Facts) {
     fill(&mut facts.failed, || Some(message.get_str("status")? == "error"));
 }
 
-/// The messages, those inside a serialised object included.
+/// Returns the messages, including those inside a serialized object.
 fn unfolded(side: Value<'_>, role: Role) -> Vec<Message> {
     let mut all = Vec::new();
     for message in messages::all(side, role) {

@@ -1,6 +1,5 @@
-//! Vercel's AI SDK: `ai.operationId`, `ai.toolCall.*`, `ai.prompt*`,
-//! `ai.response.*`. `ai.generateText` is the loop, `ai.generateText.doGenerate`
-//! each model call in it.
+//! Vercel's AI SDK: `ai.operationId`, `ai.toolCall.*`, `ai.prompt*`, `ai.response.*`.
+//! `ai.generateText` is the loop, and `ai.generateText.doGenerate` each model call in it.
 
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Span, messages};

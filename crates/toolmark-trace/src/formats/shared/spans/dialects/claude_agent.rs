@@ -1,6 +1,6 @@
 //! traceAI's spans of the Claude Agent SDK: `claude_agent.span_kind` and
-//! `claude_agent.tool.*`. Tokens are under `gen_ai.usage.*` and are
-//! Anthropic's: cached input is counted apart.
+//! `claude_agent.tool.*`. Tokens are under `gen_ai.usage.*` and use Anthropic's convention:
+//! cached input is counted separately.
 
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Attributes, Span};

@@ -1,8 +1,8 @@
-//! What Claude Code traces of itself: spans `claude_code.*`.
+//! Claude Code's own traces: spans `claude_code.*`.
 //!
-//! The span of a tool says which, its child `tool.execution` how it ended; what
-//! it put out is an event. Arguments are there only in part, and only if the user
-//! turned them on. A call that fails validation has no span.
+//! The span of a tool has its name, and its child `tool.execution` has the outcome; the output
+//! is an event. Arguments are only partly recorded, and only if the user enabled them. A call
+//! that fails validation has no span.
 
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Attributes, Span, telemetry};
@@ -53,7 +53,7 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
     }
 }
 
-/// The arguments that a span of a tool has as attributes.
+/// Returns the arguments that a tool span has as attributes.
 fn arguments(a: &Attributes) -> Option<Payload> {
     const NAMES: [(&str, &str); 6] = [
         ("full_command", "command"),

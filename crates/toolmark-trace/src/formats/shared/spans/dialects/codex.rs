@@ -1,9 +1,9 @@
-//! What Codex traces of itself.
+//! Codex's own traces.
 //!
-//! One run is hundreds of spans; that of a call is the one which dispatches it,
-//! that of a response the one with its token counts. Spans have the lengths of
-//! arguments and output, events the arguments and output themselves. That a
-//! command ran counts as success, whatever its exit code.
+//! One run consists of hundreds of spans; a call is the span that dispatches it, a response
+//! the span with its token counts. Spans have the lengths of arguments and output, events the
+//! arguments and output themselves. A command that ran counts as success, whatever its exit
+//! code.
 
 use super::super::Span;
 use super::super::facts::{Facts, Kind, fill};

@@ -1,5 +1,5 @@
-//! GitHub Copilot's own span events: skills, messages of the user, compaction.
-//! Their content is off by default; that they happened is not.
+//! GitHub Copilot's own span events: skills, user messages, compaction. Their content is off by
+//! default, but the events themselves are always sent.
 
 use super::super::facts::{Facts, Kind, Mark, MarkKind};
 use super::super::{Span, SpanEvent};

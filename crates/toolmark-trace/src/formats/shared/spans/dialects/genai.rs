@@ -1,10 +1,10 @@
-//! The GenAI conventions of OpenTelemetry, 1.37 and later, with the attributes
-//! they replaced: `gen_ai.operation.name`, `gen_ai.input.messages`,
-//! `gen_ai.tool.call.*`, `gen_ai.usage.*`.
+//! The GenAI conventions of OpenTelemetry, 1.37 and later, with the attributes that they
+//! replaced: `gen_ai.operation.name`, `gen_ai.input.messages`, `gen_ai.tool.call.*`,
+//! `gen_ai.usage.*`.
 //!
-//! An attribute of this family does not make a span one of the agent's:
-//! conversation ids are copied to HTTP spans as baggage. Only the operation,
-//! or what no other span would carry, does.
+//! A `gen_ai` attribute alone does not make a span an agent span: conversation IDs are copied
+//! to HTTP spans as baggage. Only the operation, or an attribute that no other span would
+//! have, does.
 
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Attributes, Span, messages};
@@ -46,7 +46,7 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
     }
 }
 
-/// The messages in the attributes of a span, or of the event that carries them.
+/// Reads the messages in the attributes of a span, or of the event that carries them.
 fn conversation(a: &Attributes, facts: &mut Facts) {
     if facts.input.is_empty() {
         facts.input = list(a, "gen_ai.input.messages", Role::User);
@@ -85,7 +85,7 @@ fn kind(span: &Span) -> Option<Kind> {
     })
 }
 
-/// Spans from before there was an operation.
+/// Guesses the kind of spans written before the operation attribute existed.
 fn guess(a: &Attributes) -> Option<Kind> {
     if a.has("gen_ai.tool.name") || a.has("gen_ai.tool.call.id") {
         return Some(Kind::Tool);
@@ -97,7 +97,7 @@ fn guess(a: &Attributes) -> Option<Kind> {
     (a.has("gen_ai.request.model") && answered).then_some(Kind::Llm)
 }
 
-/// Token counts; input includes what came from a cache.
+/// Reads token counts; input includes cached tokens.
 fn usage(a: &Attributes) -> Option<Usage> {
     let input = a.count(&["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"]);
     let output = a.count(&["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"]);

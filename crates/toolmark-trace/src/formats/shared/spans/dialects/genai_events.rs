@@ -1,9 +1,8 @@
-//! The GenAI conventions before 1.37: messages as events of the span
-//! (`gen_ai.user.message`, `gen_ai.choice`, `gen_ai.tool.message`), or, from
-//! Pydantic AI, the same events as JSON in an attribute.
+//! The GenAI conventions before 1.37: messages as events of the span (`gen_ai.user.message`,
+//! `gen_ai.choice`, `gen_ai.tool.message`), or, from Pydantic AI, the same events as JSON in
+//! an attribute.
 //!
-//! On the span of a tool the `tool.message` is what it was given and the
-//! `choice` what it gave back.
+//! On the span of a tool, the `tool.message` is its input and the `choice` its output.
 
 use super::super::attributes::with_json;
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill};
@@ -59,9 +58,9 @@ fn conversation(span: &Span, facts: &mut Facts) {
     }
 }
 
-/// Events or messages in one list. Where a choice is marked it is the output
-/// and the rest the history; without any, all that the model and its tools
-/// said is.
+/// Divides events or messages in one list into input and output. If a choice is marked, it is
+/// the output and the rest is the history; otherwise, all messages of the model and its tools
+/// are the output.
 fn divide(list: Value<'_>, facts: &mut Facts) {
     let is_choice = |item: Value<'_>| item.field_is("event.name", "gen_ai.choice");
     let is_marked = list.items().any(is_choice);
@@ -80,7 +79,7 @@ fn divide(list: Value<'_>, facts: &mut Facts) {
     }
 }
 
-/// The message of one event, in its attributes or in its body.
+/// Returns the message of one event, from its attributes or its body.
 fn message(event: &SpanEvent, role: Role) -> Vec<Message> {
     let a = &event.attributes;
     if let Some(body) = &event.body {

@@ -1,5 +1,5 @@
-//! The attribute vocabularies, one file each. Adding one is a file, its `mod`
-//! line and its line in [`DIALECTS`].
+//! The attribute vocabularies, one file each. To add one, add its file, its `mod` line and its
+//! line in [`DIALECTS`].
 
 mod adk;
 mod adot;
@@ -18,16 +18,16 @@ use super::facts::{Facts, fill};
 use super::{Kind, Span};
 use crate::model::{Payload, Text};
 
-/// One vocabulary.
+/// An attribute vocabulary.
 struct Dialect {
-    /// What a span is in this vocabulary; `None` where it does not speak it.
+    /// Returns the kind of a span; `None` if the span does not use this vocabulary.
     kind: fn(&Span) -> Option<Kind>,
-    /// Reads what it says into the slots that are still empty.
+    /// Reads the data of the span into the fields that are still empty.
     read: fn(&Span, Kind, &mut Facts),
 }
 
-/// Every vocabulary, the most telling first: the first to name a kind decides
-/// it, and a slot that is filled stays.
+/// All vocabularies, the most specific first: the first to return a kind determines it, and
+/// the first value of each field is kept.
 #[rustfmt::skip]
 const DIALECTS: &[Dialect] = &[
     toolmark::DIALECT,
@@ -44,7 +44,7 @@ const DIALECTS: &[Dialect] = &[
     copilot::DIALECT,
 ];
 
-/// The attributes that name the conversation of a span, strongest first.
+/// Attributes with the conversation ID of a span, strongest first.
 pub const CONVERSATION_ATTRIBUTES: [&str; 6] = [
     "claude_agent.session.id",
     "gcp.vertex.agent.session_id",
@@ -54,7 +54,7 @@ pub const CONVERSATION_ATTRIBUTES: [&str; 6] = [
     "conversation.id",
 ];
 
-/// What a span says, in all vocabularies.
+/// Returns the data of a span in all vocabularies.
 pub(super) fn facts(span: &mut Span) -> Facts {
     let mut facts = std::mem::take(&mut span.known);
     fill(&mut facts.conversation, || span.attributes.text(&CONVERSATION_ATTRIBUTES));
@@ -72,8 +72,8 @@ pub(super) fn facts(span: &mut Span) -> Facts {
     facts
 }
 
-/// The kind in the name the GenAI conventions prescribe, which is all there is
-/// where the attributes were not kept.
+/// Returns the kind from the span name that the GenAI conventions prescribe, which is the only
+/// source if the attributes were not kept.
 fn named_kind(name: &str) -> Option<Kind> {
     let (operation, _) = name.split_once(' ')?;
     match operation {
@@ -83,7 +83,7 @@ fn named_kind(name: &str) -> Option<Kind> {
     }
 }
 
-/// The error that ended a span: its exception event, else its status.
+/// Reads the error that ended a span: its exception event, or otherwise its status.
 fn exception(span: &Span, facts: &mut Facts) {
     if !span.failed && facts.failed != Some(true) {
         return;
@@ -100,7 +100,7 @@ fn exception(span: &Span, facts: &mut Facts) {
     });
 }
 
-/// The name of a tool by its span: without the operation in front of it.
+/// Returns the name of a tool from the name of its span, without the operation prefix.
 fn tool_name(span: &Span) -> Text {
     let name = span.name.get();
     let bare = name.strip_prefix("execute_tool ").unwrap_or(&name);

@@ -1,10 +1,10 @@
 //! OpenInference (Arize): `openinference.span.kind`, flattened
 //! `llm.input_messages.N.message.*`, `tool.*`, `input.value`, `output.value`.
 //!
-//! `tool.parameters` is the schema with some instrumentors and the arguments
-//! with others, so that `input.value` goes first. smolagents wraps arguments
-//! in `{"args":[…],"sanitize_inputs_outputs":…,"kwargs":{…}}`. The counts of
-//! AGENT and CHAIN spans are sums over the LLM spans below them.
+//! `tool.parameters` is the schema with some instrumentations and the arguments with others,
+//! so `input.value` takes precedence. smolagents wraps arguments in
+//! `{"args":[…],"sanitize_inputs_outputs":…,"kwargs":{…}}`. The counts of AGENT and CHAIN
+//! spans are sums over the LLM spans below them.
 
 use super::super::attributes::with_json;
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
@@ -61,7 +61,7 @@ fn tool(span: &Span, facts: &mut Facts) {
     fill(&mut facts.result, || a.payload(&["output.value"]));
 }
 
-/// What smolagents passed by name, where nothing was passed by position.
+/// Returns the keyword arguments of smolagents, if there are no positional ones.
 fn keyword_arguments(input: &Payload) -> Option<Payload> {
     with_json(input, |value| {
         value.get("sanitize_inputs_outputs")?;
@@ -79,7 +79,7 @@ fn conversation(a: &Attributes, facts: &mut Facts) {
     fill_list(&mut facts.output, || value(a, "output.value", Role::Assistant));
 }
 
-/// The messages of a whole request or response, else its text.
+/// Returns the messages of a whole request or response, or otherwise its text.
 fn value(a: &Attributes, key: &str, role: Role) -> Vec<Message> {
     let Some(text) = a.get(key).filter(|v| !v.raw().is_empty()) else { return Vec::new() };
     let found = a.json(key, |v| messages::all(v, role)).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What toolmark's own exporter says beyond the conventions: `toolmark.run.*`,
-//! `toolmark.step.*`, `toolmark.call.*`, and events of the run's span. Where it
-//! speaks, nothing has to be inferred.
+//! Data that toolmark's own exporter adds to the conventions: `toolmark.run.*`,
+//! `toolmark.step.*`, `toolmark.call.*`, and events of the run's span. With this data, nothing
+//! has to be inferred.
 
 use super::super::facts::{Facts, Kind, Mark, MarkKind, Own, fill};
 use super::super::{Attributes, Span, SpanEvent};
@@ -66,7 +66,7 @@ fn call(a: &Attributes) -> Own {
     }
 }
 
-/// What happened in the run and is not a span.
+/// Returns an event of the run that is not a span.
 fn mark(event: &SpanEvent) -> Option<Mark> {
     let a = &event.attributes;
     let record = || a.text(&["toolmark.record"]).unwrap_or_else(|| Text::owned(""));
