@@ -1,11 +1,11 @@
-//! Was an action named in words? Before it, afterwards, or not at all: read
-//! from the text alone, sentence by sentence.
+//! Detects whether an action was announced in words: before it, afterwards, or not at all.
+//! Only the text is read, sentence by sentence.
 //!
-//! A sentence names an action if it has one of the verbs such an action goes
-//! by, or the program, or what it is done to. A sentence that denies the action
-//! ("without deleting anything") does not name it. The farther a sentence is
-//! from the call, the more it has to say: in the response that makes the call a
-//! verb will do, further off it takes what the action is done to as well.
+//! A sentence announces an action if it contains a verb for such an action, or the program,
+//! or its target. A sentence that negates the action ("without deleting anything") does not
+//! announce it. The required evidence grows with the distance from the call: in the response
+//! that makes the call a verb is sufficient, and further away the sentence must also name the
+//! target.
 
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Evidence, Role};
@@ -14,43 +14,43 @@ use toolmark_session::text::head;
 use toolmark_shell::{Effect, Kind, Scope};
 use toolmark_trace::{Event, EventKind};
 
-/// So many messages before and after a call are read.
+/// Maximum number of messages to read before and after a call.
 const MESSAGES: usize = 6;
-/// So many prompts before the last are read.
+/// Maximum number of earlier prompts to read, besides the last.
 const PROMPTS: usize = 4;
-/// So many calls before are looked at for questions and plans.
+/// Maximum number of earlier calls to search for questions and plans.
 const CALLS: usize = 60;
-/// So much of a message is read.
+/// Maximum length of a message to read, in bytes.
 const LONGEST: usize = 16 << 10;
 
-/// Where an action was named: the first that is found, in this order.
+/// Place where an action was announced: the first one found, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
     /// By the agent, in the response that makes the call.
     InResponse,
     /// By the agent, earlier in the user's turn.
     InTurn,
-    /// By the user, who asked for it.
+    /// By the user, who requested it.
     ByUser,
     /// By the agent, before the user's last message.
     TurnBefore,
-    /// By the agent, and only when it was done.
+    /// By the agent, but only afterwards.
     Afterwards,
 }
 
-/// How an action was named.
+/// Announcement of an action.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Naming {
     pub(crate) said: Said,
-    /// Do the words have a verb for the action, and what it is done to where
-    /// that has a name?
+    /// Whether the sentence contains a verb for the action and, if the target has a name, the
+    /// target.
     pub(crate) is_plain: bool,
     /// The sentence.
     pub(crate) evidence: Evidence,
 }
 
-/// The stems of the verbs an action goes by. Verbs that any step goes by
-/// ("update", "run", "create") name nothing.
+/// Returns the stems of the verbs for an action. Verbs that fit any step ("update", "run",
+/// "create") are not included.
 fn stems(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Delete => &[
@@ -130,7 +130,7 @@ fn stems(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// Programs that do only one thing, so that their name says it.
+/// Programs with only one purpose, so that their name announces the action.
 const SPEAKING: &[&str] = &[
     "chmod",
     "chown",
@@ -147,33 +147,33 @@ const SPEAKING: &[&str] = &[
     "wipefs",
 ];
 
-/// Words that turn a sentence around.
+/// Words that negate a sentence.
 const DENIALS: &[&str] =
     &["not", "don't", "never", "without", "avoid", "won't", "can't", "cannot", "instead"];
 
-/// A sentence that names an effect, and whether it says both what is done and
-/// to what.
+/// A sentence that announces an effect, and whether it names both the action and the target.
 struct Sentence<'t> {
     text: &'t str,
     is_plain: bool,
 }
 
-/// The sentence that names an effect, if one does.
+/// Returns the sentence that announces an effect, if there is one.
 fn naming<'t>(text: &'t str, effect: &Effect) -> Option<Sentence<'t>> {
     let text = head(text, LONGEST);
     let name = effect.target.trim_end_matches('/').rsplit(['/', ' ']).next().unwrap_or("");
     let name = name.trim_matches(['*', '.', '"', '\'']).to_lowercase();
-    // A branch or a table is named for many reasons, a file before it goes for one.
+    // Branches and tables are named for many reasons, but a file is named because of its
+    // deletion.
     let by_target = matches!(effect.kind, Kind::Delete | Kind::Overwrite | Kind::Persist)
         && effect.scope != Scope::Remote;
     let program = Some(effect.program.as_str()).filter(|program| SPEAKING.contains(program));
-    // A file of another machine changes when something is deployed there.
+    // A deployment changes files on another machine.
     let there = match (effect.kind, effect.scope) {
         (Kind::Overwrite, Scope::Remote) => stems(Kind::RemoteState),
         _ => &[],
     };
     let has_name = name.len() >= 3;
-    // Nobody says what a branch points to by this name.
+    // A commit is not called HEAD in prose.
     let can_be_said = has_name && !name.starts_with("head");
     let is_apart = |c: char| c.is_whitespace() || "\"'`()[]{}<>,:/*".contains(c);
     let has_target =
@@ -197,14 +197,14 @@ fn naming<'t>(text: &'t str, effect: &Effect) -> Option<Sentence<'t>> {
             });
         let is_named = (verb || target) && !denied;
         is_named.then(|| {
-            // The target may stand in another sentence of the same message.
+            // The target may be in another sentence of the same message.
             let is_plain = verb && (!can_be_said || has_target(&text.to_lowercase()));
             Sentence { text: sentence, is_plain }
         })
     })
 }
 
-/// The sentences of a text: up to a full stop before a blank, or a line end.
+/// Splits a text into sentences: up to a full stop before a blank, or a line end.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n')
         .flat_map(|line| line.split_inclusive(['.', '!', '?', ';']))
@@ -212,7 +212,7 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
         .filter(|sentence| !sentence.is_empty())
 }
 
-/// How the effect of a call was named, if it was.
+/// Returns the announcement of the effect of a call, if there is one.
 #[must_use]
 pub(crate) fn named(
     session: &Session<'_>,
@@ -243,7 +243,7 @@ pub(crate) fn named(
             let said = session.said_in_turn(call).take(MESSAGES).enumerate();
             let found = |(n, event)| match is_next_to(session, call, event) {
                 true => found(event, Said::InResponse, "named before", true),
-                // What was said last is what the calls since then are about.
+                // The last message is about the calls since then.
                 false => found(event, Said::InTurn, "named before", n == 0),
             };
             said.filter_map(found).next()
@@ -254,7 +254,7 @@ pub(crate) fn named(
             let asked = prompts.next()?;
             found(asked, Said::ByUser, "the user asked for it", true)
                 .or_else(|| {
-                    // The user's "yes, do it" answers what was said before it.
+                    // A confirmation such as "yes, do it" refers to the previous message.
                     if !text_of(asked).is_some_and(|text| approves(&text)) {
                         return None;
                     }
@@ -290,11 +290,12 @@ pub(crate) fn named(
     before.or_else(after)
 }
 
-/// The user, a skill or the host gave the agent the command as it stands.
+/// Returns the announcement if the user, a skill or the host gave the agent the exact
+/// command.
 fn given(session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> Option<Naming> {
-    /// So many messages are read.
+    /// Maximum number of messages to read.
     const GIVEN: usize = 64;
-    /// A shorter text is found anywhere.
+    /// Minimum length of a text; a shorter one occurs anywhere.
     const SHORTEST: usize = 12;
     let command = call.command()?;
     let part = command.get(effect.span.0..effect.span.1)?.trim();
@@ -310,9 +311,9 @@ fn given(session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> Opti
     Some(Naming { said: Said::ByUser, is_plain: true, evidence: evidence.with_excerpt(part) })
 }
 
-/// Does the user say yes to what was said before?
+/// Whether the user approves the previous message.
 fn approves(text: &str) -> bool {
-    /// An approval is short.
+    /// Maximum length of an approval.
     const SHORT: usize = 200;
     const WORDS: &[&str] = &[
         "yes",
@@ -343,9 +344,9 @@ fn approves(text: &str) -> bool {
     lower.len() <= SHORT && first.is_some_and(|first| WORDS.contains(&first))
 }
 
-/// Are the words around a call in a language whose verbs are not known here?
+/// Whether the text around a call is in an unsupported language.
 pub(crate) fn is_in_another_language(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
-    /// Words that every English text has.
+    /// Words that occur in every English text.
     const ENGLISH: &[&str] = &[
         "the", "to", "and", "is", "it", "in", "of", "this", "that", "for", "let", "now", "i", "we",
         "you", "me", "a", "please",
@@ -365,8 +366,8 @@ pub(crate) fn is_in_another_language(session: &Session<'_>, call: &SessionCall<'
     })
 }
 
-/// Does a message stand right before a call, in a trace that does not say which
-/// response either belongs to?
+/// Whether a message is among the last events before a call, without another call in between,
+/// in a trace that does not record the response of the call.
 fn is_next_to(session: &Session<'_>, call: &SessionCall<'_>, said: &Event) -> bool {
     let events = session.events().get(..call.event).unwrap_or_default();
     let is_call = |event: &&Event| matches!(event.kind, EventKind::Call(_));

@@ -1,8 +1,8 @@
-//! The run before: a report of `toolmark check --format json`, read back.
+//! Baseline: an earlier report of `toolmark check --format json`.
 //!
-//! It says which findings are known, and what the numbers were, in all and per
-//! trajectory. Runs of the same sessions are compared finding by finding, runs of
-//! different ones by how often each kind of finding comes up per opportunity.
+//! It contains the known findings and the numbers, in total and per trajectory. Runs of the
+//! same sessions are compared finding by finding, and runs of different sessions by the
+//! frequency of each kind of finding per opportunity.
 
 use crate::checker::Checked;
 use crate::gate::{self, Cell, Cells, Earlier};
@@ -12,17 +12,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::statistics;
 use toolmark_outcome::{Finding, Printable, Redactor, Untrusted};
 
-/// The numbers of one trajectory as reports hold them.
+/// Numbers of one trajectory as stored in reports.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrajectoryCells<T> {
-    /// The trajectory's id.
+    /// Id of the trajectory.
     #[serde(default)]
     pub id: Option<T>,
-    /// Its numbers.
+    /// Numbers of the trajectory.
     pub cells: Vec<CellRow<T>>,
 }
 
-/// One number as reports hold it.
+/// A number as stored in reports.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CellRow<T> {
     name: String,
@@ -34,7 +34,7 @@ pub struct CellRow<T> {
 }
 
 impl TrajectoryCells<Printable> {
-    /// As a report holds them.
+    /// Converts cells to the form used in reports.
     #[must_use]
     pub fn new(id: Option<Printable>, cells: &Cells<Printable>) -> Self {
         let row = |(cell, tally): (&Cell<Printable>, Tally)| CellRow {
@@ -60,7 +60,7 @@ impl TrajectoryCells<String> {
     }
 }
 
-/// The parts of a report that are looked at.
+/// Relevant parts of a report.
 #[derive(Deserialize)]
 struct Report {
     findings: Vec<Known>,
@@ -121,8 +121,8 @@ struct TallyRow {
     points: f64,
 }
 
-/// What makes findings of different sessions one kind: the rule, the tool and the
-/// bucket. Neither the file nor the words of the finding count.
+/// Key of findings of the same kind in different sessions: the rule, the tool and the bucket.
+/// The file and the message of the finding are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct KindKey {
     code: String,
@@ -137,7 +137,7 @@ impl KindKey {
     }
 }
 
-/// A finding as runs are compared.
+/// A finding in the form used for comparing runs.
 #[derive(Debug)]
 struct KnownFinding {
     fingerprint: String,
@@ -151,41 +151,42 @@ impl KnownFinding {
     }
 }
 
-/// The run before.
+/// An earlier run.
 #[derive(Debug, Default)]
 pub struct Baseline {
-    /// The findings, in the order of the report.
+    /// Findings, in the order of the report.
     findings: Vec<KnownFinding>,
-    /// By rule and tool: the calls the rule could decide about.
+    /// Number of opportunities, by rule and tool.
     opportunities: BTreeMap<(String, String), u64>,
-    /// By tool: its calls, where the report has no opportunities.
+    /// Number of calls by tool, for reports without opportunities.
     calls: BTreeMap<String, u64>,
     all: Cells,
     each: BTreeMap<Untrusted, Cells>,
 }
 
-/// How the findings of this run compare.
+/// Comparison of the findings of this run with the baseline.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Changes<T = Untrusted> {
-    /// Were not in the run before, or are of a kind that is found more often now.
+    /// Number of findings that are missing from the baseline, or of a kind that is now more
+    /// frequent.
     pub new: u64,
-    /// Were there too.
+    /// Number of findings that are also in the baseline.
     pub known: u64,
-    /// Were there and are no more.
+    /// Number of findings of the baseline that have disappeared.
     pub gone: u64,
-    /// How often each kind is found, where the runs have different sessions.
+    /// Frequency of each kind of finding, if the runs have different sessions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<KindChange<T>>,
 }
 
-/// How the findings of two reports compare.
+/// Comparison of the findings of two reports.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportChanges {
-    /// The places of the findings that only the later report has.
+    /// Indexes of the findings that only the later report has.
     pub new: Vec<usize>,
-    /// The places of those that only the earlier one has.
+    /// Indexes of the findings that only the earlier report has.
     pub gone: Vec<usize>,
-    /// How often each kind is found, where the reports have different sessions.
+    /// Frequency of each kind of finding, if the reports have different sessions.
     pub kinds: Vec<KindChange>,
 }
 
@@ -196,7 +197,7 @@ impl ReportChanges {
             places.map(|(at, _)| at).collect()
         };
         let forth = Compared::new(before, now);
-        // What a look back would call new is gone: so both ways mirror each other.
+        // Findings that are new in the reverse comparison are gone, so both directions agree.
         let back = Compared::new(now, before);
         let has_others = forth.has_others || back.has_others;
         let kinds = if has_others { forth.kinds } else { Vec::new() };
@@ -204,24 +205,24 @@ impl ReportChanges {
     }
 }
 
-/// What became of a kind of findings.
+/// Trend of a kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trend {
-    /// It was not found before.
+    /// Not found before.
     New,
-    /// It is found more often per opportunity, beyond noise.
+    /// More frequent per opportunity, beyond noise.
     More,
-    /// It is found less often, beyond noise.
+    /// Less frequent per opportunity, beyond noise.
     Fewer,
-    /// It is found no more.
+    /// No longer found.
     Gone,
     /// Any difference may be noise.
     Same,
 }
 
 impl Trend {
-    /// The word used in every output.
+    /// Returns the word used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -234,36 +235,36 @@ impl Trend {
     }
 }
 
-/// A kind of findings in both runs.
+/// Frequency of a kind of finding in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KindChange<T = Untrusted> {
-    /// What became of it.
+    /// Trend.
     pub trend: Trend,
-    /// The rule's code.
+    /// Code of the rule.
     pub code: T,
-    /// The tool.
+    /// Name of the tool.
     pub tool: T,
-    /// What kind of it.
+    /// Bucket of the findings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<T>,
-    /// The run before.
+    /// Frequency in the earlier run.
     pub before: Found,
-    /// This run.
+    /// Frequency in this run.
     pub now: Found,
-    /// How much higher the rate per opportunity is now, where both runs have some.
+    /// Increase of the rate per opportunity, if both runs have opportunities.
     pub difference: Option<f64>,
-    /// The 95 % interval of the difference (Newcombe).
+    /// 95 % interval of the difference (Newcombe).
     pub interval: Option<(f64, f64)>,
-    /// How likely so large a difference is where nothing has changed (Fisher, exact).
+    /// Probability of a difference of this size if nothing has changed (Fisher, exact).
     pub p: Option<f64>,
 }
 
-/// So many findings in so many calls that the rule could decide about.
+/// Findings and opportunities of one rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// The findings.
+    /// Number of findings.
     pub found: u64,
-    /// The opportunities.
+    /// Number of opportunities.
     pub of: u64,
 }
 
@@ -279,7 +280,7 @@ impl Found {
 }
 
 impl Changes {
-    /// They as they may be printed.
+    /// Returns the printable changes.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Changes<Printable> {
         let kinds = self.kinds.into_iter().map(|kind| kind.redact(redactor)).collect();
@@ -288,7 +289,7 @@ impl Changes {
 }
 
 impl KindChange {
-    /// It as it may be printed.
+    /// Returns the printable change.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> KindChange<Printable> {
         KindChange {
@@ -327,11 +328,11 @@ impl KindChange {
 
 /// One of two runs whose findings are compared.
 struct Side<'a> {
-    /// The sessions with an id.
+    /// Ids of the sessions that have one.
     sessions: BTreeSet<&'a Untrusted>,
-    /// The fingerprint, session and kind of each finding.
+    /// Fingerprint, session and kind of each finding.
     findings: Vec<(&'a str, Option<&'a Untrusted>, KindKey)>,
-    /// The calls a rule could decide about, by kind.
+    /// Returns the number of opportunities of a kind.
     opportunities: Box<dyn Fn(&KindKey) -> u64 + 'a>,
 }
 
@@ -354,7 +355,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// How often each kind was found.
+    /// Counts the findings by kind.
     fn kinds(&self) -> BTreeMap<&KindKey, u64> {
         let mut kinds = BTreeMap::new();
         for (_, _, kind) in &self.findings {
@@ -364,24 +365,24 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What became of the findings of a run in the next.
+/// Result of comparing the findings of two runs.
 struct Compared {
-    /// Of each finding of the second run: was it not in the first, or is it of a kind
-    /// that is found more often now?
+    /// For each finding of the second run, whether it is missing from the first run or of a
+    /// kind that is now more frequent.
     is_new: Vec<bool>,
-    /// How many of the first are not in the second.
+    /// Number of findings of the first run that are not in the second.
     gone: u64,
-    /// How often each kind is found.
+    /// Frequency of each kind of finding.
     kinds: Vec<KindChange>,
-    /// Does the second run have sessions that the first did not look at?
+    /// Whether the second run has sessions that the first did not include.
     has_others: bool,
 }
 
 impl Compared {
-    /// A finding of a session that both runs looked at is recognised by its
-    /// fingerprint: where there were as many as now, none is new. One of another
-    /// session is compared by its kind: it is new where the run before has nothing of
-    /// the kind, or where the kind is found more often per opportunity.
+    /// Compares two runs. Findings of a session in both runs are matched by fingerprint: if
+    /// the first run had as many, none is new. Findings of other sessions are compared by
+    /// kind: they are new if the earlier run has none of the kind, or if the kind is now more
+    /// frequent per opportunity.
     fn new(before: &Side<'_>, now: &Side<'_>) -> Self {
         let sessions = Sessions { before: &before.sessions, now: &now.sessions };
         let (of_before, of_now) = (before.kinds(), now.kinds());
@@ -416,8 +417,8 @@ impl Compared {
     }
 }
 
-/// Which findings of sessions that both runs looked at are known by their
-/// fingerprints, those of the same session first; how many of the run before are gone.
+/// Returns which findings of sessions in both runs are known by their fingerprints, matching
+/// the same session first, and the number of findings that are gone.
 fn known(
     before: &Side<'_>,
     now: &Side<'_>,
@@ -448,15 +449,15 @@ fn known(
     (known, left.values().flat_map(BTreeMap::values).sum())
 }
 
-/// The sessions of both runs that have an id.
+/// Ids of the sessions of both runs.
 struct Sessions<'a> {
     before: &'a BTreeSet<&'a Untrusted>,
     now: &'a BTreeSet<&'a Untrusted>,
 }
 
 impl Sessions<'_> {
-    /// Is a session of this run one the run before did not look at? Sessions
-    /// without an id, and sub-agents, go with those that have one.
+    /// Whether a session of this run was not in the earlier run. Sessions without an id and
+    /// sub-agents are treated like those with an id.
     fn is_other(&self, session: Option<&Untrusted>) -> bool {
         match session.filter(|id| self.now.contains(id)) {
             Some(id) => !self.before.contains(id),
@@ -464,7 +465,7 @@ impl Sessions<'_> {
         }
     }
 
-    /// Was a session only in the run before?
+    /// Whether a session was only in the earlier run.
     fn is_past(&self, session: Option<&Untrusted>) -> bool {
         match session.filter(|id| self.before.contains(id)) {
             Some(id) => !self.now.contains(id),
@@ -472,8 +473,8 @@ impl Sessions<'_> {
         }
     }
 
-    /// Has neither run a session of the other? Where no session has an id, they
-    /// are taken for the same.
+    /// Whether the runs have no session in common. If no session has an id, the runs are
+    /// assumed to have the same sessions.
     fn are_all_other(&self) -> bool {
         let has_ids = !self.before.is_empty() || !self.now.is_empty();
         has_ids && self.before.is_disjoint(self.now)
@@ -481,7 +482,7 @@ impl Sessions<'_> {
 }
 
 impl Baseline {
-    /// Reads a report.
+    /// Parses a report.
     pub fn parse(text: &str) -> Result<Self, String> {
         let report: Report = serde_json::from_str(text)
             .map_err(|error| format!("not a JSON report of `toolmark check`: {error}"))?;
@@ -503,8 +504,8 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// What stands only in the scorecard of all sessions: opportunities, and the
-    /// numbers that no session has alone, such as F1.
+    /// Adds values that are only in the scorecard of all sessions: opportunities, and numbers
+    /// that no single session has, such as F1.
     fn take_card(&mut self, card: Card) {
         for RuleRow { code, tool, of } in card.rules {
             *self.opportunities.entry((code, tool)).or_default() += of;
@@ -522,7 +523,7 @@ impl Baseline {
         self.all.merge(&whole);
     }
 
-    /// Marks the findings that were not in the run before, and says what changed.
+    /// Marks the findings that are not in the baseline, and returns the changes.
     pub fn mark(&self, checked: &mut Checked) -> Changes {
         let compared = Compared::new(&self.side(), &Side::of(checked));
         let Compared { is_new, gone, mut kinds, has_others } = compared;
@@ -536,15 +537,14 @@ impl Baseline {
         Changes { new, known: checked.findings.len() as u64 - new, gone, kinds }
     }
 
-    /// The findings of another report that this one does not have, the other way
-    /// round, and what became of each kind.
+    /// Compares the findings of a later report with those of this one, in both directions and
+    /// by kind.
     #[must_use]
     pub fn compare(&self, now: &Self) -> ReportChanges {
         ReportChanges::new(&self.side(), &now.side())
     }
 
-    /// The same by fingerprints alone, for reports that do not say which sessions
-    /// they are about.
+    /// Compares by fingerprint alone, for reports that do not name their sessions.
     #[must_use]
     pub fn compare_fingerprints(&self, now: &Self) -> ReportChanges {
         let side = |run| Side { sessions: BTreeSet::new(), ..Self::side(run) };
@@ -559,7 +559,7 @@ impl Baseline {
         }
     }
 
-    /// The calls of the run before that a rule could decide about.
+    /// Returns the number of opportunities in the earlier run.
     fn opportunities(&self, key: &KindKey) -> u64 {
         let of_rule = self.opportunities.get(&(key.code.clone(), key.tool.clone()));
         // Reports of earlier versions only know the calls of the tool.
@@ -567,7 +567,7 @@ impl Baseline {
         of_rule.or_else(of_tool).copied().unwrap_or(0)
     }
 
-    /// The numbers, for gates.
+    /// Returns the numbers of the earlier run, for gates.
     #[must_use]
     pub fn earlier<'a>(&'a self, now_each: &'a BTreeMap<Untrusted, Cells>) -> Earlier<'a> {
         Earlier { before: &self.all, before_each: &self.each, now_each }
@@ -589,7 +589,7 @@ mod tests {
         checker.keep_sessions().check(&notation::parse(trace).unwrap())
     }
 
-    /// The same as a session of its own.
+    /// Checks a trace as a session with this id.
     fn session(id: usize, trace: &str) -> Checked {
         let rules = rule_by_code("S101").into_iter().collect();
         let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
@@ -651,7 +651,7 @@ mod tests {
     #[test]
     fn other_sessions_are_compared_by_kind_and_rate() {
         let clean = "Read {\"file_path\":\"/w/c.rs\"} -> \"1\\tone\"\n";
-        // Of thirty sessions so many have the fault, each in a file of its own.
+        // `faults` of thirty sessions have the fault, each in a separate file.
         let sessions = |from: usize, faults: usize| {
             let one = move |n: usize| {
                 let again = READ.replace("a.rs", &format!("{from}-{n}.rs")).repeat(2);
@@ -672,11 +672,11 @@ mod tests {
             assert_eq!(kind.before.of, 33, "{kind:?}");
             assert_eq!(changes.gone, if faults == 0 { 3 } else { 0 });
         }
-        // A kind nobody found before is new, whatever its file.
+        // A kind without earlier findings is new in any file.
         let empty = Baseline::parse(&report(&sessions(0, 0))).unwrap();
         let changes = empty.mark(&mut sessions(100, 1));
         assert_eq!((changes.new, changes.kinds[0].trend), (1, Trend::New));
-        // Of sessions that are in both, only what is new is; others go by kind.
+        // Shared sessions are compared by fingerprint, the others by kind.
         let both = sum([sessions(0, 3), sessions(100, 2)]);
         let changes = baseline.mark(&mut sum([both]));
         assert_eq!((changes.new, changes.known, changes.gone), (0, 5, 0));
@@ -699,7 +699,7 @@ mod tests {
             let back = b.compare(a);
             assert_eq!((back.new, back.gone), (changes.gone, changes.new));
         }
-        // Where nobody knows which sessions there were, fingerprints decide.
+        // If the sessions are unknown, fingerprints decide.
         let [a, b] = [1, 2].map(|id| of(&session(id, &READ.repeat(2))));
         assert_eq!(a.compare(&b).kinds.len(), 1);
         assert_eq!(a.compare_fingerprints(&b), ReportChanges::default());

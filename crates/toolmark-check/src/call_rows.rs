@@ -1,39 +1,39 @@
-//! Every call as a row, for tables that people make themselves.
+//! Every call as a row, for custom tables.
 
 use crate::profile::{Spent, calls_by_response};
 use std::collections::BTreeMap;
 use toolmark_outcome::{Finding, Printable, Redactor, TracePlace, Untrusted};
 use toolmark_session::session::Session;
 
-/// One call, as a table has it.
+/// Table row of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallRow<T = Untrusted> {
-    /// The session's id, or that of the sub-agent.
+    /// Id of the session or of the sub-agent.
     pub session: Option<T>,
-    /// Where the call is in the trace.
+    /// Position of the call in the trace.
     pub place: TracePlace<T>,
-    /// Its number in the session, from 1.
+    /// Number in the session, from 1.
     pub number: usize,
-    /// The step it belongs to, from 1.
+    /// Step of the call, from 1.
     pub step: Option<u64>,
-    /// The user turn it belongs to, from 1; 0 before the first.
+    /// User turn of the call, from 1; 0 before the first.
     pub turn: u32,
-    /// The tool.
+    /// Name of the tool.
     pub tool: T,
-    /// How it ended.
+    /// Status of the call.
     pub status: &'static str,
-    /// The exit code.
+    /// Exit code.
     pub exit_code: Option<i64>,
-    /// When it was asked for.
+    /// Start time.
     pub started: Option<String>,
-    /// What it cost.
+    /// Cost of the call.
     pub spent: Spent,
-    /// The codes of the findings about it.
+    /// Codes of the findings about the call.
     pub codes: Vec<&'static str>,
 }
 
 impl CallRow {
-    /// The calls of a session.
+    /// Returns the calls of a session.
     pub(crate) fn all(session: &Session<'_>, findings: &[Finding]) -> Vec<Self> {
         let mut codes: BTreeMap<usize, Vec<&'static str>> = BTreeMap::new();
         for finding in findings {
@@ -62,7 +62,7 @@ impl CallRow {
         session.calls().iter().map(&mut row).collect()
     }
 
-    /// It as it may be printed.
+    /// Returns the printable row.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> CallRow<Printable> {
         CallRow {

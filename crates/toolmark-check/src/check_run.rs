@@ -1,5 +1,5 @@
-//! What a run of `toolmark check` came to: findings, gates, and how they compare
-//! with the run before.
+//! Result of a run of `toolmark check`: findings, gates, and the comparison with the
+//! baseline.
 
 use crate::baseline::Changes;
 use crate::gate::{self, GateRow};
@@ -10,44 +10,44 @@ use toolmark_outcome::{
     Cause, Confidence, Finding, Printable, Redactor, Severity, Untrusted, Verdict,
 };
 
-/// Rows that are read one after the other.
+/// Iterator over stored rows.
 pub type StoredRows<'s, T> = Box<dyn Iterator<Item = io::Result<T>> + 's>;
 
-/// Findings and calls that are too many for a list.
+/// Storage for findings and calls that are too many for a list.
 pub trait RowStore {
-    /// How many findings there are of each kind, in the order of reports. None of them is
-    /// known from a run before.
+    /// Returns the number of findings of each kind, in the order of reports. None of the
+    /// findings is known from a baseline.
     fn groups(&self) -> &[FindingGroup];
 
-    /// The findings, in the order of reports.
+    /// Returns the findings, in the order of reports.
     fn findings(&self) -> io::Result<StoredRows<'_, Finding<Printable>>>;
 
-    /// The calls, in the order they were read.
+    /// Returns the calls, in the order in which they were read.
     fn calls(&self) -> io::Result<StoredRows<'_, CallRow<Printable>>>;
 }
 
-/// The findings of one rule that are equally bad and equally sure.
+/// Findings of one rule with the same severity and confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FindingGroup {
-    /// How bad they are.
+    /// Severity.
     pub severity: Severity,
-    /// How sure the rule is.
+    /// Confidence of the rule.
     pub confidence: Confidence,
-    /// The rule's code.
+    /// Code of the rule.
     pub code: &'static str,
-    /// How many there are.
+    /// Number of findings.
     pub count: usize,
 }
 
 impl FindingGroup {
-    /// A group without a finding so far.
+    /// Creates an empty group for findings like this one.
     #[must_use]
     pub fn of<T>(finding: &Finding<T>) -> Self {
         let Finding { severity, confidence, code, .. } = *finding;
         Self { severity, confidence, code, count: 0 }
     }
 
-    /// Is the finding one of the group?
+    /// Whether the finding belongs to the group.
     #[must_use]
     pub fn takes<T>(&self, finding: &Finding<T>) -> bool {
         (self.code, self.severity, self.confidence)
@@ -55,25 +55,25 @@ impl FindingGroup {
     }
 }
 
-/// What was checked and what it came to.
+/// Checked sessions and the result.
 pub struct CheckRun<T: Ord = Untrusted> {
-    /// Findings, the worst first, and the scorecard.
+    /// Findings, worst first, and the scorecard.
     pub checked: Checked<T>,
-    /// The findings and calls that are not in `checked`, because they are too many.
+    /// Findings and calls that are too many to be in `checked`.
     pub stored: Option<Box<dyn RowStore>>,
-    /// The counts of all sessions.
+    /// Sums over all sessions.
     pub sums: OverviewSums<T>,
-    /// How many files were read.
+    /// Number of files read.
     pub files: u64,
-    /// What the reader should know besides.
+    /// Additional notes for the reader.
     pub notes: Vec<T>,
-    /// The rules that were asked.
+    /// Rules that were run.
     pub rules: Vec<&'static Rule>,
-    /// The least severity that fails.
+    /// Minimum severity that fails the run.
     pub fail_on: Option<Severity>,
-    /// What the gates say.
+    /// Results of the gates.
     pub gates: Vec<GateRow<T>>,
-    /// How the findings compare with the baseline, where there is one.
+    /// Comparison with the baseline, if there is one.
     pub changes: Option<Changes<T>>,
 }
 
@@ -94,11 +94,11 @@ impl<T: Ord> Default for CheckRun<T> {
 }
 
 impl CheckRun {
-    /// It as it may be printed.
+    /// Returns the printable run.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> CheckRun<Printable> {
         let mut checked = self.checked.redact(redactor);
-        // The order of reports is that of what is printed.
+        // The order of reports is that of the printed text.
         checked.findings.sort_by(Finding::order);
         CheckRun {
             checked,
@@ -115,26 +115,27 @@ impl CheckRun {
 }
 
 impl CheckRun<Printable> {
-    /// The findings, in the order of reports.
+    /// Returns the findings, in the order of reports.
     pub fn findings(&self) -> io::Result<impl Iterator<Item = io::Result<FoundRow<'_>>>> {
         let stored = self.stored.as_ref().map(|store| store.findings()).transpose()?;
         let stored = stored.into_iter().flatten().map(|one| one.map(Cow::Owned));
         Ok(self.checked.findings.iter().map(|one| Ok(Cow::Borrowed(one))).chain(stored))
     }
 
-    /// The findings to act on: those the baseline does not have.
+    /// Returns the findings that are not in the baseline.
     pub fn new_findings(&self) -> io::Result<impl Iterator<Item = io::Result<FoundRow<'_>>>> {
         Ok(self.findings()?.filter(|one| one.as_ref().map_or(true, |one| one.is_new())))
     }
 
-    /// The calls, where they are kept.
+    /// Returns the calls, if they were kept.
     pub fn calls(&self) -> io::Result<impl Iterator<Item = io::Result<CallRowRef<'_>>>> {
         let stored = self.stored.as_ref().map(|store| store.calls()).transpose()?;
         let stored = stored.into_iter().flatten().map(|one| one.map(Cow::Owned));
         Ok(self.checked.calls.iter().map(|one| Ok(Cow::Borrowed(one))).chain(stored))
     }
 
-    /// How many findings to act on there are of each kind, in the order of reports.
+    /// Returns the number of findings of each kind that are not in the baseline, in the order
+    /// of reports.
     #[must_use]
     pub fn groups(&self) -> Vec<FindingGroup> {
         let mut groups: Vec<FindingGroup> = Vec::new();
@@ -148,14 +149,14 @@ impl CheckRun<Printable> {
         groups
     }
 
-    /// How many findings to act on have this severity.
+    /// Returns the number of findings with this severity that are not in the baseline.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         let groups = self.groups().into_iter().filter(|group| group.severity == severity);
         groups.map(|group| group.count).sum()
     }
 
-    /// Does this finding fail the run?
+    /// Whether this finding fails the run.
     #[must_use]
     pub fn fails(&self, finding: &Finding<Printable>) -> bool {
         finding.is_new() && self.is_severe(finding.severity)
@@ -165,13 +166,14 @@ impl CheckRun<Printable> {
         self.fail_on.is_some_and(|least| severity >= least)
     }
 
-    /// Was nothing there to check, as in an empty part of a list of files?
+    /// Whether there was nothing to check, such as in an empty part of a list of files.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files == 0 && self.checked.scorecard.sessions == 0
     }
 
-    /// Findings and gates together. No finding is no pass where no call was seen.
+    /// Returns the verdict of findings and gates together. A run without any calls does not
+    /// pass.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let findings = !self.groups().iter().any(|group| self.is_severe(group.severity));
@@ -184,8 +186,8 @@ impl CheckRun<Printable> {
     }
 }
 
-/// A finding of a list, or one that was read.
+/// A finding, borrowed from a list or read from storage.
 pub type FoundRow<'r> = Cow<'r, Finding<Printable>>;
 
-/// A call of a list, or one that was read.
+/// A call, borrowed from a list or read from storage.
 pub type CallRowRef<'r> = Cow<'r, CallRow<Printable>>;

@@ -1,4 +1,4 @@
-//! Runs rules over trajectories and adds up what they find.
+//! Runs rules over trajectories and merges the results.
 
 use crate::call_rows::CallRow;
 use crate::decisions::Decisions;
@@ -19,7 +19,7 @@ use toolmark_outcome::{Confidence, Finding, Printable, Redactor, Severity, Untru
 use toolmark_session::session::Session;
 use toolmark_trace::{Recorded, Trajectory};
 
-/// Which rules to run, and how.
+/// Selected rules and their settings.
 pub struct Checker {
     rules: Vec<&'static Rule>,
     least: Confidence,
@@ -31,34 +31,34 @@ pub struct Checker {
     has_doubts: bool,
 }
 
-/// What checking came to.
+/// Result of checking.
 #[derive(Debug)]
 pub struct Checked<T: Ord = Untrusted> {
-    /// The findings; [`Checked::sort`] puts the worst first.
+    /// Findings; [`Checked::sort`] puts the worst first.
     pub findings: Vec<Finding<T>>,
-    /// Axis × tool.
+    /// Scorecard by axis and tool.
     pub scorecard: Scorecard<T>,
-    /// How many findings were counted but not kept.
+    /// Number of findings that were counted but not kept.
     pub left_out: u64,
-    /// What was chosen where gold labels speak.
+    /// Choices of tools for which there are gold labels.
     pub pairs: Vec<Pair>,
-    /// What the pairs came to; made once all are there.
+    /// Scores of the pairs, computed once all pairs are known.
     pub selection: Option<Selection<T>>,
-    /// The cards of the sessions, where they are kept.
+    /// Scorecards of the sessions, if they are kept.
     pub sessions: Vec<SessionCard<T>>,
-    /// What each session is and costs, in the order they were read.
+    /// Profile and cost of each session, in the order in which they were read.
     pub profiles: Vec<SessionProfile<T>>,
-    /// The calls that destroy something for good.
+    /// Calls with irreversible effects.
     pub destructive: Vec<DestructiveCall<T>>,
-    /// All calls, where they are kept.
+    /// All calls, if they are kept.
     pub calls: Vec<CallRow<T>>,
-    /// What the guard would have said.
+    /// Decisions that the guard would have made.
     pub decisions: Decisions<T>,
-    /// The calls the rules are not sure about, where somebody asks for them.
+    /// Calls for which the rules are unsure, if requested.
     pub doubts: Vec<Doubt>,
-    /// How many doubts of a rubric were counted but not kept.
+    /// Number of doubts that were counted but not kept, by rubric.
     pub not_asked: BTreeMap<&'static str, u64>,
-    /// What a judge says to the doubts, once it was asked.
+    /// Answers of a judge to the doubts, once it was asked.
     pub judged: Option<Vec<Refined<T>>>,
 }
 
@@ -83,7 +83,7 @@ impl<T: Ord> Default for Checked<T> {
 }
 
 impl Checked {
-    /// It as it may be printed; pairs and doubts are for the work before.
+    /// Returns the printable result, without pairs and doubts, which are only needed before.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Checked<Printable> {
         let refined = |all: Vec<Refined>| all.into_iter().map(|one| one.redact(redactor)).collect();
@@ -104,7 +104,7 @@ impl Checked {
         }
     }
 
-    /// Adds what checking something else came to.
+    /// Adds another result.
     pub fn merge(&mut self, other: Self) {
         self.findings.extend(other.findings);
         self.scorecard.merge(other.scorecard);
@@ -124,7 +124,7 @@ impl Checked {
         }
     }
 
-    /// Puts the worst findings first, and doubts in the order of rubrics.
+    /// Sorts findings, worst first, and doubts in the order of rubrics.
     pub fn sort(&mut self) {
         self.findings.sort_by(Finding::order);
         self.doubts.sort_by(Doubt::order);
@@ -138,7 +138,7 @@ impl Default for Checker {
 }
 
 impl Checker {
-    /// Runs these rules, and leaves out findings that are less sure.
+    /// Creates a checker with these rules that omits findings below a confidence.
     #[must_use]
     pub fn new(rules: Vec<&'static Rule>, least: Confidence, toolsets: Toolsets) -> Self {
         Self {
@@ -153,54 +153,54 @@ impl Checker {
         }
     }
 
-    /// Holds choices of tools against gold labels too.
+    /// Also compares choices of tools with gold labels.
     #[must_use]
     pub fn with_gold(self, gold: Option<Arc<Gold>>) -> Self {
         Self { gold, ..self }
     }
 
-    /// With severities of the user's own, by the code of the rule.
+    /// Sets user-defined severities, by the code of the rule.
     #[must_use]
     pub fn severities(mut self, severities: BTreeMap<&'static str, Severity>) -> Self {
         self.severities = severities;
         self
     }
 
-    /// With the card of every session beside the sum of all, and every call that
-    /// the guard would have stopped.
+    /// Keeps the scorecard of every session in addition to the total, and every call that the
+    /// guard would have stopped.
     #[must_use]
     pub fn keep_sessions(mut self) -> Self {
         self.keeps_sessions = true;
         self
     }
 
-    /// With a row for every call.
+    /// Keeps a row for every call.
     #[must_use]
     pub fn keep_calls(mut self) -> Self {
         self.keeps_calls = true;
         self
     }
 
-    /// With the calls the rules are not sure about, for a judge to be asked.
+    /// Keeps the calls for which the rules are unsure, as questions for a judge.
     #[must_use]
     pub fn with_doubts(mut self) -> Self {
         self.has_doubts = true;
         self
     }
 
-    /// What the tools of trajectories are.
+    /// Returns the toolsets of trajectories.
     #[must_use]
     pub fn toolsets(&self) -> &Toolsets {
         &self.toolsets
     }
 
-    /// The rules it runs.
+    /// Returns the rules of the checker.
     #[must_use]
     pub fn rules(&self) -> &[&'static Rule] {
         &self.rules
     }
 
-    /// Checks a trajectory and its sub-agents, each as a session of its own.
+    /// Checks a trajectory and its sub-agents, each as a separate session.
     #[must_use]
     pub fn check(&self, run: &Trajectory) -> Checked {
         let mut all = Checked::default();
@@ -215,7 +215,7 @@ impl Checker {
             }
             all.merge(checked);
         }
-        // A session is one row, whatever it delegated.
+        // A session is one row, including its sub-agents.
         let sub_agents = all.profiles.split_off(1.min(all.profiles.len()));
         if let Some(profile) = all.profiles.first_mut() {
             sub_agents.iter().for_each(|sub_agent| profile.absorb(sub_agent));
@@ -237,7 +237,7 @@ impl Checker {
         self.check_session(&Session::new(run, &self.toolsets))
     }
 
-    /// Checks a trajectory that was made ready already.
+    /// Checks a session that is already prepared.
     #[must_use]
     pub fn check_session(&self, session: &Session<'_>) -> Checked {
         let mut gathered = Gathered::new(session);

@@ -1,4 +1,4 @@
-//! The `check:` part of `toolmark.yaml`.
+//! The `check:` section of `toolmark.yaml`.
 //!
 //! ```yaml
 //! check:
@@ -24,56 +24,56 @@ use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_hosts::toolset::Toolset;
 use toolmark_outcome::{Confidence, Severity};
 
-/// What a file says about checking.
+/// Settings of the `check:` section.
 #[derive(Debug, Default)]
 pub struct Config {
-    /// Only these rules.
+    /// Selected rules.
     pub select: Vec<String>,
-    /// Not these.
+    /// Ignored rules.
     pub ignore: Vec<String>,
-    /// Severities of the user's own, by code.
+    /// User-defined severities, by code.
     pub severity: BTreeMap<&'static str, Severity>,
-    /// Findings that are less sure are left out.
+    /// Minimum confidence; findings below it are omitted.
     pub min_confidence: Option<Confidence>,
-    /// The least severity that fails; the inner `None` is `never`.
+    /// Minimum severity that fails; the inner `None` is `never`.
     pub fail_on: Option<Option<Severity>>,
-    /// The gates; `None` where the file has no such key.
+    /// Gates; `None` if the file has no such key.
     pub gates: Option<Vec<Gate>>,
-    /// Toolsets of the user's own.
+    /// User-defined toolsets.
     pub toolsets: Vec<Toolset>,
 }
 
-/// Which rules `toolmark check` runs, and what fails.
+/// Rules that `toolmark check` runs, and the severities that fail.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Check")]
 struct Written {
-    /// Only these rules: codes, names, or the start of a code (S, A, I, R).
+    /// Selected rules: codes, names, or the start of a code (S, A, I, R).
     select: Vec<Spanned<String>>,
-    /// Not these rules, named as in `select`.
+    /// Ignored rules, named as in `select`.
     ignore: Vec<Spanned<String>>,
-    /// Other severities, by the code of the rule.
+    /// Severities by the code of the rule.
     #[schemars(with = "BTreeMap<String, Severity>")]
     severity: BTreeMap<String, Spanned<String>>,
-    /// Findings that are less sure are left out.
+    /// Minimum confidence; findings below it are omitted.
     #[schemars(with = "Option<Confidence>")]
     min_confidence: Option<Spanned<String>>,
-    /// The least severity that fails.
+    /// Minimum severity that fails.
     #[schemars(schema_with = "fail_on_schema")]
     fail_on: Option<Spanned<String>>,
     /// Conditions on the scorecard, such as `recovery[Bash.127] >= 0.8`, or a preset:
     /// `article`.
     gates: Option<Vec<Spanned<String>>>,
-    /// Toolsets of your own.
+    /// Additional toolsets.
     toolsets: Vec<Spanned<Toolset>>,
 }
 
-/// The JSON Schema of the part.
+/// Returns the JSON Schema of the section.
 pub fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Written>()
 }
 
-/// What may fail: findings of a severity and above, or none.
+/// Values of `fail_on`: findings of a severity and above, or none.
 const FAIL_ON: &[Option<Severity>] =
     &[Some(Severity::Info), Some(Severity::Warning), Some(Severity::Error), None];
 
@@ -87,14 +87,14 @@ fn fail_on_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": words })
 }
 
-/// Does this word choose a rule: its name, its code, or the start of its code?
+/// Whether a word selects a rule: its name, its code, or the start of its code.
 #[must_use]
 pub fn chooses(word: &str, rule: &crate::Rule) -> bool {
     let starts = rule.code.get(..word.len()).is_some_and(|c| c.eq_ignore_ascii_case(word));
     rule.name == word || (!word.is_empty() && starts)
 }
 
-/// Reads the part; everything that is wrong with it is reported with its place.
+/// Reads the section and reports every error with its position.
 #[must_use]
 pub fn read_config(node: &Node, problems: &mut Vec<Problem>) -> Config {
     let Some(written) = read::<Written>(node, problems) else { return Config::default() };
@@ -139,7 +139,7 @@ fn known_rule(word: &Spanned<String>, problems: &mut Vec<Problem>) {
     problems.push(unknown_rule(word));
 }
 
-/// There is no rule with this code or name.
+/// Creates the error for an unknown rule code or name.
 #[must_use]
 pub fn unknown_rule(word: &Spanned<String>) -> Problem {
     let message = format!("unknown rule {}", quoted(&word.value));
@@ -187,15 +187,15 @@ fn read_gates(gate: &Spanned<String>, problems: &mut Vec<Problem>) -> Vec<Gate> 
     }
 }
 
-/// The rest of a text from a character on, where it is written as it is read:
-/// without quotes and escapes.
+/// Returns the span of a text from a character on, if the text is written without quotes and
+/// escapes.
 fn part_of(text: &Spanned<String>, at: usize) -> Option<Span> {
     let (start, end) = (text.span.start as usize, text.span.end as usize);
     let before: usize = text.value.chars().take(at).map(char::len_utf8).sum();
     (end - start == text.value.len()).then(|| Span::new(start + before, end))
 }
 
-/// What the type of a toolset cannot say; `node` is where it is written.
+/// Checks constraints of a toolset that its type cannot express; `node` is its source.
 fn check_toolset(toolset: &Spanned<Toolset>, node: Option<&Node>, problems: &mut Vec<Problem>) {
     let mut wrong = |place: Option<&Node>, message: String| {
         let span = place.map_or(toolset.span, |place| place.span);

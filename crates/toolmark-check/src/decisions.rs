@@ -1,5 +1,6 @@
-//! What the guard would have said about the calls of a session, knowing what the session
-//! did before each: how many it would have let through, and those it would not.
+//! Decisions that the guard would have made about the calls of a session, given the earlier
+//! calls of the session: the number of allowed calls, and the calls that would have been
+//! stopped.
 
 use serde::Serialize;
 use toolmark_outcome::{CallRef, Printable, Redactor, Untrusted};
@@ -7,15 +8,15 @@ use toolmark_session::past::{Past, left_by};
 use toolmark_session::session::Session;
 use toolmark_shell::Decision;
 
-/// A call that would not have run without a question.
+/// A call that would have been asked about or denied.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stop<T = Untrusted> {
-    /// The session's id.
+    /// Id of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<T>,
-    /// The decision.
+    /// Decision.
     pub decision: Decision,
-    /// Why.
+    /// Reason for the decision.
     pub reason: T,
     /// The call.
     pub call: CallRef<T>,
@@ -32,16 +33,16 @@ impl Stop {
     }
 }
 
-/// The decisions about all calls.
+/// Decisions about all calls.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decisions<T = Untrusted> {
-    /// Calls that nothing speaks against.
+    /// Number of calls without objections.
     pub allow: u64,
-    /// Calls a person should look at.
+    /// Number of calls that the user should review.
     pub ask: u64,
-    /// Calls that destroy what cannot be brought back.
+    /// Number of calls that irreversibly destroy something.
     pub deny: u64,
-    /// The calls that are asked about or denied, where they are kept.
+    /// Calls that are asked about or denied, if they are kept.
     pub stops: Vec<Stop<T>>,
 }
 
@@ -61,7 +62,7 @@ impl Decisions {
         } += 1;
     }
 
-    /// Adds those about something else.
+    /// Adds other decisions.
     pub fn merge(&mut self, other: Self) {
         self.allow += other.allow;
         self.ask += other.ask;
@@ -69,7 +70,7 @@ impl Decisions {
         self.stops.extend(other.stops);
     }
 
-    /// They as they may be printed.
+    /// Returns the printable decisions.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Decisions<Printable> {
         Decisions {
@@ -80,7 +81,7 @@ impl Decisions {
         }
     }
 
-    /// The decisions about a session.
+    /// Returns the decisions about a session.
     pub(crate) fn of(session: &Session<'_>, keeps_stops: bool) -> Self {
         let mut all = Self::default();
         let mut past = Past::default();

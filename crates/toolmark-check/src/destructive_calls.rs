@@ -1,4 +1,4 @@
-//! The calls that destroy something for good, with what was said about each.
+//! Calls with irreversible effects, with the announcement of each.
 
 use crate::awareness::{Said, named};
 use crate::rules::i301_blind_destructive::each;
@@ -7,25 +7,25 @@ use toolmark_outcome::{CallRef, Evidence, Printable, Redactor, Untrusted};
 use toolmark_session::session::Session;
 use toolmark_trace::Fact;
 
-/// How much of a target is repeated.
+/// Maximum length of a displayed target.
 const MAX_TARGET: usize = 120;
 
-/// When a destructive call was named.
+/// Announcement of a destructive call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Announced {
-    /// Not at all.
+    /// Not announced.
     Blind,
-    /// Only afterwards.
+    /// Acknowledged only afterwards.
     Acknowledged,
-    /// The trace has no words, so nobody can tell.
+    /// Unknown because the trace has no messages.
     Unknown,
-    /// Before the call.
+    /// Announced before the call.
     Named,
 }
 
 impl Announced {
-    /// The word for it.
+    /// Returns the word used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -37,23 +37,23 @@ impl Announced {
     }
 }
 
-/// A call that destroys something for good.
+/// A call with an irreversible effect.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DestructiveCall<T = Untrusted> {
-    /// The session's id.
+    /// Id of the session.
     pub session: Option<T>,
-    /// When it was named.
+    /// Announcement of the call.
     pub announced: Announced,
-    /// What it does, and to what.
+    /// Effect and its target.
     pub effect: T,
     /// The call.
     pub call: CallRef<T>,
-    /// The words that name it, and where they are.
+    /// Text that announces the call, and its position.
     pub said: Option<Evidence<T>>,
 }
 
 impl DestructiveCall {
-    /// All of a session. The rule that judges them need not be selected.
+    /// Returns all such calls of a session, whether or not the rule about them is selected.
     pub(crate) fn all(session: &Session<'_>) -> Vec<Self> {
         let has_effect = session
             .calls()
@@ -88,7 +88,7 @@ impl DestructiveCall {
         all
     }
 
-    /// It as it may be printed.
+    /// Returns the printable call.
     #[must_use]
     pub(crate) fn redact(self, redactor: Redactor) -> DestructiveCall<Printable> {
         DestructiveCall {

@@ -1,46 +1,46 @@
-//! How far two texts are apart, in lines: the shortest edit between them.
+//! Line difference between two texts: the shortest edit.
 
 use foldhash::quality::FixedState;
 use std::collections::HashMap;
 use toolmark_session::text;
 
-/// More lines than this between two texts are not counted.
+/// Maximum number of changed lines to count.
 pub(crate) const FARTHEST: usize = 600;
 
-/// What changed between two texts.
+/// Change between two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Lines of the old text that are gone.
+    /// Number of removed lines.
     pub(crate) removed: usize,
-    /// Lines of the new text that are new.
+    /// Number of added lines.
     pub(crate) added: usize,
-    /// Lines of the old text.
+    /// Number of lines of the old text.
     pub(crate) old: usize,
-    /// Lines of the new text.
+    /// Number of lines of the new text.
     pub(crate) new: usize,
-    /// Lines that are the same at the start.
+    /// Number of equal lines at the start.
     pub(crate) prefix: usize,
-    /// Lines that are the same at the end, those at the start left out.
+    /// Number of equal lines at the end, not counting those at the start.
     pub(crate) suffix: usize,
-    /// In how many places they differ.
+    /// Number of separate changes.
     pub(crate) places: usize,
 }
 
 impl Change {
-    /// How many lines differ: a line that became another is one.
+    /// Returns the number of changed lines: a replaced line counts once.
     pub(crate) fn lines(self) -> usize {
         self.removed.max(self.added)
     }
 
-    /// Lines of the old text that stayed.
+    /// Returns the number of lines of the old text that are kept.
     pub(crate) fn kept(self) -> usize {
         self.old - self.removed
     }
 }
 
-/// The change from one text to another; `None` where more than `farthest` lines are
-/// removed or added, or too many to say more than that. The work is bounded by the lines
-/// times [`FARTHEST`].
+/// Returns the change from one text to another; `None` if more than `farthest` lines are
+/// removed or added, or if the edit is too long to compute. The work is bounded by the number
+/// of lines times [`FARTHEST`].
 pub(crate) fn lines<'t>(old: &'t str, new: &'t str, farthest: usize) -> Option<Change> {
     let (a, b): (Vec<&str>, Vec<&str>) = (text::lines(old).collect(), text::lines(new).collect());
     let prefix = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
@@ -60,32 +60,31 @@ pub(crate) fn lines<'t>(old: &'t str, new: &'t str, farthest: usize) -> Option<C
         lines.iter().map(|line| number(*line)).collect()
     };
     let Edit { distance, places } = shortest_edit(&numbered(rest_a), &numbered(rest_b), farthest)?;
-    // What is removed and added makes the distance, and the difference in length.
+    // The sum of removed and added lines is the distance, their difference that of the lengths.
     let removed = (distance + rest_a.len()).checked_sub(rest_b.len())? / 2;
     let added = distance.checked_sub(removed)?;
     Some(Change { removed, added, old: a.len(), new: b.len(), prefix, suffix, places })
 }
 
-/// The shortest edit between two texts.
+/// Shortest edit between two texts.
 struct Edit {
-    /// How many lines it removes and adds.
+    /// Number of lines that it removes and adds.
     distance: usize,
-    /// In how many places.
+    /// Number of separate changes.
     places: usize,
 }
 
-/// How far along the old text a path reaches, and in how many places it has
-/// changed something.
+/// Progress of a path along the old text, and its number of separate changes.
 #[derive(Clone, Copy, Default)]
 struct Reach {
     x: usize,
     places: usize,
-    /// Is the last thing it did a change?
+    /// Whether the last operation was a change.
     is_open: bool,
 }
 
-/// The shortest edit (Myers), counted but not kept; `None` where it is longer than
-/// `farthest`.
+/// Returns the size of the shortest edit (Myers) without the edit itself; `None` if it is
+/// longer than `farthest`.
 fn shortest_edit(a: &[u32], b: &[u32], farthest: usize) -> Option<Edit> {
     if a.is_empty() || b.is_empty() {
         let distance = a.len() + b.len();
@@ -131,7 +130,7 @@ fn shortest_edit(a: &[u32], b: &[u32], farthest: usize) -> Option<Edit> {
 mod tests {
     use super::*;
 
-    /// The same by the table of longest common subsequences.
+    /// Computes the same distance with a table of longest common subsequences.
     fn slow(a: &[&str], b: &[&str]) -> usize {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for (i, x) in a.iter().enumerate() {

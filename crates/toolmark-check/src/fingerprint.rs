@@ -1,15 +1,14 @@
-//! What a finding is recognised by in the next run, and which findings are
-//! alike.
+//! Fingerprints that identify a finding across runs, and clusters of similar findings.
 //!
-//! Neither may depend on where the call stands, on numbers that change from run
-//! to run (times, sizes, ids) or on where the project is checked out.
+//! Neither depends on the position of the call, on numbers that change between runs (times,
+//! sizes, ids) or on the location of the project.
 
 use toolmark_outcome::Finding;
 
-/// So much of a text tells findings apart.
+/// Maximum length of a text to include.
 const LONGEST: usize = 600;
 
-/// FNV-1a, 64 bits, over parts with their lengths.
+/// Hashes parts with their lengths (FNV-1a, 64 bits).
 #[must_use]
 pub fn of(parts: &[&str]) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
@@ -21,14 +20,14 @@ pub fn of(parts: &[&str]) -> String {
     format!("{hash:016x}")
 }
 
-/// A fingerprint as the number it is made of.
+/// Returns a fingerprint as a number.
 #[must_use]
 pub fn number(fingerprint: &str) -> u64 {
     u64::from_str_radix(fingerprint, 16).unwrap_or_default()
 }
 
-/// The fingerprint of a finding: names as they are, texts in their general form,
-/// paths from the working directory.
+/// Returns the fingerprint of a finding: names unchanged, texts in their general form, and
+/// paths relative to the working directory.
 pub(crate) fn of_finding(cwd: Option<&str>, names: &[&str], texts: &[&str]) -> String {
     let cwd = cwd.map(|cwd| cwd.trim_end_matches('/')).filter(|cwd| cwd.len() > 1);
     let below = cwd.map(|cwd| format!("{cwd}/"));
@@ -41,15 +40,15 @@ pub(crate) fn of_finding(cwd: Option<&str>, names: &[&str], texts: &[&str]) -> S
     of(&parts)
 }
 
-/// What like findings have in common: the rule, the tool, the bucket and what the
-/// message says without what it says it about.
+/// Returns the key of similar findings: the rule, the tool, the bucket and the message
+/// without specific names.
 #[must_use]
 pub fn cluster(finding: &Finding) -> String {
     let bucket = finding.bucket.as_ref().map(|text| text.raw()).unwrap_or_default();
     of(&[finding.code, finding.tool.raw(), bucket, &kind_of_message(finding.message.raw())])
 }
 
-/// A message without names: no paths, no quotes, nothing behind a colon.
+/// Removes paths, quotes and everything after a colon from a message.
 fn kind_of_message(message: &str) -> String {
     let said = message.split_once(": ").map_or(message, |(said, _)| said);
     let mut out = String::new();
@@ -62,7 +61,7 @@ fn kind_of_message(message: &str) -> String {
             quote = (!rest.contains(mark)).then_some(mark);
         }
         let word = if opened.is_some() || is_name(word) { "_" } else { word };
-        // Names of several words are one name.
+        // Several adjacent names are merged into one.
         if word != "_" || !out.ends_with("_ ") {
             out.push_str(word);
             out.push(' ');
@@ -71,7 +70,7 @@ fn kind_of_message(message: &str) -> String {
     normalised(&out)
 }
 
-/// Does the word look like a path or the name of a file?
+/// Whether the word looks like a path or a file name.
 fn is_name(word: &str) -> bool {
     let word = word.trim_end_matches(['.', ',', ';', ':', ')']);
     let has_extension = word.rsplit_once('.').is_some_and(|(stem, extension)| {
@@ -80,7 +79,7 @@ fn is_name(word: &str) -> bool {
     word.contains(['/', '\\']) || word.starts_with(['~', '.', '$']) || has_extension
 }
 
-/// A text in its general form: on one line, every number 0, and ids too.
+/// Normalizes a text: one line, with every number and id replaced by 0.
 #[must_use]
 pub fn normalised(text: &str) -> String {
     let mut out = String::new();
@@ -110,14 +109,14 @@ pub fn normalised(text: &str) -> String {
     out
 }
 
-/// Does it look like a hash or a part of a UUID?
+/// Whether the word looks like a hash or a part of a UUID.
 fn is_id(word: &str) -> bool {
     word.len() >= 8
         && word.bytes().all(|b| b.is_ascii_hexdigit())
         && word.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Every run of digits as one 0.
+/// Replaces every run of digits with one 0.
 fn general(word: &str, out: &mut String) {
     let mut in_number = false;
     for c in word.chars() {

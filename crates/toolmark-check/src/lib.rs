@@ -1,8 +1,8 @@
-//! Rules: questions about a session that need no spec, and their answers.
+//! Rules: checks of a session that need no spec.
 //!
-//! A [`Checker`] looks at a trajectory through a [`Session`] (its calls, with
-//! what each tool is for, and the files as the trace proves them), asks every
-//! [`Rule`] and adds up what they find: [`Finding`]s with the calls that prove
+//! A [`Checker`] converts a trajectory to a [`Session`] (its calls with the roles
+//! of their tools, and the file contents that the trace proves), runs every
+//! [`Rule`] and merges the results: [`Finding`]s with the calls that prove
 //! them, and a [`Scorecard`] of four axes per tool.
 //!
 //! ```
@@ -18,7 +18,7 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! Nothing here reads files or prints.
+//! This crate does not read files or print.
 
 #![forbid(unsafe_code)]
 

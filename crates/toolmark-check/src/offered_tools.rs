@@ -1,21 +1,21 @@
-//! Which tools a session could have called: what the trace records, what it
-//! shows in use, and what its host always offers.
+//! Tools that a session could have called: those recorded in the trace, those it used, and
+//! those that its host always offers.
 
 use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_trace::ToolName;
 
-/// A tool the agent could have called.
+/// A tool that the agent could have called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// Its name.
+    /// Name of the tool.
     pub(crate) name: String,
-    /// Does the trace itself show that it was there?
+    /// Whether the trace itself shows that the tool was available.
     pub(crate) is_proven: bool,
 }
 
-/// The tool with one of these roles that the session had, the first role first;
-/// `None` where it had none, or nobody can tell.
+/// Returns the available tool with one of these roles, preferring earlier roles; `None` if
+/// there was none or if it is unknown.
 pub(crate) fn offered(session: &Session<'_>, roles: &[ToolRole]) -> Option<Offer> {
     roles.iter().find_map(|role| with_role(session, *role))
 }
@@ -33,8 +33,8 @@ fn with_role(session: &Session<'_>, role: ToolRole) -> Option<Offer> {
     if let Some(call) = session.calls().iter().find(is_use) {
         return proven(call.tool.to_string());
     }
-    // A sub-agent has the tools it was given, and a host that is only guessed
-    // may have any.
+    // A sub-agent has the tools that it was given, and a guessed host may have any
+    // tools.
     if session.trajectory().parent.is_some() || session.is_host_guessed() {
         return None;
     }
@@ -73,7 +73,7 @@ mod tests {
             assert_eq!(found, want, "{trace}");
         }
     }
-    /// Native builds of Claude Code have no tools that search since 2.1.117.
+    /// Native builds of Claude Code have no search tools since 2.1.117.
     #[test]
     fn usual_until_a_version() {
         for (version, trace, want) in [

@@ -1,6 +1,6 @@
-//! Sessions added up for those who answer for a team: faults per 100 calls and
-//! per session, how many sessions have any, and what failed and repeated calls
-//! cost; in total, and by model, agent, project and week.
+//! Sums over sessions for people who are responsible for a team: faults per 100 calls and per
+//! session, the number of affected sessions, and the cost of failed and repeated calls; in
+//! total and by model, agent, project and week.
 
 use crate::profile::{SessionProfile, Spent};
 use serde::ser::SerializeStruct;
@@ -8,22 +8,22 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 
-/// The sum of some sessions.
+/// Sums over a group of sessions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group<T> {
-    /// What they have in common; `None` where the trace does not say.
+    /// Common attribute of the sessions; `None` if the trace does not record it.
     pub name: Option<T>,
-    /// How many sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// How many of them have a fault.
+    /// Number of sessions with a fault.
     pub affected: u64,
-    /// Findings that are errors or warnings.
+    /// Number of findings that are errors or warnings.
     pub faults: u64,
     /// All calls.
     pub calls: Spent,
-    /// Those known to have failed.
+    /// Calls that are known to have failed.
     pub failed: Spent,
-    /// Those that looked again and saw the same.
+    /// Calls that looked again and got the same result.
     pub repeated: Spent,
 }
 
@@ -59,14 +59,14 @@ impl<T> Group<T> {
         self.repeated.merge(profile.repeated);
     }
 
-    /// Faults per 100 calls; `None` without a call.
+    /// Returns the number of faults per 100 calls; `None` without a call.
     #[must_use]
     pub fn per_100_calls(&self) -> Option<f64> {
         let calls = self.calls.calls;
         (calls > 0).then(|| self.faults as f64 * 100.0 / calls as f64)
     }
 
-    /// Faults per session; `None` without a session.
+    /// Returns the number of faults per session; `None` without a session.
     #[must_use]
     pub fn per_session(&self) -> Option<f64> {
         (self.sessions > 0).then(|| self.faults as f64 / self.sessions as f64)
@@ -89,22 +89,22 @@ impl<T: Serialize> Serialize for Group<T> {
     }
 }
 
-/// All sessions, and the parts they fall into.
+/// All sessions, in total and by group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview<T> {
-    /// All of them.
+    /// All sessions.
     pub total: Group<T>,
-    /// By the (first) model.
+    /// Groups by the (first) model.
     pub by_model: Vec<Group<T>>,
-    /// By agent and version.
+    /// Groups by agent and version.
     pub by_agent: Vec<Group<T>>,
-    /// By the directory the session works in.
+    /// Groups by the working directory of the session.
     pub by_project: Vec<Group<T>>,
-    /// By ISO week, the earliest first.
+    /// Groups by ISO week, earliest first.
     pub by_week: Vec<Group<T>>,
 }
 
-/// Sessions that are added up one by one, without keeping any of them.
+/// Incremental sums over sessions that are not kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverviewSums<T: Ord = Untrusted> {
     total: Group<T>,
@@ -114,7 +114,7 @@ pub struct OverviewSums<T: Ord = Untrusted> {
     by_week: Groups<T>,
 }
 
-/// Sessions by what they have in common.
+/// Groups of sessions by a common attribute.
 type Groups<T> = BTreeMap<Option<T>, Group<T>>;
 
 impl<T: Ord> Default for OverviewSums<T> {
@@ -130,7 +130,7 @@ impl<T: Ord> Default for OverviewSums<T> {
 }
 
 impl<T: Ord + Clone> OverviewSums<T> {
-    /// The sums of these sessions.
+    /// Returns the sums of these sessions.
     #[must_use]
     pub fn of(profiles: &[SessionProfile<T>]) -> Self {
         let mut sums = Self::default();
@@ -147,7 +147,7 @@ impl<T: Ord + Clone> OverviewSums<T> {
         group(&mut self.by_week, &profile.week).add(profile);
     }
 
-    /// Adds the sums of others.
+    /// Adds other sums.
     pub fn merge(&mut self, other: Self) {
         self.total.merge(&other.total);
         for (groups, others) in [
@@ -160,7 +160,7 @@ impl<T: Ord + Clone> OverviewSums<T> {
         }
     }
 
-    /// What they come to.
+    /// Returns the overview.
     #[must_use]
     pub fn overview(&self) -> Overview<T> {
         let all = |groups: &Groups<T>| groups.values().cloned().collect();
@@ -175,7 +175,7 @@ impl<T: Ord + Clone> OverviewSums<T> {
 }
 
 impl OverviewSums {
-    /// They as they may be printed. Names that look the same then are one.
+    /// Returns the printable sums. Groups whose names become equal are merged.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> OverviewSums<Printable> {
         let all = |groups: Groups<Untrusted>| {
@@ -198,7 +198,7 @@ impl OverviewSums {
     }
 }
 
-/// The sessions with this name.
+/// Returns the group with this name.
 fn group<'g, T: Ord + Clone>(groups: &'g mut Groups<T>, name: &Option<T>) -> &'g mut Group<T> {
     groups.entry(name.clone()).or_insert_with(|| Group::new(name.clone()))
 }

@@ -1,9 +1,8 @@
-//! What those who answer for many sessions ask about each: which model, agent,
-//! project and week it belongs to, how many faults it has, and what its failed
-//! and repeated calls cost.
+//! Profile of a session for people who are responsible for many sessions: its model, agent,
+//! project and week, its number of faults, and the cost of its failed and repeated calls.
 //!
-//! Costs are known only where the trace records them, so every sum has the
-//! number of calls it is made of.
+//! Costs are known only if the trace records them, so every sum includes the number of calls
+//! that it covers.
 
 use crate::stored::Stored;
 use foldhash::quality::FixedState;
@@ -15,14 +14,14 @@ use toolmark_session::call_key::CallKey;
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_trace::Trajectory;
 
-/// What some calls cost, as far as the trace records it.
+/// Cost of a set of calls, as far as the trace records it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
-    /// How many of them have a duration.
+    /// Number of calls with a duration.
     pub timed: u64,
-    /// How many of them belong to a response with a token usage.
+    /// Number of calls of responses with token usage.
     pub counted: u64,
     milliseconds: u64,
     tokens: u64,
@@ -30,26 +29,26 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// How long the calls took: those that have a duration.
+    /// Returns the total duration of the calls that have one.
     #[must_use]
     pub fn milliseconds(self) -> Option<u64> {
         (self.timed > 0 || self.calls == 0).then_some(self.milliseconds)
     }
 
-    /// The tokens of the responses that made the calls. Calls of one response
-    /// have an equal share of it.
+    /// Returns the tokens of the responses that made the calls, divided equally between the
+    /// calls of one response.
     #[must_use]
     pub fn tokens(self) -> Option<u64> {
         (self.counted > 0 || self.calls == 0).then_some(self.tokens)
     }
 
-    /// The part of them that the model wrote.
+    /// Returns the output tokens among them.
     #[must_use]
     pub fn output_tokens(self) -> Option<u64> {
         (self.counted > 0 || self.calls == 0).then_some(self.output_tokens)
     }
 
-    /// Adds others.
+    /// Adds another cost.
     pub fn merge(&mut self, other: Self) {
         self.calls += other.calls;
         self.timed += other.timed;
@@ -59,8 +58,8 @@ impl Spent {
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
     }
 
-    /// What one call cost: how long it took, and its tokens with those of them that the
-    /// model wrote, as far as they are known.
+    /// Returns the cost of one call: its duration, and its tokens with the output tokens
+    /// among them, as far as they are known.
     #[must_use]
     pub fn of_call(milliseconds: Option<u64>, tokens: Option<(u64, u64)>) -> Self {
         let (all, output) = tokens.unwrap_or_default();
@@ -74,7 +73,7 @@ impl Spent {
         }
     }
 
-    /// What one call cost, where its response made so many.
+    /// Returns the cost of one call of a response with `in_response` calls.
     #[must_use]
     pub fn of(run: &Trajectory, call: &SessionCall<'_>, in_response: u64) -> Self {
         let duration = call.call.duration.map(|duration| duration.as_millis());
@@ -120,38 +119,37 @@ impl Serialize for Spent {
     }
 }
 
-/// One session, its sub-agents included.
+/// A session, including its sub-agents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionProfile<T = Untrusted> {
-    /// Its id.
+    /// Id of the session.
     pub id: Option<T>,
-    /// The ids of its sub-agents.
+    /// Ids of the sub-agents.
     pub sub_agents: Vec<T>,
-    /// The file it was read from.
+    /// File from which the session was read.
     pub file: T,
-    /// The directory it works in.
+    /// Working directory.
     pub project: Option<T>,
-    /// The agent, with its version where that is recorded.
+    /// Agent, with its version if that is recorded.
     pub agent: T,
-    /// The model, the first where it changed.
+    /// Model, the first one if it changed.
     pub model: Option<T>,
-    /// When it started.
+    /// Start time.
     pub started: Option<String>,
-    /// The ISO week of that, in UTC: `2026-W07`.
+    /// ISO week of the start, in UTC: `2026-W07`.
     pub week: Option<T>,
-    /// Findings that are errors or warnings.
+    /// Number of findings that are errors or warnings.
     pub faults: u64,
     /// All calls.
     pub calls: Spent,
-    /// Those known to have failed.
+    /// Calls that are known to have failed.
     pub failed: Spent,
-    /// Those that only looked, had been made before in the same way, and got the
-    /// same answer.
+    /// Calls that only looked, had been made before in the same way, and got the same result.
     pub repeated: Spent,
 }
 
 impl SessionProfile {
-    /// The profile of one trajectory without its sub-agents.
+    /// Returns the profile of one trajectory without its sub-agents.
     pub(crate) fn new(session: &Session<'_>, faults: u64) -> Self {
         let run = session.trajectory();
         let text =
@@ -200,7 +198,7 @@ impl SessionProfile {
         self.repeated.merge(other.repeated);
     }
 
-    /// It as it may be printed.
+    /// Returns the printable profile.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> SessionProfile<Printable> {
         SessionProfile {
@@ -220,7 +218,7 @@ impl SessionProfile {
     }
 }
 
-/// How many calls each response made.
+/// Counts the calls of each response.
 #[must_use]
 pub fn calls_by_response(session: &Session<'_>) -> HashMap<u32, u64> {
     let mut counts: HashMap<u32, u64> = HashMap::new();
@@ -230,22 +228,21 @@ pub fn calls_by_response(session: &Session<'_>) -> HashMap<u32, u64> {
     counts
 }
 
-/// What calls were answered, by what they asked for. An answer is read only when
-/// its call is made again.
+/// Results of calls by request. A result is read only when its call is repeated.
 #[derive(Default)]
 struct Answers<'c, 'a> {
     last: HashMap<CallKey, &'c SessionCall<'a>, FixedState>,
 }
 
 impl<'c, 'a> Answers<'c, 'a> {
-    /// Was the call made before, and answered in the same words?
+    /// Whether the same call was made before with the same result.
     fn repeats(&mut self, call: &'c SessionCall<'a>, key: CallKey) -> bool {
         let before = self.last.insert(key, call);
         before.is_some_and(|before| before.has_result_of(call) == Some(true))
     }
 }
 
-/// The ISO week of a time, in UTC: `2026-W07`.
+/// Returns the ISO week of a time, in UTC: `2026-W07`.
 #[must_use]
 pub fn week_of(time: jiff::Timestamp) -> String {
     let week = time.to_zoned(jiff::tz::TimeZone::UTC).date().iso_week_date();
@@ -270,7 +267,8 @@ mod tests {
         let profile = Checker::default().check(&run.unwrap()).profiles.remove(0);
         assert_eq!(profile.calls.calls, 6);
         assert_eq!(profile.failed.calls, 1);
-        // Another answer is news, and a command that changes something is no look.
+        // A different result is not a repetition, and neither is a command that changes
+        // something.
         assert_eq!(profile.repeated.calls, 1);
         assert!(profile.faults > 0);
     }

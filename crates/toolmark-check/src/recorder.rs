@@ -1,5 +1,4 @@
-//! Where rules put what they find, and what becomes of it: findings, and the
-//! numbers of the scorecard.
+//! Collects the findings of rules and the numbers of the scorecard.
 
 use crate::fingerprint;
 use crate::rule::Rule;
@@ -10,11 +9,11 @@ use toolmark_outcome::{Axis, Confidence, Finding, Severity, Untrusted};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_session::session::{Ended, Session, SessionCall};
 
-/// So many findings of one rule are kept per session; the rest is counted.
+/// Maximum number of findings of one rule to keep per session; the rest is only counted.
 const MOST: usize = 1000;
 
-/// A finding on its way: the call at fault and what is wrong with it. What is
-/// not said is taken from the rule.
+/// A finding under construction: the faulty call and the fault. Fields that are not set are
+/// taken from the rule.
 pub struct Draft {
     index: usize,
     message: String,
@@ -28,7 +27,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A call, and what is wrong with it in one line.
+    /// Creates a draft with a call and a one-line description of the fault.
     #[must_use]
     pub fn new(call: &SessionCall<'_>, message: impl Into<String>) -> Self {
         Self {
@@ -44,49 +43,49 @@ impl Draft {
         }
     }
 
-    /// What the call itself shows, in the words of evidence.
+    /// Sets the description of the call itself in the evidence.
     #[must_use]
     pub fn about(mut self, text: impl Into<String>) -> Self {
         self.about = Some(text.into());
         self
     }
 
-    /// Worse or better than usual.
+    /// Overrides the severity of the rule.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = Some(severity);
         self
     }
 
-    /// More or less sure than usual.
+    /// Overrides the confidence of the rule.
     #[must_use]
     pub fn confidence(mut self, confidence: Confidence) -> Self {
         self.confidence = Some(confidence);
         self
     }
 
-    /// What to do about this one.
+    /// Overrides the remedy of the rule.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
     }
 
-    /// What kind of it this is.
+    /// Sets the bucket.
     #[must_use]
     pub fn bucket(mut self, bucket: impl Into<String>) -> Self {
         self.bucket = Some(bucket.into());
         self
     }
 
-    /// The call's arguments are not to be repeated.
+    /// Omits the arguments of the call from the finding.
     #[must_use]
     pub fn without_arguments(mut self) -> Self {
         self.without_arguments = true;
         self
     }
 
-    /// With something that proves it, besides the call itself.
+    /// Adds further evidence besides the call itself.
     #[must_use]
     pub fn evidence(mut self, evidence: Evidence) -> Self {
         self.evidence.push(evidence);
@@ -94,39 +93,40 @@ impl Draft {
     }
 }
 
-/// A finding that its rule is not sure of, whether or not it is kept.
+/// A finding of limited confidence, whether or not it is kept.
 pub(crate) struct Unsure {
     pub(crate) rule: &'static Rule,
-    /// The call's place in the trajectory.
+    /// Index of the call in the trajectory.
     pub(crate) index: usize,
     pub(crate) message: String,
     pub(crate) bucket: Option<String>,
     pub(crate) confidence: Confidence,
-    /// Is it in the report?
+    /// Whether the finding is in the report.
     pub(crate) is_kept: bool,
 }
 
-/// What all rules found in one session.
+/// Findings of all rules in one session.
 pub(crate) struct Gathered {
     pub(crate) findings: Vec<Finding>,
-    /// How many findings were not kept.
+    /// Number of findings that were not kept.
     pub(crate) left_out: u64,
-    /// How many findings, kept or not, are more than good to know.
+    /// Number of findings, kept or not, above severity `info`.
     pub(crate) faults: u64,
-    /// Findings that are less than sure, where somebody wants to know.
+    /// Findings of limited confidence, if requested.
     pub(crate) unsure: Option<Vec<Unsure>>,
-    /// By call index: the axes it counts on (low bits) and faulted on (high).
+    /// By call index: the axes on which the call counts (low bits) and has a fault (high
+    /// bits).
     marks: Vec<u8>,
-    /// By call index and axis: what a call with findings that are only good to
-    /// know counts as.
+    /// By call index and axis: the weight of a call that only has findings of severity
+    /// `info`.
     weights: BTreeMap<(usize, Axis), f64>,
-    /// By call index: what the rule that is asked right now did with it.
+    /// By call index: the actions of the current rule on the call.
     touched: Vec<u8>,
-    /// The calls it did anything with, by index.
+    /// Indexes of the calls on which the current rule acted.
     touched_calls: Vec<usize>,
-    /// The names of the tools, in order.
+    /// Names of the tools, in order.
     tools: Vec<Rc<str>>,
-    /// By call index: which of the names its tool has.
+    /// By call index: the index of the tool's name.
     tool_of: Vec<usize>,
     rules: BTreeMap<(&'static str, Untrusted), RuleCount>,
     destructive: BTreeMap<Untrusted, Destructive>,
@@ -135,7 +135,7 @@ pub(crate) struct Gathered {
 
 /// The rule could decide about the call.
 const COUNTED: u8 = 1;
-/// And found fault with it.
+/// The rule found a fault.
 const FOUND: u8 = 2;
 
 impl Gathered {
@@ -169,7 +169,7 @@ impl Gathered {
         }
     }
 
-    /// Counts what a rule did with the calls, once it is through.
+    /// Adds the counts of a rule after it has run.
     pub(crate) fn end_rule(&mut self, rule: &'static Rule) {
         if self.touched_calls.is_empty() {
             return;
@@ -186,7 +186,7 @@ impl Gathered {
         self.rules.extend(counts.map(|(tool, count)| ((rule.code, (&**tool).into()), count)));
     }
 
-    /// The session's card, and its findings.
+    /// Returns the scorecard and the findings of the session.
     pub(crate) fn finish(self, session: &Session<'_>) -> (Scorecard, Vec<Finding>, u64) {
         let (measures, rules) = (self.measures, self.rules);
         let mut card = Scorecard { measures, rules, ..Scorecard::default() };
@@ -220,7 +220,7 @@ impl Gathered {
     }
 }
 
-/// Is the column of the axis a measure?
+/// Whether the column of the axis is a measure.
 fn has_column(axis: Axis) -> bool {
     COLUMNS.iter().any(|(of, _)| *of == axis)
 }
@@ -233,23 +233,22 @@ fn faulted(axis: Axis) -> u8 {
     1 << (axis as u8 + 4)
 }
 
-/// Where one rule puts what it finds in one session.
+/// Collects the findings of one rule in one session.
 pub struct Recorder<'r, 's> {
     pub(crate) rule: &'static Rule,
     pub(crate) session: &'r Session<'s>,
     pub(crate) least: Confidence,
     pub(crate) gathered: &'r mut Gathered,
-    /// The severity of the user's own.
+    /// User-defined severity.
     pub(crate) severity: Option<Severity>,
     pub(crate) found: usize,
-    /// The call that was measured last, and its score.
+    /// Index and score of the last measured call.
     pub(crate) measured: Option<(usize, f64)>,
 }
 
 impl Recorder<'_, '_> {
-    /// Counts a call the rule could decide about, on its axis. A call with a
-    /// finding counts anyway; one that no rule could decide about is not part of
-    /// any rate.
+    /// Counts a call about which the rule could decide, on its axis. A call with a finding is
+    /// always counted; a call about which no rule could decide is not part of any rate.
     pub fn count_opportunity(&mut self, call: &SessionCall<'_>) {
         if let Some(marks) = self.gathered.marks.get_mut(call.index) {
             *marks |= counted(self.rule.axis);
@@ -265,12 +264,12 @@ impl Recorder<'_, '_> {
         *touched |= bit;
     }
 
-    /// A score from 0 to 1 for a number that has a name of its own.
+    /// Records a score from 0 to 1 for a named measure.
     pub fn measure(&mut self, name: &'static str, call: &SessionCall<'_>, score: f64) {
         self.measure_in(name, call, None, score);
     }
 
-    /// The same for one bucket of it.
+    /// Records a score for one bucket of a measure.
     pub fn measure_in(
         &mut self,
         name: &'static str,
@@ -288,16 +287,16 @@ impl Recorder<'_, '_> {
         self.measured = Some((call.index, score));
     }
 
-    /// What a call with a finding that is only good to know counts as: the score
-    /// the rule gives it, else as a call without a fault.
+    /// Sets the weight of a call with a finding of severity `info`: the score from the rule,
+    /// otherwise that of a call without a fault.
     fn weigh(&mut self, index: usize) {
         let score = self.measured.filter(|(at, _)| *at == index).map_or(1.0, |(_, score)| score);
         let weight = self.gathered.weights.entry((index, self.rule.axis)).or_insert(1.0);
         *weight = weight.min(score);
     }
 
-    /// Something is wrong. Findings that are less sure than was asked for
-    /// neither show nor count.
+    /// Records a finding. Findings below the requested confidence are neither shown nor
+    /// counted.
     pub fn find(&mut self, draft: Draft) {
         let Ok(at) = self.session.calls().binary_search_by_key(&draft.index, |call| call.index)
         else {
@@ -396,7 +395,7 @@ mod tests {
         assert_eq!(bash.destructive, Destructive { named: 1, acknowledged: 0, blind: 1 });
         let column = bash.axis(Axis::Irreversibility);
         assert_eq!((column.of, column.rate()), (2, Some(0.5)), "of 4 calls, 2 destroy something");
-        // The gates have the number of the table.
+        // Gates have the same number as the table.
         for name in ["irreversibility", "irreversibility.aware"] {
             let gate: crate::gate::Gate = format!("{name}[Bash] == 1").parse().unwrap();
             let row = gate.rows(&crate::gate::Cells::from(&card), None).remove(0);
@@ -404,7 +403,7 @@ mod tests {
         }
     }
 
-    /// One of 25 lines changes.
+    /// Returns a trace with a wide edit in which one of 25 lines changes.
     fn wide_edit() -> String {
         let lines = |word: &str| -> String {
             (1..=25)

@@ -1,58 +1,58 @@
-//! What a rule is, and its page of the reference.
+//! Definition of a rule and of its reference page.
 //!
-//! A rule is one file in `rules/` and one line in [`RULES`](crate::RULES). The
-//! doc comment of the file *is* its page: four headings, and under the last one
-//! the examples, which a shared test runs. A fenced block marked `fires` is a
-//! trace (see [`notation`](toolmark_session::notation)) in which the rule must find
-//! something, one marked `quiet` a trace in which it must not.
+//! A rule is one file in `rules/` and one line in [`RULES`](crate::RULES). The doc comment of
+//! the file *is* its page: four headings and, under the last one, examples that a shared test
+//! runs. A fenced block marked `fires` is a trace (see [`notation`](crate::notation)) in
+//! which the rule must report a finding, and a block marked `quiet` is a trace in which it
+//! must not.
 
 use crate::recorder::Recorder;
 use std::fmt::Write as _;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::Session;
 
-/// A question that needs no spec.
+/// A check that needs no spec.
 pub struct Rule {
-    /// Its code: the letter and digit of the axis, then its number.
+    /// Code: the letter and digit of the axis, then a number.
     pub code: &'static str,
-    /// Its name, in words joined by hyphens.
+    /// Name, as words joined by hyphens.
     pub name: &'static str,
-    /// What it asks about.
+    /// Axis of the rule.
     pub axis: Axis,
-    /// How bad its findings usually are.
+    /// Default severity of its findings.
     pub severity: Severity,
-    /// How sure they usually are.
+    /// Default confidence of its findings.
     pub confidence: Confidence,
-    /// What it finds, as a fragment.
+    /// Description of the findings, as a fragment.
     pub summary: &'static str,
-    /// What to do about a finding, where the finding does not know better.
+    /// Default remedy, for findings without their own.
     pub remedy: &'static str,
-    /// The doc comment of its file: [`page!`](crate::rule::page).
+    /// Doc comment of the file: [`page!`](crate::rule::page).
     pub source: &'static str,
-    /// Looks at a session and reports what it finds.
+    /// Checks a session and records the findings.
     pub check: fn(&Session<'_>, &mut Recorder<'_, '_>),
 }
 
-/// What an example must do.
+/// Expected result of an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expectation {
-    /// The rule finds something.
+    /// The rule reports a finding.
     Fires,
-    /// It does not.
+    /// The rule reports nothing.
     Quiet,
 }
 
-/// A trace of the page.
+/// An example trace of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
-    /// What must happen.
+    /// Expected result.
     pub expectation: Expectation,
-    /// The trace, in our notation.
+    /// Trace, in the notation of [`notation`](crate::notation).
     pub trace: String,
 }
 
 impl Rule {
-    /// Its page, in Markdown.
+    /// Returns the page in Markdown.
     #[must_use]
     pub fn page(&self) -> String {
         let mut page = String::new();
@@ -62,7 +62,7 @@ impl Rule {
         page
     }
 
-    /// The lines of its page.
+    /// Returns the lines of the page.
     pub fn page_lines(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.source.lines().map(|line| {
             let text = line.strip_prefix("//!").unwrap_or(line);
@@ -70,7 +70,7 @@ impl Rule {
         })
     }
 
-    /// The examples of its page.
+    /// Returns the examples of the page.
     #[must_use]
     pub fn examples(&self) -> Vec<Example> {
         let mut examples = Vec::new();
@@ -99,7 +99,7 @@ impl Rule {
     }
 }
 
-/// The length of the doc comment at the start of a file.
+/// Returns the length of the doc comment at the start of a file.
 #[doc(hidden)]
 #[must_use]
 pub const fn page_len(source: &str) -> usize {
@@ -118,7 +118,7 @@ pub const fn page_len(source: &str) -> usize {
     if at > bytes.len() { bytes.len() } else { at }
 }
 
-/// The doc comment itself, so that the rest of the file stays out of the program.
+/// Returns the doc comment alone, so that the rest of the file is not part of the program.
 #[doc(hidden)]
 #[must_use]
 pub const fn page_bytes<const LEN: usize>(source: &str) -> [u8; LEN] {
@@ -132,7 +132,7 @@ pub const fn page_bytes<const LEN: usize>(source: &str) -> [u8; LEN] {
     page
 }
 
-/// The doc comment of the file with this name, as text.
+/// Returns the doc comment of the file with this name, as text.
 macro_rules! page {
     ($file:literal) => {{
         const LEN: usize = $crate::rule::page_len(include_str!($file));

@@ -1,8 +1,7 @@
-//! The scorecard: axis × tool, with counts and rates, and the named measures
-//! behind them.
+//! Scorecard: counts and rates by axis and tool, and the named measures behind them.
 //!
-//! Cards of many sessions are added up. Everything in them is a whole number,
-//! so that the sum is the same in whatever order it is made.
+//! Scorecards of many sessions can be added. All values are whole numbers, so that the sum
+//! does not depend on the order.
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -10,26 +9,26 @@ use std::collections::BTreeMap;
 use toolmark_outcome::statistics::wilson_of_rate;
 use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 
-/// What a full point is counted as: scores are kept in thousandths.
+/// Unit of scores, which are stored in thousandths.
 const POINT: u64 = 1000;
 
-/// How many were counted, and how well they did.
+/// Count and total score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many were counted.
+    /// Number of counted items.
     pub of: u64,
-    /// The points they got, [`POINT`] each at most.
+    /// Total score, at most [`POINT`] per item.
     pub points: u64,
 }
 
 impl Tally {
-    /// One more that got a share of a point, from 0 to 1.
+    /// Adds an item with a score from 0 to 1.
     pub fn add(&mut self, score: f64) {
         self.of += 1;
         self.points += (score.clamp(0.0, 1.0) * POINT as f64).round() as u64;
     }
 
-    /// So many right ones of so many.
+    /// Creates a tally of `right` items out of `of`.
     #[must_use]
     pub fn of_right(of: u64, right: u64) -> Self {
         Self { of, points: right.min(of) * POINT }
@@ -41,14 +40,14 @@ impl Tally {
         self.points = self.points.saturating_add(other.points);
     }
 
-    /// The mean; `None` where nothing was counted.
+    /// Returns the mean; `None` if nothing was counted.
     #[must_use]
     pub fn rate(self) -> Option<f64> {
         (self.of > 0).then(|| self.points as f64 / (self.of * POINT) as f64)
     }
 
-    /// The 95 % interval of the mean (Wilson; for scores between 0 and 1 it is
-    /// wider than need be, never narrower).
+    /// Returns the 95 % interval of the mean (Wilson; for scores between 0 and 1 it is wider
+    /// than necessary, never narrower).
     #[must_use]
     pub fn interval(self) -> Option<(f64, f64)> {
         wilson_of_rate(self.of, self.rate()?)
@@ -61,26 +60,26 @@ impl Serialize for Tally {
     }
 }
 
-/// What is made of the share of a tally: its value, and the same of both ends of
-/// its interval. A number has one interval, wherever it is shown.
+/// Conversion of the share of a tally to a displayed value. The ends of its interval are
+/// converted in the same way, so a number has the same interval in every output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// The share itself.
     Share,
-    /// F1, where the share is that of the right ones among all that are right,
-    /// wrongly called or missed. F1 only grows with it, and F1 of several tools
-    /// together is that of their sum.
+    /// F1, computed from the share of right choices among all right choices, wrong calls and
+    /// missed calls. F1 increases with this share, and F1 of several tools together is that
+    /// of their sum.
     F1,
 }
 
 impl Scale {
-    /// The scale of a measure.
+    /// Returns the scale of a measure.
     #[must_use]
     pub fn of(axis: Axis, name: &str) -> Self {
         if axis == Axis::Selection && name == F1_NAME { Self::F1 } else { Self::Share }
     }
 
-    /// The value of a share.
+    /// Returns the value for a share.
     #[must_use]
     pub fn value(self, share: f64) -> f64 {
         match self {
@@ -89,7 +88,7 @@ impl Scale {
         }
     }
 
-    /// The share with this value.
+    /// Returns the share for a value.
     fn share(self, value: f64) -> f64 {
         match self {
             Self::Share => value,
@@ -97,28 +96,28 @@ impl Scale {
         }
     }
 
-    /// The value of a tally; `None` where nothing was counted.
+    /// Returns the value of a tally; `None` if nothing was counted.
     #[must_use]
     pub fn rate(self, tally: Tally) -> Option<f64> {
         tally.rate().map(|share| self.value(share))
     }
 
-    /// Its 95 % interval.
+    /// Returns the 95 % interval of the value.
     #[must_use]
     pub fn interval(self, tally: Tally) -> Option<(f64, f64)> {
         tally.interval().map(|(low, high)| (self.value(low), self.value(high)))
     }
 
-    /// The points as people count them: the value times how many were counted.
+    /// Returns the displayed points: the value times the count.
     pub(crate) fn points(self, tally: Tally) -> f64 {
         match self {
-            // Without the rounding of a division.
+            // Avoids the rounding of a division.
             Self::Share => tally.points as f64 / POINT as f64,
             Self::F1 => self.rate(tally).unwrap_or(0.0) * tally.of as f64,
         }
     }
 
-    /// The tally with so many points as people count them.
+    /// Returns the tally for a number of displayed points.
     pub(crate) fn tally(self, of: u64, points: f64) -> Tally {
         let all = of as f64;
         let points = match self {
@@ -139,34 +138,34 @@ impl Scale {
     }
 }
 
-/// The measure that is an F1.
+/// Name of the F1 measure.
 pub(crate) const F1_NAME: &str = "f1";
 
-/// The measures that are the column of their axis: what is counted there are not
-/// the calls some rule could decide about, but those the axis is about.
+/// Measures that are the column of their axis: they count the calls that concern the axis,
+/// instead of the calls about which some rule could decide.
 pub(crate) const COLUMNS: &[(Axis, &str)] =
     &[(Axis::Irreversibility, AWARE), (Axis::Recovery, RECOVERY)];
 
-/// How failures that ask for something were recovered from.
+/// Name of the measure of recovery from failures.
 pub(crate) const RECOVERY: &str = "recovery";
 
-/// How well destructive calls were announced.
+/// Name of the measure of announced destructive calls.
 pub(crate) const AWARE: &str = "aware";
 
-/// The destructive calls of a tool, by when they were named.
+/// Counts of the destructive calls of a tool, by announcement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Destructive {
-    /// Named before the call.
+    /// Announced before the call.
     pub named: u64,
     /// Acknowledged only afterwards.
     pub acknowledged: u64,
-    /// Not named at all.
+    /// Not announced.
     pub blind: u64,
 }
 
 impl Destructive {
-    /// Counts a call by its score: 1 is named, 0 is blind, and anything between
-    /// is acknowledged.
+    /// Counts a call by its score: 1 is announced, 0 is blind, and values between are
+    /// acknowledged.
     pub(crate) fn add(&mut self, score: f64) {
         *match score {
             score if score >= 1.0 => &mut self.named,
@@ -175,26 +174,26 @@ impl Destructive {
         } += 1;
     }
 
-    /// Adds others.
+    /// Adds other counts.
     pub fn merge(&mut self, other: Self) {
         self.named += other.named;
         self.acknowledged += other.acknowledged;
         self.blind += other.blind;
     }
 
-    /// How many there are.
+    /// Returns the total.
     #[must_use]
     pub fn count(self) -> u64 {
         self.named + self.acknowledged + self.blind
     }
 }
 
-/// How often a rule could decide about the calls of a tool, and found fault.
+/// Number of opportunities and findings of a rule for a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RuleCount {
-    /// The calls it could decide about.
+    /// Number of calls about which the rule could decide.
     pub of: u64,
-    /// Those of them with a finding.
+    /// Number of these calls with a finding.
     pub found: u64,
 }
 
@@ -206,17 +205,17 @@ impl RuleCount {
     }
 }
 
-/// A named number of a tool, such as `edit.minimal` of `Edit`, and of one
-/// bucket of it where it has buckets.
+/// A named number of a tool, such as `edit.minimal` of `Edit`, and optionally of one of its
+/// buckets.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Measure<T = Untrusted> {
-    /// What was asked.
+    /// Axis of the measure.
     pub axis: Axis,
-    /// What it is called, in the words a gate would use.
+    /// Name, as used in gates.
     pub name: &'static str,
-    /// The tool.
+    /// Name of the tool.
     pub tool: T,
-    /// The bucket, such as the class of the error.
+    /// Bucket, such as the class of the error.
     pub bucket: Option<T>,
 }
 
@@ -231,27 +230,27 @@ impl Measure {
     }
 }
 
-/// What is known of one tool.
+/// Numbers of one tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolCard {
-    /// How often it was called.
+    /// Number of calls.
     pub calls: u64,
-    /// How many of the calls are known to have failed.
+    /// Number of calls that are known to have failed.
     pub failed: u64,
-    /// Its destructive calls, by when they were named.
+    /// Counts of destructive calls, by announcement.
     pub destructive: Destructive,
-    /// By axis: the calls that count, and those of them without a fault.
+    /// By axis: the counted calls, and those without a fault.
     axes: [Tally; 4],
 }
 
 impl ToolCard {
-    /// How the calls did on one axis.
+    /// Returns the tally of one axis.
     #[must_use]
     pub fn axis(&self, axis: Axis) -> Tally {
         self.axes[axis as usize]
     }
 
-    /// The tally of an axis, to add to.
+    /// Returns the mutable tally of one axis.
     pub fn axis_mut(&mut self, axis: Axis) -> &mut Tally {
         &mut self.axes[axis as usize]
     }
@@ -281,22 +280,23 @@ impl Serialize for ToolCard {
     }
 }
 
-/// Axis × tool, over any number of sessions.
+/// Numbers by axis and tool, over any number of sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scorecard<T = Untrusted> {
-    /// How many sessions were checked.
+    /// Number of checked sessions.
     pub sessions: u64,
-    /// How many sub-agents of theirs.
+    /// Number of their sub-agents.
     pub sub_agents: u64,
-    /// Of how many of both the trace has no calls, though there may have been some.
+    /// Number of sessions and sub-agents whose calls the trace does not record, though there
+    /// may have been some.
     pub unrecorded: u64,
-    /// Of how many it has some and perhaps not all.
+    /// Number of sessions and sub-agents whose calls may be recorded only in part.
     pub partly_recorded: u64,
-    /// By tool.
+    /// Numbers by tool.
     pub tools: BTreeMap<T, ToolCard>,
-    /// The named numbers.
+    /// Named measures.
     pub measures: BTreeMap<Measure<T>, Tally>,
-    /// By rule and tool: how often it could decide, and how often it found fault.
+    /// Counts of opportunities and findings, by rule and tool.
     pub rules: BTreeMap<(&'static str, T), RuleCount>,
 }
 
@@ -315,7 +315,7 @@ impl<T> Default for Scorecard<T> {
 }
 
 impl Scorecard {
-    /// It as it may be printed. Tools that look the same then are added up.
+    /// Returns the printable scorecard. Tools whose names become equal are merged.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Scorecard<Printable> {
         let Self { sessions, sub_agents, unrecorded, partly_recorded, tools, measures, rules } =
@@ -347,7 +347,7 @@ impl<T: Ord> Scorecard<T> {
         merge_into(&mut self.rules, other.rules, RuleCount::merge);
     }
 
-    /// All tools together.
+    /// Returns the sum over all tools.
     #[must_use]
     pub fn total(&self) -> ToolCard {
         let mut total = ToolCard::default();
@@ -355,7 +355,7 @@ impl<T: Ord> Scorecard<T> {
         total
     }
 
-    /// The tools, the most used first.
+    /// Returns the tools, most used first.
     #[must_use]
     pub fn by_use(&self) -> Vec<(&T, &ToolCard)> {
         let mut tools: Vec<_> = self.tools.iter().collect();
@@ -390,7 +390,7 @@ struct Measured<'a, T> {
     tally: Scaled,
 }
 
-/// A tally on its scale.
+/// A tally with its scale.
 struct Scaled(Scale, Tally);
 
 impl Serialize for Scaled {
@@ -399,7 +399,7 @@ impl Serialize for Scaled {
     }
 }
 
-/// The count of a rule in JSON.
+/// Counts of a rule in JSON.
 #[derive(Serialize)]
 struct RuleCounted<'a, T> {
     code: &'static str,
@@ -485,7 +485,7 @@ mod tests {
         let of = |share: f64| 2.0 * share / (1.0 + share);
         assert_eq!(Scale::F1.rate(tally), Some(of(0.8)));
         assert_eq!(Scale::F1.interval(tally), Some((of(low), of(high))));
-        // Reports hold the value; what is read back is the same tally.
+        // Reports contain the value; reading it back results in the same tally.
         for scale in [Scale::Share, Scale::F1] {
             for right in 0..=10 {
                 let tally = Tally::of_right(10, right);

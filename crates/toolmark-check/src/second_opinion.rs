@@ -1,8 +1,8 @@
-//! What a judge says where the rules are not sure.
+//! Second opinion of a judge on calls for which the rules are unsure.
 //!
-//! All doubts of a run are asked at once, after the checking. The answers stand
-//! beside what the rules say: they make numbers of their own, and a finding is
-//! told what the judge thinks of it, but no finding goes or changes by it.
+//! All doubts of a run are sent to the judge together, after the checking. The answers are
+//! reported beside the results of the rules: they have their own measures, and a finding
+//! includes the opinion of the judge, but no finding is removed or changed.
 
 use crate::checker::Checked;
 use crate::doubts::Doubt;
@@ -14,52 +14,52 @@ use toolmark_outcome::{Axis, SecondOpinion};
 use toolmark_outcome::{CallRef, Cause, Evidence, Outcome, TracePlace, Verdict, reaches};
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 
-/// A doubt, and what a judge says to it.
+/// A doubt with the answer of a judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Refined<T = Untrusted> {
-    /// What was asked: the name of the rubric.
+    /// Name of the rubric.
     pub rubric: &'static str,
-    /// What the answer is an answer to.
+    /// Axis of the question.
     pub axis: Axis,
     /// The call.
     pub call: CallRef<T>,
-    /// The tool, as reports name it.
+    /// Name of the tool in reports.
     pub tool: T,
-    /// What kind of call it is.
+    /// Bucket of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<T>,
-    /// Where the call stands.
+    /// Position of the call.
     pub place: TracePlace<T>,
-    /// The session's id.
+    /// Id of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<T>,
-    /// The score the rules give; none where they cannot tell.
+    /// Score from the rules; `None` if they cannot decide.
     pub rules_say: Option<f64>,
-    /// What the rules saw, and why they are not sure.
+    /// Observations of the rules, and the reason for their doubt.
     pub why: T,
-    /// The rule that has a finding on the call.
+    /// Code of the rule that reports the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<&'static str>,
-    /// The score the judge gives.
+    /// Score from the judge.
     pub judged: Option<f64>,
-    /// What it comes to.
+    /// Resulting verdict.
     pub verdict: Verdict,
-    /// The score that passes.
+    /// Minimum score to pass.
     pub threshold: f64,
-    /// Why, in the judge's words; or why there is no answer.
+    /// Reason that the judge gave, or the reason for a missing answer.
     pub reason: T,
-    /// The words of the trace it gives as proof.
+    /// Text of the trace that the judge gave as proof.
     pub evidence: Vec<Evidence<T>>,
-    /// Are the rules and the judge on the same side of the threshold? None where
-    /// one of them cannot tell.
+    /// Whether the rules and the judge are on the same side of the threshold; `None` if one
+    /// of them cannot decide.
     pub agrees: Option<bool>,
-    /// What the reader should know besides.
+    /// Additional notes for the reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<T>,
 }
 
 impl<T> Refined<T> {
-    /// Did the judge answer?
+    /// Whether the judge answered.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         !matches!(self.verdict, Verdict::Unknown(_))
@@ -91,7 +91,7 @@ impl Refined {
 }
 
 impl Checked {
-    /// Asks a judge about everything in doubt. The doubts are spent.
+    /// Asks a judge about all doubts and consumes them.
     pub fn refine(&mut self, judge: &dyn Judge) {
         let mut doubts = std::mem::take(&mut self.doubts);
         doubts.sort_by(Doubt::order);
@@ -137,7 +137,7 @@ impl Checked {
         self.judged = Some(all);
     }
 
-    /// Puts what the judge says beside the findings it was asked about.
+    /// Adds the opinions of the judge to the findings concerned.
     fn tell_findings(&mut self, all: &[Refined]) {
         let mut opinions: BTreeMap<_, &Refined> = BTreeMap::new();
         for one in all.iter().filter(|one| one.is_answered()) {
@@ -162,7 +162,7 @@ impl Checked {
     }
 }
 
-/// The number that the answer to a doubt counts for.
+/// Returns the measure to which the answer to a doubt is added.
 fn measure(doubt: &Doubt) -> Measure {
     Measure {
         axis: doubt.axis,

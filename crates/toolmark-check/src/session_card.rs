@@ -1,19 +1,19 @@
-//! What is kept of the card of one session.
+//! Compact scorecard of one session.
 
 use crate::gate::Cells;
 use crate::scorecard::{Measure, Scorecard, Tally, ToolCard};
 use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 
-/// The numbers of one session, its sub-agents included. A run has very many sessions, and
-/// most of them have few tools: lists take a tenth of the memory that maps take. The counts
-/// of rules are left out, because nobody asks for those by session.
+/// Numbers of one session, including its sub-agents. A run has many sessions, and most of
+/// them use few tools, so lists take a tenth of the memory of maps. The counts of rules are
+/// omitted, because they are not used per session.
 #[derive(Debug, Clone)]
 pub struct SessionCard<T = Untrusted> {
-    /// The session's id.
+    /// Id of the session.
     pub id: Option<T>,
-    /// By tool, in order.
+    /// Numbers by tool, in order.
     tools: Vec<(T, ToolCard)>,
-    /// The named numbers, in order.
+    /// Named measures, in order.
     measures: Vec<(Measure<T>, Tally)>,
 }
 
@@ -24,7 +24,7 @@ impl SessionCard {
         Self { id, tools: tools.collect(), measures: measures.collect() }
     }
 
-    /// One more score of a measure, from 0 to 1.
+    /// Adds a score from 0 to 1 to a measure.
     pub(crate) fn add(&mut self, measure: Measure, score: f64) {
         match self.measures.binary_search_by(|(known, _)| known.cmp(&measure)) {
             Ok(at) => self.measures[at].1.add(score),
@@ -36,7 +36,7 @@ impl SessionCard {
         }
     }
 
-    /// It as it may be printed. Tools that look the same then are added up.
+    /// Returns the printable scorecard. Tools whose names become equal are merged.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> SessionCard<Printable> {
         let tools = self.tools.into_iter().map(|(tool, card)| (redactor.apply(tool), card));
@@ -51,7 +51,8 @@ impl SessionCard {
 }
 
 impl<T: Ord + Clone> SessionCard<T> {
-    /// Its cells, with the [`shares`](crate::gate::shares) of the card of all sessions.
+    /// Returns the cells, with the [`shares`](crate::gate::shares) of the scorecard of all
+    /// sessions.
     #[must_use]
     pub fn cells(&self, shares: &[Axis]) -> Cells<T> {
         let measures = self.measures.iter().map(|(measure, tally)| (measure, tally));
@@ -60,7 +61,7 @@ impl<T: Ord + Clone> SessionCard<T> {
 }
 
 impl<T> SessionCard<T> {
-    /// All tools together.
+    /// Returns the sum over all tools.
     #[must_use]
     pub fn total(&self) -> ToolCard {
         let mut total = ToolCard::default();
@@ -69,7 +70,7 @@ impl<T> SessionCard<T> {
     }
 }
 
-/// The entries in order, with those of the same key added up.
+/// Sorts the entries and merges those with the same key.
 fn summed<K: Ord, V: Copy>(mut entries: Vec<(K, V)>, add: impl Fn(&mut V, V)) -> Vec<(K, V)> {
     entries.sort_by(|a, b| a.0.cmp(&b.0));
     entries.dedup_by(|next, sum| {

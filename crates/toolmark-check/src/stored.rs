@@ -1,7 +1,7 @@
-//! Results as bytes and back, for lists that are too long for memory: what is written to a
-//! temporary file is read again by the same process.
+//! Binary form of results, for lists that are too long for memory: they are written to a
+//! temporary file and read back by the same process.
 //!
-//! Only what may be printed has such a form, so that no secret is written anywhere.
+//! Only printable values have such a form, so that no secret is written to disk.
 
 use crate::call_rows::CallRow;
 use crate::profile::Spent;
@@ -12,16 +12,16 @@ use toolmark_outcome::{
 };
 use toolmark_trace::Status;
 
-/// What can be written as bytes and read back.
+/// Values that can be written as bytes and read back.
 pub trait Stored: Sized {
-    /// Adds it to `out`.
+    /// Appends the value to `out`.
     fn write(&self, out: &mut Vec<u8>);
 
-    /// Takes it from the front of what was written; `None` where that is something else.
+    /// Reads a value from the front of the bytes; `None` if they are invalid.
     fn read(bytes: &mut &[u8]) -> Option<Self>;
 }
 
-/// Seven bits per byte, the lowest first; all but the last have the eighth.
+/// Seven bits per byte, lowest first; every byte except the last has the eighth bit set.
 impl Stored for u64 {
     fn write(&self, out: &mut Vec<u8>) {
         let mut rest = *self;
@@ -301,12 +301,12 @@ impl Stored for CallRow<Printable> {
     }
 }
 
-/// How a call ended.
+/// Reads the status of a call.
 fn status(bytes: &mut &[u8]) -> Option<&'static str> {
     Some(Status::from_word(read_str(bytes)?).map_or("unknown", Status::word))
 }
 
-/// The one whose place among all was written.
+/// Reads a value by its index in `all`.
 fn one_of<T: Copy>(all: &[T], bytes: &mut &[u8]) -> Option<T> {
     all.get(usize::read(bytes)?).copied()
 }
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(Vec::<CallRow<Printable>>::read(&mut rest).unwrap(), checked.calls);
         assert!(rest.is_empty());
         for cut in 0..bytes.len().min(2_000) {
-            // What is broken is nothing, and no panic.
+            // Broken input returns nothing, without a panic.
             let _ = Vec::<Finding<Printable>>::read(&mut &bytes[..cut]);
         }
     }

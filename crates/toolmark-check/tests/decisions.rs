@@ -1,5 +1,5 @@
-//! Commands of the shared sessions that people labelled: what destroys beyond doubt is stopped,
-//! and hardly anything else.
+//! Tests with commands of the shared sessions that were labelled by people: certain
+//! destruction is stopped, and hardly anything else.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Shell calls of the shared sessions: hardly any is denied.
+//! Tests that hardly any shell call of the shared sessions is denied.
 
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_session::Session;

@@ -1,5 +1,5 @@
-//! The shared traces of hosts whose tools are known: calls that worked fit the
-//! schemas, and what the rules claim holds of every finding.
+//! Tests with the shared traces of hosts whose tools are known: successful calls match the
+//! schemas, and every finding fulfils the claims of its rule.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use toolmark_outcome::Confidence;
 use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
-/// The runs of all files that are traces.
+/// Returns the trajectories of all files that are traces.
 fn runs(dir: &Path) -> impl Iterator<Item = Trajectory> {
     let read = |path: PathBuf| read_path(&path, &Options::default()).ok();
     files_below(dir).into_iter().filter_map(read).flatten()

@@ -1,4 +1,4 @@
-//! The toolset that a trace was made with, and the schemas of the built-in tools.
+//! Tests of the toolset that is chosen for a trace, and of the schemas of the built-in tools.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 

@@ -1,5 +1,5 @@
-//! CSV: the first line names the columns. Fields are text, whatever they look
-//! like: `007` stays what it is.
+//! CSV: the first line names the columns. Fields stay text, even when they look like numbers:
+//! `007` remains `007`.
 
 use super::Rows;
 use csv::{ErrorKind, ReaderBuilder};

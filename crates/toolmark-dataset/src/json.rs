@@ -1,10 +1,10 @@
-//! JSON: a list of objects, or an object that holds one.
+//! JSON: a list of objects, or an object that contains one.
 
 use super::Rows;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// The keys a list of rows stands under.
+/// Keys under which the list of rows is found.
 const KEYS: &[&str] = &["data", "rows", "samples", "examples"];
 
 pub(super) fn read(text: &str, rows: &mut Rows) -> Result<(), String> {
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str, rows: &mut Rows) -> Result<(), String> {
     };
     let (mut line, mut counted) = (1, 0);
     for raw in list {
-        // The values are parts of the text, in its order.
+        // The values are slices of the text, in its order.
         let at = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
         let between = text.as_bytes().get(counted..at).unwrap_or_default();
         line += between.iter().filter(|byte| **byte == b'\n').count() as u64;

@@ -1,9 +1,9 @@
-//! Rows of datasets that cases are made of, and Jinja templates over them.
+//! Dataset rows from which cases are generated, and Jinja templates over them.
 //!
-//! JSON Lines, CSV, JSON and Parquet are recognized by the name of the file and,
-//! where that says nothing, by its first bytes. Every row becomes a JSON object, and
-//! every error names the file and the line or row. Templates are in [`template`]; the
-//! row is called `sample` in them.
+//! JSON Lines, CSV, JSON and Parquet are recognized by the file extension or, if that is
+//! unknown, by the first bytes. Every row becomes a JSON object, and
+//! every error names the file and the line or row. Templates are in [`template`]; they
+//! access the row as `sample`.
 //!
 //! ```
 //! use serde_json::json;
@@ -29,34 +29,34 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The most bytes of a dataset that are read, and the most its rows may come to.
+/// Maximum size of a dataset, for the file and for its parsed rows, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The most rows a dataset may have.
+/// Maximum number of rows.
 const MOST_ROWS: usize = 1_000_000;
 
-/// How many mistakes are reported.
+/// Maximum number of reported errors.
 const MOST_ERRORS: usize = 20;
 
-/// One row.
+/// A row of a dataset.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// Its fields, an object.
+    /// Fields of the row, as a JSON object.
     pub value: Arc<Value>,
-    /// The line it starts in, from 1; its number in Parquet, which has no lines.
+    /// Line on which the row starts, from 1; the row number in Parquet, which has no lines.
     pub line: u64,
 }
 
-/// What is wrong with a dataset.
+/// An error in a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatasetError {
-    /// The file.
+    /// Path of the dataset.
     pub file: Arc<str>,
-    /// The line or row, from 1, where it is about one.
+    /// Line or row, from 1, if the error concerns one.
     pub line: Option<u64>,
-    /// The column of the line, from 1, where it is known.
+    /// Column in the line, from 1, if known.
     pub column: Option<u64>,
-    /// In words, as a lower-case fragment.
+    /// Message, as a lower-case fragment.
     pub message: String,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for DatasetError {
 
 impl std::error::Error for DatasetError {}
 
-/// The kinds of files that hold rows.
+/// File formats of datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Jsonl,
@@ -81,11 +81,11 @@ enum Kind {
     Parquet,
 }
 
-/// Reads all rows of a file, or says what is wrong with it.
+/// Reads all rows of a file.
 ///
 /// # Errors
 ///
-/// All mistakes up to a number, where there is one.
+/// Returns the errors in the file, up to a maximum number.
 pub fn read(path: &Path) -> Result<Vec<Row>, Vec<DatasetError>> {
     let mut rows = Rows::new(path);
     if let Err(message) = read_into(path, &mut rows) {
@@ -138,7 +138,7 @@ fn kind(path: &Path, bytes: &[u8]) -> Kind {
             match first {
                 Some(b'[') => Kind::Json,
                 Some(b'{') => {
-                    // Several objects, a line each, or one that holds the rows.
+                    // Several objects, one per line, or a single one that contains the rows.
                     let whole = serde_json::from_slice::<serde::de::IgnoredAny>(bytes);
                     if whole.is_ok() { Kind::Json } else { Kind::Jsonl }
                 }
@@ -149,7 +149,7 @@ fn kind(path: &Path, bytes: &[u8]) -> Kind {
     }
 }
 
-/// Rows as they are read, within limits.
+/// Rows read so far, within the limits.
 struct Rows {
     file: Arc<str>,
     rows: Vec<Row>,
@@ -162,14 +162,15 @@ impl Rows {
         Self { file, rows: Vec::new(), errors: Vec::new() }
     }
 
-    /// A mistake. `false` when enough were found.
+    /// Records an error. Returns `false` once the maximum number of errors is reached.
     fn fail(&mut self, line: Option<u64>, message: impl Into<String>) -> bool {
         let (file, message) = (Arc::clone(&self.file), message.into());
         self.errors.push(DatasetError { file, line, column: None, message });
         self.errors.len() < MOST_ERRORS
     }
 
-    /// A text that is not JSON and begins in a line. `false` when enough were found.
+    /// Records a JSON syntax error in text that starts on line `first`. Returns `false` once
+    /// the maximum number of errors is reached.
     fn fail_at(&mut self, error: &serde_json::Error, first: u64) -> bool {
         let words = error.to_string();
         let message = match words.split(" at line").next().unwrap_or_default() {
@@ -183,7 +184,7 @@ impl Rows {
         self.errors.len() < MOST_ERRORS
     }
 
-    /// A row, which must be an object. `false` when reading should end.
+    /// Adds a row, which must be an object. Returns `false` if reading should stop.
     fn push(&mut self, line: u64, value: Value) -> bool {
         if !value.is_object() {
             return self.fail(Some(line), format!("expected an object, found {}", word(&value)));

@@ -1,11 +1,11 @@
-//! Parquet: columns put back together as rows.
+//! Parquet: columns reassembled into rows.
 //!
-//! Times are ISO 8601 text, bytes are text where they are UTF-8 and hexadecimal
-//! otherwise, decimals are text unless they are whole, JSON columns are the
-//! values they hold, and numbers that JSON does not have are null.
+//! Times become ISO 8601 text. Bytes become text if they are UTF-8 and hexadecimal otherwise.
+//! Decimals become text unless they are whole numbers. JSON columns become the values they
+//! contain, and numbers that JSON cannot represent become null.
 //!
-//! The library panics where a file pairs types that do not go together; such a
-//! file is reported like any other that cannot be read.
+//! The library panics on files that combine incompatible types; such a file is reported like
+//! any other unreadable file.
 
 use super::{MOST_BYTES, Rows};
 use jiff::civil::Time;
@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Columns nest no deeper than this.
+/// Maximum nesting depth of columns.
 const DEEPEST: usize = 32;
 
 pub(super) fn read(file: File, rows: &mut Rows) -> Result<(), String> {
@@ -48,7 +48,7 @@ fn read_rows(file: File, rows: &mut Rows) -> Result<(), String> {
                 }
             }
             Err(message) => {
-                // What follows a bad row cannot be trusted.
+                // Rows after a bad row cannot be trusted.
                 rows.fail(Some(place), message);
                 break;
             }
@@ -57,7 +57,7 @@ fn read_rows(file: File, rows: &mut Rows) -> Result<(), String> {
     Ok(())
 }
 
-/// Turns fields into JSON, within a number of bytes.
+/// Converts fields to JSON, up to a maximum number of bytes.
 struct Writer {
     left: u64,
 }
@@ -119,7 +119,7 @@ fn child(kind: &Type, n: usize) -> Option<&Type> {
     kind.is_group().then(|| kind.get_fields().get(n)).flatten().map(AsRef::as_ref)
 }
 
-/// The type of the elements of a list: below the repeated group, where there is one.
+/// Returns the element type of a list, which is below the repeated group if there is one.
 fn element_of(list: &Type) -> Option<&Type> {
     let repeated = child(list, 0)?;
     match repeated.is_group() && repeated.get_fields().len() == 1 {
@@ -179,7 +179,7 @@ fn plain_value(field: &Field, kind: Option<&Type>) -> Value {
         Field::TimestampMicros(value) => {
             timestamp(Timestamp::from_microsecond(*value).ok(), logical, *value)
         }
-        // Turned into JSON before they get here.
+        // Already converted to JSON.
         Field::Group(_) | Field::ListInternal(_) | Field::MapInternal(_) => Value::Null,
     }
 }
@@ -188,7 +188,8 @@ fn float(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// A moment with its zone, or without where the column says that it has none.
+/// Formats a timestamp with its time zone, or without one if the column is declared as local
+/// time.
 fn timestamp(moment: Option<Timestamp>, logical: Option<&LogicalType>, raw: i64) -> Value {
     let is_local = matches!(logical, Some(LogicalType::Timestamp(of)) if !of.is_adjusted_to_u_t_c);
     match moment {
@@ -205,7 +206,7 @@ fn time(nanos: i64) -> Value {
     time.map_or_else(|_| Value::from(nanos), |time| Value::from(time.to_string()))
 }
 
-/// A decimal number as text, or as a number where it is whole.
+/// Converts a decimal number to text, or to a number if it is whole.
 fn decimal(value: &Decimal) -> Value {
     let data = value.data();
     if data.is_empty() || data.len() > 16 {
@@ -381,7 +382,7 @@ mod tests {
             let errors = read(&path).unwrap_err();
             assert!(errors[0].to_string().contains("cannot be read as Parquet"), "{}", errors[0]);
         }
-        // Whatever byte is turned, reading ends, with rows or with an error.
+        // Reading ends with rows or with an error, whichever byte is flipped.
         for at in (0..good.len()).step_by(7) {
             let mut bad = good.clone();
             bad[at] ^= 0x55;

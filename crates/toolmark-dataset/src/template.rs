@@ -1,10 +1,10 @@
-//! Jinja templates over the row of a dataset, which they call `sample`.
+//! Jinja templates over the row of a dataset, which is named `sample`.
 //!
-//! A template that is one expression (`{{ sample.calls }}`) gives that value; any
-//! other is written out as text, and the text is read as JSON, or as the Python
-//! notation that Jinja writes lists in. Nothing outside the row can be reached:
-//! there are no files to include and no state that outlives a rendering, and a
-//! rendering that takes too many steps is ended.
+//! A template that is a single expression (`{{ sample.calls }}`) returns that value. Any
+//! other template is rendered as text, and the text is parsed as JSON or as the Python
+//! notation that Jinja uses for lists. Templates cannot access anything outside the row:
+//! there are no files to include and no state that outlives a rendering, and a rendering that
+//! takes too many steps is aborted.
 
 mod literal;
 mod python;
@@ -15,28 +15,28 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
-/// How many instructions a rendering may take.
+/// Maximum number of instructions per rendering.
 const FUEL: u64 = 200_000;
 
-/// How deep macros may call each other.
+/// Maximum recursion depth of macros.
 const RECURSION: usize = 32;
 
-/// How long a template may be, in bytes.
+/// Maximum length of a template, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// The name templates go by in their environment.
+/// Name of the template in its environment.
 const NAME: &str = "template";
 
-/// What is wrong with a template, or with filling it in.
+/// An error in a template or in its rendering.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateError {
-    /// In words, as a lower-case fragment.
+    /// Message, as a lower-case fragment.
     pub message: String,
-    /// The bytes of the template it is about, where that is known.
+    /// Byte range of the error in the template, if known.
     pub range: Option<Range<usize>>,
-    /// The line inside the template, from 1.
+    /// Line in the template, from 1.
     pub line: u32,
-    /// The column inside that line, from 1.
+    /// Column in that line, from 1.
     pub column: u32,
 }
 
@@ -52,36 +52,36 @@ impl fmt::Display for TemplateError {
 
 impl std::error::Error for TemplateError {}
 
-/// A template, read once and filled in for many rows.
+/// A template that is parsed once and rendered for many rows.
 pub struct Template {
     source: String,
-    /// The expression, where the template is nothing else.
+    /// Range of the expression, if the template consists of one expression.
     expression: Option<Range<usize>>,
     environment: Environment<'static>,
 }
 
-/// Does a text have anything to fill in?
+/// Whether a text contains template syntax.
 #[must_use]
 pub fn is_template(text: &str) -> bool {
     text.contains("{{") || text.contains("{%") || text.contains("{#")
 }
 
-/// Fills a template in from a row: a list or another value.
+/// Renders a template over a row and returns a list or another value.
 ///
 /// # Errors
 ///
-/// If the template is wrong, the row lacks what it asks for, or what comes out
-/// is no value.
+/// Fails if the template is invalid, if the row lacks a field that it uses, or if the result
+/// is not a value.
 pub fn render(template: &str, row: &Value) -> Result<Value, TemplateError> {
     Template::new(template)?.value(row)
 }
 
 impl Template {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
     ///
-    /// If it is no template.
+    /// Fails if the source is not a valid template.
     pub fn new(source: &str) -> Result<Self, TemplateError> {
         if source.len() > LONGEST {
             let message = format!("the template has more than {LONGEST} bytes");
@@ -96,7 +96,7 @@ impl Template {
         environment.set_formatter(python::write_value);
         environment
             .set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
-        // A value that loops add to could grow without end in few steps.
+        // A value that loops append to could grow without limit in a few steps.
         environment.remove_global("namespace");
         environment.remove_global("debug");
         let whole = sole_expression(source);
@@ -110,13 +110,13 @@ impl Template {
         Ok(Self { source: source.to_owned(), expression, environment })
     }
 
-    /// The text of the template.
+    /// Returns the source text of the template.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The names a template takes from outside, `sample` among them.
+    /// Returns the names of the external variables of the template, including `sample`.
     #[must_use]
     pub fn variables(&self) -> BTreeSet<String> {
         let found = match &self.expression {
@@ -134,11 +134,12 @@ impl Template {
         found.into_iter().flatten().filter(|name| !is_builtin(name)).collect()
     }
 
-    /// Fills it in from a row and gives a value.
+    /// Renders the template over a row and returns a value.
     ///
     /// # Errors
     ///
-    /// If the row lacks what the template asks for, or what comes out is no value.
+    /// Fails if the row lacks a field that the template uses, or if the result is not a
+    /// value.
     pub fn value(&self, row: &Value) -> Result<Value, TemplateError> {
         let Some(range) = &self.expression else {
             return literal::parse(&self.text(row)?).map_err(|message| self.plain(message));
@@ -151,11 +152,11 @@ impl Template {
             .map_err(|error| self.plain(format!("the template gives no value: {error}")))
     }
 
-    /// Fills it in from a row and gives text.
+    /// Renders the template over a row and returns text.
     ///
     /// # Errors
     ///
-    /// If the row lacks what the template asks for.
+    /// Fails if the row lacks a field that the template uses.
     pub fn text(&self, row: &Value) -> Result<String, TemplateError> {
         match &self.expression {
             Some(range) => Ok(python::text(&self.evaluated(range, row)?)),
@@ -199,7 +200,7 @@ fn is_builtin(name: &str) -> bool {
     matches!(name, "range" | "dict" | "loop")
 }
 
-/// What stands between the braces, where a template is one pair of them.
+/// Returns the range between the braces if the template is a single pair of them.
 fn sole_expression(source: &str) -> Option<Range<usize>> {
     let start = source.find(|c: char| !c.is_whitespace())?;
     let rest = source.get(start..)?.strip_prefix("{{")?;
@@ -211,7 +212,7 @@ fn sole_expression(source: &str) -> Option<Range<usize>> {
     Some(begin..begin + cut.len())
 }
 
-/// An error of the engine in our words, with its place moved by `offset`.
+/// Converts an error of the template engine, with its position shifted by `offset`.
 fn described(error: &Error, source: &str, offset: usize) -> TemplateError {
     let detail = error.detail().unwrap_or("");
     let message = match error.kind() {

@@ -1,35 +1,35 @@
-//! What a host says is happening, whatever its protocol.
+//! Events that hosts report, independent of their protocols.
 
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// When a host asks.
+/// Moment at which a host calls the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// A call is about to run.
     Before,
     /// A call has run.
     After,
-    /// The host is about to ask its user whether a call may run.
+    /// The host is about to ask its user for permission to run a call.
     Permission,
-    /// Something the guard has no say in.
+    /// Any other event, which the guard does not decide.
     Other,
 }
 
-/// The arguments of a call.
+/// Arguments of a call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Args {
-    /// None.
+    /// No arguments.
     #[default]
     None,
     /// A JSON value.
     Json(Value),
-    /// Text that is no JSON.
+    /// Text that is not JSON.
     Text(String),
 }
 
 impl Args {
-    /// The value, where it is JSON.
+    /// Returns the value, if it is JSON.
     #[must_use]
     pub fn json(&self) -> Option<&Value> {
         match self {
@@ -39,43 +39,43 @@ impl Args {
     }
 }
 
-/// Names of arguments that stand as `null` because they are too large.
+/// Names of arguments that were replaced with `null` because they are too large.
 pub type LeftOut = Vec<String>;
 
-/// One thing a host tells or asks.
+/// An event reported by a host.
 #[derive(Debug, Clone)]
 pub struct Event<'a> {
-    /// When it is told.
+    /// Moment of the event.
     pub moment: Moment,
-    /// The host's own name of the event, for the answer.
+    /// Host's own name of the event, used in the answer.
     pub name: Cow<'a, str>,
-    /// The toolset of the host: `claude-code`, `codex`, …
+    /// Id of the host's toolset: `claude-code`, `codex`, …
     pub host: Cow<'a, str>,
-    /// The session it belongs to.
+    /// Id of the session.
     pub session: Option<Cow<'a, str>>,
-    /// The working directory.
+    /// Working directory.
     pub cwd: Option<Cow<'a, str>>,
-    /// The sub-agent that makes the call, where the host names it.
+    /// Sub-agent that makes the call, if the host names it.
     pub agent: Option<Cow<'a, str>>,
-    /// The mode of the session that says when its user is asked, in the host's
-    /// own word: `bypassPermissions`.
+    /// Mode of the session that controls when the user is asked, in the host's own term:
+    /// `bypassPermissions`.
     pub mode: Option<Cow<'a, str>>,
-    /// The id of the call.
+    /// Id of the call.
     pub call_id: Option<Cow<'a, str>>,
-    /// The tool as the host writes it: `Bash`, `mcp__server__tool`.
+    /// Name of the tool as the host writes it: `Bash`, `mcp__server__tool`.
     pub tool: Cow<'a, str>,
-    /// The arguments.
+    /// Arguments of the call.
     pub args: Args,
-    /// The names of arguments that are too large to be looked at.
+    /// Names of arguments that are too large to be analyzed.
     pub left_out: LeftOut,
-    /// The text of what came back, after the call.
+    /// Text of the result, after the call.
     pub result: Option<Cow<'a, str>>,
-    /// Did the call fail? `None` where the host does not say.
+    /// Whether the call failed; `None` if the host does not report it.
     pub failed: Option<bool>,
 }
 
 impl<'a> Event<'a> {
-    /// An event with nothing but its moment and its tool.
+    /// Creates an event with only a moment and a tool.
     #[must_use]
     pub fn new(
         moment: Moment,
@@ -100,13 +100,13 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Why a payload could not be read.
+/// Reason why a payload could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Fault(pub String);
 
 impl Fault {
-    /// A fault in these words.
+    /// Creates a fault with this message.
     pub fn new(words: impl Into<String>) -> Self {
         Self(words.into())
     }

@@ -1,127 +1,129 @@
-//! How a host is started without anybody at the terminal, where its session lies, and
-//! how its stream says that it ended.
+//! Headless launch of a host, the location of its session, and the exit status in its output
+//! stream.
 
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// How a host is run for a trial.
+/// Launch settings of a host for a trial.
 pub struct Launch {
-    /// Its program.
+    /// Program name.
     pub program: &'static str,
-    /// The version this was tried with.
+    /// Version with which the settings were tested.
     pub tried: &'static str,
-    /// Its arguments. The prompt comes on stdin: arguments end at 128 kB.
+    /// Returns the arguments. The prompt is passed on stdin because arguments are limited to
+    /// 128 kB.
     pub args: fn(&LaunchRequest<'_>) -> Vec<OsString>,
-    /// Its variables besides those of whoever runs it.
+    /// Returns the environment variables to set in addition to the caller's.
     pub env: fn(&LaunchRequest<'_>) -> Vec<(&'static str, OsString)>,
-    /// Files it needs in a fresh home: paths from the home, and their text.
+    /// Returns the files to create in a fresh home: paths relative to the home, and their
+    /// text.
     pub files: fn(&LaunchRequest<'_>) -> Vec<(&'static str, String)>,
-    /// Variables with keys and addresses that are passed on where they are set.
+    /// Variables with keys and addresses that are passed on if they are set.
     pub passes: &'static [&'static str],
-    /// Where the trace is.
+    /// Location of the trace.
     pub session: SessionTrace,
-    /// Reads how a run ended from what it printed.
+    /// Determines from the output how a run ended.
     pub end: fn(&Printed<'_>) -> End,
-    /// Can it go on with a session, so that a case may have several turns?
+    /// Whether a session can be resumed, so that a case may have several turns.
     pub resumes: bool,
-    /// What a person should know: what it hides, what it does not enforce.
+    /// Remarks for the user: what the host hides, and which settings it does not enforce.
     pub remarks: &'static str,
 }
 
-/// What a host is asked to do.
+/// Options of a single launch.
 #[derive(Debug)]
 pub struct LaunchRequest<'a> {
-    /// The model.
+    /// Model.
     pub model: Option<&'a str>,
-    /// What it may do.
+    /// Permissions.
     pub permissions: Allowed,
-    /// Its home directory, where it has one of its own.
+    /// Home directory, if the launch has its own.
     pub home: Option<&'a Path>,
-    /// An id for the session, a UUID.
+    /// Session id, a UUID.
     pub session: &'a str,
-    /// The session to go on with.
+    /// Session to resume.
     pub resume: Option<&'a str>,
-    /// How many model responses it may take.
+    /// Maximum number of model responses.
     pub turns: Option<u64>,
-    /// How many US dollars it may spend.
+    /// Maximum cost in US dollars.
     pub usd: Option<f64>,
 }
 
-/// What a host may do without being asked.
+/// Actions that a host may take without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
-    /// Read and answer.
+    /// Read files and answer.
     Read,
-    /// Work in its workspace.
+    /// Modify files in the workspace.
     Workspace,
-    /// Everything.
+    /// Any action.
     Full,
 }
 
-/// Where the trace of a run is.
+/// Location of the trace of a run.
 #[derive(Debug, Clone, Copy)]
 pub enum SessionTrace {
-    /// A file below its directory: does a path name one? Sub-agents have others.
+    /// A file below the directory of the host. Sub-agents have separate files.
     File {
-        /// The directory, from the home.
+        /// The directory, relative to the home.
         folder: &'static str,
-        /// Is it the file of a session?
+        /// Whether a path is the file of a session.
         is_session: fn(&Path) -> bool,
     },
-    /// What it prints.
+    /// The output of the host.
     Stream,
 }
 
-/// What a host printed.
+/// Output of a host.
 #[derive(Debug, Clone, Copy)]
 pub struct Printed<'a> {
-    /// Its standard output.
+    /// Standard output.
     pub stdout: &'a str,
-    /// Its standard error.
+    /// Standard error.
     pub stderr: &'a str,
-    /// Its exit code.
+    /// Exit code.
     pub code: Option<i32>,
 }
 
-/// How a run ended, as its host says.
+/// End of a run, as reported by the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// It came to its end.
+    /// The run completed.
     Completed {
-        /// How many calls its permissions denied, where it says so.
+        /// Number of calls denied by permissions, if reported.
         denied: u64,
     },
-    /// A limit of its own ended it.
+    /// The host stopped at one of its own limits.
     Limit(String),
-    /// It could not do its work.
+    /// The host could not do its work.
     Trouble(Trouble, String),
-    /// It does not say.
+    /// The output has no end marker.
     Unmarked,
 }
 
-/// What kept a host from its work.
+/// Reason why a host could not do its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// No key, or one that is not taken.
+    /// Missing or rejected API key.
     Credentials,
-    /// No such model.
+    /// Unknown model.
     Model,
-    /// Too many requests.
+    /// Rate limit of the provider.
     RateLimit,
-    /// The provider is out of order.
+    /// Server error of the provider.
     Server,
-    /// The provider cannot be reached.
+    /// Provider not reachable.
     Network,
-    /// It did not begin: an option it does not know, a file that is wrong.
+    /// Start failed: an unknown option, an invalid file.
     Start,
 }
 
 impl End {
-    /// A run that came to its end, and of which nothing was denied.
+    /// A completed run without denied calls.
     pub(crate) const COMPLETED: Self = Self::Completed { denied: 0 };
 
-    /// What a message about an error means.
+    /// Classifies an error message.
     #[must_use]
     pub fn trouble(message: &str, status: Option<u64>) -> Self {
         let message = message.trim();
@@ -129,7 +131,7 @@ impl End {
     }
 }
 
-/// What an error is about: by the status of HTTP where it is known, else by its words.
+/// Classifies an error by its HTTP status if known, otherwise by its words.
 fn classify(message: &str, status: Option<u64>) -> Trouble {
     let status = status.or_else(|| status_in(message));
     match status {
@@ -174,7 +176,7 @@ fn classify(message: &str, status: Option<u64>) -> Trouble {
     }
 }
 
-/// The status of HTTP that a message names: three digits of an error, as a word.
+/// Returns the HTTP status in a message: a word of three digits that is an error status.
 fn status_in(message: &str) -> Option<u64> {
     let words = message.split(|c: char| !c.is_ascii_alphanumeric());
     words
@@ -182,25 +184,26 @@ fn status_in(message: &str) -> Option<u64> {
         .find_map(|word| word.parse::<u64>().ok().filter(|status| (400..600).contains(status)))
 }
 
-/// The records of a stream, the last first. What is not JSON is skipped.
+/// Returns the records of a stream, last first. Lines that are not JSON are skipped.
 pub(crate) fn records_from_end(stdout: &str) -> impl Iterator<Item = Value> + '_ {
-    /// Records that are looked at: marks of the end are near it.
+    /// Maximum number of inspected records; end markers are near the end.
     const MAX_RECORDS: usize = 500;
     let lines = stdout.lines().rev().filter(|line| line.trim_start().starts_with('{'));
     lines.take(MAX_RECORDS).filter_map(|line| serde_json::from_str(line).ok())
 }
 
-/// Is this the type of a record?
+/// Whether the record has this type.
 pub(crate) fn is_type(record: &Value, kind: &str) -> bool {
     record.get("type").and_then(Value::as_str) == Some(kind)
 }
 
-/// A text somewhere in a record.
+/// Returns the text at a JSON pointer in a record.
 pub(crate) fn text_at<'v>(record: &'v Value, pointer: &str) -> Option<&'v str> {
     record.pointer(pointer).and_then(Value::as_str)
 }
 
-/// Why a host that printed no stream at all gave up: the last thing it complained of.
+/// Returns the last complaint of a host that printed no stream at all, as the reason for its
+/// exit.
 pub(crate) fn complaint(printed: &Printed<'_>) -> End {
     let last = printed.stderr.lines().rev().find(|line| !line.trim().is_empty());
     match (printed.code, last) {
@@ -210,7 +213,7 @@ pub(crate) fn complaint(printed: &Printed<'_>) -> End {
         }
         (Some(_), Some(line)) => {
             let trouble = match classify(line, None) {
-                // Words that say nothing are of a program that did not begin.
+                // A meaningless message comes from a program that did not start.
                 Trouble::Server if status_in(line).is_none() => Trouble::Start,
                 trouble => trouble,
             };
@@ -220,14 +223,14 @@ pub(crate) fn complaint(printed: &Printed<'_>) -> End {
 }
 
 impl Launch {
-    /// The session files below a home, the newest last.
+    /// Returns the session files below a home, newest last.
     #[must_use]
     pub fn session_files(&self, home: &Path) -> Vec<PathBuf> {
         let SessionTrace::File { folder, is_session } = self.session else { return Vec::new() };
         let mut found = Vec::new();
         let mut todo = vec![(home.join(folder), 0)];
         while let Some((directory, depth)) = todo.pop() {
-            /// Sessions lie at most this deep: `sessions/2026/03/14/rollout-….jsonl`.
+            /// Maximum depth of session files: `sessions/2026/03/14/rollout-….jsonl`.
             const MAX_DEPTH: usize = 6;
             for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
                 let path = entry.path();

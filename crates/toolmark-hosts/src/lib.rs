@@ -1,11 +1,11 @@
-//! The hosts: programs that run agents, and everything that differs between them.
+//! Hosts: programs that run agents, and everything that differs between them.
 //!
-//! A host is one folder here and one line in [`HOSTS`]. Its folder holds what its
-//! tools are (`toolset.yaml`), how its hooks speak (`protocol.rs`), how the guard
-//! gets into its settings (`install.rs`), where it keeps things (`paths.rs`) and how it
-//! is run (`launch.rs`).
-//! Everything else asks the list: which toolsets there are, which hosts the guard
-//! can be installed for, where sessions lie, what the guard must protect.
+//! A host is one folder in this crate and one line in [`HOSTS`]. The folder contains the
+//! tools (`toolset.yaml`), the hook protocol (`protocol.rs`), the installation of the guard
+//! in the settings (`install.rs`), the file locations (`paths.rs`) and the launch settings
+//! (`launch.rs`). All other code consults this list: the available toolsets, the hosts for
+//! which the guard can be installed, the locations of sessions, and the files that the guard
+//! must protect.
 
 #![forbid(unsafe_code)]
 
@@ -40,23 +40,22 @@ use toolset::Toolset;
 
 /// A program that runs agents.
 pub struct Host {
-    /// Its id, such as `claude-code`.
+    /// Id, such as `claude-code`.
     pub id: &'static str,
-    /// What people call it.
+    /// Display name.
     pub title: &'static str,
-    /// What its hooks send and understand; plain JSON where it has no protocol
-    /// of its own.
+    /// Hook protocol; plain JSON if the host has no protocol of its own.
     pub protocol: &'static dyn Protocol,
-    /// Where it keeps things.
+    /// File locations.
     pub paths: Option<&'static Paths>,
-    /// Its tools.
+    /// Tools of the host.
     pub toolset: Option<&'static Toolset>,
-    /// How it is run without anybody at the terminal.
+    /// Settings for a headless launch.
     pub launch: Option<&'static Launch>,
     pub(crate) installer: Option<&'static Installer>,
 }
 
-/// The hosts. Where a payload or a tool could be of several, the first counts.
+/// All hosts. If a payload or a tool matches several hosts, the first one wins.
 pub static HOSTS: &[&Host] = &[
     &claude_code::HOST,
     &codex::HOST,
@@ -69,13 +68,13 @@ pub static HOSTS: &[&Host] = &[
     &plain::HOST,
 ];
 
-/// The host with this id.
+/// Returns the host with this id.
 #[must_use]
 pub fn by_id(id: &str) -> Option<&'static Host> {
     HOSTS.iter().copied().find(|host| host.id == id)
 }
 
-/// The host whose hook sent a payload: the one that is surest of it.
+/// Returns the host whose hook most likely sent a payload.
 #[must_use]
 pub fn detect(payload: &[u8]) -> &'static Host {
     let shape: Shape = serde_json::from_slice(payload).unwrap_or_default();
@@ -90,23 +89,23 @@ pub fn detect(payload: &[u8]) -> &'static Host {
 }
 
 impl Host {
-    /// Reads what its hook sent.
+    /// Reads a payload of the host's hook.
     ///
     /// # Errors
     ///
-    /// A payload that is broken or misses what no decision can do without.
+    /// Fails if the payload is broken or lacks information that every decision needs.
     pub fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
         self.protocol.read(payload)
     }
 
-    /// Why nobody would be asked about a call if it was told to ask; `None` where
-    /// somebody would.
+    /// Returns the reason why an `ask` cannot prompt the user; `None` if the user would be
+    /// prompted.
     #[must_use]
     pub fn unasked(&self, event: &Event<'_>) -> Option<String> {
         self.protocol.unasked(event)
     }
 
-    /// The answer it understands. Without an event the payload was not readable.
+    /// Formats the answer for the host. Without an event, the payload was not readable.
     #[must_use]
     pub fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
         self.protocol.answer(event, verdict)
@@ -118,8 +117,8 @@ mod tests {
     use super::*;
     use toolmark_shell::Decision;
 
-    /// The event of a payload, which must be known by its shape and read alike
-    /// by the host that is named.
+    /// Returns the event of a payload, and asserts that the payload is detected by its shape
+    /// and read in the same way by the named host.
     pub(crate) fn seen<'a>(id: &str, payload: &'a str) -> Event<'a> {
         assert_eq!(detect(payload.as_bytes()).id, id, "{payload}");
         by_id(id).unwrap().read(payload.as_bytes()).unwrap()
@@ -131,7 +130,7 @@ mod tests {
         verdict
     }
 
-    /// The JSON that was said, if anything.
+    /// Returns the JSON in an answer, if any.
     pub(crate) fn answered(answer: &Answer) -> Option<serde_json::Value> {
         (!answer.stdout.is_empty()).then(|| serde_json::from_str(&answer.stdout).unwrap())
     }

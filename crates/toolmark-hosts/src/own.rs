@@ -1,19 +1,17 @@
-//! Where toolmark itself keeps things.
+//! File locations of toolmark itself.
 
-/// The files of a project that the guard looks for its policy in, in a directory
-/// of the project.
+/// Policy files of a project, relative to a directory of the project.
 pub const PROJECT_POLICIES: &[&str] = &["toolmark.yaml", ".toolmark/toolmark.yaml"];
 
-/// The user's policy, in the directory for settings.
+/// Policy file of the user, relative to the configuration directory.
 pub const USER_POLICY: &str = "toolmark/toolmark.yaml";
 
-/// The audit log, in the directory for state.
+/// Audit log, relative to the state directory.
 pub const AUDIT_LOG: &str = "toolmark/guard.jsonl";
 
-/// What is put behind the name of a settings file for the copy of it that
-/// `install` keeps.
+/// Suffix of the backup copy that `install` keeps of a settings file.
 pub const BACKUP: &str = ".toolmark-backup";
 
-/// Those of the user, as they are protected: by their usual places.
+/// Protected files of the user, at their default locations.
 pub(crate) const PROTECTED: &[&str] =
     &[".config/toolmark/", ".local/state/toolmark/", "*.toolmark-backup"];

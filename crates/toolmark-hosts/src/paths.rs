@@ -1,44 +1,44 @@
-//! Where a host keeps things.
+//! File locations of a host.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where a host keeps things.
+/// File locations of a host.
 #[derive(Debug)]
 pub struct Paths {
-    /// Its directory below the home directory of the user: `.claude`.
+    /// Directory below the home directory of the user: `.claude`.
     pub directory: &'static str,
-    /// The variable that moves that directory.
+    /// Environment variable that overrides the directory.
     pub moved_by: Option<MovedBy>,
-    /// The file with the hooks of the user, in that directory.
+    /// File with the hooks of the user, relative to that directory.
     pub user_hooks: &'static str,
-    /// The file with the hooks of a project, in the directory of the project.
+    /// File with the hooks of a project, relative to the directory of the project.
     pub project_hooks: &'static str,
-    /// Files and directories that say what it may do and which hooks it runs, in
-    /// the home directory or in a project. What lies below a directory counts too;
-    /// a `*` stands for any part of a name.
+    /// Files and directories with permissions and hooks, in the home directory or in a
+    /// project. A directory includes everything below it; a `*` matches any part of a name.
     pub settings: &'static [&'static str],
-    /// Others that later sessions follow: instructions, commands, memories.
+    /// Other files that later sessions follow: instructions, commands, memories.
     pub lasting: &'static [&'static str],
     /// Files with keys and tokens.
     pub credentials: &'static [&'static str],
-    /// Where it writes for itself, in its directory: plans, notes.
+    /// Directories in which the host stores its own plans and notes, relative to its
+    /// directory.
     pub notes: &'static [&'static str],
-    /// Its sessions.
+    /// Location of the sessions.
     pub sessions: Option<Sessions>,
 }
 
-/// What a variable moves.
+/// Environment variable that overrides a directory, by its meaning.
 #[derive(Debug, Clone, Copy)]
 pub enum MovedBy {
-    /// The directory itself.
+    /// The variable contains the directory of the host.
     Directory(&'static str),
-    /// The home directory in which it lies.
+    /// The variable contains the home directory in which the host's directory is located.
     Home(&'static str),
 }
 
 impl MovedBy {
-    /// The name of the variable.
+    /// Returns the name of the variable.
     #[must_use]
     pub fn variable(self) -> &'static str {
         match self {
@@ -47,18 +47,18 @@ impl MovedBy {
     }
 }
 
-/// Where the sessions of a host lie.
+/// Location of the sessions of a host.
 #[derive(Debug)]
 pub struct Sessions {
-    /// The folder, in the directory of the host.
+    /// Folder, relative to the directory of the host.
     pub folder: &'static str,
-    /// The id of the session that a file in it holds; `None` for other files.
+    /// Returns the id of the session in a file of the folder; `None` for other files.
     pub id: fn(&Path) -> Option<String>,
 }
 
 impl Paths {
-    /// Its directory on this machine; `None` where no home directory is known
-    /// and no variable says where it is.
+    /// Returns the directory on this machine; `None` if neither the home directory nor the
+    /// variable is known.
     #[must_use]
     pub fn directory(
         &self,
@@ -76,7 +76,7 @@ impl Paths {
         moved.or_else(|| home.map(|home| home.join(self.directory)))
     }
 
-    /// Does a path lie where the host writes for itself?
+    /// Whether a path is in a directory for the host's own notes.
     #[must_use]
     pub fn is_own_note(&self, path: &str) -> bool {
         let folders = self.notes.iter().copied().chain(self.sessions.iter().map(|s| s.folder));
@@ -88,7 +88,7 @@ impl Paths {
     }
 }
 
-/// The name of a file without one of these endings.
+/// Returns the file name without one of these suffixes.
 pub(crate) fn stem<'p>(path: &'p Path, endings: &[&str]) -> Option<&'p str> {
     let name = path.file_name()?.to_str()?;
     endings.iter().find_map(|ending| name.strip_suffix(ending))

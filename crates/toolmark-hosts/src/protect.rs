@@ -1,4 +1,4 @@
-//! What must not be changed unseen: the settings and hooks of every host, and
+//! Files that must not be changed unnoticed: the settings and hooks of every host, and
 //! toolmark's own files.
 
 use crate::{HOSTS, MovedBy, Paths, own};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use toolmark_shell::{Protected, Protection};
 
-/// What is protected on every machine.
+/// Returns the files that are protected on every machine.
 #[must_use]
 pub fn protected() -> &'static [Protected<'static>] {
     static ALL: LazyLock<Vec<Protected<'static>>> = LazyLock::new(|| {
@@ -26,8 +26,8 @@ pub fn protected() -> &'static [Protected<'static>] {
     &ALL
 }
 
-/// The settings of hosts whose directory a variable moves on this machine, as
-/// absolute paths.
+/// Returns the absolute paths of host settings whose directory is overridden by an
+/// environment variable on this machine.
 #[must_use]
 pub fn moved_settings(variable: impl Fn(&str) -> Option<OsString>) -> Vec<String> {
     let moved = |paths: &'static Paths| {

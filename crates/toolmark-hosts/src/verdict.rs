@@ -1,47 +1,47 @@
-//! What the guard says about a call.
+//! Verdict of the guard on a call.
 
 use serde::Serialize;
 use toolmark_redact::Redactor;
 use toolmark_shell::{Analysis, Decision, Effect, Left};
 
-/// A decision and everything that explains it.
+/// A decision and its explanation.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verdict {
-    /// What to do with the call.
+    /// Decision on the call.
     pub decision: Decision,
-    /// What decided: `effect`, `tools.deny`, the name of a rule, `error`.
+    /// Source of the decision: `effect`, `tools.deny`, the name of a rule, `error`.
     pub rule: String,
-    /// Why, in one line.
+    /// Reason on one line.
     pub reason: String,
-    /// What would make it allowed, or do the same with less harm.
+    /// A way to get the call allowed, or a less harmful alternative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
-    /// Words for the agent that are no decision.
+    /// Additional text for the agent that is not a decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// What would have been decided where the policy only observes.
+    /// Decision that would have applied if the policy did not only observe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<Decision>,
-    /// What to do where the decision is to ask and nobody is asked.
+    /// Decision that applies if the decision is to ask and no user can be asked.
     #[serde(skip)]
     pub unattended: Decision,
-    /// Should the host be told to go ahead without asking its user? Otherwise an
-    /// `allow` means that the guard does not object.
+    /// Whether the host should proceed without asking its user. Otherwise `allow` only means
+    /// that the guard does not object.
     #[serde(skip)]
     pub approves: bool,
-    /// What the call would do.
+    /// Effects of the call.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub analysis: Option<Effects>,
 }
 
-/// The part of an analysis that explains a verdict.
+/// Part of an analysis that explains a verdict.
 #[derive(Debug, Clone, Serialize)]
 pub struct Effects {
-    /// What the call would do.
+    /// Effects of the call.
     pub effects: Vec<Effect>,
-    /// How much of the command was understood.
+    /// Share of the command that was understood.
     pub coverage: toolmark_shell::Coverage,
-    /// What it would leave behind for later calls.
+    /// State that the call leaves behind for later calls.
     #[serde(skip)]
     pub left: Left,
 }
@@ -53,7 +53,7 @@ impl From<Analysis> for Effects {
 }
 
 impl Verdict {
-    /// A decision by a rule, for a reason.
+    /// Creates a verdict with a decision, a rule and a reason.
     #[must_use]
     pub fn new(decision: Decision, rule: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
@@ -69,13 +69,14 @@ impl Verdict {
         }
     }
 
-    /// Nothing speaks against it.
+    /// Creates a verdict without objections.
     #[must_use]
     pub fn allow() -> Self {
         Self::new(Decision::Allow, "default", "nothing speaks against it")
     }
 
-    /// What comes of a question that nobody is asked, and why nobody is.
+    /// Replaces an `ask` that cannot reach a user with the unattended decision, and adds the
+    /// reason.
     #[must_use]
     pub fn unasked(mut self, why: &str) -> Self {
         if self.decision != Decision::Ask || self.unattended == Decision::Ask {
@@ -92,7 +93,7 @@ impl Verdict {
         self
     }
 
-    /// It as it may be printed.
+    /// Returns the redacted verdict.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Self {
         let apply = |text: String| String::from(redactor.apply(text));
@@ -119,7 +120,7 @@ impl Verdict {
         }
     }
 
-    /// The reason and what to do instead, as one text for people and agents.
+    /// Returns the reason and the suggestion as one text for people and agents.
     #[must_use]
     pub fn words(&self) -> String {
         let mut words = format!("toolmark guard ({}): {}", self.rule, self.reason);

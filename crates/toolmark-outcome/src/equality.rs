@@ -1,20 +1,21 @@
-//! When two JSON values are the same.
+//! Equality of JSON values.
 
 use serde_json::{Number, Value};
 
-/// How numbers compare, and what counts as one.
+/// Rules for comparing numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Numbers {
-    /// 1 = 1.0, true ≠ 1. What JSON means, and JavaScript.
+    /// 1 = 1.0 and true ≠ 1, as in JSON and JavaScript.
     #[default]
     Json,
     /// 1 = 1.0 = true, as in Python.
     Python,
 }
 
-/// Are the two values the same? Keys of objects in any order, lists in order.
+/// Whether two values are equal. The order of object keys is ignored, the order of lists is
+/// not.
 ///
-/// Values come from parsers that bound nesting, so the recursion is bounded too.
+/// The recursion is bounded because parsers limit the nesting of values.
 #[must_use]
 pub fn equal(a: &Value, b: &Value, numbers: Numbers) -> bool {
     match (a, b) {
@@ -33,7 +34,7 @@ pub fn equal(a: &Value, b: &Value, numbers: Numbers) -> bool {
     }
 }
 
-/// Whole numbers compare exactly, others as 64-bit floats.
+/// Compares whole numbers exactly and others as 64-bit floats.
 fn same_number(a: &Number, b: &Number) -> bool {
     if let (Some(a), Some(b)) = (a.as_i64(), b.as_i64()) {
         return a == b;

@@ -1,4 +1,4 @@
-//! Pointers into the trace: what decided a verdict.
+//! Evidence: the parts of a trace that decided a verdict.
 
 use crate::place::TracePlace;
 use serde::Serialize;
@@ -7,26 +7,26 @@ use toolmark_base::text::excerpt_of;
 use toolmark_redact::{Harmless, Printable, Redactor, Untrusted, printable};
 use toolmark_trace::Call;
 
-/// What a piece of evidence says.
+/// Role of a piece of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// It is what was asked for.
+    /// The call meets an expectation.
     Matched,
-    /// It should be there and is not.
+    /// Something expected is missing.
     Missing,
-    /// It should not be there.
+    /// The call or text is forbidden.
     Violation,
-    /// It was not asked for.
+    /// The call was not expected.
     Extra,
-    /// It is nearly what was asked for.
+    /// The call nearly meets an expectation.
     Mismatch,
-    /// It helps to understand the verdict.
+    /// Background that helps to understand the verdict.
     Context,
 }
 
 impl Role {
-    /// All of them, in order.
+    /// All roles, in order.
     pub const ALL: &[Self] = &[
         Self::Matched,
         Self::Missing,
@@ -36,7 +36,7 @@ impl Role {
         Self::Context,
     ];
 
-    /// The word for it.
+    /// Returns the word used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -50,50 +50,50 @@ impl Role {
     }
 }
 
-/// A call as evidence names it.
+/// Reference to a call in evidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallRef<T = Untrusted> {
-    /// Its place among the calls of the trajectory, from 0. Texts count from 1:
+    /// Index among the calls of the trajectory, from 0. Messages count from 1, see
     /// [`Self::number`].
     pub index: usize,
-    /// The step it belongs to, from 0. Texts count from 1: [`Self::step_number`].
+    /// Step of the call, from 0. Messages count from 1, see [`Self::step_number`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// Its id.
+    /// Id of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<T>,
-    /// The tool.
+    /// Name of the tool.
     pub tool: T,
-    /// The beginning of its arguments.
+    /// Excerpt of the arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<T>,
-    /// How it ended.
+    /// Status of the call.
     pub status: &'static str,
-    /// Where it stands.
+    /// Position in the trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<TracePlace<T>>,
 }
 
-/// One pointer into the trace with what it shows.
+/// A piece of evidence: a reference into the trace with a description.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence<T = Untrusted> {
-    /// What it says.
+    /// Role of the evidence.
     pub role: Role,
-    /// In words.
+    /// Description.
     pub text: T,
     /// The call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<CallRef<T>>,
-    /// The place, where it is no call.
+    /// Position in the trace, if the evidence is not about a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<TracePlace<T>>,
-    /// The words of the trace it points at.
+    /// Excerpt of the trace at that position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<T>,
 }
 
 impl CallRef {
-    /// A call by its index, and the place it stands at.
+    /// Creates a reference to a call from its index and its position.
     #[must_use]
     pub fn new(index: usize, call: &Call, place: Option<TracePlace>) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl CallRef {
         }
     }
 
-    /// It as it may be printed.
+    /// Returns the printable reference.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> CallRef<Printable> {
         CallRef {
@@ -123,13 +123,13 @@ impl CallRef {
 }
 
 impl<T> CallRef<T> {
-    /// The number that texts give it: calls are counted from 1.
+    /// Returns the number used in messages: calls are counted from 1.
     #[must_use]
     pub fn number(&self) -> usize {
         self.index + 1
     }
 
-    /// The number that texts give its step: steps are counted from 1.
+    /// Returns the number of the step used in messages: steps are counted from 1.
     #[must_use]
     pub fn step_number(&self) -> Option<u32> {
         self.step.map(|step| step + 1)
@@ -137,7 +137,7 @@ impl<T> CallRef<T> {
 }
 
 impl CallRef<Printable> {
-    /// The call on one line: `#3 Bash [failed] {"command":"make"}`.
+    /// Returns the call on one line: `#3 Bash [failed] {"command":"make"}`.
     #[must_use]
     pub fn summary(&self) -> Printable {
         let mut words = printable!("#{} {}", self.number(), self.tool);
@@ -168,7 +168,7 @@ impl fmt::Display for CallRef<Printable> {
 impl Harmless for CallRef<Printable> {}
 
 impl<T> Evidence<T> {
-    /// Where it points.
+    /// Returns the position that the evidence refers to.
     #[must_use]
     pub fn location(&self) -> Option<&TracePlace<T>> {
         self.place.as_ref().or_else(|| self.call.as_ref()?.place.as_ref())
@@ -176,7 +176,7 @@ impl<T> Evidence<T> {
 }
 
 impl Evidence<Printable> {
-    /// It in words, on one line.
+    /// Returns a description on one line.
     #[must_use]
     pub fn summary(&self) -> Printable {
         let mut words = self.text.clone();
@@ -192,39 +192,39 @@ impl Evidence<Printable> {
 }
 
 impl Evidence {
-    /// About a call.
+    /// Creates evidence about a call.
     #[must_use]
     pub fn call(role: Role, text: impl Into<Untrusted>, call: CallRef) -> Self {
         Self { call: Some(call), ..Self::words(role, text) }
     }
 
-    /// About something that is not in the trace.
+    /// Creates evidence about something that is missing from the trace.
     #[must_use]
     pub fn absence(text: impl Into<Untrusted>) -> Self {
         Self::words(Role::Missing, text)
     }
 
-    /// About something that is no call: a budget, a file, a text.
+    /// Creates evidence about something other than a call: a budget, a file, a text.
     #[must_use]
     pub fn words(role: Role, text: impl Into<Untrusted>) -> Self {
         Self { role, text: text.into(), call: None, place: None, excerpt: None }
     }
 
-    /// With the place it points at.
+    /// Sets the position.
     #[must_use]
     pub fn at(mut self, place: impl Into<TracePlace>) -> Self {
         self.place = Some(place.into());
         self
     }
 
-    /// With the words it points at.
+    /// Sets the excerpt.
     #[must_use]
     pub fn with_excerpt(mut self, text: &str) -> Self {
         self.excerpt = Some(excerpt_of(text).into());
         self
     }
 
-    /// It as it may be printed.
+    /// Returns the printable evidence.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Evidence<Printable> {
         Evidence {

@@ -1,31 +1,31 @@
-//! How expectations and calls were laid side by side.
+//! Alignment of expectations and calls.
 
 use crate::evidence::CallRef;
 use serde::Serialize;
 use toolmark_redact::{Printable, Redactor, Untrusted};
 
-/// What became of one expectation, one call, or the pair.
+/// State of an expectation, a call or a pair of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowState {
-    /// Expected and made.
+    /// Expected and called.
     Matched,
-    /// The right tool, but something else about the call is wrong.
+    /// Called with the right tool, but something else about the call is wrong.
     Mismatched,
-    /// Expected and not made.
+    /// Expected and not called.
     Missing,
-    /// Expected if it happens, and it did not.
+    /// Optional and not called.
     Skipped,
-    /// Made and not expected.
+    /// Called and not expected.
     Extra,
-    /// Made and forbidden.
+    /// Called and forbidden.
     Forbidden,
-    /// It cannot be told whether the call meets the expectation.
+    /// Undecidable: the call may or may not meet the expectation.
     Unknown,
 }
 
 impl RowState {
-    /// The word used in every output.
+    /// Returns the word used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -40,16 +40,16 @@ impl RowState {
     }
 }
 
-/// One line of an alignment.
+/// A row of an alignment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row<T = Untrusted> {
-    /// The expectation in words, if there is one on this line.
+    /// Description of the expectation in this row, if any.
     pub expected: Option<T>,
-    /// The call, if there is one on this line.
+    /// The call in this row, if any.
     pub call: Option<CallRef<T>>,
-    /// What became of them.
+    /// State of the row.
     pub state: RowState,
-    /// What exactly is wrong, where something is.
+    /// Description of the mismatch, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<T>,
 }
@@ -65,26 +65,26 @@ impl Row {
     }
 }
 
-/// The alignment that decided, its first divergence, and the smallest change
-/// that would have made it pass.
+/// The alignment that decided the verdict, its first divergence, and the smallest change that
+/// would make it pass.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Explanation<T = Untrusted> {
-    /// Expectations and calls, in order. Long runs of extra calls may be left
-    /// out: `elided` counts them.
+    /// Expectations and calls, in order. Long runs of extra calls may be omitted; `elided`
+    /// counts them.
     pub rows: Vec<Row<T>>,
-    /// Extra calls that have no row.
+    /// Number of extra calls without a row.
     #[serde(skip_serializing_if = "is_zero")]
     pub elided: usize,
-    /// The first row that decided against, by its place in `rows`.
+    /// Index in `rows` of the first row that contradicts the expectations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divergence: Option<usize>,
-    /// What would have to be different, one change each.
+    /// Changes that would make the verdict pass, one entry each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repair: Vec<T>,
 }
 
 impl Explanation {
-    /// It as it may be printed.
+    /// Returns the printable explanation.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Explanation<Printable> {
         Explanation {

@@ -1,5 +1,4 @@
-//! What a rule found: one fault of one call, with what proves it and what to
-//! do about it.
+//! Findings of rules: one fault of one call, with its evidence and a remedy.
 
 use crate::Evidence;
 use crate::place::TracePlace;
@@ -14,13 +13,13 @@ word_enum! {
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     pub enum Axis {
-        /// Was it the right tool?
+        /// Choice of the tool.
         Selection = "selection",
-        /// Were the arguments right?
+        /// Arguments of the call.
         Arguments = "arguments",
-        /// Was the agent aware of what cannot be undone?
+        /// Awareness of irreversible actions.
         Irreversibility = "irreversibility",
-        /// Did it learn from errors?
+        /// Recovery from errors.
         Recovery = "recovery",
     }
 }
@@ -30,7 +29,7 @@ word_enum! {
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     pub enum Severity {
-        /// Good to know.
+        /// For information.
         Info = "info",
         /// Waste, or a risk.
         Warning = "warning",
@@ -44,7 +43,7 @@ word_enum! {
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     pub enum Confidence {
-        /// Worth a look; kept from reports unless asked for.
+        /// Worth a look; omitted from reports by default.
         Low = "low",
         /// Nearly always right.
         Medium = "medium",
@@ -60,7 +59,7 @@ impl Harmless for Severity {}
 impl Harmless for Confidence {}
 
 impl Axis {
-    /// The letter the codes of its rules start with.
+    /// Returns the first letter of the rule codes of this axis.
     #[must_use]
     pub fn letter(self) -> char {
         match self {
@@ -71,7 +70,7 @@ impl Axis {
         }
     }
 
-    /// The digit after the letter.
+    /// Returns the digit after the letter.
     #[must_use]
     pub fn digit(self) -> char {
         match self {
@@ -86,51 +85,51 @@ impl Axis {
 /// One fault of one call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding<T = Untrusted> {
-    /// The rule's code.
+    /// Code of the rule.
     pub code: &'static str,
-    /// The rule's name.
+    /// Name of the rule.
     pub name: &'static str,
-    /// What was asked.
+    /// Axis of the rule.
     pub axis: Axis,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// How sure the rule is.
+    /// Confidence of the rule.
     pub confidence: Confidence,
-    /// The tool of the call.
+    /// Name of the called tool.
     pub tool: T,
-    /// What kind of it: the error class of a failed call, the part of the arguments.
+    /// Sub-category: the error class of a failed call, or the affected part of the arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<T>,
-    /// What is wrong, in one line.
+    /// Description of the fault, on one line.
     pub message: T,
-    /// What to do about it, in one line.
+    /// Suggested fix, on one line.
     pub remedy: T,
-    /// The session's id.
+    /// Id of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<T>,
-    /// Where the call stands.
+    /// Position of the call.
     pub place: TracePlace<T>,
-    /// The calls that prove it; the first is the call at fault.
+    /// Calls that prove the fault; the first is the faulty call.
     pub evidence: Vec<Evidence<T>>,
-    /// What it is recognised by in the next run; see [`crate::fingerprint`].
+    /// Identifier that is stable between runs; see [`crate::fingerprint`].
     pub fingerprint: String,
-    /// Was it not in the baseline? `None` where there is none.
+    /// Whether the finding is missing from the baseline; `None` without a baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<bool>,
-    /// What a judge says to it, where one was asked and could tell. It changes
-    /// nothing else of the finding.
+    /// Opinion of a judge, if one was asked and could decide. It does not change any other
+    /// field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<SecondOpinion<T>>,
 }
 
-/// What a judge says to a finding.
+/// Opinion of a judge on a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SecondOpinion<T = Untrusted> {
-    /// The judge's score for the call, from 0 to 1.
+    /// Score that the judge gave the call, from 0 to 1.
     pub score: Option<f64>,
-    /// Why, in its words.
+    /// Reason that the judge gave.
     pub reason: T,
-    /// Does it see the fault too?
+    /// Whether the judge also sees the fault.
     pub agrees: bool,
 }
 
@@ -142,7 +141,7 @@ impl SecondOpinion {
 }
 
 impl<T> Finding<T> {
-    /// Is it one to act on: new, or of a run that is compared with none?
+    /// Whether the finding needs attention: it is new, or there is no baseline.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.new != Some(false)
@@ -150,7 +149,8 @@ impl<T> Finding<T> {
 }
 
 impl<T: Ord> Finding<T> {
-    /// The worst first, then by code and place: the order of every report.
+    /// Compares by severity, worst first, then by code and position: the order of every
+    /// report.
     #[must_use]
     pub fn order(&self, other: &Self) -> Ordering {
         let index = |finding: &Self| {
@@ -170,7 +170,7 @@ impl<T: Ord> Finding<T> {
 }
 
 impl Finding {
-    /// It as it may be printed.
+    /// Returns the printable finding.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Finding<Printable> {
         Finding {

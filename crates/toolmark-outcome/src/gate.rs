@@ -1,32 +1,34 @@
-//! How the answers of several graders make one.
+//! Combines the results of several graders into one decision.
 
 use crate::outcome::{Cause, Verdict};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 
-/// Scores within this of a threshold reach it: 4/5 is 0.8.
+/// Tolerance for scores at a threshold: 4/5 reaches 0.8.
 const EPSILON: f64 = 1e-9;
 
-/// What decides about a case.
+/// Rule that decides a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
     /// Every grader must pass.
     All,
-    /// The weighted mean of the scores must reach this.
+    /// The weighted mean of the scores must reach the threshold.
     Threshold(f64),
-    /// The lowest of the turns, and of what is asked of the whole, must reach this.
+    /// The lowest mean among the turns and the graders of the whole trajectory must reach the
+    /// threshold.
     LowestTurn(f64),
-    /// The highest of them must.
+    /// The highest mean among the turns and the graders of the whole trajectory must reach
+    /// the threshold.
     HighestTurn(f64),
 }
 
-/// How the answers of a case's graders make one.
+/// Settings for combining the results of a case's graders.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scoring {
-    /// What decides.
+    /// Decision rule.
     pub rule: Rule,
-    /// Whose reading: AgentV sets a case whose required grader failed to 0, and
-    /// a case whose weights are all 0 too.
+    /// Profile of the rule: AgentV gives a case a score of 0 if a required grader fails or if
+    /// all weights are 0.
     pub profile: Profile,
 }
 
@@ -36,37 +38,37 @@ impl Default for Scoring {
     }
 }
 
-/// One grader's answer with its part in the case.
+/// Result of one grader and its share in the case.
 #[derive(Debug, Clone)]
 pub struct Scored<'a> {
-    /// The grader.
+    /// Name of the grader.
     pub name: &'a str,
-    /// Its verdict.
+    /// Verdict of the grader.
     pub verdict: Verdict,
-    /// Its score.
+    /// Score of the grader.
     pub score: Option<f64>,
-    /// Its weight.
+    /// Weight of the grader.
     pub weight: f64,
-    /// Must it hold whatever the others say?
+    /// Whether the grader must pass regardless of the others.
     pub required: bool,
-    /// The score it must reach for that.
+    /// Minimum score of a required grader.
     pub min_score: Option<f64>,
-    /// The turn it is about; `None` for the whole.
+    /// Turn that the grader looks at; `None` for the whole trajectory.
     pub turn: Option<u32>,
 }
 
-/// What the answers came to.
+/// Combined decision of the graders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// The verdict.
+    /// Verdict of the case.
     pub verdict: Verdict,
-    /// The weighted mean of the scores, where all are known.
+    /// Weighted mean of the scores, if all of them are known.
     pub score: Option<f64>,
-    /// Why.
+    /// Reason for the verdict.
     pub reason: String,
 }
 
-/// Does a score reach a threshold?
+/// Whether a score reaches a threshold.
 #[must_use]
 pub fn reaches(score: f64, threshold: f64) -> bool {
     score + EPSILON >= threshold
@@ -77,8 +79,8 @@ impl Scoring {
         matches!(self.profile, Profile::AgentV1 | Profile::AgentV2 | Profile::AgentV5)
     }
 
-    /// Decides about a case. Graders that could not tell are taken at their
-    /// best and at their worst: only where both come to the same is it told.
+    /// Decides a case. Graders with an unknown verdict are counted once at their best and
+    /// once at their worst: the verdict is known only if both agree.
     #[must_use]
     pub fn decide(self, graders: &[Scored<'_>]) -> Decision {
         if graders.is_empty() {
@@ -135,7 +137,7 @@ impl Scoring {
         Decision { verdict, score: decided.score.or(score), reason: decided.reason }
     }
 
-    /// Does a required grader hold?
+    /// Returns whether a required grader passes, or unknown.
     fn holds(self, grader: &Scored<'_>) -> Verdict {
         let mark = match (grader.min_score, self.rule) {
             (Some(mark), _) => mark,
@@ -154,8 +156,8 @@ impl Scoring {
         }
     }
 
-    /// Does a score reach a threshold? AgentV compares numbers as they are, so that
-    /// 0.7999999999999999 does not reach 0.8.
+    /// Whether a score reaches a threshold. AgentV compares numbers without tolerance, so
+    /// that 0.7999999999999999 does not reach 0.8.
     fn reaches(self, score: f64, threshold: f64) -> bool {
         if self.is_agentv() { score >= threshold } else { reaches(score, threshold) }
     }
@@ -185,7 +187,7 @@ impl Scoring {
     }
 }
 
-/// One of the means of the turns, and of what is asked of the whole.
+/// Picks one of the means of the turns and of the graders of the whole trajectory.
 fn over_turns(graders: &[Scored<'_>], pick: fn(f64, f64) -> f64) -> (f64, f64) {
     let mut turns: BTreeMap<Option<u32>, Vec<Scored<'_>>> = BTreeMap::new();
     for grader in graders {
@@ -198,7 +200,7 @@ fn over_turns(graders: &[Scored<'_>], pick: fn(f64, f64) -> f64) -> (f64, f64) {
     each.reduce(|a, b| (pick(a.0, b.0), pick(a.1, b.1))).unwrap_or((0.0, 0.0))
 }
 
-/// The weighted mean where unknown graders count 0, and where they count 1.
+/// Returns the weighted mean with unknown graders counted as 0, and with them counted as 1.
 fn bounds(graders: &[Scored<'_>], total: f64) -> (f64, f64) {
     if total <= 0.0 {
         return (0.0, 0.0);
@@ -241,7 +243,7 @@ fn all(graders: &[Scored<'_>]) -> Decision {
     Decision { verdict, score: None, reason }
 }
 
-/// A score as people read it.
+/// Rounds a score for display.
 #[must_use]
 pub fn rounded(score: f64) -> f64 {
     (score * 1000.0).round() / 1000.0

@@ -1,10 +1,10 @@
-//! Verdicts and what explains them.
+//! Verdicts and their explanations.
 //!
-//! A grader answers with an [`Outcome`]: pass, fail or unknown, a score where it
-//! defines one, a reason, and [`Evidence`] that names the calls that decided. A
-//! rule answers with [`Finding`]s. [`Scoring`] makes one decision of many outcomes,
-//! [`statistics`] says how certain a rate is, and [`judging`] holds what a judge is
-//! asked and what becomes of its answers.
+//! A grader returns an [`Outcome`]: pass, fail or unknown, a score if it
+//! defines one, a reason, and [`Evidence`] that names the decisive calls. A
+//! rule returns [`Finding`]s. [`Scoring`] combines many outcomes into one decision,
+//! [`statistics`] computes the confidence of rates, and [`judging`] defines the questions
+//! to a judge and evaluates its answers.
 //!
 //! ```
 //! use toolmark_outcome::statistics::pass_at_k;
@@ -18,7 +18,7 @@
 //! assert_eq!(pass_at_k(4, 2, 1), Some(0.5));
 //! ```
 //!
-//! Nothing here reads files, asks a model or prints.
+//! This crate does not read files, call models or print.
 
 #![forbid(unsafe_code)]
 
@@ -54,7 +54,7 @@ pub use result::{
 };
 pub use subject::{Context, Environment, Findings, Subject};
 pub use toolmark_base::text::excerpt;
-/// The text results are made of.
+/// Text types of results.
 pub use toolmark_redact::{Harmless, Name, Printable, Redactor, Untrusted, printable};
 pub use trials::PassRule;
 pub use view::{Missing, Seen, View, duration_of, prompt_of};

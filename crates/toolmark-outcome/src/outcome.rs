@@ -1,4 +1,4 @@
-//! What a grader answers.
+//! Outcome of a grader.
 
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;
@@ -7,22 +7,22 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use toolmark_redact::{Json, Printable, Redactor, Untrusted};
 
-/// The three answers. Unknown always says why.
+/// Verdict of a grader. An unknown verdict always has a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// What was expected happened.
+    /// The expectation is met.
     Pass,
-    /// It did not.
+    /// The expectation is not met.
     Fail,
-    /// It cannot be told.
+    /// The verdict cannot be determined.
     Unknown(Cause),
 }
 
-/// Why a verdict is unknown.
+/// Cause of an unknown verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// Only a judge could decide.
+    /// Only a judge can decide.
     NeedsJudge,
     /// No trajectory belongs to the case.
     NoTrajectory,
@@ -32,46 +32,47 @@ pub enum Cause {
     MissingEvidence,
     /// The grader's configuration cannot be applied to this trajectory.
     Configuration,
-    /// A program the grader runs failed, or may not be run.
+    /// A program that the grader runs failed, or must not be run.
     Program,
-    /// The question was too large or took too many steps.
+    /// The input was too large or evaluation took too many steps.
     Limit,
-    /// A judge was asked and gave no answer that can be used.
+    /// A judge was asked and gave no usable answer.
     Judge,
-    /// A judge answered and did not prove it: what it quotes is not in the trace.
+    /// A judge gave an answer without proof: its quotes are not in the trace.
     Unproven,
-    /// The budget for judges was spent before.
+    /// The judge budget was already spent.
     Budget,
-    /// The judge does not agree with people often enough, or nobody measured it.
+    /// The judge does not agree with human labels often enough, or the agreement was not
+    /// measured.
     Calibration,
-    /// The agent has no key that its provider takes.
+    /// The agent has no valid API key.
     Credentials,
-    /// Its provider does not have the model.
+    /// The provider does not have the model.
     Model,
-    /// Its provider could not be reached.
+    /// The provider could not be reached.
     Network,
-    /// Its provider is out of order.
+    /// The provider had a server error.
     Server,
-    /// Its provider refused more requests for now.
+    /// The provider rejected the request because of a rate limit.
     RateLimit,
-    /// The agent's time was up before the model had answered once.
+    /// The agent timed out before the model's first response.
     Timeout,
-    /// The agent could not be started, or gave up before it began.
+    /// The agent could not be started, or exited before it began.
     Start,
-    /// Somebody else killed the agent.
+    /// The agent was killed by another process.
     Signal,
-    /// What prepares the workspace failed.
+    /// The preparation of the workspace failed.
     Setup,
-    /// The agent left no trace that could be read.
+    /// The agent left no readable trace.
     NoTrace,
-    /// The trial was not run: the budget was spent, or somebody stopped the run.
+    /// The trial was not run: the budget was spent, or the run was stopped.
     NotRun,
-    /// Such an agent cannot be run.
+    /// Agents of this kind cannot be run.
     Unsupported,
 }
 
 impl Cause {
-    /// The word used in every output.
+    /// Returns the word used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -101,7 +102,7 @@ impl Cause {
         }
     }
 
-    /// Every cause.
+    /// All causes.
     pub const ALL: &[Self] = &[
         Self::NeedsJudge,
         Self::NoTrajectory,
@@ -128,13 +129,13 @@ impl Cause {
         Self::Unsupported,
     ];
 
-    /// The cause with this word.
+    /// Returns the cause with this word.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|cause| cause.word() == word)
     }
 
-    /// Was nothing graded, since no run of the agent could be looked at?
+    /// Whether nothing was graded because there was no run of the agent to grade.
     #[must_use]
     pub fn is_ungraded(self) -> bool {
         matches!(
@@ -157,7 +158,7 @@ impl Cause {
 }
 
 impl Verdict {
-    /// The word used in every output.
+    /// Returns the word used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -167,13 +168,13 @@ impl Verdict {
         }
     }
 
-    /// Pass where the condition holds, fail where it does not.
+    /// Returns pass if the condition holds and fail otherwise.
     #[must_use]
     pub fn of(holds: bool) -> Self {
         if holds { Self::Pass } else { Self::Fail }
     }
 
-    /// Why it is unknown.
+    /// Returns the cause of an unknown verdict.
     #[must_use]
     pub fn cause(self) -> Option<Cause> {
         match self {
@@ -182,7 +183,8 @@ impl Verdict {
         }
     }
 
-    /// Both must hold: a failure decides, then what is unknown.
+    /// Combines two verdicts that must both pass: a failure takes precedence, then an unknown
+    /// verdict.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -192,7 +194,7 @@ impl Verdict {
         }
     }
 
-    /// The opposite; what is unknown stays so.
+    /// Returns the opposite verdict; unknown remains unknown.
     #[must_use]
     pub fn negated(self) -> Self {
         match self {
@@ -209,26 +211,26 @@ impl Serialize for Verdict {
     }
 }
 
-/// Named numbers and words of a grader, in the order it gives them.
+/// Named numbers and strings of a grader, in its order.
 pub type Metrics<T = Untrusted> = Json<Map<String, Value>, T>;
 
-/// One named check among several a grader makes.
+/// One of several named checks of a grader.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Part<T = Untrusted> {
-    /// What was asked.
+    /// Description of the check.
     pub text: T,
-    /// The answer.
+    /// Verdict of the check.
     pub verdict: Verdict,
-    /// Its own score, where it has one that is not 0 or 1.
+    /// Score of the check, if it is not simply 0 or 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// Why.
+    /// Reason for the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<T>,
 }
 
 impl Part {
-    /// A check with its answer.
+    /// Creates a check with its verdict.
     #[must_use]
     pub fn new(text: impl Into<Untrusted>, verdict: Verdict) -> Self {
         Self { text: text.into(), verdict, score: None, reason: None }
@@ -244,16 +246,16 @@ impl Part {
     }
 }
 
-/// What another reading of the same question gives, where it differs.
+/// Result under another profile, if it differs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contrast<T = Untrusted> {
-    /// Whose reading.
+    /// The other profile.
     pub profile: Profile,
-    /// Its verdict.
+    /// Verdict under the other profile.
     pub verdict: Verdict,
-    /// Its score.
+    /// Score under the other profile.
     pub score: Option<f64>,
-    /// Where the difference comes from.
+    /// Explanation of the difference.
     pub reason: T,
 }
 
@@ -268,31 +270,31 @@ impl Contrast {
     }
 }
 
-/// What a grader answers.
+/// Result of a grader.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome<T = Untrusted> {
     /// Pass, fail or unknown.
     pub verdict: Verdict,
-    /// Between 0 and 1 where the grader defines one; none where it is unknown.
+    /// Score from 0 to 1 if the grader defines one; `None` if it is unknown.
     pub score: Option<f64>,
-    /// One sentence for people.
+    /// Reason in one sentence.
     pub reason: T,
-    /// The calls, steps and texts that decided.
+    /// Calls, steps and texts that decided the verdict.
     pub evidence: Vec<Evidence<T>>,
-    /// The grader's own named outputs.
+    /// Named outputs of the grader.
     pub metrics: Metrics<T>,
-    /// The checks it is made of, where it is made of several.
+    /// Individual checks, if the grader has several.
     pub parts: Vec<Part<T>>,
-    /// How expectations and calls were aligned, where they were.
+    /// Alignment of expectations and calls, if the grader made one.
     pub explanation: Option<Explanation<T>>,
-    /// Another reading that gives another answer.
+    /// Different result under another profile.
     pub contrast: Option<Contrast<T>>,
-    /// What a reader of the verdict should know besides.
+    /// Additional notes for the reader of the verdict.
     pub notes: Vec<T>,
 }
 
 impl Outcome {
-    /// A verdict with a score of its own.
+    /// Creates an outcome with its own score.
     #[must_use]
     pub fn scored(verdict: Verdict, score: f64, reason: impl Into<Untrusted>) -> Self {
         Self {
@@ -308,41 +310,41 @@ impl Outcome {
         }
     }
 
-    /// Pass with 1 or fail with 0.
+    /// Creates a pass with score 1 or a failure with score 0.
     #[must_use]
     pub fn binary(holds: bool, reason: impl Into<Untrusted>) -> Self {
         Self::scored(Verdict::of(holds), if holds { 1.0 } else { 0.0 }, reason)
     }
 
-    /// It cannot be told, and this is why.
+    /// Creates an unknown outcome with its cause.
     #[must_use]
     pub fn unknown(cause: Cause, reason: impl Into<Untrusted>) -> Self {
         Self { score: None, ..Self::scored(Verdict::Unknown(cause), 0.0, reason) }
     }
 
-    /// With this evidence.
+    /// Adds evidence.
     #[must_use]
     pub fn with_evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
         self.evidence.extend(evidence);
         self
     }
 
-    /// With a named output.
+    /// Adds a named output.
     #[must_use]
     pub fn with_metric(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.metrics.insert(name.to_owned(), value.into());
         self
     }
 
-    /// With a note.
+    /// Adds a note.
     #[must_use]
     pub fn with_note(mut self, note: impl Into<Untrusted>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// The opposite answer: the verdict is turned, the score taken from 1, and
-    /// the parts with it.
+    /// Returns the opposite outcome: the verdict is inverted, the score is subtracted from 1,
+    /// and the parts are negated too.
     #[must_use]
     pub fn negated(mut self) -> Self {
         self.verdict = self.verdict.negated();
@@ -355,7 +357,7 @@ impl Outcome {
         self
     }
 
-    /// It as it may be printed.
+    /// Returns the printable outcome.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Outcome<Printable> {
         Outcome {

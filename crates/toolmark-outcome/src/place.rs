@@ -1,19 +1,19 @@
-//! Places in traces and specs that results point at.
+//! Positions in traces and specs that results refer to.
 
 use serde::Serialize;
 use toolmark_redact::{Name, Printable, Redactor, Untrusted};
 use toolmark_trace::Location;
 
-/// A place in a trace.
+/// A position in a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TracePlace<T = Untrusted> {
-    /// The file as it was named on input.
+    /// File name as given on input.
     pub file: Name<T>,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// The column in characters, from 1.
+    /// Column in characters, from 1.
     pub column: u32,
-    /// The byte in the decompressed file, from 0.
+    /// Byte offset in the decompressed file, from 0.
     pub byte: u64,
 }
 
@@ -25,7 +25,7 @@ impl From<Location> for TracePlace {
 }
 
 impl TracePlace {
-    /// It as it may be printed.
+    /// Returns the printable position.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> TracePlace<Printable> {
         let Self { file, line, column, byte } = self;
@@ -33,19 +33,19 @@ impl TracePlace {
     }
 }
 
-/// A place in the spec.
+/// A position in a spec.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct SpecPlace<T = Untrusted> {
-    /// The file.
+    /// File name.
     pub file: Name<T>,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// Column, from 1.
     pub column: u32,
 }
 
 impl SpecPlace {
-    /// It as it may be printed.
+    /// Returns the printable position.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> SpecPlace<Printable> {
         let Self { file, line, column } = self;

@@ -1,26 +1,26 @@
-//! Whose reading a grader follows.
+//! Profiles: the system whose semantics a grader follows.
 
 use serde::Serialize;
 use std::fmt;
 
 macro_rules! profiles {
     ($($(#[$doc:meta])* $name:ident = $word:literal $(| $alias:literal)*;)*) => {
-        /// A named reading. The default is toolmark's own; the others answer as
-        /// the system they are named after does, quirks included.
+        /// Semantics of a named system. The default is toolmark's own; the other profiles
+        /// behave like the system they are named after, including its quirks.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
         pub enum Profile { $($(#[$doc])* $name,)* }
 
         impl Profile {
-            /// Every profile.
+            /// All profiles.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// The word used in specs, options and every output.
+            /// Returns the word used in specs, options and every output.
             #[must_use]
             pub fn word(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
             }
 
-            /// The profile with this word, or one of its other names.
+            /// Returns the profile with this word or alias.
             #[must_use]
             pub fn from_word(word: &str) -> Option<Self> {
                 match word { $($word $(| $alias)* => Some(Self::$name),)* _ => None }
@@ -30,7 +30,7 @@ macro_rules! profiles {
 }
 
 profiles! {
-    /// The reading a careful person would defend.
+    /// Toolmark's own semantics.
     #[default]
     Toolmark = "toolmark" | "default";
     /// Microsoft Vally.
@@ -43,7 +43,7 @@ profiles! {
     AgentV5 = "agentv@5";
     /// LatticeFlow AI GO!.
     AiGo = "aigo" | "latticeflow";
-    /// Future AGI: function-call metrics, the agents suite, the evals of its platform.
+    /// Future AGI: function-call metrics, the agents suite and the evals of its platform.
     FutureAgi = "futureagi";
     /// LangChain's agentevals.
     AgentEvals = "agentevals" | "agentevals@0.0.9";

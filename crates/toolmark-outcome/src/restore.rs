@@ -1,8 +1,8 @@
-//! Results read back from the JSON they were written as.
+//! Reads results back from their JSON form.
 //!
-//! `toolmark run` keeps what every trial came to, so that a run that goes on or is
-//! looked at again asks no grader, no program and no judge twice. Where the spec has
-//! a case or a grader is not kept: whoever restores a result knows the plan.
+//! `toolmark run` stores the result of every trial, so that a run that is resumed or
+//! inspected later does not repeat any grader, program or judge. The position of a case or a
+//! grader in the spec is not stored, because the caller has the plan.
 
 use crate::evidence::{CallRef, Evidence, Role};
 use crate::explanation::{Explanation, Row, RowState};
@@ -15,7 +15,8 @@ use toolmark_redact::Untrusted;
 use toolmark_trace::{Status, format_by_id};
 
 impl CaseResult {
-    /// A result as [`CaseResult`] is serialized; `None` where it is not one.
+    /// Restores a result from the serialized form of [`CaseResult`], or returns `None` if the
+    /// value is not one.
     #[must_use]
     pub fn restore(value: &Value) -> Option<Self> {
         let graders = value.get("graders")?.as_array()?;

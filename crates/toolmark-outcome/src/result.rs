@@ -1,4 +1,4 @@
-//! What grading came to: the types every report is made of.
+//! Results of grading: the types behind every report.
 
 use crate::evidence::CallRef;
 use crate::outcome::{Outcome, Verdict};
@@ -9,42 +9,42 @@ use serde_json::{Map, Value};
 use toolmark_redact::{Json, Name, Printable, Redactor, Untrusted, printable};
 use toolmark_trace::{Recorded, Trajectory};
 
-/// The trajectory a result is about.
+/// The trajectory that a result is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Source<T = Untrusted> {
-    /// Its own id.
+    /// Id of the trajectory.
     pub id: Option<T>,
-    /// Its name.
+    /// Display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<T>,
-    /// The file it was read from.
+    /// File from which the trajectory was read.
     pub source: Name<T>,
-    /// The format it was read as.
+    /// Trace format.
     pub format: &'static str,
-    /// How long the run took, in milliseconds.
+    /// Duration of the run, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
-    /// What else the run took.
+    /// Resource usage of the run.
     #[serde(flatten)]
     pub took: Took,
 }
 
-/// What a run took besides time, its sub-agents included, as far as it is recorded.
+/// Resource usage of a run besides time, including sub-agents, as far as it is recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Took {
-    /// Tool calls; `None` where some may be missing.
+    /// Number of tool calls; `None` if some may be missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
-    /// Tokens.
+    /// Number of tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// US dollars.
+    /// Cost in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
 
 impl Took {
-    /// What a trajectory took.
+    /// Returns the resource usage of a trajectory.
     #[must_use]
     pub fn of(run: &Trajectory) -> Self {
         let mut took = Self { calls: Some(0), ..Self::default() };
@@ -75,22 +75,22 @@ impl Source {
     }
 }
 
-/// One grader's answer.
+/// Result of one grader in a case.
 #[derive(Debug, Clone)]
 pub struct GraderResult<T = Untrusted> {
-    /// The grader's name.
+    /// Name of the grader.
     pub name: T,
-    /// Its type, in the word of the spec.
+    /// Type of the grader, as written in the spec.
     pub type_word: T,
-    /// Whose reading.
+    /// Profile of the grader.
     pub profile: Profile,
-    /// Its weight.
+    /// Weight of the grader.
     pub weight: f64,
-    /// Must it hold?
+    /// Whether the grader must pass.
     pub required: bool,
-    /// Where the spec asks it.
+    /// Position of the grader in the spec.
     pub place: SpecPlace<T>,
-    /// The answer.
+    /// Outcome of the grader.
     pub outcome: Outcome<T>,
 }
 
@@ -108,24 +108,24 @@ impl GraderResult {
     }
 }
 
-/// One thing on the way, for reports that show the whole of it.
+/// An entry of the timeline, for reports that show the whole trajectory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TimelineEntry<T = Untrusted> {
-    /// `user`, `message`, `call`, `error` and so on.
+    /// Kind of entry: `user`, `message`, `call`, `error` and others.
     pub kind: &'static str,
-    /// The step it belongs to, from 0; texts count from 1.
+    /// Step of the entry, from 0; messages count from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// Its words.
+    /// Text of the entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<T>,
     /// The call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<CallRef<T>>,
-    /// What came back from the call.
+    /// Result of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<T>,
-    /// How long the call took, in milliseconds.
+    /// Duration of the call, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
 }
@@ -143,12 +143,12 @@ impl TimelineEntry {
     }
 }
 
-/// The way of a trajectory, cut to what a page can show.
+/// Timeline of a trajectory, limited to what a page can show.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Timeline<T = Untrusted> {
-    /// What happened.
+    /// Entries, in order.
     pub entries: Vec<TimelineEntry<T>>,
-    /// How much more there was.
+    /// Number of omitted entries.
     pub elided: usize,
 }
 
@@ -159,40 +159,40 @@ impl Timeline {
     }
 }
 
-/// One trial of one case.
+/// Result of one trial of one case.
 #[derive(Debug, Clone)]
 pub struct CaseResult<T = Untrusted> {
-    /// The case.
+    /// Id of the case.
     pub case: T,
-    /// Its place in the plan.
+    /// Index of the case in the plan.
     pub case_index: usize,
-    /// The target it was run on, where toolmark ran it.
+    /// Target of the case, if toolmark ran it.
     pub target: Option<T>,
-    /// The trajectory; `None` where there was none to grade.
+    /// The trajectory; `None` if there was none to grade.
     pub trajectory: Option<Source<T>>,
-    /// What stands for the words that were asked first, where the trace has them:
-    /// runs that were asked something else are no trials of one case.
+    /// Hash of the first prompt, if the trace records it: runs with different prompts are not
+    /// trials of the same case.
     pub asked: Option<u64>,
-    /// Which trial of the case, from 0.
+    /// Number of the trial, from 0.
     pub trial: u32,
-    /// The verdict.
+    /// Verdict of the trial.
     pub verdict: Verdict,
-    /// The score.
+    /// Score of the trial.
     pub score: Option<f64>,
-    /// Why.
+    /// Reason for the verdict.
     pub reason: T,
-    /// The graders' answers, in the order of the spec.
+    /// Results of the graders, in the order of the spec.
     pub graders: Vec<GraderResult<T>>,
-    /// Where the spec has the case.
+    /// Position of the case in the spec.
     pub place: SpecPlace<T>,
-    /// The way of the trajectory, where it was asked for.
+    /// Timeline of the trajectory, if requested.
     pub timeline: Option<Timeline<T>>,
-    /// The trajectory as JSON, where it was asked for.
+    /// The trajectory as JSON, if requested.
     pub trace: Option<Box<Json<Value, T>>>,
 }
 
 impl CaseResult {
-    /// It as it may be printed.
+    /// Returns the printable result.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> CaseResult<Printable> {
         CaseResult {
@@ -214,49 +214,50 @@ impl CaseResult {
 }
 
 impl CaseResult<Printable> {
-    /// What people call the case.
+    /// Returns the display name of the case.
     #[must_use]
     pub fn label(&self) -> Printable {
         label(&self.case, self.target.as_ref())
     }
 }
 
-/// What the trials of one case came to.
+/// Summary of the trials of one case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaseSummary<T = Untrusted> {
-    /// The case.
+    /// Id of the case.
     pub case: T,
-    /// The target it was run on, where toolmark ran it.
+    /// Target of the case, if toolmark ran it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<T>,
-    /// What its trials come to.
+    /// Combined verdict of the trials.
     pub verdict: Verdict,
-    /// How many trials were graded.
+    /// Number of graded trials.
     pub trials: u64,
-    /// How many were planned, where the rest was not needed.
+    /// Number of planned trials, if the remaining ones were not needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planned: Option<u64>,
-    /// How many of them must pass.
+    /// Number of trials that must pass, as a rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// How many passed.
+    /// Number of passed trials.
     pub passed: u64,
-    /// How many failed.
+    /// Number of failed trials.
     pub failed: u64,
-    /// How many could not be told.
+    /// Number of trials with an unknown verdict.
     pub unknown: u64,
-    /// The mean score of the trials that have one.
+    /// Mean score of the trials that have one.
     pub score: Option<f64>,
-    /// Did some trials pass and others fail?
+    /// Whether some trials passed and others failed.
     #[serde(skip_serializing_if = "is_false")]
     pub flaky: bool,
-    /// The Wilson interval of the pass rate at 95 %, where there are several trials.
+    /// Wilson interval of the pass rate at 95 %, if there are several trials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
-    /// pass@k without bias, for k from 1 to the number of trials; empty for one trial.
+    /// Unbiased pass@k for k from 1 to the number of trials; empty for one trial.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pass_at_k: Vec<f64>,
-    /// pass^k, likewise; where the case follows Vally, the pass rate to the power k.
+    /// Unbiased pass^k for the same k; for cases that follow Vally, the pass rate to the
+    /// power k.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pass_hat_k: Vec<f64>,
 }
@@ -283,14 +284,14 @@ impl CaseSummary {
 }
 
 impl CaseSummary<Printable> {
-    /// What people call it.
+    /// Returns the display name of the case.
     #[must_use]
     pub fn label(&self) -> Printable {
         label(&self.case, self.target.as_ref())
     }
 }
 
-/// A case, and the target it was run on.
+/// Formats a case with its target.
 fn label(case: &Printable, target: Option<&Printable>) -> Printable {
     match target {
         Some(target) => printable!("{} [{}]", case, target),
@@ -303,30 +304,30 @@ fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// What it all came to.
+/// Summary of a whole run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary<T = Untrusted> {
-    /// How many cases there are.
+    /// Number of cases.
     pub cases: u64,
-    /// How many outcomes (trials) there are.
+    /// Number of outcomes (trials).
     pub outcomes: u64,
-    /// How many of them passed.
+    /// Number of passed outcomes.
     pub passed: u64,
-    /// How many failed.
+    /// Number of failed outcomes.
     pub failed: u64,
-    /// How many could not be told.
+    /// Number of outcomes with an unknown verdict.
     pub unknown: u64,
-    /// The mean over cases of their scores.
+    /// Mean of the scores of the cases.
     pub score: Option<f64>,
-    /// The threshold on that mean, where there is one.
+    /// Threshold for the mean score, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
-    /// All of it in one verdict.
+    /// Overall verdict.
     pub verdict: Verdict,
-    /// Sums over cases that the spec asks for.
+    /// Aggregates over cases that the spec requests.
     #[serde(skip_serializing_if = "is_empty")]
     pub aggregates: Json<Map<String, Value>, T>,
-    /// Per case, where a case has several trials.
+    /// Summary per case, for cases with several trials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<CaseSummary<T>>,
 }
@@ -352,27 +353,27 @@ impl Summary {
     }
 }
 
-/// Everything a run of grading gave.
+/// Complete result of grading.
 #[derive(Debug, Clone)]
 pub struct RunResult<T = Untrusted> {
-    /// The spec.
+    /// Path of the spec.
     pub spec: Name<T>,
-    /// Its dialect.
+    /// Dialect of the spec.
     pub dialect: &'static str,
-    /// Its name.
+    /// Name of the spec.
     pub name: Option<T>,
-    /// The outcomes, by case and trial.
+    /// Outcomes, by case and trial.
     pub outcomes: Vec<CaseResult<T>>,
-    /// Per case.
+    /// Summary per case.
     pub cases: Vec<CaseSummary<T>>,
-    /// What it all came to.
+    /// Summary of the run.
     pub summary: Summary<T>,
-    /// What a reader should know besides: traces that belong to no case and the like.
+    /// Additional notes, such as traces that belong to no case.
     pub notes: Vec<T>,
 }
 
 impl RunResult {
-    /// It as it may be printed.
+    /// Returns the printable result.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> RunResult<Printable> {
         RunResult {

@@ -1,4 +1,4 @@
-//! Statistics over trials: a page of formulas with published values as tests.
+//! Statistics over trials: formulas, tested against published values.
 
 mod bootstrap;
 mod random;
@@ -6,9 +6,9 @@ mod random;
 pub use bootstrap::{MIN_PAIRS, RESAMPLES, paired_bootstrap};
 pub use random::Random;
 
-/// The chance that at least one of `k` trials passes, estimated without bias
-/// from `passed` of `trials`: 1 − C(n−c, k) / C(n, k). `None` where `k` is 0 or
-/// more than were made.
+/// Returns the unbiased estimate of the probability that at least one of `k` trials passes,
+/// from `passed` of `trials`: 1 − C(n−c, k) / C(n, k). `None` if `k` is 0 or greater than
+/// `trials`.
 #[must_use]
 pub fn pass_at_k(trials: u64, passed: u64, k: u64) -> Option<f64> {
     if k == 0 || k > trials || passed > trials {
@@ -23,8 +23,8 @@ pub fn pass_at_k(trials: u64, passed: u64, k: u64) -> Option<f64> {
     Some(1.0 - all_fail)
 }
 
-/// The chance that `k` trials all pass, estimated without bias from `passed` of
-/// `trials`: C(c, k) / C(n, k). `None` where `k` is 0 or more than were made.
+/// Returns the unbiased estimate of the probability that all of `k` trials pass, from
+/// `passed` of `trials`: C(c, k) / C(n, k). `None` if `k` is 0 or greater than `trials`.
 #[must_use]
 pub fn pass_hat_k(trials: u64, passed: u64, k: u64) -> Option<f64> {
     if k == 0 || k > trials || passed > trials {
@@ -36,8 +36,8 @@ pub fn pass_hat_k(trials: u64, passed: u64, k: u64) -> Option<f64> {
     Some((0..k).map(|i| (passed - i) as f64 / (trials - i) as f64).product())
 }
 
-/// The same as Vally has it: the pass rate to the power `k`, which is too high
-/// where the rate is of few trials.
+/// Returns pass^k as Vally computes it: the pass rate to the power `k`, which is too high if
+/// there are few trials.
 #[must_use]
 pub fn pass_rate_to_the_k(trials: u64, passed: u64, k: u64) -> Option<f64> {
     if trials == 0 || passed > trials || k == 0 {
@@ -47,7 +47,7 @@ pub fn pass_rate_to_the_k(trials: u64, passed: u64, k: u64) -> Option<f64> {
     Some((passed as f64 / trials as f64).powi(k))
 }
 
-/// The Wilson interval of a pass rate at 95 %.
+/// Returns the 95 % Wilson interval of a pass rate.
 #[must_use]
 pub fn wilson(trials: u64, passed: u64) -> Option<(f64, f64)> {
     if trials == 0 || passed > trials {
@@ -56,8 +56,8 @@ pub fn wilson(trials: u64, passed: u64) -> Option<(f64, f64)> {
     wilson_of_rate(trials, passed as f64 / trials as f64)
 }
 
-/// The same of a mean of scores from 0 to 1, which vary no more than passes and
-/// failures with that mean do.
+/// Returns the 95 % Wilson interval of a mean of scores from 0 to 1, whose variance is at
+/// most that of passes and failures with the same mean.
 #[must_use]
 pub fn wilson_of_rate(trials: u64, p: f64) -> Option<(f64, f64)> {
     if trials == 0 || !(0.0..=1.0).contains(&p) {
@@ -72,15 +72,16 @@ pub fn wilson_of_rate(trials: u64, p: f64) -> Option<(f64, f64)> {
     Some((((centre - spread) / scale).max(0.0), ((centre + spread) / scale).min(1.0)))
 }
 
-/// The 95 % interval of the difference between two rates of different trials,
-/// the second less the first (Newcombe 1998, from two Wilson intervals).
+/// Returns the 95 % interval of the difference between two rates of independent trials, the
+/// second minus the first (Newcombe 1998, from two Wilson intervals).
 #[must_use]
 pub fn difference(first: (u64, f64), second: (u64, f64)) -> Option<(f64, f64)> {
     let interval = |(trials, rate): (u64, f64)| Some((rate, wilson_of_rate(trials, rate)?));
     Some(difference_of(interval(first)?, interval(second)?))
 }
 
-/// The same from two values between 0 and 1, each with its interval.
+/// Returns the interval of the difference between two values from 0 to 1, each given with its
+/// interval.
 #[must_use]
 pub fn difference_of(first: (f64, (f64, f64)), second: (f64, (f64, f64))) -> (f64, f64) {
     let ((p1, (low1, high1)), (p2, (low2, high2))) = (first, second);
@@ -90,8 +91,8 @@ pub fn difference_of(first: (f64, (f64, f64)), second: (f64, (f64, f64))) -> (f6
     ((d - below).max(-1.0), (d + above).min(1.0))
 }
 
-/// Pairs of trials: how many passed both times, only the first, only the
-/// second, neither time.
+/// Counts of paired trials: passed both times, only the first time, only the second time, or
+/// neither time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pairs {
     /// Passed both times.
@@ -105,7 +106,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// One more pair.
+    /// Adds a pair.
     pub fn add(&mut self, first: bool, second: bool) {
         let count = match (first, second) {
             (true, true) => &mut self.both,
@@ -116,13 +117,13 @@ impl Pairs {
         *count += 1;
     }
 
-    /// How many pairs.
+    /// Returns the number of pairs.
     #[must_use]
     pub fn count(self) -> u64 {
         self.both + self.first + self.second + self.neither
     }
 
-    /// The chance of pairs that differ as unevenly as these where nothing has
+    /// Returns the probability of a difference at least as large as this one if nothing has
     /// changed (McNemar, exact, two-sided).
     #[must_use]
     pub fn p_value(self) -> f64 {
@@ -138,14 +139,14 @@ impl Pairs {
         (2.0 * tail).min(1.0)
     }
 
-    /// How much higher the second rate is.
+    /// Returns the second rate minus the first.
     #[must_use]
     pub fn difference(self) -> Option<f64> {
         let n = self.count();
         (n > 0).then(|| (self.second as f64 - self.first as f64) / n as f64)
     }
 
-    /// Its 95 % interval (Newcombe 1998, for paired data).
+    /// Returns the 95 % interval of the difference (Newcombe 1998, for paired data).
     #[must_use]
     pub fn interval(self) -> Option<(f64, f64)> {
         let n = self.count();
@@ -162,7 +163,7 @@ impl Pairs {
         Some(((d - below).max(-1.0), (d + above).min(1.0)))
     }
 
-    /// Phi, corrected for continuity as the interval asks for.
+    /// Returns phi, with the continuity correction that the interval requires.
     fn correlation(self) -> f64 {
         let n = self.count() as f64;
         let [a, b, c, d] = [self.both, self.first, self.second, self.neither].map(|x| x as f64);
@@ -176,8 +177,8 @@ impl Pairs {
     }
 }
 
-/// The chance of two rates that differ at least as much where there is no
-/// difference (Fisher, exact, two-sided): `passed` of `trials`, twice.
+/// Returns the probability of two rates that differ at least as much if there is no
+/// difference (Fisher, exact, two-sided). Each argument is `(trials, passed)`.
 #[must_use]
 pub fn fisher(first: (u64, u64), second: (u64, u64)) -> Option<f64> {
     let ((n1, k1), (n2, k2)) = (first, second);
@@ -217,7 +218,7 @@ pub fn fisher(first: (u64, u64), second: (u64, u64)) -> Option<f64> {
     Some((rare / all).min(1.0))
 }
 
-/// The mean; `None` of nothing.
+/// Returns the mean, or `None` for an empty slice.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

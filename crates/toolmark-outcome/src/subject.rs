@@ -1,4 +1,4 @@
-//! What a grader is shown.
+//! Input of a grader.
 
 use crate::judging::Judge;
 use crate::view::View;
@@ -8,51 +8,51 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use toolmark_trace::Trajectory;
 
-/// What a case knows besides its graders.
+/// Data of a case besides its graders.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
-    /// The id of the case.
+    /// Id of the case.
     pub case: String,
-    /// What the agent was asked, turn by turn.
+    /// Prompts to the agent, one per turn.
     pub prompts: Vec<String>,
-    /// The input as the spec has it: a text, messages, a mapping.
+    /// Input as written in the spec: a text, messages or a mapping.
     pub input: Option<Value>,
-    /// What success means, in words.
+    /// Description of success.
     pub criteria: Option<String>,
     /// The reference answer.
     pub expected_output: Option<Value>,
     /// Criteria for a judge.
     pub rubric: Vec<String>,
-    /// The row of the dataset this case was made of.
+    /// Dataset row from which the case was generated.
     pub row: Option<Arc<Value>>,
-    /// The case as the spec has it, for programs that are handed it.
+    /// The case as written in the spec, for programs that receive it.
     pub spec: Option<Arc<Value>>,
-    /// The directory of the spec; relative paths start here.
+    /// Directory of the spec; the base of relative paths.
     pub directory: PathBuf,
-    /// Where the agent's files are, unless the command line says otherwise.
+    /// Directory of the agent's files, unless overridden on the command line.
     pub workspace: Option<PathBuf>,
 }
 
-/// What whoever runs the grading allows and provides.
+/// Permissions and services that the caller of a grading provides.
 #[derive(Debug, Clone)]
 pub struct Environment {
-    /// Where the agent's files are, instead of where the trace says.
+    /// Directory of the agent's files, overriding the one in the trace.
     pub workspace: Option<PathBuf>,
-    /// A unified diff of the workspace, read from a file.
+    /// Unified diff of the workspace, read from a file.
     pub diff: Option<Arc<str>>,
-    /// Where artifacts are, instead of where the trace says.
+    /// Directory of artifacts, overriding the one in the trace.
     pub artifacts: Option<PathBuf>,
-    /// May graders run programs? A spec names them, and a spec may be a stranger's.
+    /// Whether graders may run programs. A spec names these programs and may be untrusted.
     pub may_run: bool,
-    /// Who answers what only a reader can; questions stay unknown without one.
+    /// Judge for questions; without one, their verdicts are unknown.
     pub judge: Option<Arc<dyn Judge>>,
-    /// Who knows which calls a rule finds fault with.
+    /// Source of rule findings.
     pub findings: Option<Arc<dyn Findings>>,
 }
 
-/// Knows which calls of a trajectory rules find fault with.
+/// Finds the calls of a trajectory that rules report.
 pub trait Findings: Send + Sync + Debug {
-    /// The codes of the rules, each with the place of its call.
+    /// Returns the codes of the rules, each with the index of its call.
     fn of(&self, trajectory: &Trajectory) -> Vec<(usize, &'static str)>;
 }
 
@@ -69,18 +69,18 @@ impl Default for Environment {
     }
 }
 
-/// What a grader is shown.
+/// Input of a grader.
 pub struct Subject<'a> {
-    /// The trajectory, or the turn the grader is restricted to.
+    /// The trajectory, or the turn to which the grader is restricted.
     pub view: View<'a>,
-    /// What the case knows.
+    /// Data of the case.
     pub context: &'a Context,
-    /// What is allowed and provided.
+    /// Permissions and services.
     pub environment: &'a Environment,
 }
 
 impl Subject<'_> {
-    /// Where the agent's files are, where somebody says so besides the trace.
+    /// Returns the directory of the agent's files, if the command line or the spec sets it.
     #[must_use]
     pub fn workspace(&self) -> Option<&PathBuf> {
         self.environment.workspace.as_ref().or(self.context.workspace.as_ref())

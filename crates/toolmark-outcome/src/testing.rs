@@ -1,22 +1,22 @@
-//! Traces for the tests of graders and of what they are shown.
+//! Traces for the tests of graders and of their input.
 
 use serde_json::{Value, json};
 use toolmark_trace::{Options, Trajectory, read};
 
-/// Reads the trajectories of a text of any format.
+/// Reads the trajectories of a text in any format.
 #[must_use]
 pub fn runs(trace: &str) -> Vec<Trajectory> {
     let stream = std::io::Cursor::new(trace.as_bytes().to_vec());
     read(stream, "trace", &Options::default()).into_iter().flatten().collect()
 }
 
-/// A Vally trajectory with these events, each `(type, data)`, a second apart.
+/// Creates a Vally trajectory with these events, each `(type, data)`, one second apart.
 #[must_use]
 pub fn vally(events: &[(&str, Value)]) -> String {
     vally_with(events, json!({}))
 }
 
-/// The same with more keys at the top.
+/// Creates a Vally trajectory with additional top-level keys.
 #[must_use]
 pub fn vally_with(events: &[(&str, Value)], more: Value) -> String {
     let events: Vec<Value> = events
@@ -34,7 +34,7 @@ pub fn vally_with(events: &[(&str, Value)], more: Value) -> String {
     trajectory.to_string()
 }
 
-/// A row of AgentV's with these calls, and with more keys at the top.
+/// Creates an AgentV row with these calls and additional top-level keys.
 #[must_use]
 pub fn agentv_with(calls: Value, more: Value) -> String {
     let message = json!({"role": "assistant", "content": "done", "tool_calls": calls});
@@ -45,7 +45,7 @@ pub fn agentv_with(calls: Value, more: Value) -> String {
     row.to_string()
 }
 
-/// The same without more keys.
+/// Creates an AgentV row with these calls.
 #[must_use]
 pub fn agentv(calls: Value) -> String {
     agentv_with(calls, json!({}))

@@ -1,24 +1,24 @@
-//! How many trials of a case must pass.
+//! Number of trials of a case that must pass.
 
 use crate::outcome::Verdict;
 use std::fmt;
 
-/// How many trials of a case must pass.
+/// Number of trials of a case that must pass.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum PassRule {
-    /// All of them.
+    /// All trials.
     #[default]
     All,
-    /// One of them.
+    /// At least one trial.
     Any,
-    /// So many.
+    /// At least this many trials.
     AtLeast(u64),
-    /// This share of them, from 0 to 1.
+    /// At least this share of the trials, from 0 to 1.
     Share(f64),
 }
 
 impl PassRule {
-    /// Reads `all`, `any`, `2` or `80%`.
+    /// Parses `all`, `any`, `2` or `80%`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim() {
@@ -34,7 +34,7 @@ impl PassRule {
         }
     }
 
-    /// How many of so many trials must pass.
+    /// Returns the number of trials that must pass out of `trials`.
     #[must_use]
     pub fn needed(self, trials: u64) -> u64 {
         match self {
@@ -49,8 +49,8 @@ impl PassRule {
         }
     }
 
-    /// What is decided once so many of the planned trials have passed and failed:
-    /// whatever the others come to, it stays so. `None` where it depends on them.
+    /// Returns the verdict once it no longer depends on the remaining trials, given how many
+    /// of the planned ones have passed and failed. `None` if it still depends on them.
     #[must_use]
     pub fn decided(self, planned: u64, passed: u64, failed: u64) -> Option<Verdict> {
         let needed = self.needed(planned);

@@ -1,4 +1,4 @@
-//! A trajectory as graders see it: whole, or one turn of it.
+//! A trajectory as graders see it: the whole, or one turn.
 
 use crate::evidence::{CallRef, Evidence, Role};
 use crate::excerpt;
@@ -10,29 +10,29 @@ use std::ops::Range;
 use toolmark_redact::Untrusted;
 use toolmark_trace::{Actor, At, Call, Event, EventKind, Fact, Status, Trajectory};
 
-/// A call with its place among all calls of the trajectory.
+/// A call with its index among all calls of the trajectory.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
-    /// Its place in [`Trajectory::calls`], from 0.
+    /// Index in [`Trajectory::calls`], from 0.
     pub index: usize,
     /// The call.
     pub call: &'a Call,
 }
 
 impl Seen<'_> {
-    /// The number that texts give it: calls are counted from 1.
+    /// Returns the number used in messages: calls are counted from 1.
     #[must_use]
     pub fn number(&self) -> usize {
         self.index + 1
     }
 }
 
-/// What a grader needed and the trace does not have, in words.
+/// Description of evidence that a grader needs and the trace lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing(pub String);
 
 impl Missing {
-    /// The trace does not have this.
+    /// Creates the description of missing evidence.
     #[must_use]
     pub fn new(what: impl Into<String>) -> Self {
         Self(what.into())
@@ -45,20 +45,20 @@ pub struct View<'a> {
     events: Range<usize>,
     calls: Vec<Seen<'a>>,
     turn: Option<u32>,
-    /// Has anybody looked at the calls? What is concluded from calls that are not
-    /// recorded is worth nothing.
+    /// Whether the calls were accessed. Conclusions from calls that are not recorded are
+    /// worthless.
     looked: Cell<bool>,
 }
 
 impl<'a> View<'a> {
-    /// The whole trajectory, without the calls a (simulated) user made.
+    /// Creates a view of the whole trajectory, without the calls of a (simulated) user.
     #[must_use]
     pub fn whole(trajectory: &'a Trajectory) -> Self {
         Self::of(trajectory, 0..trajectory.events.len(), None)
     }
 
-    /// One turn: from its user message to the next, counted from 0. What
-    /// comes before the first message belongs to the first turn.
+    /// Creates a view of one turn: from its user message to the next, counted from 0. Events
+    /// before the first message belong to the first turn.
     pub fn turn(trajectory: &'a Trajectory, turn: u32) -> Result<Self, Missing> {
         if trajectory.fidelity.lacks(Fact::UserTurns) {
             return Err(Missing::new("the trace does not record user turns"));
@@ -81,7 +81,8 @@ impl<'a> View<'a> {
         Ok(Self::of(trajectory, start..end, Some(turn)))
     }
 
-    /// One call, with the words of its turn up to it; `None` where there is no such call.
+    /// Creates a view of one call, with the texts of its turn up to it; `None` if there is no
+    /// such call.
     #[must_use]
     pub fn call(trajectory: &'a Trajectory, index: usize) -> Option<Self> {
         let call = trajectory.calls.get(index)?;
@@ -122,50 +123,50 @@ impl<'a> View<'a> {
         Self { trajectory, events, calls, turn, looked: Cell::new(false) }
     }
 
-    /// The trajectory underneath.
+    /// Returns the underlying trajectory.
     #[must_use]
     pub fn trajectory(&self) -> &'a Trajectory {
         self.trajectory
     }
 
-    /// The turn it is restricted to, from 0.
+    /// Returns the turn to which the view is restricted, from 0.
     #[must_use]
     pub fn turn_index(&self) -> Option<u32> {
         self.turn
     }
 
-    /// The agent's calls, in order.
+    /// Returns the agent's calls, in order.
     #[must_use]
     pub fn calls(&self) -> &[Seen<'a>] {
         self.looked.set(true);
         &self.calls
     }
 
-    /// Runs something, and says besides whether it looked at the calls.
+    /// Runs `look` and also returns whether it accessed the calls.
     pub fn watch<T>(&self, look: impl FnOnce() -> T) -> (T, bool) {
         let before = self.looked.replace(false);
         let found = look();
         (found, self.looked.replace(before))
     }
 
-    /// The events, in order.
+    /// Returns the events, in order.
     #[must_use]
     pub fn events(&self) -> &'a [Event] {
         &self.trajectory.events[self.events.clone()]
     }
 
-    /// Events of one kind.
+    /// Returns the events of one kind.
     pub fn events_of(&self, kind: EventKind) -> impl Iterator<Item = &'a Event> {
         self.events().iter().filter(move |event| event.kind == kind)
     }
 
-    /// The model's messages, in order.
+    /// Returns the model's messages, in order.
     pub fn messages(&self) -> impl Iterator<Item = (&'a Event, Cow<'a, str>)> {
         self.events_of(EventKind::Message)
             .filter_map(|event| Some((event, event.text.as_ref()?.plain())))
     }
 
-    /// The steps (model responses) that fall into this view, by index.
+    /// Returns the indexes of the steps (model responses) in this view.
     #[must_use]
     pub fn steps(&self) -> Vec<u32> {
         let steps = 0..self.trajectory.steps.len() as u32;
@@ -181,9 +182,9 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The final answer: what the source states, else the last message of the
-    /// model in this view. An empty answer is an answer; a trace that records
-    /// no messages has none.
+    /// Returns the final answer: the one stated in the source, otherwise the last message of
+    /// the model in this view. An empty answer is an answer; a trace that records no messages
+    /// has none.
     pub fn output(&self) -> Result<Cow<'a, str>, Missing> {
         if self.turn.is_none()
             && let Some(output) = &self.trajectory.stated.output
@@ -199,8 +200,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// How long it took: what the source states, else from the first to the
-    /// last moment it records.
+    /// Returns the duration: the one stated in the source, otherwise the time from the first
+    /// to the last recorded timestamp.
     #[must_use]
     pub fn duration(&self) -> Option<SignedDuration> {
         if self.turn.is_none() {
@@ -210,37 +211,37 @@ impl<'a> View<'a> {
         Some(times.clone().max()?.duration_since(times.min()?))
     }
 
-    /// The first thing the user said.
+    /// Returns the first user message.
     #[must_use]
     pub fn prompt(&self) -> Option<Cow<'a, str>> {
         first_asked(self.events())
     }
 
-    /// The names of the skills that were activated, each with its event.
+    /// Returns the names of the activated skills, each with its event.
     pub fn skills(&self) -> impl Iterator<Item = (&'a Event, Cow<'a, str>)> {
         self.events_of(EventKind::Skill)
             .filter_map(|event| Some((event, event.text.as_ref()?.plain())))
     }
 
-    /// The place of something in the trace.
+    /// Returns the position of an item in the trace.
     #[must_use]
     pub fn place(&self, at: &At) -> TracePlace {
         at.location().into()
     }
 
-    /// A call as evidence names it.
+    /// Returns the reference to a call for evidence.
     #[must_use]
     pub fn call_ref(&self, seen: Seen<'_>) -> CallRef {
         CallRef::new(seen.index, seen.call, Some(self.place(&seen.call.at)))
     }
 
-    /// Evidence about a call.
+    /// Creates evidence about a call.
     #[must_use]
     pub fn evidence(&self, role: Role, text: impl Into<Untrusted>, seen: Seen<'_>) -> Evidence {
         Evidence::call(role, text, self.call_ref(seen))
     }
 
-    /// Evidence about an event.
+    /// Creates evidence about an event.
     #[must_use]
     pub fn event_evidence(
         &self,
@@ -256,7 +257,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The first thing the user said in a run.
+/// Returns the first user message of a run.
 #[must_use]
 pub fn prompt_of(run: &Trajectory) -> Option<Cow<'_, str>> {
     first_asked(&run.events)
@@ -267,21 +268,21 @@ fn first_asked(events: &[Event]) -> Option<Cow<'_, str>> {
     asked.find_map(|event| Some(event.text.as_ref()?.plain()))
 }
 
-/// How long a run took.
+/// Returns the duration of a run.
 #[must_use]
 pub fn duration_of(run: &Trajectory) -> Option<SignedDuration> {
     run.stated.duration.or_else(|| Some(run.ended?.duration_since(run.started?)))
 }
 
 impl Seen<'_> {
-    /// Was it answered, however?
+    /// Whether the call has any kind of result.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         self.call.status != Status::Unanswered
     }
 
-    /// Is the call known to have done nothing: refused, failed, cut off or
-    /// never answered?
+    /// Whether the call is known to have had no effect: refused, failed, cut off or never
+    /// answered.
     #[must_use]
     pub fn is_undone(&self) -> bool {
         self.call.status.is_error() || self.call.status == Status::Unanswered

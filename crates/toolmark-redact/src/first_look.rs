@@ -1,10 +1,10 @@
-//! The first look at a text: nearly all hold nothing that could be a secret, and tell so
-//! at once.
+//! Fast pre-check that skips the scan for texts that cannot contain a secret, which is nearly
+//! all of them.
 //!
-//! What the scan would mask is assigned with a sign, stands behind two dashes, was cut off
-//! with an ellipsis, hides behind an escape sequence, or has a run of at least [`RUN`]
-//! bytes that tokens are made of. 64 bytes at a time are asked for these, and the rest is
-//! only looked at where they say so.
+//! Everything that the scan masks is assigned with `:` or `=`, follows two dashes, was cut
+//! off with an ellipsis, is preceded by an escape sequence, or has a run of at least [`RUN`]
+//! bytes of token characters. The check tests 64 bytes at a time for these features and
+//! inspects single bytes only where one occurs.
 
 use crate::names::may_end_secret;
 use crate::scan::LIKELY;
@@ -12,23 +12,23 @@ use crate::shapes::{SHAPES, shapes_at};
 use std::ops::Range;
 use toolmark_scan::Kinds;
 
-/// So many bytes of [`WORD`] or [`JOINT`] stand side by side in every secret that is known
-/// by its own shape, unless it was cut or begins with two dashes.
+/// Minimum number of consecutive [`WORD`] or [`JOINT`] bytes in every secret that is
+/// recognized by its shape, unless the secret was cut or begins with two dashes.
 const RUN: usize = 16;
 
-/// A secret begins so far before the end of its first [`RUN`] bytes: `bearer ` stands
-/// before them and is none of them.
+/// Maximum distance from the start of a secret to the end of its first [`RUN`] bytes: the
+/// prefix `bearer ` precedes the run and is not part of it.
 const BEFORE: usize = RUN + 8;
 
-/// What tokens are made of, and more: from `0` on all of ASCII.
+/// Token characters and others: all of ASCII from `0` on.
 const WORD: u8 = 1;
-/// The signs in tokens that come before `0`: `% + - . /`.
+/// Token characters that precede `0` in ASCII: `% + - . /`.
 const JOINT: u8 = 1 << 1;
-/// What assigns: `:` and `=`.
+/// Assignment signs: `:` and `=`.
 const SIGN: u8 = 1 << 2;
 const DASH: u8 = 1 << 3;
 const BRACKET: u8 = 1 << 4;
-/// What is not ASCII, as the ellipsis of a text that was cut.
+/// Non-ASCII bytes, such as those of the ellipsis in a text that was cut.
 const HIGH: u8 = 1 << 6;
 
 const KINDS: Kinds = Kinds::new(&[
@@ -37,12 +37,12 @@ const KINDS: Kinds = Kinds::new(&[
     (&[0x3], &[0xa, 0xd]),
     (&[0x2], &[0xd]),
     (&[0x5], &[0xb]),
-    // What may stand before the bracket of an escape sequence, and more.
+    // Bytes that may precede the bracket of an escape sequence, and others.
     (&[0x1, 0x3, 0x4, 0x6], &[0x2, 0x3, 0x5, 0xb]),
     (&[0x8, 0x9, 0xa, 0xb, 0xc, 0xd, 0xe, 0xf], &[]),
 ]);
 
-/// The kinds of every byte.
+/// Kinds of every byte value.
 const KINDS_OF: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;
@@ -53,7 +53,7 @@ const KINDS_OF: [u8; 256] = {
     kinds
 };
 
-/// What is said about runs holds of every shape in the table.
+/// Compile-time check that every shape in the table has the run that [`RUN`] promises.
 const _: () = {
     let mut at = 0;
     while at < SHAPES.len() {
@@ -72,19 +72,19 @@ const _: () = {
     }
 };
 
-/// May a secret begin in this text, or an escape sequence that hides one?
+/// Whether a text may contain a secret, or an escape sequence that hides one.
 pub(crate) fn may_hold_secret(text: &[u8]) -> bool {
     let looked = if text.len() < RUN { look_at_short(text) } else { look(text) };
     looked.unwrap_or_else(|| may_begin(text, 0..text.len()) || may_hold_sequence(text))
 }
 
-/// The same for a text without room for a run; `None` where a closer look is needed.
+/// Checks a text shorter than [`RUN`]. Returns `None` if the text needs a closer look.
 fn look_at_short(text: &[u8]) -> Option<bool> {
     let kinds = text.iter().fold(0, |kinds, byte| kinds | KINDS_OF[usize::from(*byte)]);
     (kinds & (SIGN | DASH | BRACKET | HIGH) == 0).then_some(false)
 }
 
-/// The same block by block.
+/// Checks a text block by block. Returns `None` if the text needs a closer look.
 fn look(text: &[u8]) -> Option<bool> {
     let (blocks, tail) = text.as_chunks::<64>();
     let mut walk = Walk { text, base: 0, run: 0, dash: 0, opener: 0 };
@@ -101,7 +101,8 @@ fn look(text: &[u8]) -> Option<bool> {
     walk.step(&block)
 }
 
-/// A walk over the blocks of a text, with what the block before ended in.
+/// Progress through the 64-byte blocks of a text, with the state at the end of the previous
+/// block.
 struct Walk<'t> {
     text: &'t [u8],
     base: usize,
@@ -111,7 +112,8 @@ struct Walk<'t> {
 }
 
 impl Walk<'_> {
-    /// May a secret begin here? `None` where the text needs a closer look.
+    /// Whether a secret may begin in this block. Returns `None` if the text needs a closer
+    /// look.
     #[inline]
     fn step(&mut self, block: &[u8; 64]) -> Option<bool> {
         let [word, joint, sign, dash, bracket, opener, high, _] = KINDS.find(block)?;
@@ -133,7 +135,8 @@ impl Walk<'_> {
         )
     }
 
-    /// Does a run reach [`RUN`] bytes in these 64?
+    /// Whether a run reaches [`RUN`] bytes in this block, including bytes of the previous
+    /// block.
     #[inline]
     fn has_run(&mut self, run: u64) -> bool {
         let start = run.trailing_ones();
@@ -146,7 +149,7 @@ impl Walk<'_> {
     }
 }
 
-/// The places of the set bits.
+/// Returns the positions of the set bits.
 fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let next = set.trailing_zeros() as usize;
@@ -155,16 +158,16 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// May a secret begin at one of these places?
+/// Whether a secret may begin at one of these positions.
 fn may_begin(text: &[u8], places: Range<usize>) -> bool {
-    // What begins one is two bytes.
+    // A candidate consists of two bytes, so the byte after the last position is included.
     let within = text.get(..(places.end + 1).min(text.len())).unwrap_or_default();
     let mut from = places.start;
     while let Some(at) = within.get(from..).and_then(|rest| LIKELY.find(rest)).map(|at| from + at) {
         let begins = match text.get(at) {
             Some(b':' | b'=') => may_assign(text, at),
             Some(b'-') => true,
-            // Two letters are in many words.
+            // Two letters also occur in many words.
             _ => {
                 let rest = text.get(at..).unwrap_or_default();
                 let is = |word: &[u8]| {
@@ -184,10 +187,10 @@ fn may_begin(text: &[u8], places: Range<usize>) -> bool {
     false
 }
 
-/// Names are not longer.
+/// Maximum length of the name of a secret, in bytes.
 pub(crate) const LONGEST_NAME: usize = 64;
 
-/// May the sign at `at` stand behind the name of a secret, or in an address?
+/// Whether the sign at `at` may follow the name of a secret, or be part of a URL.
 fn may_assign(text: &[u8], at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let gap = |b: &&u8| matches!(**b, b' ' | b'"' | b'\'' | b'\\');
@@ -196,13 +199,13 @@ fn may_assign(text: &[u8], at: usize) -> bool {
     text.get(at + 1) == Some(&b'/') || may_end_secret(name)
 }
 
-/// May an escape sequence stand in a text?
+/// Whether a text may contain an escape sequence.
 fn may_hold_sequence(text: &[u8]) -> bool {
     memchr::memchr_iter(b'[', text).any(|at| may_open_sequence(text, at))
 }
 
-/// May the bracket at `at` be that of an escape sequence? What begins one ends in one of a
-/// few bytes.
+/// Whether the bracket at `at` may open an escape sequence. Every introducer of a sequence
+/// ends in one of a few bytes.
 fn may_open_sequence(text: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| text.get(before));
     before.is_some_and(|b| matches!(b, 0x1b | b'b' | b'B' | b'3' | b'e'))
@@ -215,7 +218,8 @@ mod tests {
     use crate::shapes::Of;
     use proptest::prelude::*;
 
-    /// A text skips the scan only if the scan would leave it as it is.
+    /// Asserts that a text skips the scan only if the scan would leave it unchanged. Returns
+    /// whether the text contains a secret.
     fn assert_same(text: &str) -> bool {
         let whole = redact_whole(text);
         assert_eq!(redact(text), whole, "{text:?}");
@@ -227,7 +231,7 @@ mod tests {
         all.filter(|c| of.holds(*c as u8)).take(length).collect()
     }
 
-    /// Words that are no secret, and what secrets are made of.
+    /// Returns harmless words and fragments of secrets.
     fn pieces() -> Vec<String> {
         let mut all: Vec<String> = SHAPES
             .iter()

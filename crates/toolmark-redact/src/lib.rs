@@ -1,5 +1,5 @@
-//! What makes text of a trace printable: secrets are redacted, and what a
-//! terminal or a browser would obey is taken out or made visible.
+//! Makes text of a trace printable: secrets are redacted, and control sequences for a
+//! terminal or a browser are removed or made visible.
 //!
 //! Text of a trace, a spec or a program is [`Untrusted`] until a [`Redactor`] makes
 //! it [`Printable`]: nothing else can be printed.

@@ -1,8 +1,8 @@
-//! Hides secrets in what people read and what is kept.
+//! Masks secrets in text that is displayed or stored.
 //!
-//! A trace is shared far more freely than the shell it came from, and it holds
-//! every key the agent ever printed. What a token is stays visible (`ghp_…`), the
-//! secret itself does not.
+//! A trace is shared far more freely than the shell it came from, and it contains every key
+//! the agent ever printed. The type of a token stays visible (`ghp_…`), the secret itself
+//! does not.
 
 use crate::first_look::may_hold_secret;
 use crate::names::{is_placeholder, secret_name};
@@ -10,20 +10,20 @@ use crate::sanitize::without_sequences;
 use crate::scan::{Proof, Scan, Secret};
 use std::borrow::Cow;
 
-/// What stands in place of a secret.
+/// Replacement text for a secret.
 pub const MASK: &str = "[redacted]";
 
-/// Text with its secrets masked.
+/// Returns the text with its secrets masked.
 #[must_use]
 pub fn redact(text: &str) -> Cow<'_, str> {
-    // Most texts hold nothing that could begin a secret or a sequence.
+    // Most texts contain nothing that could begin a secret or an escape sequence.
     if may_hold_secret(text.as_bytes()) { redact_whole(text) } else { Cow::Borrowed(text) }
 }
 
 pub(crate) fn redact_whole(text: &str) -> Cow<'_, str> {
     let hidden = masked(text, Scan::new(text, Proof::Likely), MASK);
     // A colour in the middle of a secret, as `grep --color` prints it, hides it from
-    // the scan, but not from whoever reads it.
+    // the scan, but not from the reader.
     let Some(plain) = without_sequences(&hidden) else { return hidden };
     match masked(&plain, Scan::new(&plain, Proof::Likely), MASK) {
         Cow::Borrowed(_) => hidden,
@@ -31,8 +31,8 @@ pub(crate) fn redact_whole(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Text with `mask` in place of what is hidden of these secrets, which are in
-/// order and apart.
+/// Returns the text with the hidden part of each secret replaced by `mask`. The secrets must
+/// be sorted and must not overlap.
 #[must_use]
 pub fn masked<'t>(
     text: &'t str,
@@ -54,8 +54,8 @@ pub fn masked<'t>(
     Cow::Owned(out)
 }
 
-/// The same for the value of a field whose name is known: a password is one
-/// whatever it looks like.
+/// Masks secrets in the value of a field with a known name: the value of a password field is
+/// a secret whatever it looks like.
 #[must_use]
 pub fn redact_named<'t>(name: &str, text: &'t str) -> Cow<'t, str> {
     let value = text.as_bytes();
@@ -67,7 +67,7 @@ pub fn redact_named<'t>(name: &str, text: &'t str) -> Cow<'t, str> {
     }
 }
 
-/// Where byte `at` of `text` is once it is redacted.
+/// Returns the offset that byte `at` of `text` has after redaction.
 #[must_use]
 pub fn moved(text: &str, at: usize) -> usize {
     let mut shift: isize = 0;
@@ -85,8 +85,8 @@ pub fn moved(text: &str, at: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Secrets of the tests are put together here so that no scanner of
-    /// repositories takes them for real ones.
+    /// Builds a fake secret for the tests. Secrets are assembled at run time so that
+    /// repository scanners do not take them for real ones.
     fn fake(prefix: &str, length: usize) -> String {
         let tail: String = "a1B2c3D4e5F6g7H8i9J0".chars().cycle().take(length).collect();
         format!("{prefix}{tail}")
@@ -237,7 +237,7 @@ mod tests {
             let text = piece.repeat((1 << 20) / piece.len());
             let started = toolmark_testing::Watch::start();
             let length = redact(&text).len();
-            // Measured over and over, it would take minutes.
+            // Repeated measuring would take minutes.
             assert!(started.elapsed().as_secs() < 20, "{piece} {length}");
         }
     }

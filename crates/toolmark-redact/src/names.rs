@@ -1,11 +1,11 @@
-//! Names of secrets, and values that are none.
+//! Names of secrets, and placeholder values that are not secrets.
 
-/// How careful one has to be with a value.
+/// Kinds of names, by how their values are treated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Name {
-    /// Its value is a secret whatever it looks like.
+    /// The value is a secret whatever it looks like.
     Password,
-    /// Its value is a secret if it looks like one.
+    /// The value is a secret if it looks like one.
     Key,
 }
 
@@ -15,14 +15,14 @@ const PASSWORDS: &[&str] = &["password", "passwd", "passphrase", "pwd"];
 const KEYS: &[&str] =
     &["secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey"];
 
-/// Does the name of a secret end in this? Every name in the lists ends in one of
-/// a few letters; what stands between the words of a name may follow.
+/// Whether the name of a secret can end with this byte. Every name in the lists ends with one
+/// of a few letters; a separator of words may follow.
 pub(crate) fn may_end_name(b: u8) -> bool {
     matches!(b.to_ascii_lowercase(), b'd' | b'e' | b'n' | b't' | b'y' | b'_' | b'-')
 }
 
-/// May a text end in the name of a secret? Every name in the lists ends in one of a few
-/// pairs of letters.
+/// Whether a text may end with the name of a secret. Every name in the lists ends with one of
+/// a few pairs of letters.
 pub(crate) fn may_end_secret(text: &[u8]) -> bool {
     let letters = text.iter().rev().filter(|b| b.is_ascii_alphanumeric());
     let mut last = letters.map(u8::to_ascii_lowercase);
@@ -34,9 +34,10 @@ pub(crate) fn may_end_secret(text: &[u8]) -> bool {
     )
 }
 
-/// Is this the name of a secret? `DB_PASSWORD`, `api-key`, `clientSecret`.
+/// Returns the kind of a name, if it is the name of a secret: `DB_PASSWORD`, `api-key`,
+/// `clientSecret`.
 pub(crate) fn secret_name(name: &[u8]) -> Option<Name> {
-    // Without what stands between the words of a name, from its end.
+    // Letters and digits of the name in reverse, without separators.
     let bare = || name.iter().rev().filter(|b| b.is_ascii_alphanumeric());
     if !may_end_secret(name) {
         return None;
@@ -54,7 +55,7 @@ pub(crate) fn secret_name(name: &[u8]) -> Option<Name> {
 }
 
 impl Name {
-    /// What such a secret is called.
+    /// Returns the display name of such a secret.
     pub(crate) fn what(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -62,13 +63,13 @@ impl Name {
         }
     }
 
-    /// Is a value that stands for itself long enough to be what its name says?
+    /// Whether a value is long enough to be the kind of secret that its name suggests.
     pub(crate) fn fits(self, value: &[u8]) -> bool {
         value.len() >= if self == Self::Password { 3 } else { 8 }
     }
 }
 
-/// Is a value the name of a type, a reference, or nothing at all?
+/// Whether a value is the name of a type, a reference or empty.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     const WORDS: [&str; 14] = [
         "true",
@@ -90,12 +91,12 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     b"$<{[(*%&@".contains(first) || WORDS.iter().any(|w| value.eq_ignore_ascii_case(w.as_bytes()))
 }
 
-/// Is a value without anything a shell or a template would fill in?
+/// Whether a value has nothing that a shell or a template would expand.
 pub(crate) fn is_plain(value: &[u8]) -> bool {
     value.iter().all(|b| b.is_ascii_graphic() && !b"${}<>*()[]%".contains(b))
 }
 
-/// Words that real secrets do not hold.
+/// Words that do not occur in real secrets.
 const PLACEHOLDERS: &[&[u8]] = &[
     b"example",
     b"xxxx",
@@ -119,8 +120,8 @@ const PLACEHOLDERS: &[&[u8]] = &[
     b"test",
 ];
 
-/// Does a text look drawn by lot: no placeholder, letters and digits, and
-/// enough different ones?
+/// Whether a text looks randomly generated: no placeholder, letters and digits, and enough
+/// distinct characters.
 pub(crate) fn is_random(tail: &[u8]) -> bool {
     let lower: Vec<u8> = tail.iter().map(u8::to_ascii_lowercase).collect();
     let is_placeholder =
@@ -130,7 +131,7 @@ pub(crate) fn is_random(tail: &[u8]) -> bool {
     !is_placeholder && digits > 0 && letters > 0 && entropy(tail) >= 2.8
 }
 
-/// The bits per byte a text holds, by how often each byte occurs.
+/// Returns the entropy of a text in bits per byte, from the frequency of each byte.
 fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text {

@@ -1,4 +1,4 @@
-//! The one way from untrusted text to an output.
+//! The only conversion from untrusted text to printable text.
 
 use crate::text::{Json, Name, Passed, Printable, Untrusted};
 use crate::{redact, redact_named};
@@ -9,12 +9,12 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 thread_local! {
-    /// The last name without a secret: every piece of evidence names the same file.
+    /// Last name without a secret. Consecutive pieces of evidence usually name the same file.
     static LAST_CLEAN: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
 }
 
-/// Is a name free of secrets? The last that had none is held, so that its place in memory
-/// cannot be that of another.
+/// Whether a name is free of secrets. The last such name is retained, so that its address
+/// cannot be reused by another name.
 pub(crate) fn is_clean(name: &Arc<str>) -> bool {
     let is_last =
         LAST_CLEAN.with_borrow(|last| last.as_ref().is_some_and(|last| Arc::ptr_eq(last, name)));
@@ -28,26 +28,26 @@ pub(crate) fn is_clean(name: &Arc<str>) -> bool {
     is_clean
 }
 
-/// Makes text printable: without its secrets, unless somebody asked to see them.
+/// Makes text printable by hiding its secrets, unless the user asked for raw text.
 #[derive(Debug, Clone, Copy)]
 pub struct Redactor {
     hides: bool,
 }
 
 impl Redactor {
-    /// One that hides secrets, or that shows them.
+    /// Creates a redactor that hides secrets if `hides` is true and shows them otherwise.
     #[must_use]
     pub const fn new(hides: bool) -> Self {
         Self { hides }
     }
 
-    /// Does it hide secrets?
+    /// Whether the redactor hides secrets.
     #[must_use]
     pub const fn hides(self) -> bool {
         self.hides
     }
 
-    /// Text as it may be printed. A text without secrets is not copied.
+    /// Returns printable text. A text without secrets is not copied.
     #[must_use]
     pub fn apply(self, text: impl Into<Untrusted>) -> Printable {
         let Untrusted(text) = text.into();
@@ -58,21 +58,21 @@ impl Redactor {
         Printable(hidden)
     }
 
-    /// The value of a field as it may be printed: a password is one whatever it
-    /// looks like.
+    /// Returns the printable value of a field: the value of a password field is a secret
+    /// whatever it looks like.
     #[must_use]
     pub fn apply_named(self, name: &str, text: String) -> Printable {
         let text = if self.hides { hide_named(name, text) } else { text };
         Printable(text.into())
     }
 
-    /// Texts as they may be printed.
+    /// Returns printable texts.
     #[must_use]
     pub fn apply_all(self, texts: Vec<Untrusted>) -> Vec<Printable> {
         texts.into_iter().map(|text| self.apply(text)).collect()
     }
 
-    /// A name as it may be printed.
+    /// Returns a printable name.
     #[must_use]
     pub fn name(self, name: Name) -> Name<Printable> {
         if self.hides && !is_clean(&name.name) {
@@ -81,22 +81,22 @@ impl Redactor {
         Name::new(name.name, Passed(true))
     }
 
-    /// An object as it may be printed.
+    /// Returns a printable object.
     #[must_use]
     pub fn object(self, object: Json<Map<String, Value>>) -> Json<Map<String, Value>, Printable> {
         let value = if self.hides { hide_object(object.value) } else { object.value };
         Json { value, passed: Passed(true), text: PhantomData }
     }
 
-    /// JSON as it may be printed.
+    /// Returns printable JSON.
     #[must_use]
     pub fn json(self, json: Json<Value>) -> Json<Value, Printable> {
         let value = if self.hides { hide_value(None, json.value) } else { json.value };
         Json { value, passed: Passed(true), text: PhantomData }
     }
 
-    /// JSON text as it may be printed: its strings are redacted, everything else
-    /// stays as it is written, however deep it is nested.
+    /// Returns printable JSON text: strings are redacted, everything else is left unchanged,
+    /// at any nesting depth.
     #[must_use]
     pub fn json_text(self, json: String) -> Printable {
         if !self.hides {
@@ -130,7 +130,7 @@ impl Redactor {
     }
 }
 
-/// The value of a field without its secrets.
+/// Removes the secrets from the value of a field.
 fn hide_named(name: &str, text: String) -> String {
     let hidden = match redact_named(name, &text) {
         Cow::Borrowed(same) if same == text => None,
@@ -139,7 +139,7 @@ fn hide_named(name: &str, text: String) -> String {
     hidden.unwrap_or(text)
 }
 
-/// Where the string ends that JSON text begins with, its quote left out.
+/// Returns the end of the string at the start of the JSON text, excluding the closing quote.
 fn string_end(text: &str) -> usize {
     let mut escaped = false;
     let is_end = |b: u8| {
@@ -150,9 +150,10 @@ fn string_end(text: &str) -> usize {
     text.bytes().position(is_end).unwrap_or(text.len())
 }
 
-/// JSON whose secrets can be hidden.
+/// JSON values whose secrets can be hidden.
 pub trait Hide: Sized {
-    /// A copy without its secrets; `None` if it cannot hold any, as a number cannot.
+    /// Returns a copy without secrets, or `None` if the value cannot contain any, such as a
+    /// number.
     #[doc(hidden)]
     fn hidden(&self) -> Option<Self>;
 }
@@ -176,7 +177,7 @@ fn may_hold_text(value: &Value) -> bool {
     matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_))
 }
 
-/// Values come from parsers that bound nesting, so the recursion is bounded too.
+/// Hides the secrets of a value. The recursion is bounded because parsers limit nesting.
 fn hide_value(name: Option<&str>, value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(hide_named(name.unwrap_or_default(), text)),
@@ -189,7 +190,7 @@ fn hide_value(name: Option<&str>, value: Value) -> Value {
 }
 
 fn hide_object(mut map: Map<String, Value>) -> Map<String, Value> {
-    // Keys hardly ever hold a secret, and then nothing has to be put in order again.
+    // Keys hardly ever contain secrets; then the order of the map is unchanged.
     if !map.keys().any(|key| matches!(redact(key), Cow::Owned(_))) {
         for (key, value) in &mut map {
             if may_hold_text(value) {

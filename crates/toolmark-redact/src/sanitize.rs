@@ -1,13 +1,12 @@
-//! Text that a terminal would obey, made harmless.
+//! Removal of control characters that a terminal would interpret.
 //!
-//! A trace holds whatever a tool printed, a spec whatever somebody wrote.
-//! Nothing of it may move the cursor, change the title or turn the direction of
-//! reading.
+//! A trace contains whatever a tool printed, and a spec contains whatever its author wrote.
+//! None of it may move the cursor, change the window title or reverse the text direction.
 
 use std::borrow::Cow;
 
-/// Text without anything a terminal would obey. Colours are removed; other
-/// control characters become visible signs, line breaks too.
+/// Returns the text without terminal control sequences. Colours are removed; other control
+/// characters, including line breaks, are replaced by visible symbols.
 #[must_use]
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_obeyed) {
@@ -29,19 +28,20 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The sign to show for a character: itself, unless a terminal would obey it.
+/// Returns the symbol to display for a character: the character itself, unless a terminal
+/// would interpret it.
 #[must_use]
 pub fn visible(c: char) -> char {
     match c {
         c if !is_obeyed(c) => c,
         '\u{7f}' => '\u{2421}',
-        // The control pictures stand in the order of the characters they show.
+        // The control pictures are in the order of the characters they represent.
         c if c < ' ' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
         _ => '\u{fffd}',
     }
 }
 
-/// Would a terminal do something else than show this character?
+/// Whether a terminal would interpret this character instead of displaying it.
 #[must_use]
 pub fn is_obeyed(c: char) -> bool {
     c.is_control()
@@ -49,10 +49,10 @@ pub fn is_obeyed(c: char) -> bool {
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// What begins an escape sequence, as it is or as programs and JSON write it.
+/// Introducers of escape sequences, raw or as written by programs and JSON.
 const INTRODUCERS: [&str; 6] = ["\u{1b}", "\\u001b", "\\u001B", "\\x1b", "\\033", "\\e"];
 
-/// The length of the escape sequence whose bracket is at `at`, and where it begins.
+/// Returns the length of the escape sequence whose bracket is at `at`, and its start.
 fn sequence(text: &str, at: usize) -> Option<(usize, usize)> {
     let before = text.get(..at)?;
     let introducer = INTRODUCERS.iter().find(|start| before.ends_with(**start))?;
@@ -62,7 +62,7 @@ fn sequence(text: &str, at: usize) -> Option<(usize, usize)> {
     rest.get(end)?.is_ascii_alphabetic().then_some((at - introducer.len(), at + end + 2))
 }
 
-/// Text without its escape sequences; `None` where it has none.
+/// Returns the text without its escape sequences, or `None` if it has none.
 pub(crate) fn without_sequences(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut from = 0;
@@ -77,9 +77,9 @@ pub(crate) fn without_sequences(text: &str) -> Option<String> {
     (from > 0).then(|| out + text.get(from..).unwrap_or_default())
 }
 
-/// Does an escape sequence end before the byte `at`?
+/// Whether an escape sequence ends just before byte `at`.
 pub(crate) fn ends_sequence(text: &[u8], at: usize) -> bool {
-    /// Longer ones do not occur.
+    /// Maximum length of an escape sequence.
     const MAX_LENGTH: usize = 24;
     let before = text.get(at.saturating_sub(MAX_LENGTH)..at).unwrap_or_default();
     let Some(bracket) = memchr::memrchr(b'[', before) else { return false };
@@ -90,7 +90,7 @@ pub(crate) fn ends_sequence(text: &[u8], at: usize) -> bool {
     part.and_then(sequence_at).is_some_and(|(_, end)| end == before.len() - start)
 }
 
-/// What follows a colour sequence (`ESC [ 1 ; 31 m`), if `text` starts with one.
+/// Returns the text after a colour sequence (`ESC [ 1 ; 31 m`), if `text` starts with one.
 fn after_colour(text: &str) -> Option<&str> {
     let inside = text.strip_prefix("\u{1b}[")?;
     let end = inside.find(|c: char| !c.is_ascii_digit() && c != ';')?;

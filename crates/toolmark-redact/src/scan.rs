@@ -1,11 +1,10 @@
-//! Finds the secrets of a text, with as much proof as is asked for.
+//! Finds the secrets in a text, at a given level of proof.
 //!
-//! A secret is known by its shape (the prefix a vendor gives its tokens, the label
-//! of a private key, the login of an address) or by the name it is assigned to.
-//! Whoever hides secrets is content with [`Proof::Likely`], whoever reports them
-//! wants [`Proof::Certain`]: everything certain is likely too. One pass, nothing
-//! prepared at start-up; works on decoded text and on the text inside JSON strings
-//! alike.
+//! A secret is recognized by its shape (the prefix of a vendor's tokens, the label of a
+//! private key, the login of a URL) or by the name to which it is assigned. Callers that hide
+//! secrets use [`Proof::Likely`], and callers that report them use [`Proof::Certain`]:
+//! everything certain is also likely. The scan is a single pass without preparation at
+//! start-up, and works on decoded text and on the text inside JSON strings alike.
 
 use crate::first_look::LONGEST_NAME;
 use crate::names::{self, Name, is_placeholder, is_random, may_end_name, secret_name};
@@ -17,61 +16,62 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toolmark_scan::Prefixes;
 
-/// How much has to speak for a secret.
+/// Amount of evidence required for a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// Enough to hide it: to hide a placeholder does no harm.
+    /// Enough to hide the text: hiding a placeholder does no harm.
     Likely,
-    /// Enough to report it: the shape, the length and the disorder of a real one.
+    /// Enough to report the text: the shape, length and randomness of a real secret.
     Certain,
 }
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secret {
-    /// What it is: `GitHub token`.
+    /// Display name: `GitHub token`.
     pub what: &'static str,
-    /// Where it stands, with what tells what it is.
+    /// Position in the text, including the prefix that identifies the secret.
     pub range: Range<usize>,
-    /// How many bytes at its start tell what it is and may be shown.
+    /// Number of leading bytes that identify the kind of secret and may be shown.
     pub shown: usize,
 }
 
 impl Secret {
-    /// What may be shown of it.
+    /// Returns the part that may be shown, followed by an ellipsis.
     #[must_use]
     pub fn masked(&self, text: &str) -> String {
         let end = self.range.start + self.shown;
         format!("{}…", text.get(self.range.start..end).unwrap_or(""))
     }
 
-    /// The part that may not be shown.
+    /// Returns the range that must not be shown.
     #[must_use]
     pub fn hidden(&self) -> Range<usize> {
         self.range.start + self.shown..self.range.end
     }
 }
 
-/// The secrets of a text, in order and apart; no more than `most`.
+/// Returns up to `most` secrets of a text, sorted and without overlaps.
 #[must_use]
 pub fn secrets(text: &str, proof: Proof, most: usize) -> Vec<Secret> {
     Scan::new(text, proof).take(most).collect()
 }
 
-/// The ends of names of variables that hold a secret, with the sign that follows.
+/// Suffixes of variable names that contain a secret, with the equals sign.
 const VARIABLES: [&str; 4] = ["_PASSWORD=", "_SECRET=", "_TOKEN=", "_KEY="];
 
-/// What a certain secret may begin with.
+/// Possible prefixes of certain secrets.
 const STARTS: &[&[&str]] = &[&FINDINGS, &["eyJ", "-----BEGIN", "://"], &VARIABLES];
 
-/// The same, to be looked for all at once.
+/// Simultaneous search for all of [`STARTS`].
 static PREFIXES: Prefixes = Prefixes::new(STARTS);
 
-/// The same for processors that [`Prefixes`] has nothing for. To build it costs as much as
-/// to go over a few thousand bytes one by one: it waits until that many were asked for.
-/// Four bytes tell much more than three, so that the short beginnings are looked for apart.
+/// Search for [`STARTS`] on processors that [`Prefixes`] does not support. Building it costs
+/// as much as scanning a few thousand bytes one by one, so it is deferred until that many
+/// bytes were scanned. Four bytes are far more selective than three, so short prefixes have
+/// their own searcher.
 static SEARCHERS: OnceLock<Option<[Searcher; 2]>> = OnceLock::new();
-/// How many bytes were gone over one by one.
+/// Number of bytes scanned one by one so far.
 static GONE_OVER: AtomicUsize = AtomicUsize::new(0);
 const WORTH_BUILDING: usize = 16 << 10;
 
@@ -92,13 +92,13 @@ fn searchers(length: usize) -> Option<&'static [Searcher; 2]> {
     SEARCHERS.get_or_init(build).as_ref()
 }
 
-/// The next places where a secret may begin, as fast as the processor finds them.
+/// Positions where a secret may begin, found with the fastest method of the processor.
 enum Places<'t> {
-    /// By four bytes, 64 places at a time.
+    /// Search by four bytes, 64 positions at a time.
     Prefixes(toolmark_scan::Places<'t>),
-    /// By the whole of it; with what was found last.
+    /// Search by whole prefixes, with the last match of each searcher.
     Searchers(&'static [Searcher; 2], [Option<usize>; 2]),
-    /// By two bytes.
+    /// Search by two bytes.
     Pairs(&'static Starts),
 }
 
@@ -116,7 +116,7 @@ impl<'t> Places<'t> {
         }
     }
 
-    /// The first from `from` on, which never goes back.
+    /// Returns the first position at or after `from`, which must not decrease between calls.
     fn next(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
         let rest = bytes.get(from..)?;
         match self {
@@ -134,8 +134,8 @@ impl<'t> Places<'t> {
     }
 }
 
-/// The pairs of bytes that secrets may begin with, a bit each: most pairs of a text begin
-/// nothing.
+/// Byte pairs with which secrets may begin, as one bit each. Most pairs in a text do not
+/// begin a secret.
 pub(crate) struct Starts([u64; 1024]);
 
 impl Starts {
@@ -164,7 +164,7 @@ impl Starts {
         self.0[first as usize * 4 + second as usize / 64] |= 1 << (second % 64);
     }
 
-    /// With a byte that begins something whatever follows.
+    /// Adds every pair that begins with `first`.
     const fn with_any(mut self, first: u8) -> Self {
         let mut second = 0;
         while second < 256 {
@@ -179,40 +179,40 @@ impl Starts {
         self.0[usize::from(first) * 4 + usize::from(second / 64)] & (1 << (second % 64)) != 0
     }
 
-    /// The first place of a pair.
+    /// Returns the position of the first pair.
     pub(crate) fn find(&self, bytes: &[u8]) -> Option<usize> {
         let (mut before, rest) = bytes.split_first()?;
         rest.iter().position(|byte| self.holds(*std::mem::replace(&mut before, byte), *byte))
     }
 }
 
-/// What a likely secret may begin with.
+/// Byte pairs with which a likely secret may begin.
 pub(crate) static LIKELY: Starts =
     Starts::new(&[(b'e', b"y"), (b'-', b"-"), (b'b', b"aAeE"), (b'B', b"aAeE")])
         .with_any(b'=')
         .with_any(b':');
 
-/// What a certain secret may begin with.
+/// Byte pairs with which a certain secret may begin.
 static CERTAIN: Starts = Starts::new(&[(b'e', b"y"), (b'-', b"-"), (b':', b"/"), (b'_', b"PSTK")]);
 
-/// One pass over a text. It remembers what it measured, so that a text made to
-/// be measured over and over takes no longer than any other.
+/// One pass over a text. Measured ranges are cached, so that a text crafted to be measured
+/// repeatedly takes no longer than any other.
 pub(crate) struct Scan<'t> {
     text: &'t str,
     bytes: &'t [u8],
     proof: Proof,
     places: Places<'t>,
-    /// How far it has come.
+    /// Position after the last candidate or secret.
     at: usize,
-    /// Runs of token characters: from where, to where.
+    /// Cached runs of token characters.
     tokens: [Range<usize>; 2],
-    /// A run of what a value without quotes is made of.
+    /// Cached run of characters that can form an unquoted value.
     bare: Range<usize>,
     digit: Next,
     paren: Next,
 }
 
-/// The next place of some byte, of all places from `from` on.
+/// Position of the next occurrence of some byte, valid for every start from `from` on.
 #[derive(Default)]
 struct Next {
     from: usize,
@@ -257,13 +257,13 @@ fn is_bare(b: u8) -> bool {
         )
 }
 
-/// The first place from `at` on where `test` does not hold.
+/// Returns the first position from `at` on where `test` does not hold.
 fn end_of(bytes: &[u8], at: usize, test: impl Fn(u8) -> bool) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     rest.iter().position(|b| !test(*b)).map_or(bytes.len(), |n| at + n)
 }
 
-/// How many bytes from `at` on are of this kind, up to one more than `most`.
+/// Returns the number of bytes of this kind from `at` on, counted up to `most + 1`.
 fn run(bytes: &[u8], at: usize, of: Of, most: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     rest.iter().take(most + 1).position(|b| !of.holds(*b)).unwrap_or(rest.len().min(most + 1))
@@ -276,7 +276,7 @@ impl Iterator for Scan<'_> {
         loop {
             let at = self.places.next(self.bytes, self.at)?;
             self.at = at + 1;
-            // Secrets begin and end beside ASCII, hence between characters.
+            // Secrets begin and end next to ASCII, hence at character boundaries.
             if let Some(secret) = self.secret(at).filter(|secret| !secret.hidden().is_empty()) {
                 self.at = secret.range.end.max(self.at);
                 return Some(secret);
@@ -315,8 +315,8 @@ impl<'t> Scan<'t> {
         self.proof == Proof::Certain
     }
 
-    /// Does a word begin here? In JSON text an escape may stand before it, in
-    /// coloured text a letter that ends the colour.
+    /// Whether a word begins here. An escape may precede the word in JSON text, and the final
+    /// letter of a colour sequence in coloured text.
     fn begins_word(&self, at: usize) -> bool {
         let before = |n: usize| at.checked_sub(n).and_then(|at| self.bytes.get(at)).copied();
         match before(1) {
@@ -327,14 +327,14 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Was the text cut here? What is left of a secret before the cut is hidden
+    /// Whether the text was cut here. The remainder of a secret before a cut is hidden
     /// however short it is.
     fn is_cut(&self, at: usize) -> bool {
         !self.is_certain()
             && self.bytes.get(at..).is_some_and(|rest| rest.starts_with("…".as_bytes()))
     }
 
-    /// Where the run of token characters ends that `at` is in.
+    /// Returns the end of the run of token characters that contains `at`.
     fn token_end(&mut self, at: usize) -> usize {
         if let Some(known) = self.tokens.iter().find(|run| run.contains(&at)) {
             return known.end;
@@ -356,7 +356,7 @@ impl<'t> Scan<'t> {
         self.digit.within(self.bytes, range, u8::is_ascii_digit)
     }
 
-    /// A token of the table.
+    /// Finds a token of the table at `at`.
     fn token(&mut self, at: usize) -> Option<Secret> {
         shapes_at(self.bytes, at).find_map(|shape| {
             let shown = shape.prefix.len();
@@ -369,15 +369,15 @@ impl<'t> Scan<'t> {
         })
     }
 
-    /// Where a token ends that goes on long enough after its prefix.
+    /// Returns the end of a token that is long enough after its prefix.
     fn likely_end(&mut self, shape: &Shape, start: usize) -> Option<usize> {
-        /// So much of a token that was cut is enough.
+        /// Minimum number of characters of a token that was cut.
         const CUT: usize = 4;
         let (end, least) = match (shape.masked_from, shape.of) {
             (Some(least), _) => (self.token_end(start), least),
             (None, Of::Token) => (self.token_end(start), shape.least),
             (None, of) => {
-                // What is no token goes on at most as long as the longest.
+                // The run is limited to the maximum length of a token.
                 let rest = self.bytes.get(start..).unwrap_or_default();
                 let run = rest.iter().take(shape.most).take_while(|b| of.holds(**b)).count();
                 let is_whole = run >= shape.least || self.is_cut(start + run);
@@ -389,7 +389,7 @@ impl<'t> Scan<'t> {
         (is_whole || tail.len() >= CUT && self.is_cut(end)).then_some(end)
     }
 
-    /// Where a token ends that has all a real one has.
+    /// Returns the end of a token that has all features of a real one.
     fn certain_end(&self, shape: &Shape, start: usize) -> Option<usize> {
         let length = run(self.bytes, start, shape.of, shape.most);
         let end = start + length;
@@ -398,9 +398,9 @@ impl<'t> Scan<'t> {
         (is_whole && is_random(self.bytes.get(start..end)?)).then_some(end)
     }
 
-    /// `eyJ….eyJ….signature`; certain with a signature.
+    /// Finds a JSON Web Token, `eyJ….eyJ….signature`; certain with a signature.
     fn web_token(&mut self, at: usize) -> Option<Secret> {
-        /// Longer parts are no token.
+        /// Maximum length of a part of a token.
         const MOST: usize = 8 << 10;
         let bytes = self.bytes;
         if !bytes.get(at..)?.starts_with(b"eyJ") {
@@ -429,7 +429,7 @@ impl<'t> Scan<'t> {
         Some(token(end_of(bytes, body + 1, is_token)))
     }
 
-    /// `Bearer …` and `Basic …`
+    /// Finds the token of `Bearer …` and `Basic …`.
     fn authorization(&mut self, at: usize) -> Option<Secret> {
         if self.is_certain() {
             return None;
@@ -449,7 +449,7 @@ impl<'t> Scan<'t> {
         })
     }
 
-    /// A private key: certain with some of its body.
+    /// Finds a private key; certain with part of its body.
     fn private_key(&self, at: usize) -> Option<Secret> {
         let start = key_label(self.bytes, at)?;
         let body = self.bytes.get(start..)?;
@@ -473,7 +473,7 @@ impl<'t> Scan<'t> {
         Some(Secret { what: "private key", range: at..end, shown: start - at })
     }
 
-    /// The password in `scheme://user:password@host`.
+    /// Finds the password in `scheme://user:password@host`.
     fn url_password(&self, at: usize) -> Option<Secret> {
         const MOST: usize = 200;
         const LOCAL: [&[u8]; 7] =
@@ -499,10 +499,10 @@ impl<'t> Scan<'t> {
         })
     }
 
-    /// `DB_PASSWORD=value` of which `at` is the last `_`, where the value leaves
-    /// no doubt.
+    /// Finds the value of `DB_PASSWORD=value`, where `at` is the last `_` of the name and the
+    /// value leaves no doubt.
     fn variable(&mut self, at: usize) -> Option<Secret> {
-        /// What is shorter is no key that a program drew.
+        /// Minimum length of a randomly generated key.
         const LEAST: usize = 12;
         let bytes = self.bytes;
         let rest = bytes.get(at..)?;
@@ -515,7 +515,7 @@ impl<'t> Scan<'t> {
             return None;
         }
         let (value, _) = self.value_at(end);
-        // A vendor's token says more than the name it is kept under.
+        // A vendor's token is more specific than the name of the variable.
         if let Some(token) = self.token(value.start).or_else(|| self.web_token(value.start)) {
             return Some(token);
         }
@@ -529,7 +529,7 @@ impl<'t> Scan<'t> {
         })
     }
 
-    /// `--password hunter2`
+    /// Finds the value of `--password hunter2`.
     fn flag(&mut self, at: usize) -> Option<Secret> {
         let before = at.checked_sub(1).and_then(|at| self.bytes.get(at));
         if self.is_certain() || before.is_some_and(|b| !b.is_ascii_whitespace()) {
@@ -543,7 +543,8 @@ impl<'t> Scan<'t> {
         self.value(end + 1, name)
     }
 
-    /// `NAME=value`, `"name": "value"`, `name: value`; `at` is the sign between.
+    /// Finds the value of `NAME=value`, `"name": "value"` or `name: value`, where `at` is the
+    /// sign between them.
     fn assignment(&mut self, at: usize) -> Option<Secret> {
         let bytes = self.bytes;
         if self.is_certain() || matches!(bytes.get(at + 1), Some(b'=' | b'>' | b':' | b'~')) {
@@ -562,7 +563,8 @@ impl<'t> Scan<'t> {
         (spaces < 4).then(|| self.value(at + 1 + spaces, name)).flatten()
     }
 
-    /// The value that starts at `at`, without its quotes, and whether it has some.
+    /// Returns the range of the value that starts at `at`, without its quotes, and whether it
+    /// is quoted.
     fn value_at(&mut self, at: usize) -> (Range<usize>, bool) {
         let bytes = self.bytes;
         let opening = end_of(bytes, at, |b| b == b'\\');
@@ -575,7 +577,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// The value that starts at `at`, if it is what its name says.
+    /// Returns the value that starts at `at`, if it is the kind of secret that its name
+    /// suggests.
     fn value(&mut self, at: usize, name: Name) -> Option<Secret> {
         let bytes = self.bytes;
         let (mut range, is_quoted) = self.value_at(at);
@@ -606,8 +609,8 @@ mod tests {
         secrets(text, Proof::Certain, most)
     }
 
-    /// Characters as if drawn by lot, so that no scanner of repositories takes
-    /// the secrets of the tests for real ones.
+    /// Returns characters that look random. Secrets of the tests are generated so that
+    /// repository scanners do not take them for real ones.
     fn drawn(of: Of, length: usize) -> String {
         let mut state = 7_u32;
         let mut out = String::new();

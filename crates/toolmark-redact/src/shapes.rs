@@ -1,9 +1,9 @@
-//! What secrets look like: the table of the vendors' tokens, and where the parts
-//! of a private key and of an address with a password lie.
+//! Shapes of secrets: the table of vendor tokens, and parsers for the label of a private key
+//! and for a URL with a password.
 
 use std::ops::Range;
 
-/// The characters of a token after its prefix.
+/// Character sets of tokens after their prefix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Of {
     /// Letters and digits.
@@ -33,20 +33,20 @@ impl Of {
     }
 }
 
-/// One vendor's tokens: what they begin with, what follows, and how much of it.
+/// Token shape of one vendor: prefix, character set and length.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// What it is: `GitHub token`.
+    /// Display name: `GitHub token`.
     pub(crate) what: &'static str,
     pub(crate) prefix: &'static str,
-    /// What a real one is made of after its prefix.
+    /// Character set of a real token after its prefix.
     pub(crate) of: Of,
-    /// How long that is; `most` is 0 where such a token is no finding.
+    /// Minimum length after the prefix; `most`, the maximum, is 0 if such a token is not
+    /// reported.
     pub(crate) least: usize,
     pub(crate) most: usize,
-    /// From how many characters of any token on it is masked, where that is less
-    /// than a real one has: what people see may hide too much rather than too
-    /// little.
+    /// Minimum length from which any such token is masked, if less than the length of a real
+    /// one: output may hide too much rather than too little.
     pub(crate) masked_from: Option<usize>,
 }
 
@@ -60,7 +60,7 @@ const fn shape(
     Shape { what, prefix, of, least, most, masked_from: None }
 }
 
-/// A token that is masked and no finding: a key for tests, an old kind.
+/// Defines a token that is masked but not reported, such as a test key or an obsolete kind.
 const fn hidden(what: &'static str, prefix: &'static str, masked_from: usize) -> Shape {
     shape(what, prefix, Of::Token, 0, 0).masked_from(masked_from)
 }
@@ -72,7 +72,7 @@ impl Shape {
     }
 }
 
-/// The table. A longer prefix stands before a shorter one it begins with.
+/// Table of token shapes. A longer prefix precedes a shorter one with which it begins.
 pub(crate) const SHAPES: &[Shape] = &[
     shape("AWS access key id", "AKIA", Of::Upper, 16, 16).masked_from(16),
     shape("AWS temporary key id", "ASIA", Of::Upper, 16, 16).masked_from(16),
@@ -133,7 +133,7 @@ pub(crate) const SHAPES: &[Shape] = &[
     shape("Tailscale key", "tskey-", Of::Token, 30, 80),
 ];
 
-/// The prefixes of the shapes that are findings.
+/// Prefixes of the shapes that are reported.
 pub(crate) const FINDINGS: [&str; COUNT] = {
     let (mut prefixes, mut count, mut at) = ([""; COUNT], 0, 0);
     while at < SHAPES.len() {
@@ -146,7 +146,7 @@ pub(crate) const FINDINGS: [&str; COUNT] = {
     prefixes
 };
 
-/// How many shapes are findings.
+/// Number of shapes that are reported.
 const COUNT: usize = {
     let (mut count, mut at) = (0, 0);
     while at < SHAPES.len() {
@@ -156,7 +156,7 @@ const COUNT: usize = {
     count
 };
 
-/// By the first byte of a prefix, a bit for each shape that begins with it.
+/// For each first byte, the shapes whose prefix begins with it, as one bit each.
 const BY_FIRST: [u64; 256] = {
     let mut shapes = [0; 256];
     let mut at = 0;
@@ -167,7 +167,7 @@ const BY_FIRST: [u64; 256] = {
     shapes
 };
 
-/// The shapes whose prefix stands at `at`.
+/// Returns the shapes whose prefix is at `at`.
 pub(crate) fn shapes_at(bytes: &[u8], at: usize) -> impl Iterator<Item = &'static Shape> {
     let rest = bytes.get(at..).unwrap_or_default();
     let mut left = rest.first().map_or(0, |first| BY_FIRST[usize::from(*first)]);
@@ -179,7 +179,7 @@ pub(crate) fn shapes_at(bytes: &[u8], at: usize) -> impl Iterator<Item = &'stati
     .filter(move |shape| rest.starts_with(shape.prefix.as_bytes()))
 }
 
-/// Where the label of a private key ends, if one begins at `at`:
+/// Returns the end of the label of a private key that begins at `at`:
 /// `-----BEGIN … PRIVATE KEY-----`.
 pub(crate) fn key_label(bytes: &[u8], at: usize) -> Option<usize> {
     const BEGIN: &[u8] = b"-----BEGIN ";
@@ -190,18 +190,17 @@ pub(crate) fn key_label(bytes: &[u8], at: usize) -> Option<usize> {
     label.get(..end)?.ends_with(b"PRIVATE KEY").then_some(at + BEGIN.len() + end + 5)
 }
 
-/// The user and the password of `scheme://user:password@host`, of which `at` is
-/// the colon.
+/// User and password of `scheme://user:password@host`.
 pub(crate) struct Login {
-    /// `user:password`
+    /// Range of `user:password`.
     pub(crate) whole: Range<usize>,
     pub(crate) password: Range<usize>,
-    /// What follows up to the first slash.
+    /// Range of the host, up to the first slash.
     pub(crate) host: Range<usize>,
 }
 
-/// The login of an address, looked for in so many bytes; `stop` ends an address
-/// besides what always does.
+/// Finds the login of a URL whose colon is at `at`, within `most` bytes. `stop` is an
+/// additional byte that ends a URL.
 pub(crate) fn login(bytes: &[u8], at: usize, most: usize, stop: Option<u8>) -> Option<Login> {
     let start = at + 3;
     let rest = bytes.get(at..)?.strip_prefix(b"://")?;

@@ -1,10 +1,10 @@
-//! Text by who may see it: [`Untrusted`] is as a trace, a spec or a program has it,
-//! [`Printable`] is what a [`Redactor`](crate::Redactor) makes of it.
+//! Text types by trust: [`Untrusted`] is text of a trace, a spec or a program, and
+//! [`Printable`] is text that a [`Redactor`](crate::Redactor) has processed.
 //!
-//! Results hold text of a type parameter, `Untrusted` while they are made and
-//! `Printable` once they are reported. What holds text without being text ([`Name`],
-//! [`Json`]) has the same parameter, so that nothing is left out. Short texts, as the
-//! names and ids of calls are, need no allocation.
+//! Results are generic over the text type: `Untrusted` while they are computed and
+//! `Printable` once they are reported. Types that contain text ([`Name`], [`Json`]) have the
+//! same parameter, so that no text is missed. Short texts, such as the names and ids of
+//! calls, need no allocation.
 
 use crate::redactor::{Hide, is_clean};
 use crate::{redact, sanitize};
@@ -19,21 +19,21 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// Text that nobody has looked over: it may hold secrets, and what a terminal or
-/// a page would obey. Serialized, it is redacted; it has no other way to an output.
+/// Text that has not been redacted or sanitized: it may contain secrets and control sequences
+/// for a terminal or a page. Serialization redacts it; there is no other way to an output.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Untrusted(pub(crate) CompactString);
 
 impl Untrusted {
-    /// The text as it is: to grade, to match, to make another `Untrusted` of it.
-    /// Never to print, to log or to write it to a file.
+    /// Returns the raw text, for grading, matching or creating another `Untrusted`. Never
+    /// print it, log it or write it to a file.
     #[must_use]
     pub fn raw(&self) -> &str {
         &self.0
     }
 }
 
-/// What a debugger or a failing test shows has no secrets either.
+/// Debug output and failing tests do not reveal secrets either.
 impl fmt::Debug for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&redact(&self.0), f)
@@ -70,7 +70,7 @@ impl Serialize for Untrusted {
     }
 }
 
-/// For the keys of maps, which are looked up by plain text.
+/// Allows maps with such keys to be looked up by plain text.
 impl Borrow<str> for Untrusted {
     fn borrow(&self) -> &str {
         &self.0
@@ -89,28 +89,28 @@ impl PartialEq<&str> for Untrusted {
     }
 }
 
-/// Text without secrets. Displayed, it is sanitized too; what escapes on its own
-/// (JSON, XML, a page) takes it as it is.
+/// Text without secrets. `Display` also sanitizes it; outputs that escape text themselves
+/// (JSON, XML, a page) use it unchanged.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Printable(pub(crate) CompactString);
 
 impl Printable {
-    /// Text made of nothing but what may be printed. [`printable!`](crate::printable)
-    /// checks that it is.
+    /// Creates text that consists only of printable parts. [`printable!`](crate::printable)
+    /// checks that it does.
     #[doc(hidden)]
     #[must_use]
     pub fn compose(words: fmt::Arguments<'_>) -> Self {
         Self(words.to_string().into())
     }
 
-    /// The same words laid out another way: cut, wrapped, put on one line. What
-    /// comes out must be made of what goes in.
+    /// Changes the layout of the text: cuts, wraps or joins its lines. The result must
+    /// consist of the original text.
     #[must_use]
     pub fn reshape<'s, S: Into<String>>(&'s self, layout: impl FnOnce(&'s str) -> S) -> Self {
         Self(CompactString::from(layout(&self.0).into()))
     }
 
-    /// Texts one after the other.
+    /// Joins texts with a separator.
     #[must_use]
     pub fn join<'p>(texts: impl IntoIterator<Item = &'p Self>, between: &'static str) -> Self {
         let mut out = CompactString::default();
@@ -178,10 +178,10 @@ impl Serialize for Printable {
     }
 }
 
-/// What may stand in a line of output: words of ours, numbers, and what a
+/// Values that may be part of an output line: fixed words, numbers and text that a
 /// [`Redactor`](crate::Redactor) has made printable.
 pub trait Harmless: fmt::Display {
-    /// It as a part of a longer text, which is sanitized when it is displayed.
+    /// Formats the value as part of a longer text, which is sanitized when it is displayed.
     #[doc(hidden)]
     fn part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -209,7 +209,7 @@ macro_rules! harmless {
 }
 harmless!(bool char u8 u16 u32 u64 usize i32 i64 f64);
 
-/// A part of a text that is made with [`printable!`](crate::printable).
+/// A part of a text that is created with [`printable!`](crate::printable).
 #[doc(hidden)]
 pub struct TextPart<'p, T>(pub &'p T);
 
@@ -219,8 +219,8 @@ impl<T: Harmless> fmt::Display for TextPart<'_, T> {
     }
 }
 
-/// `format!` for what people read: takes only what may be printed, and makes a
-/// [`Printable`] of it.
+/// `format!` for text that people read: accepts only printable arguments and returns a
+/// [`Printable`].
 ///
 /// ```
 /// use toolmark_redact::{Redactor, printable};
@@ -241,11 +241,11 @@ macro_rules! printable {
     };
 }
 
-/// A name that many results share, such as that of a file.
+/// A name shared by many results, such as a file name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name<T = Untrusted> {
     pub(crate) name: Arc<str>,
-    /// Has a [`Redactor`](crate::Redactor) let it pass?
+    /// Whether a [`Redactor`](crate::Redactor) has processed the name.
     pub(crate) passed: Passed,
     pub(crate) text: PhantomData<T>,
 }
@@ -256,7 +256,7 @@ impl<T> Name<T> {
     }
 }
 
-/// Whether something may be written as it is, which makes no difference to what it is.
+/// Marker for text that may be written unchanged; it does not affect equality.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Passed(pub(crate) bool);
 
@@ -285,7 +285,7 @@ impl Hash for Passed {
 }
 
 impl Name {
-    /// The name as it is, as [`Untrusted::raw`] gives a text.
+    /// Returns the raw name, like [`Untrusted::raw`].
     #[must_use]
     pub fn raw(&self) -> &Arc<str> {
         &self.name
@@ -349,13 +349,13 @@ impl<T: Serialize> Serialize for Name<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Json<V, T = Untrusted> {
     pub(crate) value: V,
-    /// Has a [`Redactor`](crate::Redactor) let it pass?
+    /// Whether a [`Redactor`](crate::Redactor) has processed the value.
     pub(crate) passed: Passed,
     pub(crate) text: PhantomData<T>,
 }
 
 impl<T> Json<Map<String, Value>, T> {
-    /// An empty object.
+    /// Creates an empty object.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -363,7 +363,7 @@ impl<T> Json<Map<String, Value>, T> {
 }
 
 impl Json<Map<String, Value>, Printable> {
-    /// Names and values as people read them: a text without its quotes.
+    /// Returns names and values for display: strings without their quotes.
     pub fn entries(&self) -> impl Iterator<Item = (Printable, Printable)> {
         self.value.iter().map(|(name, value)| {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -1,17 +1,16 @@
-//! Addresses in text, and what makes one suspicious: letters that look like
-//! others, a bare number instead of a name, a service that only takes what it
-//! is given.
+//! URLs in text, and signs that make them suspicious: letters that look like others, an IP
+//! address instead of a name, a service that only collects data.
 
-/// An address in a text.
+/// A URL in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address<'t> {
-    /// All of it.
+    /// Complete URL.
     pub text: &'t str,
-    /// The host, without user and port.
+    /// Host, without user and port.
     pub host: &'t str,
 }
 
-/// The addresses of a text, in order; no more than `most`.
+/// Returns up to `most` URLs of a text, in order.
 pub fn addresses(text: &str, most: usize) -> impl Iterator<Item = Address<'_>> {
     memchr::memmem::find_iter(text.as_bytes(), b"://")
         .filter_map(move |at| {
@@ -34,7 +33,7 @@ pub fn addresses(text: &str, most: usize) -> impl Iterator<Item = Address<'_>> {
         .take(most)
 }
 
-/// What is suspicious about a host by itself.
+/// Returns the reason why a host name alone is suspicious.
 #[must_use]
 pub fn suspicious(host: &str) -> Option<&'static str> {
     if host.split('.').any(|label| label.starts_with("xn--")) {
@@ -50,7 +49,7 @@ pub fn suspicious(host: &str) -> Option<&'static str> {
     mixed.then_some("a host name that mixes alphabets, which may look like another")
 }
 
-/// Is the host a number outside the private networks?
+/// Whether the host is an IP address outside the private networks.
 #[must_use]
 pub fn is_public_number(host: &str) -> bool {
     let Ok(ip) = host.parse::<std::net::Ipv4Addr>() else { return false };
@@ -62,8 +61,8 @@ pub fn is_public_number(host: &str) -> bool {
         || ip.is_broadcast())
 }
 
-/// Services that take what is sent and show it to anybody, or to whoever made
-/// the address.
+/// Whether the host is a service that accepts data and shows it to anyone, or to the creator
+/// of the URL.
 #[must_use]
 pub fn is_drop(host: &str) -> bool {
     const DROPS: &[&str] = &[

@@ -1,6 +1,6 @@
-//! When two calls ask for the same: the tool and its arguments without what
-//! does not matter (descriptions, time limits, blanks; for a shell the filters
-//! behind its pipes), with paths and the directory resolved.
+//! Keys to recognize repeated calls: the tool and its arguments without irrelevant parts
+//! (descriptions, time limits, blanks; for a shell the filters after its pipes), with
+//! resolved paths and directory.
 
 use crate::path::resolve;
 use crate::session::{Ended, Session, SessionCall};
@@ -15,8 +15,8 @@ use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::ir::{Node, Operator, Script, Word};
 use toolmark_trace::Status;
 
-/// Two calls with the same `work` ask for the same; with the same `text` they
-/// also show it in the same way.
+/// Key of a call. Calls with equal `work` request the same thing; calls with equal `text`
+/// also present the result in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallKey {
     /// What is asked for.
@@ -27,7 +27,7 @@ pub struct CallKey {
     pub place: u64,
 }
 
-/// Arguments that say nothing about what is asked for.
+/// Arguments that are irrelevant to the request.
 const IRRELEVANT: &[&str] = &[
     "description",
     "timeout",
@@ -42,7 +42,7 @@ const IRRELEVANT: &[&str] = &[
     "security_risk",
 ];
 
-/// The keys of all calls.
+/// Returns the keys of all calls.
 #[must_use]
 pub fn call_keys(session: &Session<'_>) -> Vec<CallKey> {
     let calls = session.calls().iter().zip(session.directories()).enumerate();
@@ -61,18 +61,18 @@ pub fn directories(session: &Session<'_>) -> Vec<String> {
     session.calls().iter().map(&mut next).collect()
 }
 
-/// Where the shells of a session are: one per agent.
+/// Directories of the shells of a session, one shell per agent.
 struct Shells {
     start: String,
     moved: HashMap<Option<String>, String>,
-    /// Does the host put the shell back after every command?
+    /// Whether the host resets the directory after every command.
     is_put_back: bool,
 }
 
-/// What Claude Code prints where it takes the shell back.
+/// Message of Claude Code when it resets the directory of the shell.
 const RESET: &str = "Shell cwd was reset to ";
 
-/// Without these a result says nothing about where the shell is.
+/// Words without which a result does not reveal the directory of the shell.
 static MOVES: Words = Words::new(|| Words::searcher(&[RESET, "cd:"]));
 
 impl Shells {
@@ -96,7 +96,7 @@ impl Shells {
         spec.directory.text(call.args()?)
     }
 
-    /// The directory a command starts in.
+    /// Returns the directory in which a command starts.
     fn directory(&self, call: &SessionCall<'_>) -> String {
         match Self::given(call) {
             Some(given) => resolve(Some(&self.start), given),
@@ -104,7 +104,7 @@ impl Shells {
         }
     }
 
-    /// Takes the shell where a command leaves it.
+    /// Updates the directory of the shell after a command.
     fn follow(&mut self, call: &SessionCall<'_>) {
         let moves = |line: &&CommandLine<'_>| line.contains("cd ");
         let Some(command) = call.line().filter(moves) else { return };
@@ -122,7 +122,7 @@ impl Shells {
             self.moved.insert(Self::agent(call), dir);
             return;
         }
-        // The `cd` itself may be what failed, and a refused command moves nothing.
+        // The `cd` itself may have failed, and a refused command changes nothing.
         let is_unmoved = call.call.status == Status::Denied
             || (call.ended == Ended::Failed
                 && result.as_deref().is_some_and(|text| text.contains("cd:")));
@@ -136,7 +136,8 @@ impl Shells {
                     && cd == "cd"
                     && to != "-"
                 {
-                    // The same relative `cd` cannot work twice in a shell that stays.
+                    // The same relative `cd` cannot work twice unless the host resets the
+                    // directory.
                     self.is_put_back |= call.ended == Ended::Ok
                         && to.contains(char::is_alphanumeric)
                         && !to.starts_with(['/', '~', '$'])
@@ -149,10 +150,10 @@ impl Shells {
     }
 }
 
-/// The key of the call at this place, whose command starts in `directory`.
+/// Returns the key of the call at an index, whose command starts in `directory`.
 fn call_key(call: &SessionCall<'_>, directory: &str, at: usize) -> CallKey {
     if let Some(command) = call.line() {
-        // One that is too long is compared as it is.
+        // A command that is too long is compared as text.
         let Some(script) = command.parsed() else {
             let text = hash(&(directory, &**command));
             return CallKey { work: text, text, place: hash(directory) };
@@ -185,14 +186,15 @@ fn call_key(call: &SessionCall<'_>, directory: &str, at: usize) -> CallKey {
             }
         }
         (_, Some(payload)) => payload.raw().hash(&mut hasher),
-        // Nobody can tell that what was not recorded was the same.
+        // Calls without recorded arguments are never equal.
         (_, None) => at.hash(&mut hasher),
     }
     let work = hasher.finish();
     CallKey { work, text: work, place: 0 }
 }
 
-/// Follows the `cd DIR &&` at the start of a script; where the rest starts.
+/// Follows the `cd DIR &&` at the start of a script. Returns the offset at which the rest
+/// starts.
 fn enter(script: &Script, dir: &mut String) -> usize {
     let mut start = 0;
     for item in &script.items {
@@ -213,7 +215,7 @@ fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     FixedState::default().hash_one(value)
 }
 
-/// A text in a directory, however its words are set apart.
+/// Hashes a text in a directory, ignoring the white space between words.
 fn hash_words(directory: &str, text: &str) -> u64 {
     let mut hasher = FixedState::default().build_hasher();
     directory.hash(&mut hasher);
@@ -229,9 +231,9 @@ fn hash_words(directory: &str, text: &str) -> u64 {
     hasher.finish()
 }
 
-/// As different as the JSON of two values is.
+/// Hashes a value. A string hashes like the number or boolean with the same spelling.
 fn hash_value(value: &Value, hasher: &mut impl Hasher) {
-    // Text is as different as the value that is written like it.
+    // A string hashes like the value with the same spelling.
     match value {
         Value::String(text) => text.hash(hasher),
         Value::Bool(true) => "true".hash(hasher),
@@ -244,7 +246,7 @@ fn hash_value(value: &Value, hasher: &mut impl Hasher) {
     }
 }
 
-/// The digits of a number.
+/// Hashes the digits of a number.
 fn hash_number(mut number: u64, hasher: &mut impl Hasher) {
     let mut digits = [b'0'; 20];
     let mut start = digits.len() - 1;
@@ -270,7 +272,7 @@ pub fn first_program(script: &Script, passed: &[&str]) -> Option<String> {
     Some(word.rsplit('/').next().unwrap_or(&word).to_owned())
 }
 
-/// Programs that do quite different things by their first word.
+/// Programs whose first argument selects the operation.
 const MANY_IN_ONE: &[&str] = &[
     "git",
     "gh",
@@ -296,11 +298,11 @@ const MANY_IN_ONE: &[&str] = &[
     "az",
 ];
 
-/// What a command is sent for: its program, and the first word where programs
-/// do many things.
+/// Returns the purpose of a command: its program and, for programs with several operations,
+/// the first argument.
 #[must_use]
 pub fn errand(command: &CommandLine<'_>) -> Option<String> {
-    // What only prepares says nothing about the errand.
+    // Preparing commands are not part of the errand.
     let prepares =
         ["cd", "sleep", "echo", "export", "set", "source", ".", "cat", "mkdir", "rm", "cp"];
     let name = first_program(command.parsed()?, &prepares);
@@ -310,7 +312,7 @@ pub fn errand(command: &CommandLine<'_>) -> Option<String> {
     }
     let mut words = command.split_whitespace().skip_while(|word| !word.ends_with(name.as_str()));
     words.next();
-    // What follows an operator belongs to another command, and a redirection to none.
+    // Words after an operator belong to another command, and redirections to none.
     let is_operator = |word: &&str| matches!(*word, "&&" | "||" | "|" | ";" | "&");
     let verb = words
         .take_while(|word| !is_operator(word))
@@ -321,7 +323,7 @@ pub fn errand(command: &CommandLine<'_>) -> Option<String> {
     })
 }
 
-/// Does it look for files or for text?
+/// Whether the call searches for files or for text.
 #[must_use]
 pub fn searches(call: &SessionCall<'_>) -> bool {
     match call.role {
@@ -342,7 +344,8 @@ mod tests {
     use crate::notation;
     use toolmark_hosts::toolset::Toolsets;
 
-    /// Whether the first two calls ask for the same, and are written alike.
+    /// Returns whether the first two calls request the same, and whether they are worded
+    /// alike.
     fn compare(trace: &str) -> (bool, bool) {
         let run = notation::parse(trace).unwrap();
         let toolsets = Toolsets::default();
@@ -360,7 +363,7 @@ mod tests {
                 (true, true),
             ),
             (r#"Bash {"command":"cd /w && make"}"#, r#"Bash {"command":"make"}"#, (true, true)),
-            // The shell stays where it was taken.
+            // The shell keeps its directory.
             (r#"Bash {"command":"cd /v && make"}"#, r#"Bash {"command":"make"}"#, (true, true)),
             (r#"Bash {"command":"make"}"#, r#"Bash {"command":"cd /v && make"}"#, (false, false)),
             (r#"Bash {"command":"make"}"#, r#"Bash {"command":"make 2>&1 | tail"}"#, (true, false)),

@@ -1,21 +1,21 @@
-//! What a message of the agent claims: that the work is done and passes, that
-//! something is still wrong, or neither. Told sentence by sentence.
+//! Claims in a message of the agent: that the work is done and passes, that something is
+//! still wrong, or neither. Each sentence is examined separately.
 
-/// What a message claims.
+/// Claim of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// Tests pass, it builds, it works.
+    /// Tests pass, the build succeeds, or the code works.
     Success,
     /// Something fails, or could not be done.
     Failure,
-    /// Neither.
+    /// Neither of them.
     None,
 }
 
-/// A longer message is not looked at beyond this.
+/// Maximum length of a message to examine.
 const LONGEST: usize = 16 << 10;
 
-/// Claims that tests or a build went well.
+/// Claims that tests or a build succeeded.
 const SUCCESS: &[&str] = &[
     "tests pass",
     "test passes",
@@ -54,12 +54,13 @@ const SUCCESS: &[&str] = &[
     "no lint errors",
 ];
 
-/// What only a run can show: of [`SUCCESS`] all that is not about working.
+/// Whether a claim can only be shown by a run: every entry of [`SUCCESS`] except those about
+/// working code.
 fn is_about_run(words: &str) -> bool {
     !words.contains("work")
 }
 
-/// What makes a sentence a plan, a condition or half a claim.
+/// Words that mark a sentence as a plan, a condition or a partial claim.
 const HEDGES: &[&str] = &[
     "should",
     "will ",
@@ -88,7 +89,7 @@ const HEDGES: &[&str] = &[
     "existing",
 ];
 
-/// Words of somebody who knows that something is wrong.
+/// Words that admit that something is wrong.
 const ADMISSIONS: &[&str] = &[
     "fail",
     "not pass",
@@ -109,12 +110,11 @@ const ADMISSIONS: &[&str] = &[
     "not found",
 ];
 
-/// What turns such words into the story of a repair.
+/// Words that turn such an admission into the description of a fix.
 const MENDED: &[&str] =
     &["fixed", "fixes", "resolved", "no longer", "now pass", "0 fail", "no fail", "without fail"];
 
-/// Words of somebody who has noticed that something is wrong and does something
-/// about it.
+/// Words that show that the author has noticed a problem and is dealing with it.
 const NOTICES: &[&str] = &[
     "error",
     "fail",

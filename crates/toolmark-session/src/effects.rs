@@ -1,6 +1,6 @@
-//! What one call would do, from its tool, its arguments and the place it runs
-//! in. `toolmark check` asks it about recorded calls and the guard about calls
-//! that are about to run, so that both say the same about the same call.
+//! Effects of one call, from its tool, its arguments and its working directory. Recorded
+//! calls of `toolmark check` and pending calls of the guard are analyzed alike, so that
+//! both report the same effects for the same call.
 
 mod addresses;
 mod by_name;
@@ -18,20 +18,20 @@ use toolmark_shell::{
     analyze_write,
 };
 
-/// The arguments of a call.
+/// Arguments of a call.
 #[derive(Debug, Clone, Default)]
 pub enum Arguments<'a> {
-    /// None, or none that can be read.
+    /// No readable arguments.
     #[default]
     None,
     /// A JSON value.
     Json(&'a Value),
-    /// Text that is no JSON: a patch.
+    /// Text that is not JSON: a patch.
     Text(Cow<'a, str>),
 }
 
 impl<'a> Arguments<'a> {
-    /// The value, where it is JSON.
+    /// Returns the value, if it is JSON.
     #[must_use]
     pub fn json(&self) -> Option<&'a Value> {
         match self {
@@ -60,48 +60,49 @@ pub fn is_set(args: &Value, keys: &[&str]) -> bool {
     fields.any(|(key, value)| *value == Value::Bool(true) && keys.contains(&key.as_str()))
 }
 
-/// One call: what its tool is, what it is given, and where the session runs.
+/// A call: its tool, its arguments, and the directory of the session.
 #[derive(Debug, Clone)]
 pub struct ToolInput<'a> {
-    /// The tool as the host writes it.
+    /// Name of the tool as the host writes it.
     pub name: Cow<'a, str>,
-    /// What is known about the tool.
+    /// Description of the tool.
     pub tool: Option<&'a Tool>,
-    /// The arguments.
+    /// Arguments.
     pub args: Arguments<'a>,
-    /// The working directory of the session.
+    /// Working directory of the session.
     pub cwd: Option<&'a str>,
 }
 
-/// Where the containers that agents run in keep the project.
+/// Project directories in the containers in which agents run.
 const PROJECTS: &[&str] = &["/workspace", "/workspaces", "/testbed", "/repo", "/app"];
 
 impl<'a> ToolInput<'a> {
-    /// What the call is for.
+    /// Returns the role of the call.
     #[must_use]
     pub fn role(&self) -> ToolRole {
         self.tool.map_or(ToolRole::Other, |tool| tool.role_of(self.args.json()))
     }
 
-    /// The file or directory it names, resolved.
+    /// Returns the resolved file or directory that the call names.
     #[must_use]
     pub fn path(&self) -> Option<String> {
         let path = self.tool?.path.text(self.args.json()?)?;
         Some(resolve(self.cwd, path))
     }
 
-    /// All files and directories it names: a tool that moves has two.
+    /// Returns all files and directories that the call names: a tool that moves a file names
+    /// two.
     pub fn paths(&self) -> impl Iterator<Item = String> {
         let args = self.args.json();
         let given = self.tool.zip(args).into_iter().flat_map(|(tool, args)| tool.path.texts(args));
         let given: Vec<&str> = given.collect();
-        // A host may call it by another name than the one that is known.
+        // The argument may have another name than the known one.
         let touches = matches!(self.role(), ToolRole::Reads | ToolRole::Writes | ToolRole::Edits);
         let other = args.filter(|_| given.is_empty() && touches).map(by_name::paths);
         given.into_iter().chain(other.into_iter().flatten()).map(|path| resolve(self.cwd, path))
     }
 
-    /// The shell command it runs, as text.
+    /// Returns the shell command as text.
     #[must_use]
     pub fn command(&self) -> Option<Cow<'a, str>> {
         if self.role() != ToolRole::RunsShell {
@@ -110,20 +111,20 @@ impl<'a> ToolInput<'a> {
         let args = self.args.json()?;
         let named = || by_name::command(args);
         let command = command_of(self.tool?, args).or_else(named)?;
-        // A backslash is a part of paths there, and no sign of quoting.
+        // In PowerShell, a backslash is part of a path and not an escape.
         match self.name.eq_ignore_ascii_case("powershell") {
             true => Some(Cow::Owned(command.replace('\\', "/"))),
             false => Some(command),
         }
     }
 
-    /// The directory its command runs in.
+    /// Returns the directory in which the command runs.
     #[must_use]
     pub fn directory(&self) -> Option<Cow<'a, str>> {
         directory_of(self.tool, self.args.json(), self.cwd)
     }
 
-    /// The patch it applies.
+    /// Returns the patch.
     #[must_use]
     pub fn patch(&self) -> Option<&str> {
         match &self.args {
@@ -134,9 +135,9 @@ impl<'a> ToolInput<'a> {
         }
     }
 
-    /// What it would do; `None` for calls that neither run a command nor touch a
-    /// file. `base` says what else is known; its directories are filled in here
-    /// where it leaves them open.
+    /// Analyzes the effects of the call; `None` for calls that neither run a command nor
+    /// touch a file. `base` provides additional facts; missing directories in it are filled
+    /// in.
     #[must_use]
     pub fn analyze(&self, base: &Context<'_>) -> Option<Analysis> {
         self.analyze_parsed(base, None)
@@ -156,11 +157,11 @@ impl<'a> ToolInput<'a> {
             [] => known().filter(|root| is_project(root)),
             _ => None,
         };
-        // Where the session says nothing, the usual places of containers hold the project.
+        // If the session has no directory, the usual locations in containers are assumed.
         let is_unknown = self.cwd.is_none() && cwd.is_none() && root.is_none();
         let roots = match base.roots {
             [] if is_unknown => PROJECTS,
-            // A directory that is itself the root needs no other.
+            // A working directory that is the root itself needs no other roots.
             [] if cwd == root => &[],
             [] => root.as_slice(),
             declared => declared,
@@ -202,8 +203,8 @@ impl<'a> ToolInput<'a> {
                 }
                 Some(analysis)
             }
-            // One that changes files by taking them away does not write them, but what must
-            // not be written must not be taken away either.
+            // A tool that deletes files does not write them, but files that must not be
+            // written must not be deleted either.
             ToolRole::Writes if by_name::says(&self.name) == by_name::Says::Deletes => {
                 let written = analyze_writes(self.paths(), &context);
                 let protected = written.filter(|analysis| analysis.decision == Decision::Deny);
@@ -221,7 +222,7 @@ impl<'a> ToolInput<'a> {
         }
     }
 
-    /// A search shows what is in the files it is pointed at.
+    /// Analyzes a search, which shows the contents of the searched files.
     fn analyze_search(&self, context: &Context<'_>) -> Option<Analysis> {
         let args = self.args.json()?;
         let text = |key: &str| args.get(key).and_then(Value::as_str);
@@ -234,7 +235,7 @@ impl<'a> ToolInput<'a> {
             .filter(|analysis| !analysis.effects.is_empty())
     }
 
-    /// A tool nobody described: its name and its arguments are all there is.
+    /// Analyzes a tool without a description, from its name and its arguments alone.
     fn analyze_unknown(&self, context: &Context<'_>) -> Option<Analysis> {
         let args = self.args.json()?;
         let name = by_name::ToolName::new(&self.name);
@@ -245,8 +246,7 @@ impl<'a> ToolInput<'a> {
         let paths = by_name::paths(args).into_iter().map(|path| resolve(self.cwd, path));
         let paths: Vec<String> = self.paths().chain(paths).collect();
         let writes = name.says == by_name::Says::Writes;
-        // Nobody knows what it does to a file, but some files are none of its
-        // business.
+        // The effect on a file is unknown, but some files must not be touched at all.
         let is_told = |e: &Effect| writes || e.kind == Kind::Persist;
         let written = analyze_writes(paths.iter(), context);
         let read = || all_of(paths.iter().map(|path| analyze_read(path, context)));
@@ -257,7 +257,7 @@ impl<'a> ToolInput<'a> {
     }
 }
 
-/// What writing to all of these files would do; `None` if there are none.
+/// Analyzes writing to all of these files; `None` if there are none.
 fn analyze_writes(
     paths: impl Iterator<Item = impl AsRef<str>>,
     context: &Context<'_>,
@@ -265,7 +265,7 @@ fn analyze_writes(
     all_of(paths.map(|path| analyze_write(path.as_ref(), context)))
 }
 
-/// Several analyses as one; `None` if there are none.
+/// Merges several analyses; `None` if there are none.
 fn all_of(analyses: impl Iterator<Item = Analysis>) -> Option<Analysis> {
     analyses.reduce(|mut all, one| {
         if one.decision > all.decision {
@@ -299,7 +299,8 @@ pub fn directory_of<'a>(
     }
 }
 
-/// The home directory a working directory lies in, by where homes usually are.
+/// Returns the home directory that contains a working directory, by the usual locations of
+/// homes.
 fn home_of(cwd: &str) -> Option<&str> {
     let mut parts = cwd.strip_prefix('/')?.split('/');
     let length = match (parts.next()?, parts.next()?, parts.next()) {
@@ -310,11 +311,11 @@ fn home_of(cwd: &str) -> Option<&str> {
     cwd.get(..length)
 }
 
-/// The words of a command as a person would type them.
+/// Formats the words of a command as typed in a shell.
 fn command_line(words: &[Value]) -> String {
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
     match words.as_slice() {
-        // The shell around a command says nothing. Of other programs `-c` is code of theirs.
+        // A shell around the command is irrelevant. For other programs `-c` is their own code.
         [shell, "-c" | "-lc" | "-ic", script] if is_shell(shell) => (*script).to_owned(),
         words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
     }

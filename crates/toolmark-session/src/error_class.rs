@@ -1,8 +1,8 @@
-//! What kind of error a failed call met, by the words and codes of its host.
+//! Classifies the error of a failed call by the messages and codes of its host.
 //!
-//! Exit codes decide before words do, for words are translated and may come
-//! from the files a command shows. What a command is run for decides before its
-//! exit code where that says only that something is wrong.
+//! Exit codes take precedence over messages, because messages are translated and may come
+//! from the files that a command shows. The purpose of a command takes precedence over an
+//! exit code that only reports a failure.
 
 use crate::purpose::Purpose;
 use crate::session::{Ended, SessionCall};
@@ -16,59 +16,59 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_trace::Status;
 
-/// The kinds of errors whose next move can be told right from wrong.
+/// Classes of errors for which the right next step is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorClass {
-    /// The file to read, search or edit is not there.
+    /// The file to read, search or edit does not exist.
     Missing,
     /// The file is too large to read at once.
     TooLarge,
-    /// It is not text, or a directory.
+    /// The file is a directory or not text.
     Binary,
-    /// The text to be replaced is not in the file.
+    /// The text to be replaced does not occur in the file.
     EditNoMatch,
-    /// The text to be replaced is in the file more than once.
+    /// The text to be replaced occurs more than once in the file.
     EditAmbiguous,
     /// The file was not read before, or has changed since.
     EditStale,
     /// The edit would change nothing.
     EditNoop,
-    /// Exit code 127: there is no such program.
+    /// Exit code 127: the program does not exist.
     CommandNotFound,
-    /// A library that a program needs is not there.
+    /// A required library is missing.
     Dependency,
-    /// Exit code 126: it cannot be executed.
+    /// Exit code 126: the file is not executable.
     NotExecutable,
-    /// The system does not allow it.
+    /// The operating system denied permission.
     NoPermission,
-    /// It took too long.
+    /// Timeout.
     Timeout,
-    /// The arguments, or the name of the tool, were refused.
+    /// The arguments or the tool name were rejected.
     BadArguments,
-    /// A person, a hook or a policy refused it.
+    /// The user, a hook or a policy denied the call.
     Denied,
-    /// Something that passes: the network, a limit of rate, a lock somebody holds.
+    /// Transient errors: the network, a rate limit, a lock held by another process.
     Network,
-    /// Git has a conflict, or changes are in its way.
+    /// Git reports a conflict, or changes prevent the operation.
     Conflict,
     /// Tests failed.
     Tests,
     /// A build, a type check or a linter failed.
     Build,
-    /// A search that found nothing: an answer, no fault.
+    /// A search without matches, which is an answer and not a fault.
     NothingFound,
-    /// It was cut off because of something else.
+    /// The call was cancelled for another reason.
     Cancelled,
-    /// Another command of the shell that failed.
+    /// Another failed shell command.
     ExitCode,
-    /// A tool that is no part of the host says that it failed.
+    /// A tool that is not part of the host reports a failure.
     ToolError,
-    /// Anything else.
+    /// Any other error.
     Other,
 }
 
 impl ErrorClass {
-    /// The word for it, which buckets are called by.
+    /// Returns the word used as the name of the bucket.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -98,21 +98,21 @@ impl ErrorClass {
         }
     }
 
-    /// Is there anything to recover from? A search that found nothing has given
-    /// its answer, and a call that was cut off says nothing about the agent.
+    /// Whether the agent has to recover from the error. A search without matches has given
+    /// its answer, and a cancelled call says nothing about the agent.
     #[must_use]
     pub fn is_fault(self) -> bool {
         !matches!(self, Self::NothingFound | Self::Cancelled)
     }
 }
 
-/// How much of an error's text is looked at, from its start and from its end.
+/// Maximum number of bytes to examine at the start and at the end of an error's text.
 const LOOKED_AT: usize = 4 << 10;
 
 type Words = &'static [(&'static str, ErrorClass)];
 
-/// Words of editing tools. They are only looked for in their results: files may
-/// hold such words too.
+/// Messages of editing tools. Only the results of such tools are searched, because files may
+/// contain the same words.
 const EDIT_WORDS: Words = &[
     ("`new_str` and `old_str` must be different", ErrorClass::EditNoop),
     ("String to replace not found", ErrorClass::EditNoMatch),
@@ -155,9 +155,9 @@ const FILE_WORDS: Words = &[
     ("Path must be absolute", ErrorClass::BadArguments),
 ];
 
-/// Words of hosts, about any tool.
+/// Messages of hosts about any tool.
 const HOST_WORDS: Words = &[
-    // The host could not start a program of its own: nothing about the path.
+    // The host could not start one of its own programs, so the path is not the cause.
     ("posix_spawn '", ErrorClass::Other),
     ("doesn't want to proceed with this tool use", ErrorClass::Denied),
     ("doesn't want to take this action", ErrorClass::Denied),
@@ -199,7 +199,7 @@ const HOST_WORDS: Words = &[
     ("timed out after", ErrorClass::Timeout),
 ];
 
-/// What the system and the network say, about any tool.
+/// Messages of the operating system and the network about any tool.
 const SYSTEM_WORDS: Words = &[
     ("EACCES", ErrorClass::NoPermission),
     ("EPERM", ErrorClass::NoPermission),
@@ -228,7 +228,7 @@ const SYSTEM_WORDS: Words = &[
     ("503 Service Unavailable", ErrorClass::Network),
     ("url_not_accessible", ErrorClass::Network),
     ("index.lock': File exists", ErrorClass::Network),
-    // An agent that holds keys and did not answer.
+    // A key agent that did not answer.
     ("agent refused operation", ErrorClass::Network),
     ("agent returned an error", ErrorClass::Network),
     ("gpg failed to sign the data", ErrorClass::Network),
@@ -237,7 +237,7 @@ const SYSTEM_WORDS: Words = &[
     ("database is locked", ErrorClass::Network),
 ];
 
-/// What git says where something is in its way.
+/// Messages of git about operations that cannot proceed.
 const GIT_WORDS: Words = &[
     ("CONFLICT (", ErrorClass::Conflict),
     ("would be overwritten by", ErrorClass::Conflict),
@@ -252,7 +252,7 @@ const GIT_WORDS: Words = &[
     ("Not possible to fast-forward", ErrorClass::Conflict),
 ];
 
-/// What interpreters say about a library that is not there.
+/// Messages of interpreters about missing libraries.
 const DEPENDENCY_WORDS: Words = &[
     ("ModuleNotFoundError", ErrorClass::Dependency),
     ("No module named", ErrorClass::Dependency),
@@ -263,7 +263,7 @@ const DEPENDENCY_WORDS: Words = &[
     ("no required module provides package", ErrorClass::Dependency),
 ];
 
-/// What programs say about a command line they do not take.
+/// Messages of programs about invalid command lines.
 const USAGE_WORDS: Words = &[
     ("unknown option", ErrorClass::BadArguments),
     ("unrecognized option", ErrorClass::BadArguments),
@@ -280,7 +280,7 @@ const USAGE_WORDS: Words = &[
     ("Unknown JSON field", ErrorClass::BadArguments),
 ];
 
-/// What a shell or a program says about a file that is not there.
+/// Messages of a shell or a program about missing files.
 const MISSING_WORDS: Words = &[
     ("No such file or directory", ErrorClass::Missing),
     ("cannot find the path", ErrorClass::Missing),
@@ -292,7 +292,7 @@ const MISSING_WORDS: Words = &[
     ("Unable to locate package", ErrorClass::Missing),
 ];
 
-/// The lists of words, in the order of [`LISTS`].
+/// Word lists, in the order of [`LISTS`].
 #[derive(Debug, Clone, Copy)]
 enum List {
     Edit,
@@ -306,7 +306,7 @@ enum List {
     Runner,
 }
 
-/// All lists, so that a text is looked through once for all of them.
+/// All lists, so that a text is searched once for all of them.
 const LISTS: &[Words] = &[
     EDIT_WORDS,
     FILE_WORDS,
@@ -319,7 +319,7 @@ const LISTS: &[Words] = &[
     MISSING_RUNNER,
 ];
 
-/// All words, in the order of their lists.
+/// Returns all words, in the order of their lists.
 fn all_words() -> impl Iterator<Item = &'static str> {
     LISTS.iter().flat_map(|list| list.iter().map(|(words, _)| *words))
 }
@@ -328,21 +328,21 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(all_words()).ok()
 });
 
-/// How many texts were looked through. To make the finder costs as much as to look for every
-/// word in some hundred texts: a hook has one.
+/// Number of texts searched so far. Building the searcher costs as much as searching for
+/// every word in some hundred texts, and a hook has only one text.
 static LOOKED_THROUGH: AtomicUsize = AtomicUsize::new(0);
 const MANY: usize = 64;
 
-/// Which words of the lists a text has: a bit each, in their order.
+/// Set of the words in a text, as one bit each in the order of the lists.
 type FoundWords = [u64; 4];
 
-/// How hosts that mark nothing start the answer of a tool of theirs that failed.
+/// Prefixes of failed results of built-in tools, for hosts that do not mark failures.
 const STARTS: &[&str] = &["<tool_use_error>", "ERROR:\n", "Error: "];
 const LONGEST_START: usize = 32;
 
-/// The class of a call's error; `None` where nothing says that it failed: no
-/// mark of the host and, where there is none at all, no first words of a tool of
-/// its own.
+/// Returns the class of a call's error. `None` if the call did not fail: the host did not
+/// mark it as failed, and, if the host does not mark calls, the result of a built-in tool has
+/// no such prefix.
 #[must_use]
 pub fn classify(call: &SessionCall<'_>) -> Option<ErrorClass> {
     call.class(|| class_of(call))
@@ -363,7 +363,7 @@ fn class_of(call: &SessionCall<'_>) -> Option<ErrorClass> {
     })
 }
 
-/// Does anything say that the call failed?
+/// Whether there is any sign that the call failed.
 #[must_use]
 pub fn is_failed(call: &SessionCall<'_>) -> bool {
     match call.ended {
@@ -375,8 +375,8 @@ pub fn is_failed(call: &SessionCall<'_>) -> bool {
     }
 }
 
-/// The class of a failure, by what its tool is for, its command, the exit code that is
-/// recorded and the text that came back.
+/// Returns the class of a failure, from the role of its tool, its command, the recorded exit
+/// code and the text of the result.
 #[must_use]
 pub fn of_failure(
     role: ToolRole,
@@ -403,11 +403,11 @@ pub fn of_command(
         Some(127) => return ErrorClass::CommandNotFound,
         Some(126) => return ErrorClass::NotExecutable,
         Some(124) => return ErrorClass::Timeout,
-        // No host, no connection, too slow, cut off: curl often says no more.
+        // Unknown host, no connection, timeout, cut off: curl often prints only the code.
         Some(6 | 7 | 28 | 35 | 52 | 56) if command.contains("curl") => return ErrorClass::Network,
         _ => {}
     }
-    // What the host says stands first; a command may print anything after it.
+    // The host's message comes first; a command may print anything after it.
     if let Some(class) = text.first_lines().said(List::Host) {
         return class;
     }
@@ -423,7 +423,7 @@ pub fn of_command(
         }
         _ => {}
     }
-    // Without a code, and behind wrappers, the shell's own words have to do.
+    // Without an exit code, and behind wrappers, only the shell's message is available.
     if text.is_not_found() {
         return ErrorClass::CommandNotFound;
     }
@@ -434,7 +434,7 @@ pub fn of_command(
         .unwrap_or(ErrorClass::ExitCode)
 }
 
-/// Words that say that the tests or the build did not even start.
+/// Messages that show that the tests or the build did not even start.
 const MISSING_RUNNER: Words = &[
     ("No module named pytest", ErrorClass::CommandNotFound),
     ("command not found", ErrorClass::CommandNotFound),
@@ -467,9 +467,9 @@ fn of_tool(role: ToolRole, text: &Shown<'_>) -> ErrorClass {
         .unwrap_or(fallback)
 }
 
-/// The exit code that the words of a host give.
+/// Returns the exit code in the message of a host.
 fn exit_code_in(text: &Shown<'_>) -> Option<i64> {
-    /// What stands before the number.
+    /// Text before the exit code.
     const MARKS: &[&str] = &[
         "<exited with exit code ",
         "Command exited with code ",
@@ -485,12 +485,12 @@ fn exit_code_in(text: &Shown<'_>) -> Option<i64> {
     })
 }
 
-/// The start and the end of a text: what is looked at of a result.
+/// Start and end of a text: the part of a result that is examined.
 #[derive(Debug, Clone)]
 pub struct Shown<'t> {
     start: &'t str,
     end: &'t str,
-    /// The words it has, once somebody asks.
+    /// Words in the text, computed on first use.
     found: OnceCell<FoundWords>,
 }
 
@@ -514,7 +514,7 @@ impl<'t> Shown<'t> {
         self.start.trim().is_empty()
     }
 
-    /// The class of the first word of a list that it has.
+    /// Returns the class of the first word of a list that occurs in the text.
     fn said(&self, list: List) -> Option<ErrorClass> {
         let (before, rest) = LISTS.split_at_checked(list as usize)?;
         let first: usize = before.iter().map(|list| list.len()).sum();
@@ -548,7 +548,7 @@ impl<'t> Shown<'t> {
         found
     }
 
-    /// Its first lines alone.
+    /// Returns only the first lines.
     fn first_lines(&self) -> Self {
         let end = self.start.match_indices('\n').nth(2).map_or(self.start.len(), |(at, _)| at);
         Self { start: &self.start[..end], end: "", found: OnceCell::new() }
@@ -565,12 +565,12 @@ impl<'t> Shown<'t> {
         self.start.lines().chain(self.end.lines())
     }
 
-    /// Does a shell say that there is no such program?
+    /// Whether a shell reports that a program does not exist.
     fn is_not_found(&self) -> bool {
         self.lines().take(40).any(is_not_found)
     }
 
-    /// Does a search say that something is wrong, and not only find nothing?
+    /// Whether a search reports an error rather than no matches.
     fn is_complaint(&self) -> bool {
         self.lines().any(|line| {
             ["grep: ", "rg: ", "find: ", "ls: ", "fatal: ", "error: "]
@@ -582,7 +582,7 @@ impl<'t> Shown<'t> {
 
 /// Is this what a shell says about a program that is not there?
 pub fn is_not_found(line: &str) -> bool {
-    /// `bash: line 12: name` has three.
+    /// Maximum number of blanks: `bash: line 12: name` has three.
     const MOST_BLANKS: usize = 3;
     let line = line.trim();
     if let Some(who) = line.strip_suffix(": command not found") {

@@ -1,9 +1,8 @@
-//! The replayed file state: what the trace proves about each file at each call.
+//! Replayed file state: the facts that the trace proves about each file at each call.
 //!
-//! Reads show content, writes and patches make it, edits change it, and a shell
-//! command may change anything. The calls that touch a file are listed once;
-//! what they prove is worked out per file when somebody first asks about it, so
-//! that files nobody asks about cost nothing.
+//! Reads show content, writes and patches create it, edits change it, and a shell command may
+//! change anything. The calls that touch a file are listed once; the facts about a file are
+//! computed on first use, so that unused files cost nothing.
 
 use crate::patch::{self, Change};
 use crate::path::resolve;
@@ -17,56 +16,56 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 use toolmark_hosts::toolset::{Name, ToolRole};
 
-/// A larger content is not kept.
+/// Maximum size of a retained content.
 const LARGEST: usize = 8 << 20;
-/// So many bytes of content are kept per session.
+/// Maximum size of all retained contents per session.
 const MOST_KEPT: usize = 256 << 20;
-/// What hosts show of a file that was asked for whole.
+/// Number of lines that hosts show of a file read as a whole.
 const LINES_SHOWN: usize = 2000;
-/// What they show of a line.
+/// Number of columns that hosts show of a line.
 const COLUMNS_SHOWN: usize = 2000;
 
-/// What is known about a file.
+/// Knowledge about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
-    /// Nothing.
+    /// Nothing is known.
     Nothing,
-    /// It is not there.
+    /// The file does not exist.
     Absent,
-    /// It is there, whatever is in it.
+    /// The file exists; its content is unknown.
     Exists,
-    /// Some of its lines.
+    /// Some lines of the file.
     Lines(Arc<[KnownLines]>),
-    /// All of it. Whether the last line ends in a line break may be unknown;
-    /// it is kept as if it did.
+    /// The whole content. It may be unknown whether the last line ends in a line break; it is
+    /// stored as if it did.
     Whole(Arc<str>),
 }
 
-/// Lines that follow each other.
+/// Consecutive lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownLines {
-    /// The number of the first, from 1.
+    /// Number of the first line, from 1.
     pub first: usize,
-    /// Their text, every line with its line break.
+    /// Text of the lines, each with its line break.
     pub text: Arc<str>,
 }
 
-/// What is known about a file at one moment.
+/// Knowledge about a file at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// What is known.
+    /// Known content.
     pub known: Known,
-    /// May something else have changed it since? A shell command, a sub-agent,
+    /// Whether something else may have changed the file since: a shell command, a sub-agent,
     /// the user.
     pub stale: bool,
-    /// The call that showed it last, as an index into the trajectory's calls.
+    /// Last call that showed the content, as an index into the trajectory's calls.
     pub proof: Option<usize>,
 }
 
 impl Snapshot {
     const NOTHING: Self = Self { known: Known::Nothing, stale: false, proof: None };
 
-    /// All of its content, if that is known and surely still there.
+    /// Returns the whole content, if it is known and not stale.
     #[must_use]
     pub fn content(&self) -> Option<&Arc<str>> {
         match &self.known {
@@ -75,8 +74,8 @@ impl Snapshot {
         }
     }
 
-    /// How often a text occurs: exactly where the whole content is known, at
-    /// least so often where some lines are.
+    /// Returns the number of occurrences of a text: exact if the whole content is known,
+    /// otherwise a lower bound from the known lines.
     #[must_use]
     pub fn occurrences(&self, text: &str) -> Occurrences {
         match &self.known {
@@ -90,18 +89,19 @@ impl Snapshot {
     }
 }
 
-/// How often something occurs in a file.
+/// Number of occurrences in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occurrences {
-    /// So often.
+    /// Exact number.
     Exactly(usize),
-    /// So often in the lines that are known.
+    /// Number in the known lines.
     AtLeast(usize),
-    /// Nobody can tell.
+    /// Unknown number.
     Unknown,
 }
 
-/// How often a text occurs in another, line breaks of Windows aside.
+/// Counts the occurrences of a text in another, ignoring the difference between Windows and
+/// Unix line breaks.
 #[must_use]
 pub fn count(content: &str, text: &str) -> usize {
     if text.is_empty() {
@@ -119,24 +119,24 @@ pub fn count(content: &str, text: &str) -> usize {
     found
 }
 
-/// What the trace proves about files.
+/// Facts that the trace proves about files.
 pub struct Files {
     logs: HashMap<String, Log>,
-    /// Calls after which any file may be another, by index.
+    /// Indexes of the calls after which any file may have changed.
     barriers: Vec<usize>,
     kept: Cell<usize>,
 }
 
-/// The calls that touch one file, and what they prove.
+/// Calls that touch one file, and the resulting facts.
 #[derive(Default)]
 struct Log {
-    /// Positions among the calls of the session.
+    /// Indexes into the calls of the session.
     touches: Vec<usize>,
     history: OnceCell<Vec<Moment>>,
 }
 
 struct Moment {
-    /// The call after which it holds, and its turn.
+    /// Call after which the snapshot applies, and its turn.
     after: usize,
     turn: u32,
     snapshot: Snapshot,
@@ -180,14 +180,14 @@ impl Files {
         }
     }
 
-    /// May any file have changed between two calls, but by calls that name it?
+    /// Whether any file may have changed between two calls, other than by calls that name it.
     #[must_use]
     pub fn is_disturbed(&self, from: usize, to: usize) -> bool {
         let first = self.barriers.partition_point(|barrier| *barrier <= from);
         self.barriers.get(first).is_some_and(|barrier| *barrier < to)
     }
 
-    /// What is known about a file just before a call.
+    /// Returns the state of a file just before a call.
     #[must_use]
     pub fn before(&self, session: &Session<'_>, call: &SessionCall<'_>, path: &str) -> Snapshot {
         let Some(log) = self.logs.get(path) else { return Snapshot::NOTHING };
@@ -214,7 +214,7 @@ impl Files {
         history
     }
 
-    /// Forgets content that is too large, or too much of it.
+    /// Discards content that exceeds the limits.
     fn bounded(&self, mut snapshot: Snapshot) -> Snapshot {
         let size = match &snapshot.known {
             Known::Whole(text) => text.len(),
@@ -251,7 +251,7 @@ fn at_home(session: &Session<'_>, path: &str) -> String {
     resolve(session.trajectory().cwd.as_ref().map(|cwd| cwd.get()).as_deref(), path)
 }
 
-/// What a shell command surely did, with resolved paths.
+/// Returns the certain effects of a shell command, with resolved paths.
 fn effects(call: &SessionCall<'_>) -> Vec<(String, Known)> {
     let effects = call.line().map(CommandLine::file_effects).unwrap_or_default();
     if effects.is_empty() {
@@ -266,7 +266,7 @@ fn effects(call: &SessionCall<'_>) -> Vec<(String, Known)> {
     effects.iter().map(known).collect()
 }
 
-/// What is known about a file after a call that touches it.
+/// Returns the state of a file after a call that touches it.
 fn after(session: &Session<'_>, path: &str, call: &SessionCall<'_>, before: Snapshot) -> Snapshot {
     let shown = |known| Snapshot { known, stale: false, proof: Some(call.index) };
     let uncertain = || Snapshot { known: Known::Nothing, stale: true, proof: None };
@@ -284,7 +284,7 @@ fn after(session: &Session<'_>, path: &str, call: &SessionCall<'_>, before: Snap
             _ => before,
         },
         (ToolRole::Reads, Ended::Unknown) => before,
-        // What failed or was refused changed nothing.
+        // A failed or refused call changed nothing.
         (ToolRole::Writes | ToolRole::Edits | ToolRole::Patches, Ended::Failed) => before,
         (ToolRole::Writes | ToolRole::Edits | ToolRole::Patches, Ended::Unknown) => uncertain(),
         (ToolRole::Writes, Ended::Ok) => match call.content() {
@@ -308,7 +308,7 @@ fn after(session: &Session<'_>, path: &str, call: &SessionCall<'_>, before: Snap
     }
 }
 
-/// The content with plain line breaks.
+/// Returns the content with Unix line breaks.
 fn unified(content: &str) -> Arc<str> {
     match memmem::find(content.as_bytes(), b"\r\n") {
         Some(_) => content.replace("\r\n", "\n").into(),
@@ -316,10 +316,10 @@ fn unified(content: &str) -> Arc<str> {
     }
 }
 
-/// What a read showed.
+/// Content shown by a read.
 struct Seen {
     lines: KnownLines,
-    /// Is it the whole file?
+    /// Whether it is the whole file.
     complete: bool,
 }
 
@@ -329,7 +329,7 @@ fn seen(call: &SessionCall<'_>) -> Option<Seen> {
     let marks = &call.spec?.line_marks;
     if marks.is_empty() {
         let is_cut = result.contains("content has been truncated") || result.contains("[truncated");
-        // A result that is not there at all says nothing about the file.
+        // A missing result reveals nothing about the file.
         let complete = range.is_whole() && !is_cut && !result.is_empty();
         let lines = KnownLines { first: 1, text: unified(&result) };
         return complete.then_some(Seen { lines, complete });
@@ -350,7 +350,7 @@ fn seen(call: &SessionCall<'_>) -> Option<Seen> {
 
 /// The lines of a file without the tags that some hosts put around them.
 pub fn body(result: &str) -> &str {
-    /// The tags stand at the start.
+    /// Maximum number of lines of such tags.
     const LINES: usize = 4;
     if !result.starts_with('<') {
         return result;
@@ -362,7 +362,7 @@ pub fn body(result: &str) -> &str {
     inner.unwrap_or(result)
 }
 
-/// The numbered lines at the start of a result, and what follows them.
+/// Returns the numbered lines at the start of a result, and the text after them.
 fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)> {
     let numbering = Numbering::new(marks);
     let mut text = String::with_capacity(result.len());
@@ -391,18 +391,18 @@ fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)
     (first > 0).then(|| (KnownLines { first, text: text.into() }, rest))
 }
 
-/// Lines that were just read, beside those that were known.
+/// Merges lines that were just read with the known ones.
 fn joined(before: Snapshot, lines: KnownLines) -> Known {
-    /// More pieces than this are not kept apart.
+    /// Maximum number of separate ranges.
     const PIECES: usize = 64;
     let end = |part: &KnownLines| part.first + text::lines(&part.text).count();
     let mut all = match before.known {
         Known::Lines(known) if !before.stale => known.to_vec(),
-        // A slice of what is known says nothing new.
+        // A part of known content adds nothing.
         Known::Whole(text) if !before.stale => return Known::Whole(text),
         _ => Vec::new(),
     };
-    // What overlaps is known from the newer one.
+    // For overlapping lines the newer ones count.
     all.retain(|part| end(part) <= lines.first || end(&lines) <= part.first);
     all.push(lines);
     all.sort_by_key(|part| part.first);
@@ -412,12 +412,12 @@ fn joined(before: Snapshot, lines: KnownLines) -> Known {
     Known::Lines(all.into())
 }
 
-/// What is known after one replacement; `None` where only the trace's word for
-/// it is left.
+/// Returns the content after one replacement; `None` if it cannot be computed from the known
+/// content.
 fn edited(known: &Known, edit: &Replacement<'_>) -> Option<Known> {
     let (old, new) = (unified(edit.old), unified(edit.new));
     match known {
-        // An edit of nothing makes the file.
+        // An edit with an empty old text creates the file.
         _ if old.is_empty() && matches!(known, Known::Nothing | Known::Absent) => {
             Some(Known::Whole(new))
         }
@@ -432,7 +432,7 @@ fn edited(known: &Known, edit: &Replacement<'_>) -> Option<Known> {
         },
         Known::Lines(parts) => {
             let in_parts: usize = parts.iter().map(|part| count(&part.text, &old)).sum();
-            // Elsewhere in the file there may be more of it.
+            // The text may also occur in other parts of the file.
             if in_parts != 1 || edit.all {
                 return None;
             }
@@ -455,7 +455,7 @@ fn edited(known: &Known, edit: &Replacement<'_>) -> Option<Known> {
     }
 }
 
-/// The text with the first occurrence of another replaced.
+/// Returns the text with the first occurrence of `old` replaced.
 fn replaced(text: &str, old: &str, new: &str) -> Arc<str> {
     let Some(at) = text::find(text, old, 0) else { return text.into() };
     [&text[..at], new, &text[at + old.len()..]].concat().into()

@@ -1,6 +1,5 @@
-//! Failures behind exit code 0: the command's own text decides that its exit
-//! code proves nothing (`|| true`, `| tail`, `; echo done`), and its output
-//! shows that something went wrong all the same.
+//! Failures behind exit code 0: the exit code proves nothing because of the command itself
+//! (`|| true`, `| tail`, `; echo done`), and the output shows that something failed.
 
 use crate::error_class::{ErrorClass, Shown, is_not_found, of_command};
 use crate::purpose::Purpose;
@@ -12,13 +11,13 @@ use std::borrow::Cow;
 /// A failure that the exit code does not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HiddenFailure {
-    /// What kind of failure.
+    /// Class of the failure.
     pub class: ErrorClass,
-    /// The line that shows it.
+    /// Line that shows the failure.
     pub line: String,
 }
 
-/// Without these, only the output of tests and builds shows a failure.
+/// Words without which only the output of tests and builds can show a failure.
 static SIGNS: Words = Words::new(|| {
     Words::searcher(&[
         "not found",
@@ -29,10 +28,10 @@ static SIGNS: Words = Words::new(|| {
     ])
 });
 
-/// What Python prints before it gives up.
+/// Header of a Python traceback.
 const TRACEBACK: &str = "Traceback (most recent call last):";
 
-/// The failure that a call hides; `None` where it hides none.
+/// Returns the failure that a call hides, if any.
 #[must_use]
 pub fn find(call: &SessionCall<'_>) -> Option<HiddenFailure> {
     if call.ended == Ended::Failed {
@@ -44,8 +43,7 @@ pub fn find(call: &SessionCall<'_>) -> Option<HiddenFailure> {
     })
 }
 
-/// The failure that a command hides which says it succeeded, given what it
-/// printed.
+/// Returns the failure hidden in the output of a command that reports success.
 #[must_use]
 pub fn find_in<'t>(
     command: &str,
@@ -76,8 +74,8 @@ fn find_in_line<'t>(
     Some(HiddenFailure { class, line })
 }
 
-/// Is this a line that only a failure prints? Those of tests and builds are
-/// only looked for where the command tests or builds.
+/// Whether the line is only printed by a failure. Lines of tests and builds are only
+/// recognized for commands that test or build.
 fn shows_failure(line: &str, purpose: Purpose) -> bool {
     let line = line.trim();
     if is_not_found(line) {
@@ -90,7 +88,7 @@ fn shows_failure(line: &str, purpose: Purpose) -> bool {
     }
 }
 
-/// Does a server say that it could not start, and not that it takes another port?
+/// Whether a server reports that it could not start, rather than that it uses another port.
 fn is_port_taken(line: &str) -> bool {
     let is_port = line.contains("EADDRINUSE")
         || line.contains("ddress already in use")
@@ -111,7 +109,7 @@ fn is_test_failure(line: &str) -> bool {
         || (counts(line, "failed") && !line.starts_with("test result: ok"))
 }
 
-/// `3 failed`, with a number above nought, in a line that sums up.
+/// Whether a summary line has a count above zero, such as `3 failed`.
 fn counts(line: &str, word: &str) -> bool {
     let sums_up = line.starts_with("Tests:")
         || line.starts_with("Test Suites:")

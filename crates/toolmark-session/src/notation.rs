@@ -1,5 +1,5 @@
-//! A trace in a few readable lines: the notation of the examples in the pages
-//! of rules, and of tests.
+//! A compact, readable notation for traces, used in the examples on the rule pages
+//! and in tests.
 //!
 //! ```text
 //! host: claude-code
@@ -11,22 +11,22 @@
 //! Bash {"command":"make"} !2 "Exit code 2\nmake: *** no rule"
 //! ```
 //!
-//! - `host:` names a host (`claude-code` where it is left out), or `openai` for an
-//!   agent that nobody knows; `cwd:` the
-//!   working directory (`/w`), and after a call the one it moved to; `tools:` the tools that were offered, with a
-//!   comma in between, or one of them with its JSON Schema.
-//! - `user:`, `assistant:`, `reasoning:` are messages, and `context:` is what the
-//!   host put before the model; `compaction` stands alone.
-//!   `\n` in them is a line break.
-//! - A call is its tool, its arguments as JSON (a string for arguments that are
-//!   text), a mark and its result as a JSON string: `->` it worked, `!>` it
-//!   failed, `!N` it failed with exit code N, `x>` it was refused, `?>` nobody
-//!   knows. Without a mark it was not answered.
-//! - A message of the assistant starts a response, and the call after it belongs
-//!   to it. Every other call is a response of its own, unless `&` stands before it.
-//! - What a sub-agent did stands below the call that started it, each line after
-//!   a `>`.
-//! - Empty lines and lines that start with `#` are for readers.
+//! - `host:` sets the host (`claude-code` by default), or `openai` for an
+//!   unknown agent. `cwd:` sets the working directory (`/w` by default) or, after a
+//!   call, the new one. `tools:` lists the available tools, separated by commas, or
+//!   one tool with its JSON Schema.
+//! - `user:`, `assistant:` and `reasoning:` are messages, and `context:` is text that the
+//!   host gave the model; `compaction` has no text.
+//!   `\n` in a message is a line break.
+//! - A call consists of its tool, its arguments as JSON (a string for arguments that are
+//!   text), a mark and its result as a JSON string. The marks are `->` for success, `!>`
+//!   for failure, `!N` for failure with exit code N, `x>` for a refused call and `?>` for an
+//!   unknown status. A call without a mark has no result.
+//! - A message of the assistant starts a response, to which the next call belongs.
+//!   Every other call is a response of its own, unless it is preceded by `&`.
+//! - The lines of a sub-agent follow the call that started it, each with the prefix
+//!   `>`.
+//! - Empty lines and lines that start with `#` are ignored.
 
 use serde_json::Value;
 use std::sync::Arc;
@@ -36,10 +36,10 @@ use toolmark_trace::{
     ToolDefinition, ToolName, Trajectory, format_by_id,
 };
 
-/// What a trace in this notation is called in evidence.
+/// File name of a trace in this notation, used in evidence.
 const FILE: &str = "example";
 
-/// Reads a trace in this notation; what is wrong with it otherwise.
+/// Parses a trace in this notation.
 pub fn parse(text: &str) -> Result<Trajectory, String> {
     let host = text.lines().find_map(|line| line.trim().strip_prefix("host:")).map(str::trim);
     let (format, agent) = written_by(host.unwrap_or("claude-code"))?;
@@ -64,7 +64,7 @@ pub fn parse(text: &str) -> Result<Trajectory, String> {
     Ok(run)
 }
 
-/// The format in which a host writes traces, and the name of its agent.
+/// Returns the trace format of a host, and the name of its agent.
 fn written_by(host: &str) -> Result<(&str, &str), String> {
     if host == "openai" {
         return Ok(("openai-chat", "assistant"));
@@ -76,10 +76,10 @@ fn written_by(host: &str) -> Result<(&str, &str), String> {
 
 struct Lines {
     builder: Builder,
-    /// The response a call would belong to.
+    /// Response to which the next call belongs.
     step: Option<u32>,
     offset: u64,
-    /// What sub-agents did, by the call that started them.
+    /// Lines of the sub-agents, by the call that started them.
     children: Vec<(usize, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! What the agent made itself in a session: it may go again.
+//! Files that the agent created in a session and may therefore remove.
 
 use crate::path::resolve;
 use crate::session::{Ended, Session, SessionCall};
@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Analysis, Effect, Kind};
 
-/// What the agent made itself in this session.
+/// Files that the agent created in this session.
 #[derive(Default)]
 pub struct Own {
     paths: BTreeSet<String>,
-    /// Files that were there before: read or edited before they were written.
+    /// Files that existed before: read or edited before they were written.
     seen: BTreeSet<String>,
 }
 
@@ -24,7 +24,7 @@ impl Own {
         }
     }
 
-    /// Is the path, or something below it, known to be older than the session?
+    /// Whether the path, or something below it, is known to be older than the session.
     fn is_older(&self, path: &str) -> bool {
         let inside = format!("{path}/");
         let mut below = self.seen.range(inside.clone()..);
@@ -82,7 +82,7 @@ impl Own {
         if !is_of_files || effect.target.is_empty() || self.paths.is_empty() {
             return false;
         }
-        // Where a command goes before it acts is not followed here.
+        // The directory of the command is not tracked here.
         let ending = format!("/{}", effect.target.trim_start_matches("./"));
         if effect.kind == Kind::DiscardVcs && self.paths.iter().any(|own| own.ends_with(&ending)) {
             return true;

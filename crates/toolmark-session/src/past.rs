@@ -1,6 +1,6 @@
-//! What a session did before a call: the files it made and changed, the branches it works
-//! on, what it started and downloaded. It decides whether a call only takes back what the
-//! session did itself, or runs what it wrote.
+//! Earlier actions of a session: the files it created and changed, the branches it uses, and
+//! the programs it started and downloaded. They determine whether a call only undoes the
+//! session's own work, or runs something that the session wrote.
 
 use crate::effects::{IN_BACKGROUND, ToolInput, is_set};
 use crate::patch::Change;
@@ -10,20 +10,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Analysis, Facts, Left, is_shared_branch};
 
-/// So many files of each kind are remembered.
+/// Maximum number of files of each kind to remember.
 const MAX_FILES: usize = 4096;
-/// So much text of scripts is remembered in all.
+/// Maximum total size of scripts to remember.
 const MAX_TEXT: usize = 1 << 20;
-/// A longer script is not remembered.
+/// Maximum size of a script to remember.
 const MAX_SCRIPT: usize = 64 << 10;
 
-/// What a session did so far.
+/// Earlier actions of a session.
 #[derive(Debug, Default)]
 pub struct Past {
     made: BTreeSet<String>,
     changed: BTreeSet<String>,
     brought: BTreeSet<String>,
-    /// Files that somebody read or edited before they were written: they were there.
+    /// Files that existed before: read or edited before they were written.
     seen: BTreeSet<String>,
     branches: BTreeSet<String>,
     head: Option<String>,
@@ -35,7 +35,7 @@ pub struct Past {
     script_bytes: usize,
 }
 
-/// What a call leaves behind, from what its tool is and what it would do.
+/// Returns the state that a call leaves behind, from its tool and its effects.
 #[must_use]
 pub fn left_by(input: &ToolInput<'_>, analysis: &Analysis) -> Left {
     let mut left = analysis.left.clone();
@@ -63,7 +63,7 @@ pub fn left_by(input: &ToolInput<'_>, analysis: &Analysis) -> Left {
 }
 
 impl Past {
-    /// A call has been made.
+    /// Records a call.
     fn note(&mut self, input: &ToolInput<'_>, left: Left) {
         if input.role() == ToolRole::Writes {
             let content = input.tool.zip(input.args.json());
@@ -76,7 +76,7 @@ impl Past {
         self.add(left);
     }
 
-    /// A call of a recorded session, with what it leaves behind.
+    /// Adds a call of a recorded session, with the state that it leaves behind.
     pub fn follow(&mut self, call: &SessionCall<'_>, left: Option<Left>) {
         match left {
             Some(left) if call.ended != Ended::Failed && call.role != ToolRole::Reads => {
@@ -107,7 +107,7 @@ impl Past {
         }
     }
 
-    /// What a call has left behind.
+    /// Adds the state that a call has left behind.
     pub fn add(&mut self, left: Left) {
         for path in left.made {
             let is_older = self.is_older(&path);
@@ -131,22 +131,22 @@ impl Past {
         left.copies.into_iter().for_each(|path| keep(&mut self.copies, path));
     }
 
-    /// A file that somebody reads was there before.
+    /// Records that a file existed because it was read.
     pub fn see(&mut self, path: &str) {
         keep(&mut self.seen, path.to_owned());
     }
 
-    /// What git says about the branch it works on, and about those it makes.
+    /// Reads git's messages about the current branch and about new branches.
     pub fn hear(&mut self, output: &str) {
-        /// So much of an output is looked at.
+        /// Maximum number of lines of an output to examine.
         const LINES: usize = 64;
         let mut pushes = false;
         for line in output.lines().take(LINES) {
-            // Git writes its progress over itself in the same line.
+            // Git overwrites its progress in the same line.
             let line = line.rsplit('\r').next().unwrap_or(line).trim();
-            // `To ADDRESS` stands above what a push did, `From ADDRESS` above a fetch.
+            // `To ADDRESS` precedes the results of a push, `From ADDRESS` those of a fetch.
             pushes = (pushes || line.starts_with("To ")) && !line.starts_with("From ");
-            // What is said here begins with one of these.
+            // Relevant lines begin with one of these.
             if !line.starts_with(['*', '[', 'f', 'A', 'O', 'S']) {
                 continue;
             }
@@ -158,7 +158,7 @@ impl Past {
             let taken =
                 || line.strip_prefix("fatal: a branch named '")?.strip_suffix("' already exists");
             let committed = || {
-                // `[feature/x 1a2b3c4] message` says what was committed where.
+                // `[feature/x 1a2b3c4] message` reports a commit and its branch.
                 let (name, hash) = line.strip_prefix('[')?.split_once(']')?.0.rsplit_once(' ')?;
                 let is_hash = hash.len() >= 7 && hash.chars().all(|c| c.is_ascii_hexdigit());
                 is_hash.then_some(name)
@@ -185,7 +185,7 @@ impl Past {
         }
     }
 
-    /// Is the path, or something below it, known to be older than the session?
+    /// Whether the path, or something below it, is known to be older than the session.
     fn is_older(&self, path: &str) -> bool {
         let inside = format!("{path}/");
         let mut below = self.seen.range(inside.clone()..);
@@ -194,7 +194,8 @@ impl Past {
         is_seen && !self.made.contains(path)
     }
 
-    /// May it matter to what a command does, apart from what it takes back?
+    /// Whether the earlier actions may change the effects of a command, apart from what it
+    /// undoes.
     #[must_use]
     pub fn concerns(&self, command: &str) -> bool {
         let is_named = |path: &String| {
@@ -206,7 +207,7 @@ impl Past {
             || self.copies.iter().any(is_named)
     }
 
-    /// The branch that is checked out, where the session said so.
+    /// Returns the branch that is checked out, if the session showed it.
     #[must_use]
     pub fn head(&self) -> Option<&str> {
         self.head.as_deref()
@@ -233,7 +234,7 @@ impl Facts for Past {
     }
 
     fn made(&self, path: &str) -> bool {
-        // What was moved or linked there is not the session's.
+        // Moved or linked files are not the session's own.
         if self.brought.iter().any(|other| is_below(other, path) || is_below(path, other)) {
             return false;
         }
@@ -257,7 +258,7 @@ impl Facts for Past {
     }
 
     fn started(&self, text: &str) -> bool {
-        /// A shorter text is found in many command lines.
+        /// Minimum length of a text; a shorter one occurs in many command lines.
         const SHORTEST: usize = 5;
         text.len() >= SHORTEST && self.started.iter().any(|line| line.contains(text))
     }

@@ -1,20 +1,20 @@
-//! Patches in the form of `apply_patch`: which files they touch, and what
-//! becomes of a file whose content is known.
+//! Parser for patches in the `apply_patch` format: the files they touch, and the new content
+//! of a file whose content is known.
 
 /// What a patch begins with.
 pub const BEGIN: &str = "*** Begin Patch";
 
-/// What a patch does to one file.
+/// Change of one file by a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePatch<'p> {
-    /// The file, as the patch names it.
+    /// Path of the file in the patch.
     pub path: &'p str,
-    /// What happens to it.
+    /// Change of the file.
     pub change: Change<'p>,
 }
 
 impl<'p> FilePatch<'p> {
-    /// The file, and the name it gets.
+    /// Returns the path of the file and its new path.
     pub fn paths(&self) -> impl Iterator<Item = &'p str> {
         let to = match self.change {
             Change::Update { to, .. } => to,
@@ -24,34 +24,34 @@ impl<'p> FilePatch<'p> {
     }
 }
 
-/// What happens to a file.
+/// Change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change<'p> {
-    /// It is made, with this content.
+    /// The file is created with this content.
     Add(String),
-    /// It is removed.
+    /// The file is deleted.
     Delete,
-    /// Parts of it are replaced, and it may get another name.
+    /// Parts of the file are replaced, and it may be renamed.
     Update {
-        /// The new name.
+        /// New path.
         to: Option<&'p str>,
-        /// The parts, in order.
+        /// Replaced parts, in order.
         hunks: Vec<Hunk<'p>>,
     },
 }
 
-/// One part of a file that is replaced.
+/// A replaced part of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hunk<'p> {
-    /// The line above it that says where to look, if any.
+    /// Preceding line that locates the part, if any.
     pub anchor: Option<&'p str>,
-    /// The lines that must be there.
+    /// Expected lines.
     pub old: Vec<&'p str>,
-    /// The lines that are there afterwards.
+    /// Replacement lines.
     pub new: Vec<&'p str>,
 }
 
-/// The files of a patch; empty where it is none.
+/// Returns the files of a patch, or an empty list if the text is not a patch.
 #[must_use]
 pub fn parse(text: &str) -> Vec<FilePatch<'_>> {
     let mut files: Vec<FilePatch<'_>> = Vec::new();
@@ -114,10 +114,10 @@ fn add_line<'p>(change: &mut Change<'p>, line: &'p str) {
     }
 }
 
-/// The content after these hunks; `None` where one of them has no place in it.
+/// Returns the content after applying these hunks; `None` if one of them does not match.
 #[must_use]
 pub fn apply(content: &str, hunks: &[Hunk<'_>]) -> Option<String> {
-    /// Lines times hunks: more work than this is not worth what it proves.
+    /// Maximum product of lines and hunks; a larger patch is not worth the effort.
     const MOST_WORK: usize = 20_000_000;
     let mut lines: Vec<&str> = content.lines().collect();
     if lines.len().saturating_mul(hunks.len()) > MOST_WORK {
@@ -143,8 +143,8 @@ pub fn apply(content: &str, hunks: &[Hunk<'_>]) -> Option<String> {
     Some(out)
 }
 
-/// Where these lines stand, at or after `from`: as they are, or but for white
-/// space at their ends.
+/// Returns the position of these lines at or after `from`, exactly or ignoring white space at
+/// their ends.
 fn find(lines: &[&str], wanted: &[&str], from: usize) -> Option<usize> {
     let rest = lines.get(from..)?;
     let exact = rest.windows(wanted.len()).position(|window| window == wanted);

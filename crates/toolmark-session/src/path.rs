@@ -1,9 +1,9 @@
-//! Paths as the trace has them, made comparable without a file system.
+//! Normalization of paths in traces, without access to a file system.
 
 use toolmark_shell::has_plain_parts;
 
-/// A path seen from a directory, without `.`, `..` and doubled slashes. Paths
-/// of Windows get forward slashes; `~` and variables stay as they are.
+/// Resolves a path relative to a directory, removing `.`, `..` and repeated slashes. Windows
+/// paths get forward slashes; `~` and variables are left unchanged.
 #[must_use]
 pub fn resolve(cwd: Option<&str>, path: &str) -> String {
     let path = path.strip_prefix("file://").unwrap_or(path);
@@ -12,7 +12,7 @@ pub fn resolve(cwd: Option<&str>, path: &str) -> String {
         start.next().is_some_and(|c| c.is_ascii_alphabetic()) && start.next() == Some(':')
     };
     let is_absolute = |path: &str| path.starts_with(['/', '~', '$']) || windows(path);
-    // Most paths are as they should be.
+    // Most paths are already normalized.
     if path.starts_with('/') && has_plain_parts(&path[1..]) {
         return path.to_owned();
     }

@@ -1,9 +1,9 @@
-//! Where the project is: the one answer to "does this path belong to the work
-//! of the session?", for the rules and for the guard.
+//! Boundaries of the project: decides for the rules and for the guard whether a path belongs
+//! to the work of the session.
 //!
-//! A trace does not say where the root of the repository is. The project is the
-//! directory the session works in, every directory it moved to, the checkout
-//! that a worktree belongs to, and the worktrees the session made.
+//! A trace does not record the root of the repository. The project consists of the directory
+//! in which the session works, every directory it moved to, the checkout to which a worktree
+//! belongs, and the worktrees that the session created.
 
 use crate::path::resolve;
 use std::borrow::Cow;
@@ -12,17 +12,17 @@ pub use toolmark_base::path::is_below;
 /// Directories in which tools keep the worktrees of a repository.
 const WORKTREES: &[&str] = &["/.worktrees/", "/.claude/worktrees/", "/.git/worktrees/"];
 
-/// Ends of directories beside a repository that hold its worktrees.
+/// Suffixes of directories beside a repository that contain its worktrees.
 const WORKTREES_BESIDE: &[&str] = &["__worktrees/", ".worktrees/", "-worktrees/", "_worktrees/"];
 
 /// Directories for temporary files.
 const TEMPORARY: &[&str] =
     &["/tmp/", "/private/tmp/", "/var/folders/", "/private/var/", "/var/tmp/"];
 
-/// The checkout a directory belongs to, where it is one of its worktrees.
+/// Returns the checkout to which a directory belongs if it is a worktree.
 #[must_use]
 pub fn checkout_of(directory: &str) -> &str {
-    // Most directories are none, and all of these end alike.
+    // Most directories are not worktrees; the paths of all worktrees contain this part.
     if !directory.contains("worktrees/") {
         return directory;
     }
@@ -47,14 +47,14 @@ pub fn is_temporary(path: &str) -> bool {
     TEMPORARY.iter().any(|start| path.starts_with(start))
 }
 
-/// The directories that make up the project of a session.
+/// Directories of the project of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Project {
     roots: Vec<String>,
 }
 
 impl Project {
-    /// The project of a session that worked in these directories.
+    /// Creates the project of a session that worked in these directories.
     pub fn new<'d>(directories: impl Iterator<Item = Cow<'d, str>>) -> Self {
         let mut project = Self::default();
         for directory in directories {
@@ -67,7 +67,7 @@ impl Project {
         project
     }
 
-    /// Takes in a directory that may be the root of a project.
+    /// Adds a directory if it can be the root of a project.
     pub fn add(&mut self, directory: &str) {
         if is_project(directory) && !self.holds(directory) {
             self.roots.retain(|root| !is_below(root, directory));
@@ -75,7 +75,7 @@ impl Project {
         }
     }
 
-    /// Does the path belong to the project?
+    /// Whether the path belongs to the project.
     #[must_use]
     pub fn holds(&self, path: &str) -> bool {
         self.roots.iter().any(|root| {
@@ -87,7 +87,7 @@ impl Project {
         })
     }
 
-    /// The directories.
+    /// Returns the directories.
     #[must_use]
     pub fn roots(&self) -> &[String] {
         &self.roots

@@ -1,20 +1,20 @@
-//! What a command is run for: to test, to build, to search, or something else.
-//! Told by its programs and their first words, wherever in a script they stand.
+//! Purpose of a command: testing, building, searching or other. It is derived from the
+//! programs and their first words, anywhere in a script.
 
 use std::borrow::Cow;
 use toolmark_shell::commands;
 use toolmark_shell::ir::{Script, Simple, Word};
 
-/// What a command is run for.
+/// Purpose of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// It runs tests.
+    /// Runs tests.
     Tests,
-    /// It builds, checks types or lints.
+    /// Builds, type-checks or lints.
     Builds,
-    /// It looks for something, and fails where there is nothing.
+    /// Searches, and fails if there are no matches.
     Searches,
-    /// Anything else.
+    /// Any other purpose.
     Other,
 }
 
@@ -70,17 +70,17 @@ fn program(word: &str) -> &str {
     word.rsplit(['/', '\\']).next().unwrap_or(word)
 }
 
-/// Programs that only run the one behind them.
+/// Programs that only run another program.
 const WRAPPERS: &[&str] = &[
     "npx", "bunx", "uvx", "time", "nice", "env", "sudo", "exec", "timeout", "xvfb-run", "stdbuf",
     "rtk",
 ];
 
-/// Options of package managers that name a part of the project.
+/// Options of package managers that select a part of the project.
 const PART_OPTIONS: &[&str] =
     &["--filter", "-F", "--dir", "-C", "--workspace", "-w", "--prefix", "--cwd", "--project"];
 
-/// Programs behind a word of their own: `poetry run pytest`.
+/// Programs with a subcommand that runs another program: `poetry run pytest`.
 const RUNNERS: &[&str] = &["poetry", "uv", "pipenv", "hatch", "rye", "bundle", "pdm"];
 
 fn of_simple(command: &Simple) -> Purpose {
@@ -190,7 +190,7 @@ fn of_simple(command: &Simple) -> Purpose {
     }
 }
 
-/// What a target of a task runner is for, by its name.
+/// Returns the purpose of a task runner's target, by its name.
 fn of_target(name: &str) -> Purpose {
     let start = name.split([':', '-', '_', '.']).next().unwrap_or(name);
     match start {

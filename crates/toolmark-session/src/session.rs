@@ -1,8 +1,8 @@
-//! A trajectory as rules see it: its calls in order, each with what its tool is
-//! for, how it ended, and what was said around it.
+//! A prepared trajectory for rules: its calls in order, each with its role, its status and
+//! the surrounding messages.
 //!
-//! Built once per trajectory and borrowed by all rules. Nothing is copied but
-//! resolved paths, and results are decoded only when a rule asks for them.
+//! A session is built once per trajectory and borrowed by all rules. Only resolved paths are
+//! copied, and results are decoded only when a rule needs them.
 
 use crate::call_key::{CallKey, call_keys, directories};
 use crate::effects::{Arguments, ToolInput, command_of, directory_of};
@@ -25,17 +25,17 @@ use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Form, Payload, Status, ToolDefinition, ToolName, Trajectory,
 };
 
-/// So many bytes of decoded results are kept per session.
+/// Maximum total size of decoded results to keep per session.
 const MAX_DECODED: usize = 4 << 20;
 
-/// How a call ended, as far as rules care.
+/// Status of a call for the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// It did what it was asked for.
+    /// The call succeeded.
     Ok,
-    /// It did not: an error, a refusal, an exit code.
+    /// The call failed: an error, a refusal, an exit code.
     Failed,
-    /// Nobody can tell: no mark, no answer, or cut off.
+    /// Unknown: no status, no result, or cut off.
     Unknown,
 }
 
@@ -52,8 +52,8 @@ impl Ended {
     }
 }
 
-/// What the calls of a session share: sessions run the same commands and touch the same
-/// files many times.
+/// Cached data shared by the calls of a session. Sessions run the same commands and touch the
+/// same files many times.
 #[derive(Debug, Default)]
 struct Known<'a> {
     lines: RefCell<HashMap<&'a str, Rc<CommandLine<'a>>>>,
@@ -67,37 +67,37 @@ impl<'a> Known<'a> {
     }
 }
 
-/// What the analysis of a call hangs on: its tool and the working directory, of which there
-/// is one copy per session, and the command or the path.
+/// Inputs of the analysis of a call: its tool and the working directory, of which there is
+/// one copy per session, and the command or the path.
 type AnalysisKey<'a> = (*const str, Option<*const str>, &'a str);
 
-/// One call of the agent.
+/// A call of the agent.
 #[derive(Debug)]
 pub struct SessionCall<'a> {
-    /// Its place in [`Trajectory::calls`].
+    /// Index in [`Trajectory::calls`].
     pub index: usize,
-    /// The call itself.
+    /// The recorded call.
     pub call: &'a Call,
-    /// What the tool is called in reports: `Read`, `server/tool`.
+    /// Name of the tool in reports: `Read`, `server/tool`.
     pub tool: Rc<str>,
-    /// What is known about the tool.
+    /// Description of the tool.
     pub spec: Option<&'a Tool>,
-    /// Did the user describe the tool?
+    /// Whether the user provided the description.
     pub spec_by_user: bool,
-    /// What the call is for.
+    /// Role of the call.
     pub role: ToolRole,
-    /// How it ended.
+    /// Status of the call.
     pub ended: Ended,
-    /// The user turn it belongs to, from 1; 0 before the first.
+    /// User turn of the call, from 1; 0 before the first.
     pub turn: u32,
-    /// Its place among the events.
+    /// Index among the events.
     pub event: usize,
-    /// The file or directory it names, resolved.
+    /// Resolved file or directory that the call names.
     pub path: Option<String>,
-    /// The working directory of the session when it was made.
+    /// Working directory of the session at the time of the call.
     cwd: Option<Rc<str>>,
     project: Rc<Project>,
-    /// The text of the result, where it had to be decoded and there is room for it.
+    /// Decoded text of the result, if decoding was necessary and there is room for it.
     decoded: OnceCell<String>,
     room: Rc<Cell<usize>>,
     known: Rc<Known<'a>>,
@@ -108,14 +108,14 @@ pub struct SessionCall<'a> {
 }
 
 impl<'a> SessionCall<'a> {
-    /// The arguments, where they are JSON.
+    /// Returns the arguments, if they are JSON.
     #[must_use]
     pub fn args(&self) -> Option<&'a Value> {
         self.call.args.as_ref()?.parsed()
     }
 
-    /// The text of what came back: several rules ask, and it is decoded once unless it
-    /// is very long.
+    /// Returns the text of the result. It is decoded only once for all rules, unless it is
+    /// very long.
     #[must_use]
     pub fn result(&self) -> Option<Cow<'_, str>> {
         let payload = self.payload()?;
@@ -151,8 +151,7 @@ impl<'a> SessionCall<'a> {
         Some(self.result() == other.result())
     }
 
-    /// The start of what came back, of so many bytes at most; the rest of it is not
-    /// decoded.
+    /// Returns the start of the result, at most `bytes` long; the rest is not decoded.
     #[must_use]
     pub fn result_start(&self, bytes: usize) -> Option<Cow<'a, str>> {
         Some(self.payload()?.plain_start(bytes))
@@ -164,7 +163,7 @@ impl<'a> SessionCall<'a> {
         self.payload().is_some_and(|payload| words.may_be_in(payload.source().raw()))
     }
 
-    /// Did anything come back?
+    /// Whether the call has a result.
     #[must_use]
     pub fn has_result(&self) -> bool {
         self.payload().is_some()
@@ -178,7 +177,7 @@ impl<'a> SessionCall<'a> {
         })
     }
 
-    /// The call as the analysis takes it.
+    /// Returns the call as input for the analysis.
     #[must_use]
     pub fn as_input(&self) -> ToolInput<'_> {
         ToolInput {
@@ -200,13 +199,13 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell command it runs, as text.
+    /// Returns the shell command as text.
     #[must_use]
     pub fn command(&self) -> Option<Cow<'a, str>> {
         self.line().map(|line| line.text().clone())
     }
 
-    /// The same with what is known about it: parsed once for all who ask.
+    /// Returns the shell command with cached properties; it is parsed only once.
     #[must_use]
     pub fn line(&self) -> Option<&CommandLine<'a>> {
         if self.role != ToolRole::RunsShell {
@@ -221,20 +220,20 @@ impl<'a> SessionCall<'a> {
         self.line.get_or_init(line).as_deref()
     }
 
-    /// The working directory of the session when the call was made.
+    /// Returns the working directory of the session at the time of the call.
     #[must_use]
     pub fn cwd(&self) -> Option<&str> {
         self.cwd.as_deref()
     }
 
-    /// The directory its command runs in.
+    /// Returns the directory in which the command runs.
     #[must_use]
     pub fn directory(&self) -> Option<Cow<'_, str>> {
         directory_of(self.spec, self.args(), self.cwd.as_deref())
     }
 
-    /// What its command or its write does: worked out when first asked for.
-    /// `None` for calls that neither run a command nor touch a file.
+    /// Returns the effects of the command or write, computed on first use. `None` for calls
+    /// that neither run a command nor touch a file.
     #[must_use]
     pub fn analysis(&self) -> Option<&Analysis> {
         let analyze = || self.analyze_with(&[], &[]).map(Rc::new);
@@ -250,7 +249,7 @@ impl<'a> SessionCall<'a> {
         analysis.as_deref()
     }
 
-    /// What its analysis hangs on, where that is one text.
+    /// Returns the key of the analysis, if it depends on a single text.
     fn analysis_key(&self) -> Option<AnalysisKey<'a>> {
         let (spec, args) = (self.spec?, self.args()?);
         if spec.selector.is_some() || spec.directory.get(args).is_some() {
@@ -271,13 +270,13 @@ impl<'a> SessionCall<'a> {
         Some((Rc::as_ptr(&self.tool), self.cwd.as_ref().map(Rc::as_ptr), text))
     }
 
-    /// The same, where earlier calls downloaded files or put secrets into them.
+    /// Analyzes the call, given files that earlier calls downloaded or filled with secrets.
     #[must_use]
     pub fn analyze_with(&self, downloads: &[String], copies: &[String]) -> Option<Analysis> {
         self.analyze_in(&Context { downloads, copies, ..Context::default() })
     }
 
-    /// The same, knowing what the session did before.
+    /// Analyzes the call, given the earlier actions of the session.
     #[must_use]
     pub fn analyze_knowing(&self, past: &dyn Facts) -> Option<Analysis> {
         self.analyze_in(&Context { facts: Some(past), ..Context::default() })
@@ -285,7 +284,7 @@ impl<'a> SessionCall<'a> {
 
     fn analyze_in(&self, context: &Context<'_>) -> Option<Analysis> {
         let roots: Vec<&str> = self.project.roots().iter().map(String::as_str).collect();
-        // A directory that is itself the root needs no other.
+        // A working directory that is the root itself needs no other roots.
         let is_own = matches!(roots[..], [root] if Some(root) == self.directory().as_deref());
         let roots = if is_own { &[] } else { &roots[..] };
         self.as_input().analyze_parsed(&Context { roots, ..*context }, self.line())
@@ -305,13 +304,13 @@ impl<'a> SessionCall<'a> {
         *self.class.get_or_init(classify)
     }
 
-    /// The content it writes.
+    /// Returns the content that the call writes.
     #[must_use]
     pub fn content(&self) -> Option<&'a str> {
         self.spec?.content.text(self.args()?)
     }
 
-    /// The replacements an edit makes, in order.
+    /// Returns the replacements of an edit, in order.
     #[must_use]
     pub fn edits(&self) -> Vec<Replacement<'a>> {
         let (Some(spec), Some(args)) = (self.spec, self.args()) else { return Vec::new() };
@@ -333,7 +332,7 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The patch it applies.
+    /// Returns the patch.
     #[must_use]
     pub fn patch(&self) -> Option<Cow<'a, str>> {
         if self.role != ToolRole::Patches {
@@ -346,7 +345,7 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The lines a read asks for: the first, from 1, and how many.
+    /// Returns the lines that a read requests: the first, from 1, and their number.
     #[must_use]
     pub fn lines(&self) -> LineRange {
         let (Some(spec), Some(args)) = (self.spec, self.args()) else {
@@ -364,7 +363,7 @@ impl<'a> SessionCall<'a> {
         LineRange { from: spec.offset.number(args), count: spec.limit.number(args) }
     }
 
-    /// Can it have changed no file at all?
+    /// Whether the call certainly changed no file.
     #[must_use]
     pub fn only_looks(&self) -> bool {
         let is_undone = self.ended == Ended::Failed
@@ -373,41 +372,42 @@ impl<'a> SessionCall<'a> {
     }
 }
 
-/// A text and what replaces it.
+/// A text and its replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replacement<'a> {
-    /// The text to be replaced.
+    /// Text to be replaced.
     pub old: &'a str,
-    /// The text to put there.
+    /// Replacement text.
     pub new: &'a str,
-    /// Replace every occurrence?
+    /// Whether every occurrence is replaced.
     pub all: bool,
-    /// How many occurrences the agent says there are.
+    /// Number of occurrences, as given by the agent.
     pub count: Option<usize>,
 }
 
-/// Lines of a file; without numbers, as many as the tool gives.
+/// Range of lines of a file; missing numbers stand for the defaults of the tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LineRange {
-    /// The first line, from 1.
+    /// First line, from 1.
     pub from: Option<i64>,
-    /// How many.
+    /// Number of lines.
     pub count: Option<i64>,
 }
 
 impl LineRange {
-    /// Was the whole file asked for?
+    /// Whether the range is the whole file.
     #[must_use]
     pub fn is_whole(self) -> bool {
         self.from.is_none_or(|from| from <= 1) && self.count.is_none_or(|count| count < 0)
     }
 }
 
-/// Do two texts differ first where neither has an escape? Then what they mean differs.
+/// Whether the first difference between two texts is outside of any escape, so that the
+/// decoded texts differ too.
 fn differs_plainly(a: &[u8], b: &[u8]) -> bool {
-    /// A pair of surrogates has two escapes of six bytes.
+    /// Maximum length of an escaped character: a surrogate pair has two escapes of six bytes.
     const LONGEST: usize = 12;
-    /// So many bytes are compared at once.
+    /// Number of bytes to compare at once.
     const BLOCK: usize = 64;
     let alike = a.chunks(BLOCK).zip(b.chunks(BLOCK)).take_while(|(a, b)| a == b).count() * BLOCK;
     let (rest, of_b) = (a.get(alike..).unwrap_or_default(), b.get(alike..).unwrap_or_default());
@@ -418,7 +418,7 @@ fn differs_plainly(a: &[u8], b: &[u8]) -> bool {
     !around.contains(&b'\\') && !is_escape(a) && !is_escape(b)
 }
 
-/// What is known about the tools of one name.
+/// Description of the tools with one name.
 #[derive(Clone)]
 struct Named<'a> {
     label: Rc<str>,
@@ -442,7 +442,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// One trajectory, ready to be checked.
+/// A trajectory that is ready to be checked.
 pub struct Session<'a> {
     trajectory: &'a Trajectory,
     toolset: Chosen<'a>,
@@ -455,11 +455,11 @@ pub struct Session<'a> {
     directories: OnceCell<Vec<String>>,
 }
 
-/// Where the events with words are: a turn may have thousands without.
+/// Indexes of the events with text. A turn may have thousands of other events.
 struct Messages {
-    /// What the model said, and what starts a turn.
+    /// Messages of the model, and the events that start a turn.
     said: Vec<usize>,
-    /// What the user, a skill or the host put before the model.
+    /// Texts that the user, a skill or the host provided.
     given: Vec<usize>,
 }
 
@@ -478,7 +478,7 @@ impl Messages {
 }
 
 impl<'a> Session<'a> {
-    /// The calls the agent made, with what is known about their tools.
+    /// Prepares the agent's calls with the descriptions of their tools.
     #[must_use]
     pub fn new(trajectory: &'a Trajectory, toolsets: &'a Toolsets) -> Self {
         let toolset = toolsets.choose(trajectory);
@@ -557,32 +557,32 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The trajectory underneath.
+    /// Returns the underlying trajectory.
     #[must_use]
     pub fn trajectory(&self) -> &'a Trajectory {
         self.trajectory
     }
 
-    /// The agent's calls, in order.
+    /// Returns the agent's calls, in order.
     #[must_use]
     pub fn calls(&self) -> &[SessionCall<'a>] {
         &self.calls
     }
 
-    /// The call with this place in [`Trajectory::calls`], if the agent made it.
+    /// Returns the call at this index of [`Trajectory::calls`], if the agent made it.
     #[must_use]
     pub fn call_at(&self, index: usize) -> Option<&SessionCall<'a>> {
         let at = self.calls.binary_search_by_key(&index, |call| call.index).ok()?;
         self.calls.get(at)
     }
 
-    /// The directories the session works in.
+    /// Returns the directories in which the session works.
     #[must_use]
     pub fn project(&self) -> &Project {
         &self.project
     }
 
-    /// The calls before one of them, the nearest first.
+    /// Returns the calls before a call, nearest first.
     pub fn before<'s>(
         &'s self,
         call: &SessionCall<'_>,
@@ -591,7 +591,7 @@ impl<'a> Session<'a> {
         self.calls[..end].iter().rev()
     }
 
-    /// The calls after one of them, the nearest first.
+    /// Returns the calls after a call, nearest first.
     pub fn after<'s>(
         &'s self,
         call: &SessionCall<'_>,
@@ -600,32 +600,32 @@ impl<'a> Session<'a> {
         self.calls[start..].iter()
     }
 
-    /// The host's tools.
+    /// Returns the host's tools.
     #[must_use]
     pub fn host(&self) -> &'static Toolset {
         self.toolset.host()
     }
 
-    /// Is the host only guessed from the names of its tools?
+    /// Whether the host is only guessed from the names of its tools.
     #[must_use]
     pub fn is_host_guessed(&self) -> bool {
         self.toolset.is_guessed()
     }
 
-    /// The definition of a tool that the trace records.
+    /// Returns the definition of a tool recorded in the trace.
     #[must_use]
     pub fn definition(&self, call: &SessionCall<'_>) -> Option<&'a ToolDefinition> {
         let tools = self.trajectory.tools.as_ref()?;
         tools.iter().find(|tool| tool.name == call.call.name.original)
     }
 
-    /// What is known about a tool of this name.
+    /// Returns the description of the tool with this name.
     #[must_use]
     pub fn describe(&self, name: &ToolName) -> Option<&'a Tool> {
         self.toolset.describe(name).map(|found| found.tool)
     }
 
-    /// Everything that happened, in order.
+    /// Returns all events, in order.
     #[must_use]
     pub fn events(&self) -> &'a [Event] {
         &self.trajectory.events
@@ -635,7 +635,7 @@ impl<'a> Session<'a> {
         self.words.get_or_init(|| Messages::new(self.events()))
     }
 
-    /// The events at these places before one, the latest first.
+    /// Returns the events at these indexes before an event, latest first.
     fn latest<'w>(&self, places: &'w [usize], before: usize) -> impl Iterator<Item = &'a Event> + 'w
     where
         'a: 'w,
@@ -646,13 +646,13 @@ impl<'a> Session<'a> {
         places.iter().rev().filter_map(|at| events.get(*at))
     }
 
-    /// What the user, a skill or the host put before the model until an event,
-    /// the latest first.
+    /// Returns the texts that the user, a skill or the host provided before an event, latest
+    /// first.
     pub fn given_before(&self, event: usize) -> impl Iterator<Item = &'a Event> {
         self.latest(&self.words().given, event)
     }
 
-    /// What the model said in the same response before a call.
+    /// Returns the messages of the model before a call in the same response.
     pub fn said_before(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
         let step = call.call.step;
         // Responses follow each other.
@@ -661,13 +661,13 @@ impl<'a> Session<'a> {
         self.said_in_turn(call).take_while(move |event| !is_earlier(event)).filter(in_step)
     }
 
-    /// What the model said since the user's last message and before a call, the
-    /// latest first.
+    /// Returns the messages of the model between the user's last message and a call, latest
+    /// first.
     pub fn said_in_turn(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
         self.latest(&self.words().said, call.event).take_while(|event| !event.starts_turn())
     }
 
-    /// What the model said after a call, until the user's next message.
+    /// Returns the messages of the model after a call, until the user's next message.
     pub fn said_after(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
         let (events, said) = (self.events(), &self.words().said);
         let after = said.get(said.partition_point(|at| *at < call.event)..).unwrap_or_default();
@@ -675,13 +675,13 @@ impl<'a> Session<'a> {
         after.take_while(|event| !event.starts_turn())
     }
 
-    /// What the trace proves about files.
+    /// Returns the facts that the trace proves about files.
     #[must_use]
     pub fn files(&self) -> &Files {
         self.files.get_or_init(|| Files::new(self))
     }
 
-    /// The calls that failed, and what came of each.
+    /// Returns the failed calls and their outcomes.
     #[must_use]
     pub fn failures(&self) -> &[Failure] {
         self.failures.get_or_init(|| crate::recovery::failures(self))
@@ -697,13 +697,13 @@ impl<'a> Session<'a> {
         self.directories.get_or_init(|| directories(self))
     }
 
-    /// Where something stands.
+    /// Returns the position of an item in the trace.
     #[must_use]
     pub fn place(&self, at: &At) -> TracePlace {
         at.location().into()
     }
 
-    /// A path as a reader wants to see it: from the working directory.
+    /// Returns a path relative to the working directory, for display.
     #[must_use]
     pub fn shown<'p>(&self, path: &'p str) -> &'p str {
         let cwd = self.trajectory.cwd.as_ref().map(|cwd| cwd.get());
@@ -714,7 +714,7 @@ impl<'a> Session<'a> {
             .unwrap_or(path)
     }
 
-    /// Evidence about a call.
+    /// Creates evidence about a call.
     #[must_use]
     pub fn evidence(
         &self,
@@ -725,13 +725,13 @@ impl<'a> Session<'a> {
         Evidence::call(role, text, self.call_ref(call))
     }
 
-    /// A pointer to a call.
+    /// Creates a reference to a call.
     #[must_use]
     pub fn call_ref(&self, call: &SessionCall<'_>) -> CallRef {
         CallRef::new(call.index, call.call, Some(self.place(&call.call.at)))
     }
 
-    /// Evidence about a call, with the words of its result.
+    /// Creates evidence about a call, with an excerpt of its result.
     #[must_use]
     pub fn result_evidence(
         &self,
@@ -746,7 +746,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Evidence about something that was said.
+    /// Creates evidence about a message.
     #[must_use]
     pub fn event_evidence(
         &self,

@@ -1,10 +1,9 @@
-//! What rules ask about shell commands, over the parser and the analysis of
-//! `toolmark_shell`. All of it in one place, so that how commands are read can
-//! change without any rule noticing.
+//! Properties of shell commands for rules, based on the parser and the analysis of
+//! `toolmark_shell`. They are in one module, so that the parsing of commands can change
+//! without affecting any rule.
 //!
-//! A script that goes beyond a list of simple commands (substitutions,
-//! here-documents, compound commands) is *opaque*: nothing is claimed about
-//! what it leaves alone.
+//! A script with more than a list of simple commands (substitutions, here-documents, compound
+//! commands) is *opaque*: nothing is assumed about the files that it does not touch.
 
 mod command_line;
 pub mod stand_in;
@@ -14,23 +13,23 @@ pub use command_line::CommandLine;
 use toolmark_shell::commands;
 use toolmark_shell::ir::{self, Node, Operator, Part, RedirectionKind, Word};
 
-/// A command with its words and where its output goes.
+/// A command with its words and the files that its output is written to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Simple {
-    /// The words, quotes removed; variables stand as they were written.
+    /// Words without quotes; variables are kept as written.
     pub words: Vec<String>,
-    /// The variables set for it alone, or for the rest of the script.
+    /// Variables that are set for this command alone, or for the rest of the script.
     pub assigned: Vec<String>,
-    /// The files its output goes to.
+    /// Files that the output is written to.
     pub outputs: Vec<String>,
 }
 
-/// The commands of a text.
+/// Commands of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
-    /// The simple commands, in order.
+    /// Simple commands, in order.
     pub commands: Vec<Simple>,
-    /// Is there more to it than these commands show?
+    /// Whether the script contains more than these commands.
     pub opaque: bool,
 }
 
@@ -62,7 +61,7 @@ fn simple(command: &ir::Simple) -> Simple {
     }
 }
 
-/// A word without its quotes.
+/// Returns a word without its quotes.
 fn shown(word: &Word) -> String {
     let mut out = String::new();
     for part in &word.parts {
@@ -154,7 +153,7 @@ const LOOKING: &[&str] = &[
     "zcat",
 ];
 
-/// Commands of git that change neither files nor history.
+/// Git commands that change neither files nor history.
 const LOOKING_GIT: &[&str] = &[
     "blame",
     "cat-file",
@@ -177,7 +176,7 @@ const LOOKING_GIT: &[&str] = &[
     "status",
 ];
 
-/// Is it certain that a script changes no file?
+/// Whether a script certainly changes no file.
 fn only_looks(script: &ir::Script) -> bool {
     if script.partial.is_some() {
         return false;
@@ -201,8 +200,8 @@ fn only_looks(script: &ir::Script) -> bool {
         && !nested_output(script)
 }
 
-/// Does a compound command inside another send its output to a file? They are
-/// not told apart: any is taken for one that does.
+/// Whether a compound command inside another may write its output to a file. Their
+/// redirections are not distinguished, so any output counts.
 fn nested_output(script: &ir::Script) -> bool {
     let mut open: Vec<(&ir::Script, bool)> = vec![(script, false)];
     while let Some((script, inside)) = open.pop() {
@@ -221,7 +220,7 @@ fn nested_output(script: &ir::Script) -> bool {
                     open.extend(inner.iter().map(|inner| (inner, true)));
                 }
                 ir::CompoundKind::For { body, .. } => open.push((body, true)),
-                // What a function does shows where it is called: not here.
+                // The effects of a function depend on its calls.
                 ir::CompoundKind::Function { .. } => return true,
                 ir::CompoundKind::Test(_) => {}
             }
@@ -235,7 +234,7 @@ fn is_sink(file: &str) -> bool {
 }
 
 fn looks(command: &Simple) -> bool {
-    // Variables may name the programs that others start.
+    // Variables may select the programs that other programs start.
     let names_program = |name: &String| {
         name.starts_with("GIT_") || name.starts_with("LD_") || name.ends_with("PAGER")
     };
@@ -314,10 +313,10 @@ fn looking_git(words: &[&str]) -> bool {
     }
 }
 
-/// May a command have put other versions of many files in place: another
-/// commit, a formatter, a generator?
+/// Whether a command may have replaced many files: checked out another commit, run a
+/// formatter or a generator.
 fn rewrites_many(text: &str, script: &Script) -> bool {
-    // What stands inside of loops and conditions is looked for in the text.
+    // Commands inside of loops and conditions are only searched for in the text.
     let is_inside = |words: &str| script.opaque && text.contains(words);
     ["git stash", "git checkout", "git reset"].iter().any(|words| is_inside(words))
         || script.commands.iter().any(|simple| {
@@ -365,18 +364,18 @@ fn rewriting_words(words: &[&str]) -> bool {
     }
 }
 
-/// What a command surely did to files, if it worked.
+/// Certain effect of a successful command on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileEffect {
-    /// The file is there, with a content that is not known.
+    /// The file exists; its content is unknown.
     Written(String),
-    /// The file is gone.
+    /// The file does not exist.
     Removed(String),
 }
 
-/// What a command surely does to files, with paths as it names them; those
-/// behind a `cd` are seen from where the script starts. Nothing is claimed
-/// about what may not run.
+/// Returns the certain effects of a command on files, with paths as written; paths after a
+/// `cd` are relative to the directory in which the script starts. Commands that may not run
+/// are ignored.
 fn file_effects(script: &ir::Script) -> Vec<FileEffect> {
     let mut effects = Vec::new();
     if script.partial.is_some() || commands(script).iter().any(|visit| visit.position.nested) {
@@ -399,7 +398,7 @@ fn file_effects(script: &ir::Script) -> Vec<FileEffect> {
                     directory = Some(resolve(directory.as_deref(), to));
                     continue;
                 }
-                // Where the rest of it happens is not known.
+                // The directory of the remaining commands is unknown.
                 ("cd" | "pushd" | "popd", _) => return effects,
                 _ => {}
             }

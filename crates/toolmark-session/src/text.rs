@@ -1,4 +1,4 @@
-//! Pieces of texts, cut where characters end.
+//! Substrings that end at character boundaries.
 
 use memchr::{memchr, memmem};
 pub use toolmark_base::text::head;
@@ -8,13 +8,13 @@ use toolmark_hosts::toolset::Name;
 /// looked for is often many lines: a piece of it is found sooner than all of it is
 /// made ready to be looked for.
 pub fn find(text: &str, wanted: &str, from: usize) -> Option<usize> {
-    /// So many bytes are a piece.
+    /// Number of bytes to search for.
     const PIECE: usize = 32;
-    /// A piece that stands in so many other places tells too little.
+    /// Maximum number of mismatches; a more frequent part is not selective enough.
     const TRIES: usize = 32;
     let (bytes, wanted) = (text.as_bytes(), wanted.as_bytes());
     let all = |from: usize| Some(from + memmem::find(bytes.get(from..)?, wanted)?);
-    // Blanks stand everywhere.
+    // Blanks occur everywhere.
     let start = wanted.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
     let Some(piece) = wanted.get(start..start + PIECE) else { return all(from) };
     let finder = memmem::Finder::new(piece);
@@ -48,11 +48,11 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How a host numbers the lines of a file: what may stand between a number and its line.
+/// Line numbering of a host: the separators between a number and its line.
 #[derive(Clone, Copy)]
 pub struct Numbering<'m> {
     marks: &'m [Name],
-    /// Does no mark begin like a number?
+    /// Whether no separator begins like a number.
     is_plain: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'m> Numbering<'m> {
         if at == start || !self.is_plain {
             return self.split_oddly(line, start, at);
         }
-        // More digits may be more than a number holds.
+        // More digits may overflow.
         let number = match at - start < 19 {
             true => Some(number),
             false => line.get(start..at)?.parse().ok(),
@@ -87,7 +87,7 @@ impl<'m> Numbering<'m> {
         Some((number?, body))
     }
 
-    /// The same with other blanks or a sign: neither is how hosts count.
+    /// Like `split`, for unusual blanks or a sign, which hosts do not use.
     fn split_oddly<'t>(&self, line: &'t str, start: usize, end: usize) -> Option<(usize, &'t str)> {
         let is_odd =
             || line.get(start..)?.chars().next().filter(|c| *c == '+' || c.is_whitespace());

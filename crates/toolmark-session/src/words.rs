@@ -1,24 +1,24 @@
-//! Words that are looked for all at once, in text as it stands in a file.
+//! Simultaneous search for several words in raw text.
 
 use aho_corasick::AhoCorasick;
 use aho_corasick::packed::{Builder, Searcher};
 use memchr::memmem;
 use std::sync::LazyLock;
 
-/// Words to look for before a text is decoded; a text without any of them is skipped. They
+/// Words to search for before a text is decoded; a text without any of them is skipped. They
 /// contain no character that JSON may escape: quotes, slashes, line breaks.
 pub struct Words {
     search: LazyLock<Option<Search>>,
 }
 
-/// What letters begin with that are written as escapes.
+/// Prefix of letters that are written as escapes.
 static ESCAPE: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(b"\\u00"));
 
 /// How they are looked for.
 pub enum Search {
-    /// As they are written.
+    /// Exact spelling.
     Exact(Searcher),
-    /// In whatever case.
+    /// Any case.
     AnyCase(AhoCorasick),
 }
 

@@ -1,9 +1,9 @@
-//! `claimed-success`: does what the agent did show what it claims?
+//! `claimed-success`: whether the actions of the agent support its claims.
 //!
-//! R404 is sure where the last run failed, or where a claim of a run follows an
-//! edit with nothing run. In doubt is every other end of a turn, and every task
-//! that is ticked off, after code was edited with nothing run since: that the work
-//! is done is then the agent's word alone.
+//! R404 is sure if the last run failed, or if a claim about a run follows an edit without any
+//! run. A question is every other turn that ends with a claim, and every task that is ticked
+//! off, after code was edited without a run since: only the agent's word supports that the
+//! work is done.
 
 use super::{Candidate, Kind, Scene};
 use crate::rules::r404_claimed_success::{changes_code, may_run};
@@ -47,14 +47,14 @@ fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
     }
 }
 
-/// Does a message say that the work is done?
+/// Whether a message says that the work is done.
 fn claims_done(text: &str) -> bool {
     const WORDS: &[&str] =
         &["done", "complete", "fixed", "implemented", "all set", "works", "ready", "finished"];
     WORDS.iter().any(|words| text.contains(words))
 }
 
-/// Does a call mark a task as completed?
+/// Whether a call marks a task as completed.
 fn ticks_off(call: &SessionCall<'_>) -> bool {
     call.role == ToolRole::Plans
         && call.args().and_then(|args| args.get("status")?.as_str()) == Some("completed")

@@ -1,21 +1,21 @@
-//! `edit-minimal-scope`: is it the smallest change that does what was asked?
+//! `edit-minimal-scope`: whether an edit is the smallest change that fulfils the request.
 //!
-//! A203 compares the text that is replaced with its replacement. It is sure of
-//! edits of a few lines, and of those that replace nearly all of a file. In
-//! doubt is what lies between:
+//! A203 compares the replaced text with its replacement. It is sure about edits of a few
+//! lines, and about those that replace nearly a whole file. Cases in between are questions
+//! for a judge:
 //!
 //! - an edit that copies many more lines than it changes (0.5 by A203): the
-//!   lines may be what it takes to be found, or a rewrite that changed its mind;
-//! - an edit that changes most of what it replaces (1 by A203), but replaces
+//!   lines may be necessary for a unique match, or be an abandoned rewrite;
+//! - an edit that changes most of the text it replaces (1 by A203), but replaces
 //!   more than half of a longer file, or more than [`SHORT`] lines of a file
-//!   that the trace does not show: whether all of that was asked for is no
-//!   question of lines;
+//!   that the trace does not show: line counts cannot decide whether all of that
+//!   was requested;
 //! - a write over a longer file that the trace shows, of which more than a
 //!   fifth and less than four fifths of the lines change: too much for S104 to
-//!   call it an edit, too little to be a new file. The rules cannot tell.
+//!   treat it as an edit, too little for a new file. The rules cannot decide.
 //!
-//! Failed calls change nothing, and a patch holds nothing but its change and the
-//! lines around it: neither is in doubt.
+//! Failed calls change nothing, and a patch contains only its change and the surrounding
+//! lines, so neither is a question.
 
 use super::{Candidate, Kind, Scene};
 use crate::diff;
@@ -60,7 +60,7 @@ fn edit(scene: &Scene<'_, '_>, call: &SessionCall<'_>) -> Option<Candidate> {
     Some(Candidate { finding, ..Candidate::new(call, Some(width.score()), why) })
 }
 
-/// What an edit that wastes no line replaces, where it is much.
+/// Describes the text that an edit without wasted lines replaces, if it is large.
 fn large(session: &Session<'_>, call: &SessionCall<'_>) -> Option<String> {
     let edits = call.edits();
     let [edit] = edits.as_slice() else { return None };

@@ -1,14 +1,14 @@
-//! Where the rules are not sure: the calls a judge is asked about, and what the
-//! rules say about them.
+//! Questions for a judge: the calls about which the rules are unsure, and the results of the
+//! rules.
 //!
-//! Each of the built-in rubrics refines what some rules say. It has a file here
-//! that tells which calls are in doubt, from the signals of those rules alone,
-//! and one line in [`KINDS`]. Calls the rules are sure about are never asked
-//! about, and a rubric is not asked at all where none of its rules is.
+//! Each built-in rubric refines the results of some rules. It has one file in this module
+//! that selects its calls from the signals of those rules alone, and one line in [`KINDS`].
+//! Calls about which the rules are sure are never sent to a judge, and a rubric is skipped if
+//! none of its rules is selected.
 //!
-//! Doubts are bounded: so many of a rubric in a session, those with a finding
-//! first, then in the order of the calls, and so much text in all. What is left
-//! out is counted.
+//! The number of doubts is limited, per rubric and session and in total text size. Doubts
+//! with a finding come first, followed by the others in the order of the calls. Omitted
+//! doubts are counted.
 
 mod claims;
 mod edit_scope;
@@ -29,45 +29,44 @@ use toolmark_outcome::{Axis, Finding};
 use toolmark_outcome::{CallRef, Context, Environment, Seen, Subject, TracePlace, View};
 use toolmark_session::session::{Session, SessionCall};
 
-/// So many doubts of one rubric are kept per session.
+/// Maximum number of doubts of one rubric to keep per session.
 pub const MOST: usize = 20;
-/// So much text the questions of one session may hold.
+/// Maximum total size of the questions of one session.
 const TEXT: usize = 4 << 20;
 
-/// A call that the rules are not sure about.
+/// A call about which the rules are unsure.
 #[derive(Debug)]
 pub struct Doubt {
-    /// What is asked about it.
+    /// Rubric of the question.
     pub rubric: &'static BuiltIn,
-    /// What the answer is an answer to.
+    /// Axis of the question.
     pub axis: Axis,
-    /// What the answer is counted as.
+    /// Measure to which the answer is added.
     pub measure: &'static str,
     /// The call.
     pub call: CallRef,
-    /// The tool, as reports name it.
+    /// Name of the tool in reports.
     pub tool: String,
-    /// Where the call stands.
+    /// Position of the call.
     pub place: TracePlace,
-    /// The session's id.
+    /// Id of the session.
     pub session: Option<String>,
-    /// The id of the run it is a part of: that of the session, or of the session
-    /// whose sub-agent this is.
+    /// Id of the run: that of the session, or of the session whose sub-agent this is.
     pub run: Option<String>,
-    /// What kind of call it is, where its measure has kinds.
+    /// Bucket of the call, if its measure has buckets.
     pub bucket: Option<String>,
-    /// The score the rules give, from 0 to 1; none where they cannot tell.
+    /// Score from the rules, from 0 to 1; `None` if they cannot decide.
     pub rules_say: Option<f64>,
-    /// What the rules saw, and why they are not sure.
+    /// Observations of the rules, and the reason for their doubt.
     pub why: String,
-    /// The rule that has a finding on the call.
+    /// Code of the rule that reports the call.
     pub finding: Option<&'static str>,
-    /// What to ask, or why nothing can be asked.
+    /// The question, or the reason why nothing can be asked.
     pub question: Result<Question, String>,
 }
 
 impl Doubt {
-    /// By rubric and place: the order of every report.
+    /// Compares by rubric and position: the order of every report.
     #[must_use]
     pub fn order(&self, other: &Self) -> Ordering {
         let rank = |doubt: &Self| KINDS.iter().position(|kind| kind.measure == doubt.measure);
@@ -81,24 +80,24 @@ impl Doubt {
     }
 }
 
-/// A rubric, and the calls it is asked about.
+/// A rubric with the selection of its calls.
 struct Kind {
-    /// The name of the rubric.
+    /// Name of the rubric.
     rubric: &'static str,
-    /// What its answers are counted as.
+    /// Measure to which its answers are added.
     measure: &'static str,
-    /// What they are an answer to.
+    /// Axis of its answers.
     axis: Axis,
-    /// The rules it refines: codes, or what codes start with.
+    /// Rules that it refines: codes, or prefixes of codes.
     rules: &'static [&'static str],
-    /// What is shown where the trace lacks what the rubric names: the check
-    /// knows more of a call than its status.
+    /// Replacements for inputs of the rubric that the trace lacks: checking knows more about
+    /// a call than its status.
     instead: &'static [(&'static str, &'static str)],
-    /// The calls in doubt.
+    /// Finds the calls in doubt.
     find: fn(&Scene<'_, '_>, &mut Vec<Candidate>),
 }
 
-/// Every rubric, in the order of reports.
+/// All rubrics, in the order of reports.
 static KINDS: &[&Kind] = &[
     &selection::KIND,
     &edit_scope::KIND,
@@ -108,24 +107,24 @@ static KINDS: &[&Kind] = &[
     &claims::KIND,
 ];
 
-/// What there is to tell doubts from.
+/// Input for finding doubts.
 struct Scene<'r, 's> {
     session: &'r Session<'s>,
     unsure: &'r [Unsure],
-    /// The call and the code of every finding that is kept.
+    /// Call and code of every finding that is kept.
     found: BTreeSet<(usize, &'static str)>,
 }
 
 impl Scene<'_, '_> {
-    /// The code, where the rule has a finding on the call.
+    /// Returns the code if the rule has a finding on the call.
     fn finding(&self, call: &SessionCall<'_>, code: &'static str) -> Option<&'static str> {
         self.found.contains(&(call.index, code)).then_some(code)
     }
 }
 
-/// A call in doubt, before it is known whether it will be asked about.
+/// A call in doubt that has not yet been selected.
 struct Candidate {
-    /// Its place in the trajectory.
+    /// Index in the trajectory.
     index: usize,
     rules_say: Option<f64>,
     why: String,
@@ -140,7 +139,7 @@ impl Candidate {
     }
 }
 
-/// The doubts of a session, and how many of each rubric were left out.
+/// Returns the doubts of a session, and the number of omitted doubts of each rubric.
 pub(crate) fn collect(
     session: &Session<'_>,
     rules: &[&'static Rule],
@@ -189,7 +188,7 @@ pub(crate) fn collect(
     (doubts, left_out)
 }
 
-/// Keeps the candidates that are asked about; how many are not.
+/// Keeps the candidates within the limit and returns the number of omitted ones.
 fn choose(candidates: &mut Vec<Candidate>) -> u64 {
     candidates.sort_by_key(|one| one.index);
     candidates.dedup_by_key(|one| one.index);

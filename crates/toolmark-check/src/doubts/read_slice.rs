@@ -1,16 +1,15 @@
-//! `read-slice-coverage`: does the part that was read cover what was needed?
+//! `read-slice-coverage`: whether the part that was read covers what was needed.
 //!
-//! No rule follows what a part of a file was read for; A204 only knows whether
-//! the lines are there. In doubt is the first read of a part of a file in a
-//! user's turn where there is something to hold it against: the user's message
-//! names lines, a symbol that is in the file, or the file itself; or the agent
-//! reads more of the same file afterwards, with no change of its own in between.
-//! Later parts of the same file in the turn belong to the same doubt.
+//! No rule tracks the purpose of a partial read; A204 only checks whether the lines exist. A
+//! question is the first partial read of a file in a user's turn if there is evidence to
+//! compare it with: the user's message names lines, a symbol in the file, or the file itself;
+//! or the agent reads more of the same file afterwards, without changing it in between. Later
+//! parts of the same file in the turn belong to the same doubt.
 //!
-//! What the rules say is what the numbers say: 1 where the named lines or symbols
-//! are in the part, 0.5 where some are, 0 where none is. Where only the file is
-//! named, or it was only read on, they cannot tell. A part that has all the lines
-//! the user names and little more, and was enough, is not in doubt.
+//! The score of the rules depends only on line numbers: 1 if the named lines or symbols are
+//! in the part, 0.5 if some are, 0 if none is. If only the file is named, or more of it was
+//! read later, the rules cannot decide. A sufficient part with all the lines that the user
+//! names and few others is not a question.
 
 use super::{Candidate, Kind, Scene};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,18 +26,18 @@ pub(super) static KIND: Kind = Kind {
     find,
 };
 
-/// So much of the user's message is read.
+/// Maximum length of the user's message to read.
 const LONGEST: usize = 16 << 10;
-/// So many symbols and ranges of it are looked for.
+/// Maximum number of symbols and ranges in the message to look for.
 const MOST: usize = 20;
-/// So many lines more than were asked for are little more.
+/// Maximum number of additional lines in a close match.
 const LITTLE: i64 = 200;
 
 /// The first part of a file that is read in a turn, and the next.
 struct Part<'s, 'a> {
     first: &'s SessionCall<'a>,
     again: Option<&'s SessionCall<'a>>,
-    /// Was the file changed since?
+    /// Whether the file was changed since.
     is_over: bool,
 }
 
@@ -56,7 +55,7 @@ fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
     }
 }
 
-/// The parts of files that are read first in their turn, in the order of calls.
+/// Returns the first part of each file that is read in a turn, in the order of calls.
 fn parts<'s, 'a>(session: &'s Session<'a>) -> Vec<Part<'s, 'a>> {
     let mut parts: Vec<Part<'s, 'a>> = Vec::new();
     let mut at: BTreeMap<&str, usize> = BTreeMap::new();
@@ -67,7 +66,7 @@ fn parts<'s, 'a>(session: &'s Session<'a>) -> Vec<Part<'s, 'a>> {
             turn = call.turn;
         }
         let Some(path) = call.path.as_deref() else {
-            // Which files a patch changes is not worth the effort.
+            // Determining the files of a patch is not worth the effort.
             if call.role == ToolRole::Patches {
                 patched = Some(call.index);
             }
@@ -101,7 +100,7 @@ fn in_doubt(session: &Session<'_>, part: &Part<'_, '_>, request: &Request) -> Op
     let names_file = request.names(path);
     let again = part.again.map(|again| format!("; then it read {}", shown(again.lines())));
     let also = again.as_deref().unwrap_or_default();
-    // Lines are those of the file that is named, or of the only one there can be.
+    // Lines refer to the named file, or to the only possible one.
     let lines = request.lines.iter().filter(|_| names_file || !request.names_files);
     let covered: Vec<Cover> = lines.map(|lines| cover(call.lines(), *lines)).collect();
     if let Some(score) = share(&covered) {
@@ -136,20 +135,20 @@ fn shown(lines: LineRange) -> String {
     }
 }
 
-/// How a part has what was named.
+/// Coverage of the named lines or symbols by a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cover {
-    /// All of it, and little more.
+    /// Every named line or symbol, and few other lines.
     Closely,
-    /// All of it.
+    /// Every named line or symbol.
     Yes,
-    /// Some of it.
+    /// Some of the named lines or symbols.
     Partly,
-    /// None of it.
+    /// None of the named lines or symbols.
     No,
 }
 
-/// The score of all together, where there is something.
+/// Returns the combined score, if there is anything to score.
 fn share(covers: &[Cover]) -> Option<f64> {
     let is_in = |cover: &Cover| matches!(cover, Cover::Closely | Cover::Yes);
     match covers {
@@ -173,8 +172,8 @@ fn cover(part: LineRange, (first, last): (i64, i64)) -> Cover {
     }
 }
 
-/// Of the symbols the user names, those the file is known to have: are they in
-/// the part?
+/// Returns, for the named symbols that the file is known to contain, whether they are in the
+/// part.
 fn symbols(
     session: &Session<'_>,
     call: &SessionCall<'_>,
@@ -192,19 +191,19 @@ fn symbols(
     request.symbols.iter().filter_map(has).collect()
 }
 
-/// What the user's message of a turn names.
+/// References in the user's message of a turn.
 #[derive(Debug, Default)]
 struct Request {
-    /// Its words, as names of files are written.
+    /// Words, in the spelling of file names.
     words: BTreeSet<String>,
-    /// Does it name files at all?
+    /// Whether the message names any file.
     names_files: bool,
     lines: Vec<(i64, i64)>,
     symbols: Vec<String>,
 }
 
 impl Request {
-    /// The last message of the user before a call.
+    /// Returns the last message of the user before a call.
     fn before(session: &Session<'_>, call: &SessionCall<'_>) -> Self {
         let events = session.events().get(..call.event).unwrap_or_default();
         let asked = events.iter().rev().find(|event| event.starts_turn());
@@ -240,13 +239,14 @@ impl Request {
         request
     }
 
-    /// Does it name this file?
+    /// Whether the message names this file.
     fn names(&self, path: &str) -> bool {
         path.rsplit('/').next().is_some_and(|name| self.words.contains(name))
     }
 }
 
-/// `name.ext`: letters before the dot, and few behind it.
+/// Whether the name has the form `name.ext`, with a short extension that starts with a
+/// letter.
 fn is_file(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, end)| {
         let is_end = (1..=5).contains(&end.len()) && end.chars().all(char::is_alphanumeric);
@@ -257,7 +257,7 @@ fn is_file(name: &str) -> bool {
     })
 }
 
-/// A word that only programs have: `a_b`, `a::b`, `aB`.
+/// Whether a word occurs only in programs: `a_b`, `a::b`, `aB`.
 fn is_symbol(word: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.');
     if word.len() < 4 || !word.chars().all(is_name) || !word.starts_with(char::is_alphabetic) {
@@ -272,7 +272,7 @@ fn is_symbol(word: &str) -> bool {
     word.contains("::") || word.trim_matches('_').contains('_') || has_hump
 }
 
-/// The lines a text names: `line 12`, `lines 10-20`, `L7`, `a.rs:42`.
+/// Returns the line ranges that a text names: `line 12`, `lines 10-20`, `L7`, `a.rs:42`.
 fn lines(text: &str) -> Vec<(i64, i64)> {
     let mut found = Vec::new();
     let lower = text.to_lowercase();
@@ -299,7 +299,7 @@ fn lines(text: &str) -> Vec<(i64, i64)> {
     found
 }
 
-/// `12`, `12-20`, `12–20`, `12-l20`.
+/// Parses a range: `12`, `12-20`, `12–20`, `12-l20`.
 fn range(text: &str) -> Option<(i64, i64)> {
     let text = text.trim_end_matches(['.', '!', '?', ':']);
     let mut ends = text.split(['-', '\u{2013}']).map(|end| end.trim_start_matches('l').parse());

@@ -1,14 +1,13 @@
-//! `error-recovery`: did the agent understand the error and act on it?
+//! `error-recovery`: whether the agent understood the error and reacted to it.
 //!
-//! In doubt are the failures that ask for something and whose next moves decide
-//! little: those that stay open, those that are half recovered (both count 0.5),
-//! such as another path that happened to be there, and those that the agent
-//! explains away with nothing in the session for or against it. Where neither a
-//! call nor a word follows in the turn there is nothing to be read either, and
-//! nothing is asked.
+//! Questions are the failures that need a reaction and whose following calls decide little:
+//! open failures, partially recovered failures (both count 0.5), such as another path that
+//! happened to exist, and failures that the agent explains away without evidence for or
+//! against it in the session. If neither a call nor a message follows in the turn, there is
+//! nothing to judge, and no question is asked.
 //!
-//! A failure that only an exit code or the output shows has no error message by
-//! its status; the judge is shown the output as such.
+//! A failure that only shows in an exit code or in the output has no error message in its
+//! status; the judge is shown the output instead.
 
 use super::{Candidate, Kind, Scene};
 use toolmark_outcome::Axis;
@@ -43,7 +42,7 @@ fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
         if !is_followed {
             continue;
         }
-        // An open failure counts half, but that is no opinion of the rules.
+        // An open failure counts half, but the rules have not decided it.
         let rules_say = (failure.verdict != Verdict::Open).then(|| failure.verdict.score());
         out.push(Candidate {
             bucket: Some(class.to_owned()),

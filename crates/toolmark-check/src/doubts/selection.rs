@@ -1,12 +1,13 @@
-//! `tool-selection`: was it the right tool?
+//! `tool-selection`: whether the right tool was chosen.
 //!
-//! In doubt is every call on which a rule about selection has a finding that is
-//! not of high confidence, also where the finding is kept from the report. Such
-//! a finding rests on a guess that a reader can check: which tools there were,
-//! whether a command does exactly what a tool does, what the reading was for.
+//! A question is every call with a finding about selection that is below high confidence,
+//! even if the finding is omitted from the report. Such a finding depends on an assumption
+//! that a judge can verify: which tools were available, whether a command does exactly what a
+//! tool does, or the purpose of a read.
 //!
-//! The rules say 0 where the finding is in the report. Where it is kept from
-//! it they cannot tell. Of several findings on one call, the surest speaks.
+//! The score of the rules is 0 if the finding is in the report. If it is omitted, the rules
+//! cannot decide. Of several findings on one call, the one with the highest confidence
+//! counts.
 
 use super::{Candidate, Kind, Scene};
 use crate::recorder::Unsure;

@@ -1,4 +1,4 @@
-//! Small sessions: which calls are in doubt, and what the rules say about them.
+//! Tests with small sessions: the calls in doubt, and the scores of the rules.
 
 use super::*;
 use crate::{Checked, Checker, RULES};
@@ -14,7 +14,7 @@ fn checked(trace: &str) -> Checked {
     checked
 }
 
-/// What is asked of a rubric: the line of the call, and the score of the rules.
+/// Returns the questions of a rubric: the line of the call, and the score of the rules.
 fn asked(rubric: &str, trace: &str) -> Vec<(u32, Option<f64>)> {
     let of_rubric = |doubt: &&Doubt| doubt.rubric.name == rubric;
     let doubts = checked(trace).doubts;
@@ -25,7 +25,7 @@ fn numbered(range: std::ops::RangeInclusive<usize>) -> String {
     range.map(|n| format!("line {n}\n")).collect()
 }
 
-/// A call of `Edit` or `Write` with texts of several lines.
+/// Returns a call of `Edit` or `Write` with texts of several lines.
 fn edit(old: &str, new: &str) -> String {
     let args = serde_json::json!({"file_path": "/w/a.txt", "old_string": old, "new_string": new});
     format!("Edit {args} -> \"ok\"\n")
@@ -76,7 +76,7 @@ fn edits_between_a_line_and_the_file() {
 #[test]
 fn words_that_prove_little() {
     for (trace, want) in [
-        // Sure: nothing was said, or all of it was.
+        // Certain: no message, or a complete announcement.
         ("user: faster\nBash {\"command\":\"rm -rf src/legacy\"} -> \"\"", &[][..]),
         (
             "user: faster\nassistant: I'll delete src/legacy.\n\
@@ -90,7 +90,7 @@ fn words_that_prove_little() {
              Bash {\"command\":\"git reset --hard\"} -> \"\"",
             &[],
         ),
-        // Not sure.
+        // Uncertain.
         (
             "user: faster\nassistant: The old sources go away now.\n\
              Bash {\"command\":\"rm -rf src/legacy\"} -> \"\"",
@@ -126,10 +126,10 @@ fn findings_about_selection_that_are_not_sure() {
     let tools = "tools: Read, Grep, Glob, Bash\n";
     for (trace, want) in [
         (format!("{tools}user: where is it used?\n{search}{reads}"), &[(3, Some(0.0))][..]),
-        // Kept from the report: the rules cannot tell.
+        // Omitted from the report: the rules cannot decide.
         (format!("{tools}user: review all\n{search}{reads}"), &[(3, None)]),
         (format!("{tools}Bash {{\"command\":\"cat /etc/hosts\"}} -> \"x\""), &[(2, None)]),
-        // Sure: the tool was there and does exactly this.
+        // Certain: the tool was available and does exactly this.
         (format!("{tools}Bash {{\"command\":\"cat a.rs\"}} -> \"x\""), &[]),
         (format!("{tools}user: look\nRead {{\"file_path\":\"/w/a.rs\"}} -> \"1\\tx\""), &[]),
     ] {
@@ -141,10 +141,10 @@ fn findings_about_selection_that_are_not_sure() {
 fn failures_that_the_next_moves_leave_open() {
     let missing = "Read {\"file_path\":\"/w/a.rs\"} !> \"File does not exist.\"\n";
     for (after, want) in [
-        // Open: another matter follows.
+        // Open: the next call is unrelated.
         ("Bash {\"command\":\"date\"} -> \"x\"", &[(1, None)][..]),
         ("assistant: There is no such file.", &[(1, None)]),
-        // Half of it.
+        // Partial.
         ("Read {\"file_path\":\"/w/b.rs\"} -> \"1\\tx\"", &[(1, Some(0.5))]),
         // Decided.
         (
@@ -208,7 +208,7 @@ fn parts_of_files() {
         (format!("user: look\n{lone}"), &[][..]),
         (format!("user: look at a.rs\n{whole}"), &[]),
         (format!("user: look at a.rs\n{lone}"), &[(2, None)]),
-        // All that was asked for, and little more.
+        // Everything requested, and few other lines.
         (format!("user: look at a.rs:12\n{lone}"), &[]),
         (format!("user: look at a.rs:12\n{lone}{}", part(15, 5, "x")), &[(2, Some(1.0))]),
         (format!("user: lines 8-12 of a.rs\n{lone}"), &[(2, Some(0.5))]),
@@ -217,7 +217,7 @@ fn parts_of_files() {
         (format!("user: explain run_all\n{}", part(10, 5, "10\\tfn run_all")), &[(2, Some(1.0))]),
         (format!("user: explain run_all\n{lone}"), &[]),
         (format!("user: explain run_all\n{whole}{lone}"), &[(3, Some(0.0))]),
-        // Read on, and read again after a change.
+        // More of the file is read, and read again after a change.
         (format!("user: look\n{lone}{}", part(15, 5, "x")), &[(2, None)]),
         (
             format!(
@@ -267,7 +267,7 @@ fn questions_show_what_the_rubric_names() {
     let question = doubts[0].question.as_ref().unwrap();
     let names: Vec<&str> = question.materials.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["user_request", "tool_input", "tool_output", "next_calls"]);
-    // Without a request there is no telling how wide an edit may be.
+    // Without a request, the permitted width of an edit is unknown.
     let wide = numbered(1..=15);
     let doubts = checked(&edit(&wide, &replaced(&wide, 8..=8))).doubts;
     let missing = doubts[0].question.as_ref().unwrap_err();

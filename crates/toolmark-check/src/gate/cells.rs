@@ -1,23 +1,23 @@
-//! What gates look at: every number of a scorecard under its full name, by tool
-//! and bucket. They are made from a scorecard, or read from an earlier report.
+//! Cells: every number of a scorecard under its full name, by tool and bucket, as input for
+//! gates. They come from a scorecard or from an earlier report.
 
 use super::names;
 use crate::scorecard::{Measure, Scorecard, Tally, ToolCard};
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::{Axis, Untrusted};
 
-/// One number: a name, a tool, and a bucket of it where there are buckets.
+/// Key of a number: a name, a tool, and optionally a bucket.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell<T = Untrusted> {
-    /// The full name.
+    /// Full name.
     pub name: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: T,
-    /// The bucket.
+    /// Bucket.
     pub bucket: Option<T>,
 }
 
-/// The numbers of one or more sessions.
+/// Numbers of one or more sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cells<T = Untrusted>(BTreeMap<Cell<T>, Tally>);
 
@@ -27,17 +27,17 @@ impl<T> Default for Cells<T> {
     }
 }
 
-/// Which cells of a name are added up.
+/// Selection of the cells of a name to add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Chosen<'a> {
-    /// All tools where there is none.
+    /// Tool; all tools if `None`.
     pub(super) tool: Option<&'a str>,
-    /// All buckets where there is none.
+    /// Bucket; all buckets if `None`.
     pub(super) bucket: Option<&'a str>,
 }
 
-/// The axes whose share of calls without a finding has a cell: a measure with the name of an
-/// axis says more than that share.
+/// Returns the axes whose share of calls without a finding has a cell: a measure with the
+/// name of an axis is more informative than that share.
 #[must_use]
 pub fn shares<T>(whole: &Scorecard<T>) -> Vec<Axis> {
     let is_measured = |axis: Axis| {
@@ -54,8 +54,8 @@ impl<T: Ord + Clone> From<&Scorecard<T>> for Cells<T> {
 }
 
 impl<T: Ord + Clone> Cells<T> {
-    /// The cells of a card, or of that of one session of several; `shares` are the
-    /// [`shares`] of the card of all of them.
+    /// Creates the cells of the total scorecard or of one of several sessions; `shares` are
+    /// the [`shares`] of the total scorecard.
     pub(crate) fn new<'c>(
         measures: impl Iterator<Item = (&'c Measure<T>, &'c Tally)>,
         tools: impl Iterator<Item = (&'c T, &'c ToolCard)> + Clone,
@@ -78,33 +78,33 @@ impl<T: Ord + Clone> Cells<T> {
         cells
     }
 
-    /// Adds to a cell; nothing counted is no cell.
+    /// Adds to a cell; an empty tally does not create one.
     pub fn add(&mut self, cell: Cell<T>, tally: Tally) {
         if tally.of > 0 {
             self.0.entry(cell).or_default().merge(tally);
         }
     }
 
-    /// Adds all cells of others.
+    /// Adds all other cells.
     pub fn merge(&mut self, other: &Self) {
         for (cell, tally) in &other.0 {
             self.add(cell.clone(), *tally);
         }
     }
 
-    /// All of them, in order.
+    /// Returns all cells, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&Cell<T>, Tally)> {
         self.0.iter().map(|(cell, tally)| (cell, *tally))
     }
 }
 
 impl Cells {
-    /// Is there a number with this name?
+    /// Whether there is a number with this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.named(name).next().is_some()
     }
 
-    /// What all tools together come to, by name.
+    /// Returns the totals over all tools, by name.
     #[must_use]
     pub fn totals(&self) -> BTreeMap<&str, Tally> {
         let names: BTreeSet<&str> = self.0.keys().map(|cell| cell.name.as_str()).collect();
@@ -118,12 +118,12 @@ impl Cells {
         of_name.map(|(cell, tally)| (cell, *tally))
     }
 
-    /// The tools that have this number.
+    /// Returns the tools that have this number.
     pub(super) fn tools(&self, name: &str) -> BTreeSet<String> {
         self.named(name).map(|(cell, _)| cell.tool.raw().to_owned()).collect()
     }
 
-    /// The buckets it has, with their tools.
+    /// Returns the buckets of a number, with their tools.
     pub(super) fn buckets(&self, name: &str, tool: Option<&str>) -> BTreeSet<(String, String)> {
         let of_tool = self.named(name).filter(|(cell, _)| tool.is_none_or(|t| cell.tool == *t));
         let owned = |text: &Untrusted| text.raw().to_owned();
@@ -132,8 +132,8 @@ impl Cells {
             .collect()
     }
 
-    /// What the chosen cells come to together. A tool that has the number as a
-    /// whole and by bucket counts once.
+    /// Returns the sum of the selected cells. A tool that has the number as a whole and by
+    /// bucket is counted once.
     pub(super) fn sum(&self, name: &str, chosen: Chosen<'_>) -> Tally {
         let mut whole: BTreeMap<&str, Tally> = BTreeMap::new();
         let mut parts: BTreeMap<&str, Tally> = BTreeMap::new();

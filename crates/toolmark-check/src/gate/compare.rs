@@ -1,9 +1,9 @@
-//! A number beside that of the run before: is the difference more than noise?
+//! Comparison of a number with the baseline: whether the difference is more than noise.
 //!
-//! Where trajectories of the same id are in both runs, they are compared one
-//! with the other (was every counted call right, before and now): exact McNemar.
-//! Otherwise all calls of one run are held against all of the other: Fisher's
-//! exact test. Only a difference with p < 0.05 is called one.
+//! Trajectories with the same id in both runs are compared in pairs (whether every counted
+//! call was right, before and now): exact McNemar test. Otherwise all calls of one run are
+//! compared with all of the other: Fisher's exact test. Only a difference with p < 0.05 is
+//! significant.
 
 use super::cells::{Cells, Chosen};
 use crate::scorecard::Tally;
@@ -13,52 +13,52 @@ use std::fmt;
 use toolmark_outcome::statistics::{self, Pairs};
 use toolmark_outcome::{Harmless, Untrusted};
 
-/// Above this a difference may as well be noise.
+/// Maximum p-value of a significant difference.
 const SIGNIFICANT: f64 = 0.05;
 
-/// The run before, and the trajectories of this one.
+/// Numbers of the earlier run, and the trajectories of this run.
 #[derive(Debug)]
 pub struct Earlier<'a> {
-    /// All of the run before.
+    /// Totals of the earlier run.
     pub before: &'a Cells,
-    /// Its trajectories that have an id.
+    /// Trajectories of the earlier run that have an id.
     pub before_each: &'a BTreeMap<Untrusted, Cells>,
-    /// The trajectories of this run that have an id.
+    /// Trajectories of this run that have an id.
     pub now_each: &'a BTreeMap<Untrusted, Cells>,
 }
 
-/// A number beside that of the run before.
+/// Comparison of a number with the earlier run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
-    /// The number before.
+    /// Earlier value.
     pub value: f64,
-    /// Of how many.
+    /// Earlier count.
     pub n: u64,
-    /// How many trajectories were compared one with the other; 0 where all
-    /// calls of one run were held against all of the other.
+    /// Number of trajectories compared in pairs; 0 if all calls of one run were compared with
+    /// all of the other.
     pub pairs: u64,
-    /// How much higher the number is now; with pairs, the share of trajectories
-    /// with every counted call right.
+    /// Increase of the number; with pairs, of the share of trajectories in which every
+    /// counted call is right.
     pub difference: f64,
-    /// The 95 % interval of the difference.
+    /// 95 % interval of the difference.
     pub interval: (f64, f64),
-    /// How likely so large a difference is where nothing has changed.
+    /// Probability of a difference of this size if nothing has changed.
     pub p: f64,
 }
 
-/// Is a difference with this p more than noise?
+/// Whether a difference with this p-value is significant.
 pub(crate) fn is_significant(p: f64) -> bool {
     p < SIGNIFICANT
 }
 
 impl Compared {
-    /// Is it lower now, beyond noise?
+    /// Whether the number is significantly lower now.
     #[must_use]
     pub fn is_lower(&self) -> bool {
         is_significant(self.p) && self.difference < 0.0
     }
 
-    /// Is it higher now, beyond noise?
+    /// Whether the number is significantly higher now.
     #[must_use]
     pub fn is_higher(&self) -> bool {
         is_significant(self.p) && self.difference > 0.0
@@ -88,8 +88,7 @@ impl fmt::Display for Compared {
 }
 
 impl Earlier<'_> {
-    /// Compares a number with the same of the run before; `None` where one of
-    /// them has nothing to check.
+    /// Compares a number with that of the earlier run; `None` if one of them has no counts.
     pub(super) fn compare(&self, name: &str, chosen: Chosen<'_>, now: Tally) -> Option<Compared> {
         let before = self.before.sum(name, chosen);
         let scale = super::scale(name);
@@ -112,7 +111,7 @@ impl Earlier<'_> {
         Some(Compared { value, n: before.of, pairs, difference, interval, p })
     }
 
-    /// The trajectories that are in both runs and counted in both.
+    /// Returns the trajectories that have counts in both runs.
     fn pairs(&self, name: &str, chosen: Chosen<'_>) -> Pairs {
         let mut pairs = Pairs::default();
         for (id, now) in self.now_each {

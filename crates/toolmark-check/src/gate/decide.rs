@@ -1,4 +1,4 @@
-//! What a number comes to against its threshold.
+//! Decision of a gate about a number.
 
 use super::names::scale;
 use super::{Gate, Op};
@@ -6,18 +6,18 @@ use crate::scorecard::{Scale, Tally};
 use toolmark_outcome::statistics::wilson_of_rate;
 use toolmark_outcome::{Cause, Verdict};
 
-/// Shares within this of a threshold reach it: 4/5 is 0.8.
+/// Tolerance for shares at a threshold: 4/5 reaches 0.8.
 const EPSILON: f64 = 1e-9;
 
-/// If more calls than this would not decide, the rate is too close to the
-/// threshold for any number that somebody could wait for.
+/// Maximum estimate of needed calls. If more would be necessary, the rate is too close to the
+/// threshold to be decided in practice.
 const MAX_CALLS: u64 = 1_000_000;
 
-/// What a gate decides, and why.
+/// Decision of a gate, with the reason.
 pub(super) struct Decided {
     pub(super) verdict: Verdict,
     pub(super) reason: String,
-    /// About how many more calls like these it takes to decide.
+    /// Approximate number of similar calls needed for a decision.
     pub(super) needed: Option<u64>,
 }
 
@@ -33,8 +33,8 @@ impl Decided {
     }
 }
 
-/// Decides: `==`, and what only all or none can reach, about the calls that were
-/// counted; everything else by the interval of the rate behind them.
+/// Decides a gate: `==`, and thresholds that only all or no calls can reach, by the counted
+/// calls; every other comparison by the interval of the underlying rate.
 pub(super) fn decide(gate: &Gate, tally: Tally) -> Decided {
     let scale = scale(&gate.name);
     let Some(value) = scale.rate(tally) else {
@@ -87,7 +87,7 @@ fn too_few(gate: &Gate, tally: Tally) -> Decided {
     Decided::unknown(reason, Some(least.saturating_sub(n)))
 }
 
-/// Does it speak of the calls themselves? No interval reaches all or none.
+/// Whether the gate applies to the calls themselves, because no interval reaches all or none.
 fn is_about_every_call(gate: &Gate) -> bool {
     match gate.op {
         Op::Equal => true,
@@ -107,14 +107,14 @@ fn holds(op: Op, value: f64, threshold: f64) -> bool {
     }
 }
 
-/// Does it hold for the whole interval, or for none of it? `None` where the
-/// threshold is inside.
+/// Whether the comparison is true for the whole interval or for none of it; `None` if the
+/// threshold is inside the interval.
 fn side(op: Op, (low, high): (f64, f64), threshold: f64) -> Option<bool> {
     let (of_low, of_high) = (holds(op, low, threshold), holds(op, high, threshold));
     (of_low == of_high).then_some(of_low)
 }
 
-/// The rate that holds first.
+/// Returns the first rate for which the comparison is true.
 fn best_rate(op: Op) -> f64 {
     match op {
         Op::AtMost | Op::Below => 0.0,
@@ -122,7 +122,8 @@ fn best_rate(op: Op) -> f64 {
     }
 }
 
-/// The fewest calls, from `least` on, whose interval would decide at this rate.
+/// Returns the smallest number of calls, from `least` on, whose interval would decide at this
+/// rate.
 fn calls_to_decide(gate: &Gate, scale: Scale, rate: f64, least: u64) -> Option<u64> {
     let least = least.max(gate.min_support).max(1);
     if is_about_every_call(gate) {
@@ -178,10 +179,10 @@ mod tests {
             ("recovery.repeat <= 0.2", 16, 0, "pass", None),
             ("recovery.repeat <= 0.2", 5, 0, "unknown", Some(11)),
             ("recovery.repeat < 0.2", 20, 19, "fail", None),
-            // A support of its own is asked for besides.
+            // `min support` is an additional requirement.
             ("recovery >= 0.5 min support 9", 8, 8, "unknown", Some(1)),
             ("recovery >= 0.5 min support 9", 9, 9, "pass", None),
-            // About every call: no interval.
+            // Applies to every call, without an interval.
             ("arguments.valid == 1", 1, 1, "pass", None),
             ("arguments.valid == 1", 900, 899, "fail", None),
             ("arguments.valid >= 100%", 2, 2, "pass", None),

@@ -1,11 +1,10 @@
-//! Gates: thresholds over the numbers of a scorecard.
+//! Gates: thresholds for the numbers of a scorecard.
 //!
-//! A gate is a line of text ([`parse`](Gate::from_str)) and gives a row for
-//! every tool or bucket it asks about. `== 1` is about every call that was
-//! counted: one fault decides. Every other comparison is about the rate behind
-//! what was counted, and its 95 % interval decides: it is on one side of the
-//! threshold, or there is not enough evidence. A number nobody could measure is
-//! unknown too: it is no pass.
+//! A gate is a line of text ([`parse`](Gate::from_str)) and results in a row for every
+//! selected tool or bucket. `== 1` applies to every counted call: a single fault decides.
+//! Every other comparison applies to the rate behind the counts, and its 95 % interval
+//! decides: if it contains the threshold, there is not enough evidence. A number without
+//! counts is unknown too, and does not pass.
 
 mod cells;
 mod compare;
@@ -28,7 +27,7 @@ use serde::Serialize;
 use std::fmt;
 use toolmark_outcome::{Printable, Redactor, Untrusted, Verdict, printable};
 
-/// How a number is held against a threshold.
+/// Comparison of a number with a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     /// `>=`
@@ -44,10 +43,10 @@ pub enum Op {
 }
 
 impl Op {
-    /// All of them.
+    /// All comparisons.
     pub const ALL: &[Self] = &[Self::AtLeast, Self::Above, Self::Equal, Self::AtMost, Self::Below];
 
-    /// As it is written.
+    /// Returns the operator.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -60,33 +59,33 @@ impl Op {
     }
 }
 
-/// What gets a row of its own.
+/// Grouping of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Per {
-    /// Nothing: all calls together.
+    /// One row for all calls together.
     All,
-    /// Every tool.
+    /// One row per tool.
     Tool,
-    /// Every bucket of every tool.
+    /// One row per bucket of every tool.
     Bucket,
 }
 
-/// One threshold.
+/// A threshold for a number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
-    /// The full name of the number.
+    /// Full name of the number.
     pub name: String,
-    /// A tool, or a tool and a bucket behind a dot.
+    /// A tool, or a tool and a bucket separated by a dot.
     pub selector: Option<String>,
-    /// The comparison.
+    /// Comparison.
     pub op: Op,
-    /// What it is held against.
+    /// Threshold.
     pub threshold: f64,
-    /// What gets a row of its own.
+    /// Grouping of rows.
     pub per: Per,
-    /// With fewer calls the answer is unknown.
+    /// Minimum number of calls; with fewer, the result is unknown.
     pub min_support: u64,
-    /// Does it ask nothing where there is no such number?
+    /// Whether the gate is skipped if the number does not exist.
     pub only_where_measured: bool,
 }
 
@@ -109,44 +108,44 @@ impl fmt::Display for Gate {
     }
 }
 
-/// What a gate says about one number.
+/// Result of a gate for one number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GateRow<T = Untrusted> {
-    /// The gate, as it is written.
+    /// Gate as written.
     pub gate: T,
-    /// The full name of the number.
+    /// Full name of the number.
     pub measure: T,
-    /// The tool; all where there is none.
+    /// Name of the tool; all tools if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<T>,
-    /// The bucket.
+    /// Bucket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<T>,
-    /// The number, where something was counted.
+    /// Value, if anything was counted.
     pub value: Option<f64>,
-    /// Of how many.
+    /// Count.
     pub n: u64,
-    /// Its 95 % interval.
+    /// 95 % interval of the value.
     pub interval: Option<(f64, f64)>,
-    /// The comparison.
+    /// Comparison.
     pub op: &'static str,
-    /// What it is held against.
+    /// Threshold.
     pub threshold: f64,
-    /// What came of it.
+    /// Verdict of the gate.
     pub verdict: Verdict,
-    /// Why, in words.
+    /// Reason for the verdict.
     pub reason: T,
-    /// About how many more it takes to decide, where it is unknown and more of the
-    /// same would decide it.
+    /// Approximate number of additional calls needed for a decision, if the verdict is
+    /// unknown and similar calls would decide it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<u64>,
-    /// Beside the run before.
+    /// Comparison with the earlier run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Compared>,
 }
 
 impl GateRow {
-    /// It as it may be printed.
+    /// Returns the printable row.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> GateRow<Printable> {
         GateRow {
@@ -168,7 +167,7 @@ impl GateRow {
 }
 
 impl GateRow<Printable> {
-    /// What it is about: `recovery[Bash.127]`.
+    /// Returns the subject of the row: `recovery[Bash.127]`.
     #[must_use]
     pub fn subject(&self) -> Printable {
         let measure = &self.measure;
@@ -181,14 +180,14 @@ impl GateRow<Printable> {
     }
 }
 
-/// All answers together: a failure decides, then what is unknown.
+/// Combines the verdicts of rows: a failure takes precedence, then an unknown verdict.
 #[must_use]
 pub fn verdict<T>(rows: &[GateRow<T>]) -> Verdict {
     rows.iter().fold(Verdict::Pass, |sum, row| sum.and(row.verdict))
 }
 
 impl Gate {
-    /// The rows of this gate, in the order of tools and buckets.
+    /// Returns the rows of this gate, in the order of tools and buckets.
     #[must_use]
     pub fn rows(&self, now: &Cells, earlier: Option<&Earlier<'_>>) -> Vec<GateRow> {
         let subjects = self.subjects(now);
@@ -203,7 +202,7 @@ impl Gate {
         subjects.into_iter().map(row).collect()
     }
 
-    /// The tools and buckets that get a row.
+    /// Returns the tools and buckets that get a row.
     fn subjects(&self, now: &Cells) -> Vec<(Option<String>, Option<String>)> {
         let (tool, bucket) = self.split(now);
         match (self.per, &bucket) {
@@ -220,8 +219,8 @@ impl Gate {
         }
     }
 
-    /// The tool and the bucket of the selector. Names of tools may have dots:
-    /// what is there decides, else the last dot.
+    /// Splits the selector into a tool and a bucket. Names of tools may contain dots:
+    /// existing names decide, otherwise the last dot.
     fn split(&self, now: &Cells) -> (Option<String>, Option<String>) {
         let Some(selector) = &self.selector else { return (None, None) };
         let any = |name: &str| (name != "*").then(|| name.to_owned());

@@ -1,12 +1,12 @@
-//! The numbers a gate can ask for, and the names they have there.
+//! Names of the numbers that a gate can use.
 //!
-//! A rule that measures something new adds its name here, in one line; a test
-//! holds the list against what the rules measure in their examples.
+//! A rule with a new measure adds its name in one line; a test compares the list with the
+//! measures in the rules' examples.
 
 use crate::scorecard::{F1_NAME, Measure, Scale};
 use toolmark_outcome::Axis;
 
-/// The full name, and what the number says.
+/// Full names, with the meaning of each number.
 pub const NAMES: &[(&str, &str)] = &[
     ("selection", "share of checked calls without a finding about the choice of tool"),
     ("selection.f1", "F1 of the choice of tool against gold labels"),
@@ -44,18 +44,18 @@ pub const NAMES: &[(&str, &str)] = &[
     ("judged.claimed-success", "how well claims of success are shown, by a judge"),
 ];
 
-/// The name a gate has for a measure: its own, behind that of its axis where it
-/// has no dot.
+/// Returns the name of a measure in gates: its own name, prefixed with that of its axis if it
+/// contains no dot.
 pub(super) fn full<T>(measure: &Measure<T>) -> String {
     full_name(measure.axis.word(), measure.name)
 }
 
-/// The same of the words for both.
+/// Returns the full name from the names of an axis and a measure.
 pub(crate) fn full_name(axis: &str, name: &str) -> String {
     if name == axis || name.contains('.') { name.to_owned() } else { format!("{axis}.{name}") }
 }
 
-/// The scale of the number with this full name.
+/// Returns the scale of the number with this full name.
 pub(crate) fn scale(name: &str) -> Scale {
     let axis = Axis::Selection;
     let own = name.strip_prefix(axis.word()).and_then(|rest| rest.strip_prefix('.'));

@@ -1,4 +1,4 @@
-//! The language of gates: `recovery[Bash.127] >= 0.8 min support 5`.
+//! Parser for gates: `recovery[Bash.127] >= 0.8 min support 5`.
 //!
 //! ```text
 //! gate  = name [ "[" tool | tool "." bucket "]" ] op number { part }
@@ -13,14 +13,14 @@ use std::fmt;
 use std::str::FromStr;
 use toolmark_config::{did_you_mean, quoted};
 
-/// What is wrong with a gate, where, and what may be meant.
+/// An error in a gate, with its position and a suggestion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateError {
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// Where in the text, in characters from 0.
+    /// Position in the text, in characters from 0.
     pub at: usize,
-    /// What may be meant.
+    /// Suggestion.
     pub help: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for GateError {
 
 impl std::error::Error for GateError {}
 
-/// A piece of the text and where it starts.
+/// A token with its start position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Token<'t> {
     text: &'t str,
@@ -45,7 +45,7 @@ struct Tokens<'t> {
 }
 
 impl<'t> Tokens<'t> {
-    /// The next token: a word, an operator, or something in brackets.
+    /// Returns the next token: a word, an operator, or something in brackets.
     fn next(&mut self) -> Option<Token<'t>> {
         let rest = self.text.get(self.at..)?;
         let trimmed = rest.trim_start();
@@ -83,7 +83,7 @@ fn suggest<'w>(word: &str, words: impl Iterator<Item = &'w str> + Clone) -> Stri
     }
 }
 
-/// What a gate may start with, and the names of whole sets of them.
+/// Returns the words with which a gate may start, and the names of presets.
 fn words() -> impl Iterator<Item = &'static str> + Clone {
     let names = NAMES.iter().map(|(name, _)| *name);
     names.chain(PRESETS.iter().map(|preset| preset.name))
@@ -100,7 +100,7 @@ impl FromStr for Gate {
     }
 }
 
-/// Reads a gate; the place of an error is in bytes.
+/// Parses a gate; the position of an error is in bytes.
 fn parse(text: &str) -> Result<Gate, GateError> {
     let mut tokens = Tokens { text, at: 0 };
     let name = tokens.next().ok_or_else(|| tokens.wrong(None, "the name of a measure"))?;

@@ -1,18 +1,18 @@
-//! Gates with a name: thresholds nobody has to write down.
+//! Presets: predefined sets of gates.
 
 use super::{Gate, GateError, Op, Per};
 
-/// Gates with a name.
+/// A named set of gates.
 pub struct Preset {
-    /// What it is called after `--gate`.
+    /// Name for `--gate`.
     pub name: &'static str,
-    /// Where they come from.
+    /// Origin of the thresholds.
     pub summary: &'static str,
-    /// The gates.
+    /// Returns the gates.
     pub gates: fn() -> Vec<Gate>,
 }
 
-/// Every preset.
+/// All presets.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "article",
@@ -26,17 +26,17 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
-/// The gates of the preset with this name.
+/// Returns the gates of the preset with this name.
 #[must_use]
 pub fn preset(name: &str) -> Option<Vec<Gate>> {
     PRESETS.iter().find(|preset| preset.name == name).map(|preset| (preset.gates)())
 }
 
-/// Reads what stands after `--gate`, or in a list of gates: a preset, or a gate.
+/// Parses the value of `--gate` or an item of a list of gates: a preset, or a gate.
 ///
 /// # Errors
 ///
-/// What is wrong with the gate, and where.
+/// Fails if the gate is invalid, with the position of the error.
 pub fn parse_gates(text: &str) -> Result<Vec<Gate>, GateError> {
     match preset(text.trim()) {
         Some(gates) => Ok(gates),
@@ -44,9 +44,9 @@ pub fn parse_gates(text: &str) -> Result<Vec<Gate>, GateError> {
     }
 }
 
-/// The thresholds of the four-axis evaluation of tool use, one line each: F1 of
-/// selection, validity of arguments, scope of edits, awareness of what is
-/// irreversible, and recovery per kind of error.
+/// Returns the thresholds of the four-axis evaluation of tool use, one line each: F1 of
+/// selection, validity of arguments, scope of edits, awareness of irreversible actions, and
+/// recovery per kind of error.
 #[must_use]
 pub fn article() -> Vec<Gate> {
     let gate = |name: &str, op, threshold, per| Gate {
@@ -67,8 +67,8 @@ pub fn article() -> Vec<Gate> {
     ]
 }
 
-/// The gates of somebody who has none of their own. Nothing but gold labels can
-/// say what the right tool was: without them it is not asked.
+/// Returns the default gates. Only gold labels can define the right tool, so selection is
+/// skipped without them.
 #[must_use]
 pub fn defaults() -> Vec<Gate> {
     let mut gates = article();
@@ -98,7 +98,7 @@ mod tests {
                 "recovery >= 0.8 per bucket",
             ]
         );
-        // Where nothing was measured all five are there, and unknown.
+        // Without measurements there are five unknown rows.
         let rows: Vec<_> =
             article().iter().flat_map(|gate| gate.rows(&Cells::default(), None)).collect();
         assert_eq!(rows.len(), 5);

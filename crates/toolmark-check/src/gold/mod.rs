@@ -1,11 +1,10 @@
-//! Gold labels: which tool a prompt is for, held against what agents called.
+//! Gold labels: the right tools for prompts, compared with the calls of agents.
 //!
-//! A [`Gold`] is made of rows, and [`Gold::pair`] finds the rows that speak of a
-//! trajectory: by its id, its name or the name of its file, or by the words of
-//! one of its prompts. What it chose there is the first call after the prompt
-//! (keeping a plan is no choice, unless nothing else was called). Pairs are
-//! small and can be gathered from any number of files; [`Gold::score`] makes a
-//! [`Selection`] of them.
+//! A [`Gold`] is created from rows, and [`Gold::pair`] finds the rows about a trajectory: by
+//! its id, its name or the name of its file, or by the text of one of its prompts. The choice
+//! of the agent is the first call after the prompt (a call that maintains a plan is not a
+//! choice, unless there is no other call). Pairs are small and can be collected from any
+//! number of files; [`Gold::score`] converts them to a [`Selection`].
 
 mod row;
 mod score;
@@ -23,7 +22,7 @@ use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_session::session::Session;
 use toolmark_trace::{EventKind, ToolName, Trajectory};
 
-/// Rows, ready to be paired.
+/// Rows with indexes for pairing.
 #[derive(Debug, Default)]
 pub struct Gold {
     rows: Vec<GoldRow>,
@@ -31,41 +30,41 @@ pub struct Gold {
     by_id: HashMap<String, Vec<usize>>,
     /// Rows by prompt.
     by_prompt: HashMap<String, Vec<usize>>,
-    /// No prompt of a row is longer.
+    /// Maximum length of the prompts of all rows.
     longest: usize,
 }
 
-/// What a trajectory chose where a row says what it should have chosen.
+/// Choice of a trajectory for which a row defines the right one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
-    /// The row, by its place.
+    /// Index of the row.
     pub row: usize,
-    /// What was chosen.
+    /// Choice of the agent.
     pub choice: Choice,
-    /// Does the row name the trajectory? Otherwise only the words of a prompt
-    /// are the same, which counts where no trajectory has the row's id.
+    /// Whether the row names the trajectory. Otherwise only the text of a prompt is the same,
+    /// which counts if no trajectory has the row's id.
     pub is_by_name: bool,
-    /// The host's toolset, by id.
+    /// Id of the host's toolset.
     pub host: &'static str,
 }
 
-/// What was chosen for a prompt.
+/// Choice for a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
-    /// A tool, as the row calls it where it names it at all.
+    /// A tool, under the name used in the row if the row names it.
     Tool(String),
-    /// None: it was answered without.
+    /// No tool: the prompt was answered directly.
     NoTool,
     /// The trace shows neither a call nor an answer.
     Unknown,
 }
 
 impl Gold {
-    /// Makes rows ready; what is wrong with them otherwise.
+    /// Indexes rows.
     ///
     /// # Errors
     ///
-    /// Two rows about the same prompt: the line of the second, and a message.
+    /// Fails if two rows have the same prompt, with the line of the second row and a message.
     pub fn new(rows: Vec<GoldRow>) -> Result<Self, Vec<(u64, String)>> {
         let mut gold = Self::default();
         let mut seen: HashMap<(Option<&str>, Option<String>), u64> = HashMap::new();
@@ -92,13 +91,13 @@ impl Gold {
         Ok(gold)
     }
 
-    /// The rows.
+    /// Returns the rows.
     #[must_use]
     pub fn rows(&self) -> &[GoldRow] {
         &self.rows
     }
 
-    /// What a trajectory chose, for every row that speaks of it.
+    /// Returns the choices of a trajectory, for every row about it.
     #[must_use]
     pub fn pair(&self, run: &Trajectory, toolsets: &Toolsets) -> Vec<Pair> {
         let named = self.named(run);
@@ -111,10 +110,10 @@ impl Gold {
         }
         let mut found: Vec<(usize, Option<usize>, bool)> = Vec::new();
         for row in named {
-            // The prompt tells which turn of the session is meant.
+            // The prompt identifies the turn of the session.
             let turn = prompted.remove(&row);
             let has_prompt = self.rows.get(row).is_some_and(|row| row.prompt.is_some());
-            // Where there is but one turn, its words may be others than the row's.
+            // In a session with one turn, the prompt may differ from that of the row.
             if turn.is_some() || !has_prompt || turns.starts.len() <= 1 {
                 found.push((row, turn, true));
             }
@@ -133,7 +132,7 @@ impl Gold {
         pairs.collect()
     }
 
-    /// The rows whose id is the trajectory's id, its name, or the name of its file.
+    /// Returns the rows whose id is the trajectory's id, its name, or the name of its file.
     fn named(&self, run: &Trajectory) -> Vec<usize> {
         let file = Path::new(&*run.file);
         let names = [
@@ -155,12 +154,12 @@ impl Gold {
     }
 }
 
-/// A text with single blanks.
+/// Returns a text with single blanks.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where the turns of a trajectory start, as places among its events.
+/// Starts of the turns of a trajectory, as indexes of its events.
 struct Turns {
     starts: Vec<usize>,
 }
@@ -171,13 +170,13 @@ impl Turns {
         Self { starts: turns.map(|(at, _)| at).collect() }
     }
 
-    /// The words of each turn's prompt.
+    /// Returns the text of each turn's prompt.
     fn prompts<'r>(
         &'r self,
         run: &'r Trajectory,
         longest: usize,
     ) -> impl Iterator<Item = (usize, String)> + 'r {
-        // White space may make it longer, but not beyond reason.
+        // White space may make the prompt longer, within limits.
         let most = longest.saturating_mul(4).saturating_add(64);
         self.starts.iter().enumerate().filter_map(move |(turn, at)| {
             let text = run.events.get(*at)?.text.as_ref()?.plain();
@@ -185,7 +184,7 @@ impl Turns {
         })
     }
 
-    /// What was chosen in a turn, or in all of it.
+    /// Returns the choice in a turn, or in the whole session.
     fn choice(&self, session: &Session<'_>, turn: Option<usize>, gold: &[String]) -> Choice {
         let start = |turn: usize| self.starts.get(turn).copied();
         let from = turn.and_then(start).unwrap_or(0);
@@ -195,7 +194,7 @@ impl Turns {
             call.role != ToolRole::Plans || gold.iter().any(|name| **name == *call.tool)
         });
         if let Some(call) = first.or_else(|| calls().next()) {
-            // Names of one tool in several versions are one name.
+            // Names of one tool in several versions are equivalent.
             let is_it = |name: &&String| {
                 let described = session.describe(&ToolName::new(name.as_str()));
                 matches!((described, call.spec), (Some(a), Some(b)) if std::ptr::eq(a, b))

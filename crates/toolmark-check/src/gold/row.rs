@@ -1,38 +1,37 @@
-//! A row of gold labels: which session or prompt it speaks of, and which tools
-//! are right there.
+//! A row of gold labels: its session or prompt, and the right tools.
 
 use serde_json::Value;
 use toolmark_trace::ToolName;
 
-/// Keys the tool may stand under, the first one first.
+/// Keys for the tool, in order of precedence.
 const TOOL_KEYS: &[&str] = &["tool", "tools", "gold", "expected_tool", "expected_tools"];
-/// Keys the id may stand under.
+/// Keys for the id.
 const ID_KEYS: &[&str] = &["id", "session", "case", "name"];
-/// Keys the prompt may stand under.
+/// Keys for the prompt.
 const PROMPT_KEYS: &[&str] = &["prompt", "input", "query"];
-/// Words for no tool at all.
+/// Values that mean no tool.
 const NO_TOOL: &[&str] = &["", "none", "null", "no tool", "no_tool", "no-tool"];
 
-/// What is right for one prompt.
+/// Right tools for one prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoldRow {
-    /// Where it stands, from 1.
+    /// Line of the row, from 1.
     pub line: u64,
-    /// The session it speaks of.
+    /// Session of the row.
     pub id: Option<String>,
-    /// The prompt it speaks of.
+    /// Prompt of the row.
     pub prompt: Option<String>,
-    /// The tools that are right, the best first; none means that no tool is.
+    /// Right tools, the best first; empty if no tool is right.
     pub tools: Vec<String>,
 }
 
 impl GoldRow {
-    /// Reads a row; what is wrong with it otherwise.
+    /// Parses a row.
     ///
     /// # Errors
     ///
-    /// A row that names neither session nor prompt, that has no label, or one
-    /// that is not a name.
+    /// Fails if the row names neither session nor prompt, if it has no label, or if a label
+    /// is not a name.
     pub fn parse(value: &Value, line: u64) -> Result<Self, String> {
         let get = |keys: &[&str]| keys.iter().find_map(|key| value.get(key));
         let text = |keys: &[&str]| match get(keys) {
@@ -55,7 +54,7 @@ impl GoldRow {
         Ok(Self { line, id, prompt, tools: tools(label)? })
     }
 
-    /// What the row is called.
+    /// Returns the display name of the row.
     #[must_use]
     pub fn name(&self) -> &str {
         self.id.as_deref().or(self.prompt.as_deref()).unwrap_or_default()

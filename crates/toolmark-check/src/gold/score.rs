@@ -1,5 +1,5 @@
-//! What pairs come to: precision, recall and F1 per tool, who was taken for
-//! whom, and how often a tool was called where none was right.
+//! Scores of pairs: precision, recall and F1 per tool, confused tools, and the number of
+//! unnecessary calls.
 
 use super::{Choice, Gold, Pair};
 use crate::scorecard::{F1_NAME, Measure, Scale, Scorecard, Tally};
@@ -9,21 +9,21 @@ use toolmark_hosts::toolset::{Name, builtin};
 use toolmark_outcome::statistics::wilson;
 use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 
-/// What no tool is called among tools.
+/// Name for the absence of a tool.
 const NONE: &str = "none";
-/// Rows without a tool should be this share of all at least, one in so many.
+/// Reciprocal of the recommended minimum share of rows without a tool.
 const ONE_IN: usize = 10;
 
-/// So many of so many.
+/// Share of right items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Rate {
-    /// How many there are.
+    /// Total number.
     pub of: u64,
-    /// How many of them are right.
+    /// Number of right items.
     pub right: u64,
-    /// Their share; nothing where there are none.
+    /// Share; `None` if the total is 0.
     pub rate: Option<f64>,
-    /// The 95 % interval of the share (Wilson).
+    /// 95 % interval of the share (Wilson).
     pub interval: Option<[f64; 2]>,
 }
 
@@ -38,17 +38,17 @@ impl Rate {
     }
 }
 
-/// The harmonic mean of precision and recall.
+/// Harmonic mean of precision and recall.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct F1 {
-    /// Pairs that speak of the tool: right, wrongly called, or not called.
+    /// Number of pairs that involve the tool: right, wrongly called, or not called.
     pub of: u64,
-    /// How many of them are right.
+    /// Number of right pairs.
     pub right: u64,
-    /// Its value; nothing where no pair speaks of the tool.
+    /// Value; `None` if no pair involves the tool.
     pub value: Option<f64>,
-    /// Its 95 % interval: that of the share of right ones among the pairs, of
-    /// which F1 is a function that only grows.
+    /// 95 % interval, derived from the interval of the share of right pairs, because F1 is an
+    /// increasing function of it.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -65,86 +65,86 @@ impl F1 {
     }
 }
 
-/// How a tool was chosen.
+/// Scores of one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OfTool {
-    /// Of the times it was called, how often that was right.
+    /// Share of right calls among the calls of the tool.
     pub precision: Rate,
-    /// Of the times it was right, how often it was called.
+    /// Share of calls among the prompts for which the tool is right.
     pub recall: Rate,
-    /// Both in one number.
+    /// F1 of both.
     pub f1: F1,
 }
 
-/// How often one was chosen where another was right.
+/// Number of times that one tool was chosen while another was right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chosen<T = Untrusted> {
-    /// What was right: a tool, or `none`.
+    /// Right choice: a tool, or `none`.
     pub gold: T,
-    /// What was chosen: a tool, or `none`.
+    /// Actual choice: a tool, or `none`.
     pub chosen: T,
-    /// How often.
+    /// Number of times.
     pub count: u64,
 }
 
-/// Two tools that are easily taken for each other.
+/// Two tools that are easily confused.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Confusable<T = Untrusted> {
-    /// The tools.
+    /// Names of the tools.
     pub tools: [T; 2],
-    /// How often the second was called where the first was right.
+    /// Number of times that the second tool was called while the first was right.
     pub first_as_second: u64,
-    /// How often the first was called where the second was right.
+    /// Number of times that the first tool was called while the second was right.
     pub second_as_first: u64,
-    /// Where one of them was right and one of them called: how often the right one.
+    /// Share of right calls if one of the two was right and one of them was called.
     pub told_apart: Rate,
 }
 
 /// Prompts for which no tool is right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct NoTool {
-    /// Rows that say so.
+    /// Number of such rows.
     pub rows: u64,
-    /// How often none was called.
+    /// Share of prompts for which no tool was called.
     pub left_alone: Rate,
 }
 
-/// A row of which nothing is known.
+/// A row without a pair.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unpaired<T = Untrusted> {
-    /// Where it stands.
+    /// Line of the row.
     pub line: u64,
-    /// Its id or prompt.
+    /// Id or prompt of the row.
     pub name: T,
-    /// Why.
+    /// Reason.
     pub reason: &'static str,
 }
 
-/// How tools were chosen, by gold labels.
+/// Scores of the choice of tools, by gold labels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selection<T: Ord = Untrusted> {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
-    /// How many pairs of a row and a trace were scored.
+    /// Number of scored pairs of a row and a trace.
     pub pairs: u64,
-    /// How many of them chose right.
+    /// Share of right choices.
     pub accuracy: Rate,
-    /// By tool.
+    /// Scores by tool.
     pub tools: BTreeMap<T, OfTool>,
-    /// Gold against choice, right ones too.
+    /// Confusion matrix of right and actual choices, including right ones.
     pub confusion: Vec<Chosen<T>>,
-    /// The confusable pairs of the toolsets that were met.
+    /// Confusable pairs of the toolsets in use.
     pub confusable: Vec<Confusable<T>>,
     /// Prompts for which no tool is right.
     pub no_tool: NoTool,
-    /// Rows of which nothing is known: no part of any number above.
+    /// Rows without a pair, which are not part of any other number.
     pub unpaired: Vec<Unpaired<T>>,
-    /// What the reader should know.
+    /// Warnings for the reader.
     pub warnings: Vec<T>,
 }
 
 impl Selection {
-    /// It as it may be printed. Of tools that look the same then, one is left.
+    /// Returns the printable scores. Of tools whose names become equal, only one is kept.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Selection<Printable> {
         let tools = self.tools.into_iter();
@@ -185,11 +185,11 @@ impl Selection {
 }
 
 impl Gold {
-    /// What the pairs come to.
+    /// Scores the pairs.
     ///
     /// # Errors
     ///
-    /// Where no row could be paired with a trace that shows what was chosen.
+    /// Fails if no row could be paired with a trace that shows the choice.
     pub fn score(&self, pairs: &[Pair]) -> Result<Selection, String> {
         let named: BTreeSet<usize> =
             pairs.iter().filter(|pair| pair.is_by_name).map(|pair| pair.row).collect();
@@ -207,7 +207,7 @@ impl Gold {
                     continue;
                 }
             };
-            // Of several tools that are right, the one that was called is meant.
+            // If several tools are right, the called one is the gold label.
             let first = row.tools.first().map_or(NONE, String::as_str);
             let gold = row.tools.iter().map(String::as_str).find(|tool| *tool == chosen);
             let gold = gold.unwrap_or(first);
@@ -276,7 +276,7 @@ impl Gold {
 
 type Matrix = BTreeMap<(String, String), u64>;
 
-/// The share of right choices among those that are asked for.
+/// Returns the share of right choices among the selected ones.
 fn rate(matrix: &Matrix, asked: impl Fn(&str, &str) -> bool) -> Rate {
     let (mut right, mut of) = (0, 0);
     for ((gold, chosen), count) in matrix.iter().filter(|((g, c), _)| asked(g, c)) {
@@ -328,8 +328,8 @@ fn confusable(matrix: &Matrix, hosts: &BTreeSet<&str>) -> Vec<Confusable> {
 }
 
 impl Selection {
-    /// Puts the numbers of each tool among the measures of a scorecard, where
-    /// gates ask for them: `selection.f1[Edit]`.
+    /// Adds the numbers of each tool to the measures of a scorecard, for gates:
+    /// `selection.f1[Edit]`.
     pub fn measure(&self, card: &mut Scorecard) {
         let mut put = |name: &'static str, tool: &str, of: u64, right: u64| {
             if of > 0 {

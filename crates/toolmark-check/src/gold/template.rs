@@ -1,4 +1,4 @@
-//! Rows of gold labels to start from: what agents chose, for people to correct.
+//! Template of gold labels: the choices of agents, to be corrected by hand.
 
 use super::{Choice, Turns, plain};
 use std::collections::HashSet;
@@ -9,22 +9,22 @@ use toolmark_outcome::Untrusted;
 use toolmark_session::session::Session;
 use toolmark_trace::Trajectory;
 
-/// A longer prompt is not repeated.
+/// Maximum length of a prompt to include.
 const MAX_PROMPT: usize = 2000;
 
-/// A row to start from.
+/// A row of the template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TemplateRow {
-    /// The session.
+    /// Id of the session.
     pub id: Option<Untrusted>,
-    /// The prompt; `None` where it is too long to repeat.
+    /// Prompt; `None` if it is too long to include.
     pub prompt: Option<Untrusted>,
-    /// The tool that was called first; `None` where it was answered without.
+    /// First tool that was called; `None` if the prompt was answered without a tool.
     pub tool: Option<Untrusted>,
 }
 
-/// A row for every prompt of a trajectory, with the tool that was called for it. A prompt
-/// that neither a call nor an answer follows has none.
+/// Returns a row for every prompt of a trajectory, with the tool that was called for it. A
+/// prompt without a subsequent call or answer is omitted.
 #[must_use]
 pub fn template(run: &Trajectory, toolsets: &Toolsets) -> Vec<TemplateRow> {
     let turns = Turns::new(run);
@@ -37,7 +37,7 @@ pub fn template(run: &Trajectory, toolsets: &Toolsets) -> Vec<TemplateRow> {
         let text = run.events.get(*at).and_then(|event| event.text.as_ref());
         let prompt = text.map(|text| plain(&text.plain()));
         let prompt = prompt.filter(|prompt| !prompt.is_empty() && prompt.len() <= MAX_PROMPT);
-        // Without its words only the first prompt of a session can be named: by the session.
+        // Without a prompt, a row can only refer to the first turn of a session, by its id.
         if (prompt.is_none() && (turn > 0 || id.is_none())) || !seen.insert(prompt.clone()) {
             continue;
         }
@@ -72,7 +72,7 @@ mod tests {
             .iter()
             .map(|row| (row.prompt.as_ref().unwrap().raw(), row.tool.as_ref().map(|t| t.raw())))
             .collect();
-        // A prompt that is repeated cannot be told apart: its first time counts.
+        // Repeated prompts cannot be distinguished, so the first one counts.
         assert_eq!(rows, [("what is in a.rs?", Some("Read")), ("thanks, what is 1 + 1?", None)]);
     }
 }

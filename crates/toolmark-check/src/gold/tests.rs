@@ -68,7 +68,7 @@ fn rows_find_their_traces() {
     );
     let tool = |name: &str| Choice::Tool(name.into());
     let choices: Vec<_> = found.iter().map(|p| (p.row, p.choice.clone(), p.is_by_name)).collect();
-    // All of them are in a file called `example`.
+    // All traces are in a file named `example`.
     let of_file = |choice| (4, choice, true);
     assert_eq!(
         choices,
@@ -141,7 +141,7 @@ fn numbers() {
     selection.measure(&mut card);
     let f1 = card.measures.iter().find(|(m, _)| m.name == "f1" && m.tool == "Grep").unwrap();
     assert_eq!((f1.1.of, crate::Scale::F1.rate(*f1.1)), (3, Some(0.5)));
-    // The gate has the interval of the table.
+    // The gate has the same interval as the table.
     let gate: crate::gate::Gate = "selection.f1[Grep] >= 0.4".parse().unwrap();
     let row = gate.rows(&crate::gate::Cells::from(&card), None).remove(0);
     assert_eq!((row.n, row.value), (3, Some(0.5)));

@@ -1,7 +1,7 @@
-//! Findings as regression cases: which ones, the part of the trace that shows
-//! them, what was asked, and the rule itself as the expectation.
+//! Regression cases from findings: the selection of findings, the part of the trace that
+//! shows each, the prompts, and the rule itself as the expectation.
 //!
-//! A case never holds the arguments of the call against a new run: the same fault
+//! A case does not compare the arguments of the call with those of a new run: the same fault
 //! with other arguments is the same fault.
 
 mod trim;
@@ -14,21 +14,21 @@ use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Confidence, Finding};
 use toolmark_trace::{EventKind, Trajectory};
 
-/// Longer prompts are left out: a case would be larger than its trace.
+/// Maximum length of prompts; with longer ones, a case would be larger than its trace.
 const MAX_PROMPT_BYTES: usize = 32 << 10;
 
-/// Of which findings one is enough.
+/// Criterion for similar findings, of which one is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alike {
-    /// Those of one rule.
+    /// Same rule.
     Code,
-    /// Those of one rule, tool and bucket that say the same, whatever the file.
+    /// Same rule, tool, bucket and message, in any file.
     Cluster,
-    /// Those of one rule, tool and bucket.
+    /// Same rule, tool and bucket.
     Bucket,
 }
 
-/// The first of each group of like findings that are new, at most so many.
+/// Returns the first new finding of each group of similar findings, at most `most`.
 #[must_use]
 pub fn choose(findings: &[Finding], alike: Alike, most: Option<usize>) -> Vec<&Finding> {
     let mut seen = BTreeSet::new();
@@ -45,41 +45,41 @@ pub fn choose(findings: &[Finding], alike: Alike, most: Option<usize>) -> Vec<&F
     new.filter(|finding| seen.insert(key(finding))).take(most.unwrap_or(usize::MAX)).collect()
 }
 
-/// A finding as a case.
+/// A regression case of a finding.
 #[derive(Debug)]
 pub struct Case {
-    /// Its id, and the name of its trajectory.
+    /// Id of the case, and name of its trajectory.
     pub id: String,
-    /// What went wrong.
+    /// Description of the fault.
     pub description: String,
-    /// The rule.
+    /// Code of the rule.
     pub code: &'static str,
-    /// What the user asked, turn by turn up to the fault; nothing where the trace
-    /// does not say.
+    /// Prompts of the user, one per turn up to the fault; empty if the trace does not record
+    /// them.
     pub prompts: Vec<String>,
-    /// The directory the agent worked in.
+    /// Working directory of the agent.
     pub workspace: Option<String>,
-    /// The grader that fails when it happens again.
+    /// Grader that fails if the fault is repeated.
     pub grader: &'static str,
-    /// What must not happen again: the configuration of the grader.
+    /// Configuration of the grader, which describes the fault.
     pub config: Value,
-    /// The part of the trajectory that shows it.
+    /// Part of the trajectory that shows the fault.
     pub run: Trajectory,
     fault: Fault,
 }
 
-/// What a case is about.
+/// Subject of a case.
 #[derive(Debug)]
 enum Fault {
     Finding(Kind),
-    /// Something else, by the configuration of its grader.
+    /// Another fault, defined by the configuration of its grader.
     Other(IsShown),
 }
 
-/// Does a grader with this configuration fail on a trajectory?
+/// Function that returns whether a grader with this configuration fails on a trajectory.
 pub type IsShown = fn(&Value, &Trajectory) -> bool;
 
-/// Which findings a case is about.
+/// Kind of findings of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Kind {
     code: &'static str,
@@ -91,7 +91,7 @@ struct Kind {
 impl Kind {
     fn is_shown_by(&self, run: &Trajectory) -> bool {
         let rules = rule_by_code(self.code).into_iter().collect();
-        // A grader knows no toolsets but those that are built in.
+        // Graders only know the built-in toolsets.
         let checker = Checker::new(rules, self.least, Toolsets::default());
         checker.check(run).findings.iter().any(|finding| {
             let bucket = finding.bucket.as_ref().map(|bucket| bucket.raw());
@@ -102,7 +102,7 @@ impl Kind {
 }
 
 impl Case {
-    /// Does its grader fail on this trajectory?
+    /// Whether the grader of the case fails on this trajectory.
     #[must_use]
     pub fn is_shown_by(&self, run: &Trajectory) -> bool {
         match &self.fault {
@@ -112,30 +112,31 @@ impl Case {
     }
 }
 
-/// A fault of one call that no rule is about.
+/// A fault of one call that has no rule.
 #[derive(Debug)]
 pub struct CallFault<'f> {
-    /// The id of the case.
+    /// Id of the case.
     pub id: String,
-    /// What went wrong.
+    /// Description of the fault.
     pub description: String,
-    /// The word the case is tagged with.
+    /// Tag of the case.
     pub tag: &'static str,
-    /// The grader that fails when it happens again.
+    /// Grader that fails if the fault is repeated.
     pub grader: &'static str,
-    /// Its configuration.
+    /// Configuration of the grader.
     pub config: Value,
-    /// Does it fail on a trajectory?
+    /// Returns whether the grader fails on a trajectory.
     pub is_shown: IsShown,
-    /// The trajectory, which is `root` or a sub-agent of it.
+    /// Trajectory with the fault, which is `root` or a sub-agent of it.
     pub run: &'f Trajectory,
-    /// The run as a whole.
+    /// The whole run.
     pub root: &'f Trajectory,
-    /// The call.
+    /// Index of the call.
     pub index: usize,
 }
 
-/// The case of a fault of one call; `None` where the trajectory does not show it.
+/// Returns the case for a fault of one call; `None` if the trajectory does not show the
+/// fault.
 #[must_use]
 pub fn case_of_call(fault: CallFault<'_>) -> Option<Case> {
     let CallFault { id, description, tag, grader, config, is_shown, run, root, index } = fault;
@@ -159,17 +160,16 @@ pub fn case_of_call(fault: CallFault<'_>) -> Option<Case> {
     })
 }
 
-/// Why there is no case of a finding.
+/// Reason why a finding has no case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoCase {
     /// The finding is about another trajectory.
     Elsewhere,
-    /// The rule finds nothing with the tools that a grader knows.
+    /// The rule reports nothing with the tools that a grader knows.
     Unseen,
 }
 
-/// The case of a finding, made from the trajectory it is about, which is `root` or a
-/// sub-agent of it.
+/// Returns the case for a finding and its trajectory, which is `root` or a sub-agent of it.
 pub fn case(
     finding: &Finding,
     run: &Trajectory,
@@ -211,8 +211,8 @@ pub fn case(
     Ok(Case { id, description, code, prompts, workspace, grader, config, run: shown, fault })
 }
 
-/// The shortest part of a trajectory in which the rule still finds the fault: the
-/// calls that prove it, those in between, those before, all of them.
+/// Returns the shortest part of a trajectory in which the rule still reports the fault: the
+/// calls that prove it, those in between, those before, or all of them.
 fn shortest(finding: &Finding, run: &Trajectory, kind: &Kind) -> Option<Trajectory> {
     let proof = trim::proof(run, finding);
     let (first, last) = (*proof.first()?, *proof.last()?);
@@ -223,7 +223,7 @@ fn shortest(finding: &Finding, run: &Trajectory, kind: &Kind) -> Option<Trajecto
     parts.find(|part| kind.is_shown_by(part))
 }
 
-/// What the user said up to a call; the first words alone where there is none.
+/// Returns the user's messages up to a call; only the first one if there is no call.
 fn prompts(run: &Trajectory, call: Option<usize>) -> Vec<String> {
     let mut prompts = Vec::new();
     for event in &run.events {
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(case(finding, &other, &other, Alike::Code).unwrap_err(), NoCase::Elsewhere);
     }
 
-    /// Every finding of an example is shown by the part that is kept of its trace.
+    /// Every finding of an example is still reported in the trimmed trace.
     #[test]
     fn what_is_kept_shows_the_fault() {
         for rule in crate::RULES {

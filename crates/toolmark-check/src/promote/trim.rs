@@ -1,17 +1,17 @@
-//! The part of a trajectory that shows a finding: the calls that prove it, what
-//! was said with them, and the user's words they answer.
+//! Trims a trajectory to the part that shows a finding: the calls that prove it, the messages
+//! around them, and the prompts that they answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::{Finding, TracePlace};
 use toolmark_trace::{Event, EventKind, Move, Stated, Step, Trajectory};
 
-/// The calls that `finding` points at.
+/// Returns the calls that the finding refers to.
 pub(super) fn proof(run: &Trajectory, finding: &Finding) -> BTreeSet<usize> {
     let indices = finding.evidence.iter().filter_map(|e| Some(e.call.as_ref()?.index));
     indices.filter(|index| *index < run.calls.len()).collect()
 }
 
-/// A trajectory with only these calls and the records at these places.
+/// Returns a trajectory with only these calls and the records at these positions.
 pub(super) fn trimmed(
     run: &Trajectory,
     places: &[TracePlace],
@@ -70,7 +70,7 @@ pub(super) fn trimmed(
     }
 }
 
-/// The events that are kept, and the turn of each step that is.
+/// Returns the kept events, and the turn of each kept step.
 fn events(
     run: &Trajectory,
     places: &[TracePlace],
@@ -96,7 +96,7 @@ fn events(
             kind => is_proof(event).then(|| kind.clone()),
         };
         let Some(kind) = kind else { continue };
-        // The user's words come along with the first thing that answers them.
+        // The user's message is kept with the first event that answers it.
         if let Some(words) = asked.take() {
             kept.push(Event { step: None, ..words.clone() });
             turn += 1;

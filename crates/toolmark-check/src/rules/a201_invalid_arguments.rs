@@ -112,11 +112,11 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// The schema of a tool, and whose it is.
+/// Schema of a tool, with its origin.
 #[derive(Clone)]
 struct KnownSchema {
     schema: Arc<Arguments>,
-    /// Does toolmark only believe that the tool is like this?
+    /// Whether the schema is only assumed by toolmark.
     is_believed: bool,
 }
 
@@ -139,7 +139,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         if violations.is_empty() {
             check_answer(session, recorder, call);
         }
-        // That there is no such tool is another rule's business.
+        // Unknown tools have their own rule.
         if let Some(first) = violations.first().filter(|_| !is_refused(call)) {
             let confidence = match (known.is_believed, call.ended) {
                 (true, Ended::Ok) => Confidence::Low,
@@ -151,7 +151,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// How hosts and servers say that they reject the arguments.
+/// Phrases with which hosts and servers reject arguments.
 const REJECTIONS: &[&str] = &[
     "InputValidationError",
     "validation error for",
@@ -177,11 +177,11 @@ const REJECTIONS: &[&str] = &[
     "must be one of",
 ];
 
-/// The arguments that a host or a server rejects, whatever is known of its schema.
+/// Reports arguments that a host or a server rejects, whether or not the schema is known.
 fn check_answer(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &SessionCall<'_>) {
-    /// A rejection says so at once.
+    /// Maximum number of bytes to search; a rejection is at the start.
     const LOOKED_AT: usize = 600;
-    // A command may print anything, and what an edit or a read meets is in the file.
+    // A command may print anything, including such phrases.
     let is_free = matches!(call.role, ToolRole::RunsShell | ToolRole::TalksToShell);
     if call.ended != Ended::Failed || is_free || call.call.status == Status::Denied {
         return;
@@ -232,12 +232,12 @@ fn schema_of(session: &Session<'_>, call: &SessionCall<'_>) -> Option<KnownSchem
     }
 }
 
-/// The schema of a built-in tool, made ready once for all sessions.
+/// Returns the schema of a built-in tool, compiled once for all sessions.
 fn builtin(tool: &Tool) -> Option<Arc<Arguments>> {
     static READY: LazyLock<Mutex<HashMap<usize, Option<Arc<Arguments>>>>> =
         LazyLock::new(Mutex::default);
     let schema = tool.schema.as_ref()?;
-    // Built-in tools live as long as the program, so the address is a name.
+    // Built-in tools are static, so the address identifies the tool.
     let key = std::ptr::from_ref(tool).addr();
     let mut ready = READY.lock().ok()?;
     ready.entry(key).or_insert_with(|| Arguments::new(&schema.parse()).map(Arc::new)).clone()

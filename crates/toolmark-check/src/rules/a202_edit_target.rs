@@ -90,7 +90,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Edits) {
         let Some(path) = call.path.as_deref() else { continue };
         match call.ended {
-            // The tool itself has looked.
+            // The tool itself checked the file.
             Ended::Ok => {
                 recorder.count_opportunity(call);
                 recorder.measure("edit.target", call, 1.0);
@@ -109,14 +109,14 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Nothing says how it ended, so the file must.
+/// Checks an edit without a status against the content of the file.
 fn unmarked(
     session: &Session<'_>,
     recorder: &mut Recorder<'_, '_>,
     path: &str,
     call: &SessionCall<'_>,
 ) {
-    // Later edits of one call see what the earlier ones made.
+    // Later replacements of a call see the result of earlier ones.
     let [edit] = call.edits()[..] else { return };
     match fault(session.files().before(session, call, path).occurrences(edit.old), &edit) {
         Some(Some(class)) => found(session, recorder, path, call, class),
@@ -128,8 +128,8 @@ fn unmarked(
     }
 }
 
-/// What is wrong with a replacement of something that occurs so often; `None`
-/// where nobody can tell.
+/// Returns the fault of a replacement whose text has this many occurrences; `None` if it is
+/// unknown.
 fn fault(occurrences: Occurrences, edit: &Replacement<'_>) -> Option<Option<ErrorClass>> {
     let is_many = |n: usize| n > 1 && !edit.all && edit.count != Some(n);
     match occurrences {

@@ -107,24 +107,24 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many lines may be copied whatever changes.
+/// Number of lines that may always be copied.
 pub(crate) const FREE: usize = 10;
-/// Fewer copied lines are in proportion to any change.
+/// Minimum number of copied lines that can be out of proportion to a change.
 const MANY_COPIED: usize = 18;
-/// So many copied lines for each place that changes are out of proportion.
+/// Number of copied lines per change that is out of proportion.
 const COPIED_PER_PLACE: usize = 12;
-/// Lines around a change that show where it is.
+/// Number of context lines around a change.
 const AROUND: usize = 3;
-/// Files of so many lines may be replaced as a whole.
+/// Maximum length of a file that may be replaced as a whole.
 pub(crate) const SHORT: usize = 20;
 
-/// How an edit did.
+/// Width of an edit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Width {
     Minimal,
-    /// It copies more than it changes.
+    /// The edit copies more than it changes.
     Wide(Change),
-    /// It replaces so many of so many lines.
+    /// The edit replaces a large part of a file.
     Rewrite {
         replaced: usize,
         lines: usize,
@@ -151,8 +151,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// How wide an edit is, and the file before it where that matters; `None` where
-/// nothing was replaced.
+/// Returns the width of an edit, and the file before it if it is relevant; `None` if nothing
+/// was replaced.
 pub(crate) fn measured(
     session: &Session<'_>,
     call: &SessionCall<'_>,
@@ -162,8 +162,8 @@ pub(crate) fn measured(
     if call.ended == Ended::Failed {
         return None;
     }
-    // What the file is like before the second of several replacements is not
-    // worth the effort, and to most edits it makes no difference.
+    // Determining the file before the second of several replacements is not
+    // worth the effort, and is irrelevant for most edits.
     let known = OnceCell::new();
     let before = || -> Option<&Snapshot> {
         let file = || session.files().before(session, call, path);
@@ -175,11 +175,11 @@ pub(crate) fn measured(
 }
 
 fn width<'b>(edit: &Replacement<'_>, before: impl FnOnce() -> Option<&'b Snapshot>) -> Width {
-    // Every occurrence is as long as it is, and an edit of nothing makes a file.
+    // Replacing all occurrences cannot be narrower, and an empty old text creates the file.
     if edit.all || edit.old.is_empty() {
         return Width::Minimal;
     }
-    // Fewer lines than may be copied anyway cannot be too many.
+    // The copied lines are below the free allowance.
     let replaced = lines(edit.old).count();
     if replaced <= FREE {
         return Width::Minimal;
@@ -187,7 +187,7 @@ fn width<'b>(edit: &Replacement<'_>, before: impl FnOnce() -> Option<&'b Snapsho
     let rewrites = |lines: usize| replaced.saturating_mul(10) >= lines.saturating_mul(9);
     let change = diff::lines(edit.old, edit.new, replaced - FREE);
     let change = change.filter(|it| it.kept() > FREE + it.removed + it.added);
-    // The file decides only where this much is replaced or copied.
+    // The content of the file only matters for edits of this size.
     let matters = change.is_some() || rewrites(SHORT + 1);
     let content = matters.then(before).flatten().and_then(Snapshot::content);
     if let Some(content) = content {
@@ -204,7 +204,7 @@ fn width<'b>(edit: &Replacement<'_>, before: impl FnOnce() -> Option<&'b Snapsho
     }
 }
 
-/// Would the change with a few lines around it be unique in the file?
+/// Whether the change with a few lines around it would be unique in the file.
 fn would_do(old: &str, change: Change, content: &str) -> bool {
     let from = change.prefix.saturating_sub(AROUND);
     let to = (change.old - change.suffix + AROUND).min(change.old);
@@ -212,7 +212,7 @@ fn would_do(old: &str, change: Change, content: &str) -> bool {
     count(content, &part.join("\n")) <= 1
 }
 
-/// Does it copy so much that even an edit for each place would copy less?
+/// Whether the edit copies so much that even a separate edit for each change would copy less.
 fn is_out_of_proportion(change: Change) -> bool {
     let kept = change.kept();
     kept >= MANY_COPIED && kept >= COPIED_PER_PLACE.saturating_mul(change.places)

@@ -67,7 +67,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// How hosts say that there are no such lines.
+/// Phrases with which hosts report missing lines.
 const ANSWERS: &[&str] = &[
     "shorter than the provided offset",
     "offset exceeds file length",
@@ -80,7 +80,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some(path) = call.path.as_deref() else { continue };
         let Some(from) = call.lines().from.filter(|from| *from > 1) else { continue };
         let is_said = says_so(call);
-        // What was shown was there.
+        // Lines that were returned exist.
         if !is_said && call.ended != Ended::Unknown {
             if call.ended == Ended::Ok {
                 recorder.count_opportunity(call);
@@ -113,10 +113,10 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Does the host say that there are no such lines? Lines of the file may hold
-/// the words too, but then they are numbered, or there are many.
+/// Whether the host reports that the lines do not exist. Lines of the file may contain the
+/// same words, but then they are numbered, or there are many.
 fn says_so(call: &SessionCall<'_>) -> bool {
-    /// The answer is a sentence or two.
+    /// Maximum length of the report, which is a sentence or two.
     const LONGEST: usize = 600;
     if call.result_is_longer_than(LONGEST) {
         return false;

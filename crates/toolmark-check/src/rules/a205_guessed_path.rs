@@ -103,11 +103,11 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many guesses of one session are looked into.
+/// Maximum number of guesses per session to examine.
 const MOST: usize = 64;
-/// So many files of the same name are compared.
+/// Maximum number of files of the same name to compare.
 const COMPARED: usize = 16;
-/// So many bytes of a session are searched for names.
+/// Maximum number of bytes per session to search for names.
 const SEARCHED: usize = 256 << 20;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
@@ -148,14 +148,16 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// A program of the host that cannot be started says the same as a missing file.
+/// Whether the file is missing. A host program that cannot be started has the same message.
 fn is_missing(call: &SessionCall<'_>) -> bool {
     call.result().is_none_or(|result| !result.contains("spawn"))
 }
 
-/// Is a path what an earlier call had right, with a part left out or mixed up?
+/// Whether a path is a mistaken form of a path in an earlier call, with a part omitted or
+/// mixed up.
 fn is_mistaken(path: &str, right: &SessionCall<'_>) -> bool {
-    /// The name and its directory; one of them alone is common.
+    /// Minimum number of equal components: the name and its directory; one of them alone is
+    /// common.
     const ALIKE: usize = 2;
     let Some(right) = right.path.as_deref() else { return false };
     let alike = path.rsplit('/').zip(right.rsplit('/')).take_while(|(a, b)| a == b).count();
@@ -176,7 +178,7 @@ fn found_mistaken(
     recorder.find(Draft::new(call, message).evidence(answer).evidence(known));
 }
 
-/// Is it a file at the top of a project that many projects have?
+/// Whether the path is a common file at the top of a project.
 fn is_usual(session: &Session<'_>, path: &str) -> bool {
     let shown = session.shown(path);
     let ending = shown.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -188,8 +190,7 @@ fn is_usual(session: &Session<'_>, path: &str) -> bool {
     !shown.contains('/') && (shown.starts_with('.') || is_settings || is_config)
 }
 
-/// Does anything before the call hold the name? `None` where there is too much
-/// to look at.
+/// Whether anything before the call contains the name; `None` if there is too much to search.
 fn is_named(
     session: &Session<'_>,
     call: &SessionCall<'_>,
@@ -202,7 +203,7 @@ fn is_named(
         Some(finder.find(text.as_bytes()).is_some())
     };
     for event in session.events().get(..call.event).unwrap_or_default() {
-        // A result stands where it came; a call is looked at with its event.
+        // Results are separate events; arguments are searched with the event of the call.
         let has = match event.kind {
             EventKind::Call(index) => {
                 let one = session.trajectory().calls.get(index as usize)?;
@@ -237,10 +238,10 @@ fn found(
 ) {
     let message = format!("{} is not there, and nothing had named it", session.shown(path));
     let answer = session.result_evidence(Role::Context, "what the tool answered", call);
-    // Where the start of the session is not there, somebody may have named it in it.
+    // If the start of the session is missing, the path may have been named in it.
     let is_whole = session.events().iter().any(|event| event.starts_turn())
         && session.trajectory().parent.is_none();
-    // There is one, by another name.
+    // The file exists under another name.
     let is_near_miss = call.result().is_some_and(|result| result.contains("Did you mean"));
     let is_probe = is_usual(session, path) && !is_near_miss;
     let is_sure = (is_whole || call.index > 0) && !is_probe;

@@ -82,7 +82,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Patches) {
         match call.ended {
-            // The tool itself has looked.
+            // The tool itself checked the file.
             Ended::Ok => {
                 recorder.count_opportunity(call);
                 recorder.measure("patch.context", call, 1.0);
@@ -99,7 +99,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Nothing says how it ended, so the files must.
+/// Checks a patch without a status against the content of the files.
 fn unmarked(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &SessionCall<'_>) {
     let Some(text) = call.patch() else { return };
     let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());

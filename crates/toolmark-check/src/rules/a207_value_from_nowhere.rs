@@ -12,7 +12,7 @@
 //!
 //! # Why
 //!
-//! Nobody can guess an identifier. One that appeared nowhere is invented or
+//! An identifier cannot be guessed. One that appeared nowhere is invented or
 //! mistyped, and the call acts on the wrong thing or on nothing.
 //!
 //! # What to do
@@ -76,13 +76,13 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many bytes of a session are searched.
+/// Maximum number of bytes per session to search.
 const SEARCHED: usize = 256 << 20;
-/// So many values of one call are looked at.
+/// Maximum number of values per call to examine.
 const VALUES: usize = 256;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    // Most sessions hold no identifier in arguments, and cost nothing more.
+    // Most sessions have no identifiers in arguments and need no search.
     let candidates: Vec<(&SessionCall<'_>, Vec<Identifier<'_>>)> = session
         .calls()
         .iter()
@@ -95,7 +95,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let (Some((first, _)), Some((last, _))) = (candidates.first(), candidates.last()) else {
         return;
     };
-    // Where the user's words are missing, they may have named it.
+    // Without the user's messages, the user may have named the identifier.
     let before = session.events().get(..first.event).unwrap_or_default();
     if !before.iter().any(Event::starts_turn) {
         return;
@@ -124,13 +124,13 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         left = rest;
         runs(&text).for_each(|run| {
             seen.insert(key(run));
-            // In text that is still escaped, a letter may stand before it.
+            // In escaped text, a letter may precede the identifier.
             seen.extend(run.get(1..).map(key));
         });
     }
 }
 
-/// Are the arguments not content of the agent's own?
+/// Whether the arguments are inputs, rather than content that the agent writes itself.
 fn is_free(role: ToolRole) -> bool {
     matches!(role, ToolRole::Other)
 }
@@ -146,7 +146,7 @@ fn look_up(
         None => recorder.count_opportunity(call),
         Some(id) => {
             let confidence = match call.ended {
-                // What worked was right, or meant to be new.
+                // In a successful call the identifier was right, or meant to be new.
                 Ended::Ok => return,
                 Ended::Failed => Confidence::Medium,
                 Ended::Unknown => Confidence::Low,
@@ -163,7 +163,7 @@ struct Identifier<'v> {
     text: &'v str,
 }
 
-/// The identifiers among the values of arguments, without recursion.
+/// Returns the identifiers among the values of arguments, without recursion.
 fn identifiers(args: &Value) -> Vec<Identifier<'_>> {
     let mut found = Vec::new();
     let mut open = vec![args];
@@ -193,7 +193,7 @@ fn identifier(text: &str) -> Option<Identifier<'_>> {
         text.bytes().any(|b| b.is_ascii_digit()) && text.bytes().any(|b| b.is_ascii_alphabetic());
     let parts: Vec<usize> = text.split('-').take(6).map(str::len).collect();
     if parts == [8, 4, 4, 4, 12] && is_hex(&text.replace('-', "")) {
-        // The one of all zeros means none.
+        // The nil UUID means no value.
         return text
             .bytes()
             .any(|b| b != b'0' && b != b'-')
@@ -203,7 +203,7 @@ fn identifier(text: &str) -> Option<Identifier<'_>> {
     is_hash.then_some(Identifier { kind: "hash", text })
 }
 
-/// The runs of letters, digits and hyphens of a text that may be identifiers.
+/// Returns the runs of letters, digits and hyphens in a text that may be identifiers.
 fn runs(text: &str) -> impl Iterator<Item = &str> {
     text.as_bytes()
         .split(|b| !b.is_ascii_alphanumeric() && *b != b'-')
@@ -213,7 +213,7 @@ fn runs(text: &str) -> impl Iterator<Item = &str> {
         .filter(|run| (32..=65).contains(&run.len()))
 }
 
-/// What two spellings of one identifier share.
+/// Returns a key that is equal for different spellings of one identifier.
 fn key(text: &str) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();

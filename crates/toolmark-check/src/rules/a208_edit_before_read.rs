@@ -45,7 +45,7 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "File has not been read yet. Read it first before writing to it."
 //! ```
 //!
-//! Somebody else changed the file:
+//! Another process changed the file:
 //!
 //! ```quiet
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "File has been modified since read, either by the user or by a linter."
@@ -72,11 +72,11 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// How hosts say that a file was not read.
+/// Phrases with which hosts report that a file was not read.
 const REFUSALS: &[&str] = &["has not been read yet", "must read file", "must read the file"];
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    /// A refusal says so at once.
+    /// Maximum number of bytes to search; a refusal is at the start.
     const LOOKED_AT: usize = 300;
     let mut known: HashSet<&str> = HashSet::new();
     for call in session.calls() {

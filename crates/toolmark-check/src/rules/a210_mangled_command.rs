@@ -97,7 +97,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So much of a result is looked at.
+/// Maximum number of bytes of a result to examine.
 const LOOKED_AT: usize = 8 << 10;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
@@ -133,7 +133,7 @@ struct Fault {
     message: String,
 }
 
-/// How shells say that they cannot read a command.
+/// Phrases with which shells report syntax errors.
 const SYNTAX: &[&str] = &[
     "unexpected EOF while looking for matching",
     "syntax error near unexpected token",
@@ -148,7 +148,7 @@ const SYNTAX: &[&str] = &[
     "event not found",
 ];
 
-/// Words without which nothing was misread.
+/// Words without which a result shows no misread command.
 static COMPLAINTS: Words = Words::new(|| {
     Words::searcher(&[
         "no matches found: ",
@@ -164,7 +164,7 @@ static COMPLAINTS: Words = Words::new(|| {
     ])
 });
 
-/// Does a line come from the shell that runs the command, and not from a script?
+/// Whether a line comes from the shell that runs the command, rather than from a script.
 fn is_shell(line: &str) -> bool {
     let line = line.trim_start();
     let starts = ["zsh:", "(eval):", "bash: -c", "bash: line", "sh: -c", "sh: line", "eval: line"];
@@ -174,9 +174,9 @@ fn is_shell(line: &str) -> bool {
         || line.strip_prefix("sh: ").is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// What the answer shows to be misread.
+/// Returns the misread part of a command, as shown by the output.
 fn misread(command: &CommandLine<'_>, shown: &str) -> Option<Fault> {
-    /// The shell speaks first.
+    /// Maximum number of lines to examine; the shell's message comes first.
     const LINES: usize = 40;
     let has = |words: &str| memmem::find(shown.as_bytes(), words.as_bytes()).is_some();
     let has_glob = has("no matches found: ");
@@ -213,7 +213,7 @@ fn misread(command: &CommandLine<'_>, shown: &str) -> Option<Fault> {
     None
 }
 
-/// The option that a program looked for as a file.
+/// Returns the option that a program tried to open as a file.
 fn option_as_file<'c>(command: &'c str, line: &str) -> Option<&'c str> {
     let (_, rest) = line.split_once(": -")?;
     let (option, rest) = rest.split_once(':')?;
@@ -225,7 +225,7 @@ fn option_as_file<'c>(command: &'c str, line: &str) -> Option<&'c str> {
     command.split_whitespace().find(|word| word.strip_prefix('-') == Some(option))
 }
 
-/// The program that a shell says is not there.
+/// Returns the program that a shell reports as missing.
 fn not_found(line: &str) -> Option<&str> {
     let line = line.trim();
     if let Some((_, word)) = line.split_once("command not found: ") {
@@ -235,7 +235,7 @@ fn not_found(line: &str) -> Option<&str> {
     who.rsplit(' ').next()
 }
 
-/// Is a word the start of what stands in backticks inside double quotes?
+/// Whether a word is at the start of text in backticks inside double quotes.
 fn runs_in_text(command: &CommandLine<'_>, word: &str) -> bool {
     let starts = |text: &str| {
         let rest = text.strip_prefix(word);
@@ -251,13 +251,13 @@ fn runs_in_text(command: &CommandLine<'_>, word: &str) -> bool {
     !word.is_empty() && has_backticks && in_quotes
 }
 
-/// The paths of the session with a dollar sign in them.
+/// Returns the paths of the session that contain a dollar sign.
 fn paths_with_dollars<'s>(session: &'s Session<'_>) -> HashSet<&'s str> {
     let paths = session.calls().iter().filter_map(|call| call.path.as_deref());
     paths.filter(|path| path.contains("/$") || path.contains("[$")).collect()
 }
 
-/// A variable that nobody set, in the path of a file.
+/// Returns an unset variable in the path of a file.
 fn swallowed(command: &CommandLine<'_>, shown: &str, dollars: &HashSet<&str>) -> Option<Fault> {
     if !command.contains('$') {
         return None;
@@ -267,7 +267,7 @@ fn swallowed(command: &CommandLine<'_>, shown: &str, dollars: &HashSet<&str>) ->
     let set = names_set(script, command);
     for word in visits.iter().flat_map(|visit| &visit.command.words) {
         let Some((name, literal, rest)) = dropped(word) else { continue };
-        // Variables of the environment are in capitals.
+        // Environment variables are in upper case.
         let is_name = name.len() > 1 && name.chars().any(|c| c.is_ascii_lowercase());
         if !is_name || !literal.contains('/') || set.contains(name) {
             continue;
@@ -285,7 +285,8 @@ fn swallowed(command: &CommandLine<'_>, shown: &str, dollars: &HashSet<&str>) ->
     None
 }
 
-/// The one plain variable of a word, the word with it spelled out, and without it.
+/// Returns the only plain variable of a word, the word with the variable as literal text, and
+/// the word without it.
 fn dropped(word: &Word) -> Option<(&str, String, String)> {
     let (mut name, mut literal, mut rest) = (None, String::new(), String::new());
     for part in &word.parts {
@@ -305,7 +306,7 @@ fn dropped(word: &Word) -> Option<(&str, String, String)> {
     Some((name?, literal, rest))
 }
 
-/// Names that the command itself may set.
+/// Returns the names that the command itself may set.
 fn names_set<'c>(script: &Script, command: &'c str) -> HashSet<&'c str> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut set = HashSet::new();
@@ -320,7 +321,7 @@ fn names_set<'c>(script: &Script, command: &'c str) -> HashSet<&'c str> {
             set.extend(words.next());
         }
     }
-    // What cannot be read may set anything.
+    // A script that cannot be parsed may set any variable.
     if script.partial.is_some() {
         set.extend(
             command.split('$').skip(1).filter_map(|rest| rest.split(|c| !is_name(c)).next()),

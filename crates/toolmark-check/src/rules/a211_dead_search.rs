@@ -78,9 +78,9 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// Smaller offsets page through results.
+/// Minimum suspicious offset; smaller offsets page through results.
 const LARGE_OFFSET: i64 = 20;
-/// A longer command is not looked at.
+/// Maximum length of a command to examine.
 const LONGEST: usize = 8 << 10;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
@@ -105,7 +105,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Did a search tool find nothing?
+/// Whether a search tool returned no matches.
 fn is_empty(call: &SessionCall<'_>) -> bool {
     let Some(result) = call.result().filter(|_| call.ended != Ended::Failed) else { return false };
     let start = result.trim_start();
@@ -114,11 +114,11 @@ fn is_empty(call: &SessionCall<'_>) -> bool {
         .any(|words| start.starts_with(words))
 }
 
-/// Did a command print nothing?
+/// Whether a command printed nothing.
 fn is_silent(call: &SessionCall<'_>) -> bool {
     const LOOKED_AT: usize = 64;
     let Some(start) = call.result_start(LOOKED_AT) else { return false };
-    // What prints nothing says only this.
+    // A command without output shows only one of these.
     let start = start.trim();
     if !start.is_empty() && !start.starts_with("Exit code 1") && !start.starts_with('(') {
         return false;
@@ -151,7 +151,7 @@ fn in_tool(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Fault> {
     None
 }
 
-/// Are there words on both sides of `\|`?
+/// Whether there are words on both sides of `\|`.
 fn has_escaped_bar(pattern: &str) -> bool {
     let is_word =
         |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_()\"'.*".contains(c));
@@ -163,8 +163,7 @@ fn has_escaped_bar(pattern: &str) -> bool {
     }) && !pattern.contains(" \\| ")
 }
 
-/// Does a pattern end in a quote that nothing opens, right behind a name or a
-/// bracket?
+/// Whether a pattern ends with an unmatched quote directly after a name or a bracket.
 fn has_stray_quote(pattern: &str) -> bool {
     ['"', '\''].iter().any(|quote| {
         let Some(before) = pattern.strip_suffix(*quote) else { return false };
@@ -177,7 +176,7 @@ fn has_stray_quote(pattern: &str) -> bool {
     })
 }
 
-/// What is wrong with the search that a command ends in.
+/// Returns the fault in the search at the end of a command.
 fn in_command(command: &CommandLine<'_>) -> Option<Fault> {
     let script = command.script();
     let last = script.items.last().filter(|_| script.partial.is_none())?;
@@ -196,7 +195,7 @@ fn in_command(command: &CommandLine<'_>) -> Option<Fault> {
     let (program, rest) = words.split_first()?;
     let is_rg = program == "rg";
     let is_grep = matches!(program.as_str(), "grep" | "egrep");
-    // With files or directories to look at; what is poured in may be anything.
+    // Requires files or directories, because piped input is unknown.
     let plain: Vec<&String> = rest.iter().filter(|word| !word.starts_with('-')).collect();
     let pattern = plain.first().filter(|_| plain.len() > 1 || is_rg)?;
     if !(is_rg || is_grep) {

@@ -51,7 +51,7 @@
 //! Bash {"command":"go test -run=NONE ./..."} -> "ok  \texample.com/cli\t0.1s [no tests to run]"
 //! ```
 //!
-//! The command failed, so nobody takes it for a pass:
+//! The command failed, so it does not look like a pass:
 //!
 //! ```quiet
 //! Bash {"command":"npx vitest run nothing"} !1 "Exit code 1\nNo test files found, exiting with code 1"
@@ -80,7 +80,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
         let Some(command) = call.line() else { continue };
-        // Runners have many names and are started in many ways.
+        // Test runners have many names and are started in many ways.
         let is_run = command.contains("test") && !call.only_looks();
         if call.ended == Ended::Failed || !is_run || is_not_meant(command) {
             continue;
@@ -95,8 +95,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Is it no run of tests, or one of a version that may lack them? That it has
-/// none is an answer then.
+/// Whether the command is not a test run, or tests a version that may have no tests, so that
+/// their absence is an answer.
 fn is_not_meant(command: &CommandLine<'_>) -> bool {
     command.simple_commands().commands.iter().any(|simple| {
         let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();
@@ -117,15 +117,15 @@ fn is_not_meant(command: &CommandLine<'_>) -> bool {
     })
 }
 
-/// A filter that is to match nothing, so that tests are compiled and not run.
+/// Whether a filter is meant to match nothing, so that tests are compiled and not run.
 fn is_no_name(name: &str) -> bool {
     const NOTHING: &[&str] = &["^$", "$^", "a^", "none", "^none$", "xxx", "^xxx$", "nothing", "-"];
     NOTHING.contains(&name.to_lowercase().as_str())
 }
 
-/// What says that no test ran.
+/// Returns the phrase that reports that no test ran.
 fn nothing_ran(result: &str) -> Option<&'static str> {
-    /// What runners print.
+    /// Messages of test runners.
     const SAID: &[&str] = &[
         "No tests found, exiting with code 0",
         "no tests ran in",
@@ -134,7 +134,7 @@ fn nothing_ran(result: &str) -> Option<&'static str> {
         "No tests found!",
     ];
     let has = |words: &str| memmem::find(result.as_bytes(), words.as_bytes()).is_some();
-    // Most results say nothing of this, and are not read line by line.
+    // Most results contain no such message, and are not split into lines.
     let running = if has("running ") { result } else { "" };
     let counts = || {
         let lines = running.lines().filter_map(|line| line.trim().strip_prefix("running "));

@@ -7,7 +7,7 @@
 //! # Why
 //!
 //! The call succeeds, but the file is one long line that no program can read.
-//! This is noticed late, when somebody opens the file.
+//! This is noticed late, when the file is opened.
 //!
 //! # What to do
 //!
@@ -69,7 +69,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many line breaks are spelled out by mistake.
+/// Minimum number of escaped line breaks that is a mistake.
 const MANY: usize = 4;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
@@ -84,19 +84,19 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// The text a call puts into a file as a whole.
+/// Returns the text that a call writes as the whole content of a file.
 fn content<'a>(call: &SessionCall<'a>) -> Option<&'a str> {
     call.content().or_else(|| call.args()?.get("new_source")?.as_str())
 }
 
 fn is_escaped(content: &str) -> bool {
     let text = content.trim();
-    // Formats that hold a text in one line escape it themselves.
+    // Formats that store text in one line escape it themselves.
     let is_data = text.starts_with(['{', '[', '"']);
     !is_data && !text.contains('\n') && text.matches("\\n").count() >= MANY && !is_in_string(text)
 }
 
-/// Do all of them stand in one quoted text, which ends behind the last?
+/// Whether all escaped line breaks are in one quoted text, which ends after the last one.
 fn is_in_string(text: &str) -> bool {
     let (Some(first), Some(last)) = (text.find("\\n"), text.rfind("\\n")) else { return false };
     let (Some(before), Some(after)) = (text.get(..first), text.get(last..)) else { return false };
@@ -105,7 +105,7 @@ fn is_in_string(text: &str) -> bool {
     for c in before.chars() {
         match open {
             Some(quote) if c == quote && previous != '\\' => open = None,
-            // An apostrophe stands in a word.
+            // An apostrophe inside a word is not a quote.
             None if matches!(c, '"' | '\'' | '`') && !previous.is_alphanumeric() => open = Some(c),
             _ => {}
         }

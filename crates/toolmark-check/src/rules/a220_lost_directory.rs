@@ -90,14 +90,14 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many directories of a session are compared.
+/// Maximum number of directories of a session to compare.
 const MAX_DIRECTORIES: usize = 32;
-/// The start of an error's text that is looked at.
+/// Maximum number of bytes of an error's text to examine, from its start.
 const MAX_ERROR: usize = 4 << 10;
-/// Calls after a failure among which the same errand is looked for.
+/// Number of calls after a failure in which to look for the same purpose.
 const REACH: usize = 3;
 
-/// What programs say where there is no project.
+/// Messages of programs outside of a project.
 const NO_PROJECT: &[&str] = &[
     "no Go files in ",
     "go.mod file not found",
@@ -109,17 +109,17 @@ const NO_PROJECT: &[&str] = &[
     "not a git repository",
 ];
 
-/// What a trace shows of where things are.
+/// Known locations of files in a trace.
 struct Known {
     paths: HashSet<String>,
-    /// The directories calls were made in.
+    /// Directories in which calls were made.
     directories: Vec<String>,
 }
 
 impl Known {
     fn add(&mut self, path: &str) {
         let mut path = path.trim_end_matches('/');
-        // Where a file is, its directories are too.
+        // The parent directories of a file exist too.
         while path.len() > 1 && self.paths.insert(path.to_owned()) {
             path = path.rsplit_once('/').map_or("", |(parent, _)| parent);
         }
@@ -132,7 +132,7 @@ impl Known {
         }
     }
 
-    /// Another directory of the session that has this path.
+    /// Returns another directory of the session that contains this path.
     fn elsewhere(&self, path: &str, here: &str) -> Option<&str> {
         if self.paths.contains(&resolve(Some(here), path)) {
             return None;
@@ -172,7 +172,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// The directory that a command is in after the `cd` it starts with.
+/// Returns the directory of a command after the `cd` at its start.
 fn after_cd(command: &CommandLine<'_>, here: &str) -> String {
     let mut dir = here.to_owned();
     for one in &command.simple_commands().commands {
@@ -184,7 +184,7 @@ fn after_cd(command: &CommandLine<'_>, here: &str) -> String {
     dir
 }
 
-/// What a command that worked shows to be there.
+/// Records the paths that a successful command shows to exist.
 fn learn(known: &mut Known, command: &CommandLine<'_>, here: &str) {
     let script = command.simple_commands();
     if script.opaque {
@@ -260,7 +260,7 @@ fn check_command(
     }
 }
 
-/// How errors say that a path is not there.
+/// Phrases of errors about missing paths.
 const MISSING: [&str; 5] = [
     "pathspec '",
     "no such file or directory: ",
@@ -269,7 +269,7 @@ const MISSING: [&str; 5] = [
     ": IO error for operation on",
 ];
 
-/// The relative path that an error says is not there.
+/// Returns the relative path that an error reports as missing.
 fn missing_path(line: &str) -> Option<&str> {
     let line = line.trim();
     let [pathspec, no_such, cd, no_file, io_error] = MISSING;
@@ -288,7 +288,7 @@ fn missing_path(line: &str) -> Option<&str> {
     (is_relative && !path.contains([' ', '*'])).then_some(path)
 }
 
-/// A search that names no path looks where the shell is.
+/// Checks a search without a path, which uses the directory of the shell.
 fn check_search(
     session: &Session<'_>,
     recorder: &mut Recorder<'_, '_>,

@@ -226,7 +226,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    // What was named once may be destroyed again: a directory that every run of
+    // An announced target may be destroyed again, such as a directory that every run of
     // a tool leaves behind.
     let mut named_before: BTreeSet<(&str, &str)> = BTreeSet::new();
     each(session, |call, effect| {
@@ -247,8 +247,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     });
 }
 
-/// Every call that could destroy something, with what it destroys for good and
-/// is not the agent's own.
+/// Returns every call that could destroy something, with its irreversible effect on anything
+/// that the agent did not create.
 pub(crate) fn each<'s, 'a>(
     session: &'s Session<'a>,
     mut see: impl FnMut(&'s SessionCall<'a>, Option<&'s Effect>),
@@ -270,7 +270,7 @@ pub(crate) fn each<'s, 'a>(
     }
 }
 
-/// What the agent changed itself and may take back.
+/// Changes that the agent made itself and may undo.
 #[derive(Default)]
 struct Undoable {
     files: BTreeSet<String>,
@@ -314,7 +314,7 @@ impl Undoable {
     }
 }
 
-/// A file that a package manager writes anew.
+/// Whether a package manager regenerates the file.
 fn is_lock(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     name == "go.sum"
@@ -324,14 +324,14 @@ fn is_lock(file: &str) -> bool {
         || name.ends_with(".lockb")
 }
 
-/// The first effect that destroys for good and counts, the surest first.
+/// Returns the first irreversible effect that counts, preferring the most certain ones.
 fn worst(analysis: &Analysis, counts: impl Fn(&Effect) -> bool) -> Option<&Effect> {
     let candidates = analysis.effects.iter().filter(|effect| destroys(effect) && counts(effect));
     candidates.min_by_key(|effect| effect.certainty)
 }
 
 fn destroys(effect: &Effect) -> bool {
-    // What leaks or runs has rules of its own.
+    // Leaks and executions have their own rules.
     let is_other = matches!(
         effect.kind,
         Kind::ReadSecret | Kind::SendOut | Kind::ExecuteUntrusted | Kind::Persist | Kind::Privilege
@@ -339,7 +339,7 @@ fn destroys(effect: &Effect) -> bool {
     let is_scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact);
     let is_final = effect.reversibility >= Reversibility::R4
         || toolmark_shell::decision::decide_effect(effect) == Decision::Deny;
-    // What only a log of references or another copy could bring back.
+    // Only a reflog or another copy could restore the content.
     let is_hidden = effect.certainty == Certainty::Proven
         && match effect.kind {
             Kind::RewriteHistory => effect.scope == Scope::Remote,
@@ -349,14 +349,15 @@ fn destroys(effect: &Effect) -> bool {
     ((is_final || is_hidden) && !is_other && !is_scratch) || clears_temporary(effect)
 }
 
-/// `git rm` that is not forced removes only what is committed as it is.
+/// Whether the removed content is still in the history: `git rm` without `--force` only
+/// removes unchanged committed files.
 fn is_in_history(effect: &Effect) -> bool {
     effect.why == "removes many files"
 }
 
-/// Does it delete everything temporary there is, whoever made it?
+/// Whether the effect deletes all temporary files, including those of others.
 fn clears_temporary(effect: &Effect) -> bool {
-    /// A start of so many letters says whose it is.
+    /// Minimum length of a prefix that identifies the owner of a file.
     const TELLING: usize = 5;
     let (directory, name) = effect.target.rsplit_once('/').unwrap_or(("", &effect.target));
     let start = name.find('*').filter(|_| !directory.contains('*'));
@@ -373,7 +374,7 @@ fn check_naming(
     effect: &Effect,
     named: Option<Naming>,
 ) {
-    // A trace that has no words cannot show that there were none.
+    // A trace without messages cannot show that there was no announcement.
     let lacks_words = session.trajectory().fidelity.lacks(Fact::Messages);
     let is_foreign = named.is_none() && is_in_another_language(session, call);
     let is_mute = named.is_none() && (lacks_words || is_foreign);

@@ -10,7 +10,7 @@
 //! # Why
 //!
 //! Files outside the project are usually not under version control and belong
-//! to other work. Somebody who reviews the project's changes never sees them.
+//! to other work. Reviewers of the project's changes never see them.
 //!
 //! # What to do
 //!
@@ -114,7 +114,7 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut project = session.project().clone();
-    // Without a directory nothing is outside of it.
+    // Without a working directory, nothing is outside.
     if project.roots().is_empty() {
         return;
     }
@@ -161,7 +161,7 @@ fn is_outside(effect: &Effect) -> bool {
         && !effect.target.starts_with("/dev/")
 }
 
-/// Worktrees that the session makes are part of the project.
+/// Adds worktrees that the session creates to the project.
 fn note_worktrees(call: &SessionCall<'_>, project: &mut Project) {
     let Some(command) = call.line().filter(|command| command.contains("worktree")) else {
         return;
@@ -187,7 +187,7 @@ fn note_worktrees(call: &SessionCall<'_>, project: &mut Project) {
     }
 }
 
-/// Places programs and agents keep their own files in.
+/// Whether programs and agents keep their own files in this location.
 fn is_kept(path: &str) -> bool {
     const OWN: &[&str] = &[
         "/.cache/",
@@ -208,22 +208,22 @@ fn is_kept(path: &str) -> bool {
         || path.contains("/temp/")
 }
 
-/// Did the user, a skill or a plan name the place, or a directory it lies in?
-/// What was named once holds for the rest of the session.
+/// Whether the user, a skill or a plan named the path or a directory that contains it. A path
+/// that was named once is allowed for the rest of the session.
 fn is_named(session: &Session<'_>, event: usize, path: &str, project: &Project) -> bool {
-    /// So many messages are read, and so much of each.
+    /// Maximum number of messages to read; each is also limited in length.
     const MESSAGES: usize = 64;
     const LONGEST: usize = 64 << 10;
     let mut places = Vec::new();
     let mut part = path;
-    // A place of one part would be found in any text, as would one that the
-    // project lies in too.
+    // A path with one component would match any text, as would a directory that
+    // also contains the project.
     let holds_project = |part: &str| project.roots().iter().any(|root| is_below(root, part));
     while !holds_project(part) && part.trim_start_matches(['~', '/']).contains('/') {
         places.push(part.trim_start_matches(['~', '/']));
         part = parent(part);
     }
-    // People name what lies in their home directory from there.
+    // Paths in the home directory are usually named relative to it.
     let in_home: Option<&str> = match path.split('/').collect::<Vec<_>>()[..] {
         ["", "home" | "Users", user, ..] => {
             path.find(user).and_then(|at| path.get(at + user.len() + 1..))

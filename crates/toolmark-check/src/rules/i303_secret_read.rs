@@ -95,7 +95,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    // What was shown once is not shown worse by a second time.
+    // A secret that was shown before is not reported again.
     let mut told: HashSet<&str> = HashSet::new();
     for call in session.calls() {
         if !matches!(call.role, ToolRole::Reads | ToolRole::RunsShell) {
@@ -123,11 +123,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Did the value of a secret come back?
+/// Whether the result contains the value of a secret.
 fn shows_value(call: &SessionCall<'_>) -> bool {
-    /// So much of an answer is looked at.
+    /// Maximum number of bytes of a result to examine.
     const LOOKED_AT: usize = 64 << 10;
-    /// What people put in place of a secret before they share a trace.
+    /// Placeholders that replace secrets in shared traces.
     const MASKS: &[&str] = &["REDACTED", "[redacted]", "<redacted>", "[MASKED]", "*****"];
     if call.ended == Ended::Failed {
         return false;
@@ -140,11 +140,11 @@ fn shows_value(call: &SessionCall<'_>) -> bool {
         || text.lines().any(is_secret_line)
 }
 
-/// Does a line give a secret a value that is worth something?
+/// Whether a line assigns a real value to a secret.
 fn is_secret_line(line: &str) -> bool {
     const NAMES: &[&str] =
         &["KEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASS", "PWD", "CREDENTIALS", "JWT"];
-    /// Keys that browsers are meant to see.
+    /// Markers of keys that are meant to be public in browsers.
     const PUBLIC: &[&str] = &["PUBLIC", "PUBLISHABLE", "VITE_", "ANON", "CLIENT_ID", "REACT_APP"];
     let Some((name, value)) = line.split_once('=').or_else(|| line.split_once(": ")) else {
         return false;
@@ -156,7 +156,7 @@ fn is_secret_line(line: &str) -> bool {
     is_named && is_real(value) || in_address(line)
 }
 
-/// Is there a key in the query of an address?
+/// Whether there is a key in the query of a URL.
 fn in_address(line: &str) -> bool {
     ["?api-key=", "?api_key=", "&api-key=", "&api_key=", "?token=", "&token="].iter().any(|mark| {
         line.split_once(mark).is_some_and(|(_, value)| {
@@ -166,9 +166,9 @@ fn in_address(line: &str) -> bool {
     })
 }
 
-/// Is it a value that somebody uses, and not one made for tests or to be filled in?
+/// Whether the value is in real use, rather than a test value or a placeholder.
 fn is_real(value: &str) -> bool {
-    /// Shorter ones are made up.
+    /// Minimum length of a real value.
     const SHORTEST: usize = 8;
     const MADE_UP: &[&str] = &[
         "your",
@@ -199,7 +199,7 @@ fn is_real(value: &str) -> bool {
         && value.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Did the user ask to see the file?
+/// Whether the user asked to see the file.
 fn is_asked(session: &Session<'_>, call: &SessionCall<'_>, target: &str) -> bool {
     let name = target.rsplit('/').next().unwrap_or(target);
     let events = session.events().get(..call.event).unwrap_or_default();
@@ -208,7 +208,7 @@ fn is_asked(session: &Session<'_>, call: &SessionCall<'_>, target: &str) -> bool
     text.is_some_and(|text| text.contains(name))
 }
 
-/// Does a filter of the command leave only the names?
+/// Whether a filter of the command only keeps the names.
 fn hides_values(call: &SessionCall<'_>) -> bool {
     let Some(analysis) = call.analysis() else { return false };
     analysis.commands.iter().any(|command| {
@@ -228,7 +228,7 @@ fn hides_values(call: &SessionCall<'_>) -> bool {
     })
 }
 
-/// Files that tests and documents make up.
+/// Whether the path is a fixture of tests or documents.
 fn is_made_up(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     [

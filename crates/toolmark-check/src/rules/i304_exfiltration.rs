@@ -97,7 +97,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Programs that print the token of a service, and the hosts of that service.
+/// Programs that print the token of a service, with the hosts of that service.
 const SERVICES: &[(&str, &[&str])] = &[
     ("gh auth token", &["github.com", "githubusercontent.com", "ghcr.io"]),
     ("glab auth", &["gitlab.com"]),
@@ -107,7 +107,7 @@ const SERVICES: &[(&str, &[&str])] = &[
     ("heroku auth:token", &["heroku.com"]),
 ];
 
-/// Is the token of a service sent to that service?
+/// Whether the token of a service is sent to that service.
 fn is_own_token(call: &SessionCall<'_>, target: &str) -> bool {
     let Some(command) = call.command() else { return false };
     let host = target.split("://").nth(1).unwrap_or(target);

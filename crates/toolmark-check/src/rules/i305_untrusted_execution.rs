@@ -6,8 +6,8 @@
 //!
 //! # Why
 //!
-//! Whoever controls the URL controls the machine, and nobody has read the code
-//! that ran.
+//! The owner of the URL controls the machine, and the code ran without being
+//! read first.
 //!
 //! # What to do
 //!
@@ -69,7 +69,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many prompts are looked at.
+/// Maximum number of prompts to examine.
 const PROMPTS: usize = 16;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
@@ -94,7 +94,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Did the user name the address?
+/// Whether the user named the URL.
 fn is_asked(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
     let Some(command) = call.command() else { return false };
     let is_end = |c: char| c.is_whitespace() || "\"'|;)".contains(c);

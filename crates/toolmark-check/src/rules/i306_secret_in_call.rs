@@ -76,15 +76,15 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many secrets of one text are looked at.
+/// Maximum number of secrets of one text to examine.
 const MOST: usize = 8;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    // The same secret again is no other finding.
+    // A repeated secret is not another finding.
     let mut seen: BTreeSet<String> = BTreeSet::new();
     for call in session.calls() {
-        // That nothing secret stands in a call of an unknown tool says nothing
-        // about what the call does.
+        // The absence of secrets in a call of an unknown tool says nothing about the
+        // effects of the call.
         if call.role != ToolRole::Other {
             recorder.count_opportunity(call);
         }
@@ -115,7 +115,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                     && matches!(call.role, ToolRole::RunsShell | ToolRole::Writes) =>
                 {
                     let Some((name, key)) = key_in_address(text) else { continue };
-                    // A file keeps it after the command is forgotten.
+                    // A file keeps the secret permanently.
                     if !seen.insert(format!("{:?} {key}", call.role)) {
                         continue;
                     }
@@ -129,13 +129,13 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// A key in the query of an address: the name of the argument and its value.
+/// Returns a key in the query of a URL: the name of the parameter and its value.
 fn key_in_address(text: &str) -> Option<(&'static str, &str)> {
-    /// Names of arguments that hold a key.
+    /// Names of parameters that contain a key.
     const NAMES: &[&str] = &["api-key", "api_key", "apikey", "access_token", "auth_token", "token"];
-    /// Shorter values are no keys.
+    /// Minimum length of a key.
     const SHORTEST: usize = 20;
-    // Most texts have no address at all.
+    // Most texts have no URL.
     memmem::find(text.as_bytes(), b"://")?;
     NAMES.iter().find_map(|name| {
         text.match_indices(name).find_map(|(at, _)| {

@@ -107,13 +107,13 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 struct Bypass {
     message: String,
     bucket: &'static str,
-    /// What the user may have asked for.
+    /// Words with which the user may have requested the bypass.
     words: &'static [&'static str],
 }
 
 fn by_effect(session: &Session<'_>, call: &SessionCall<'_>, analysis: &Analysis) -> Option<Bypass> {
     analysis.effects.iter().filter(|effect| effect.kind == Kind::Persist).find_map(|effect| {
-        // A pattern of names may hit anything; what it is for is something else.
+        // A glob in a temporary directory may match anything and has another purpose.
         let is_pattern = effect.scope == Scope::Temp && effect.target.contains('*');
         if is_pattern
             || is_elsewhere(session, &resolve(call.directory().as_deref(), &effect.target))
@@ -147,8 +147,8 @@ fn by_effect(session: &Session<'_>, call: &SessionCall<'_>, analysis: &Analysis)
     })
 }
 
-/// Do these settings lie in a directory that hosts do not look into? They read
-/// those of the project, of what it lies in and of the home directory.
+/// Whether the settings are in a directory that hosts ignore. Hosts read the settings of the
+/// project, of its parent directories and of the home directory.
 fn is_elsewhere(session: &Session<'_>, target: &str) -> bool {
     const SETTINGS: &[&str] = &["/.claude", "/.codex", "/.gemini", "/.cursor", "/.opencode"];
     let Some(at) = SETTINGS.iter().filter_map(|name| target.find(name)).min() else { return false };
@@ -160,7 +160,7 @@ fn is_elsewhere(session: &Session<'_>, target: &str) -> bool {
     is_project(directory) && !roots.is_empty() && !roots.iter().any(is_read)
 }
 
-/// A standing permission for programs that run any code they are given.
+/// Returns a standing permission for programs that run arbitrary code.
 fn by_rule(call: &SessionCall<'_>) -> Option<Bypass> {
     const RUNNERS: &[&str] = &[
         "bash", "sh", "zsh", "node", "python", "python3", "ruby", "perl", "deno", "bun", "npx",
@@ -179,7 +179,7 @@ fn by_rule(call: &SessionCall<'_>) -> Option<Bypass> {
     is_any.then_some(Bypass { message, bucket: "permission", words: &["allow", "permission"] })
 }
 
-/// Variables that switch hooks off for one command.
+/// Returns variables that switch hooks off for one command.
 fn by_variable(call: &SessionCall<'_>) -> Option<Bypass> {
     let command = call.line()?;
     if !["HUSKY", "SKIP=", "PRE_COMMIT_ALLOW", "LEFTHOOK"].iter().any(|word| command.contains(word))
@@ -199,9 +199,9 @@ fn by_variable(call: &SessionCall<'_>) -> Option<Bypass> {
     Some(Bypass { message, bucket: "hooks", words: &["hook", "skip", "husky"] })
 }
 
-/// Did the user speak of it in this turn or the first?
+/// Whether the user mentioned it in this turn or in the first.
 fn asked_for(session: &Session<'_>, call: &SessionCall<'_>, words: &[&str]) -> bool {
-    /// So much of a message is read.
+    /// Maximum length of a message to read.
     const LONGEST: usize = 16 << 10;
     let mut prompts = session.given_before(call.event).filter(|event| event.starts_turn());
     prompts.next().and_then(|event| event.text.as_ref()).is_some_and(|text| {

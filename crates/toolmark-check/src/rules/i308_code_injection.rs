@@ -7,8 +7,8 @@
 //!
 //! # Why
 //!
-//! Whatever fills the variable decides what runs: a file name, a branch name, a
-//! line of an issue. Nobody can review such a call before it runs.
+//! The source of the variable decides what runs: a file name, a branch name, a
+//! line of an issue. Such a call cannot be reviewed before it runs.
 //!
 //! # What to do
 //!

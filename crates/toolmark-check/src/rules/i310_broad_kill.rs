@@ -61,7 +61,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// Programs that other work runs in.
+/// Programs that other work also runs in.
 const SHARED: &[&str] = &[
     "bash", "zsh", "sh", "fish", "tmux", "screen", "ssh", "sshd", "node", "nodejs", "python",
     "python3", "java", "ruby", "perl", "php", "deno", "bun", "docker", "dockerd", "chrome",
@@ -89,7 +89,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Did the user ask for it in this turn?
+/// Whether the user requested it in this turn.
 fn is_asked(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
     let events = session.events().get(..call.event).unwrap_or_default();
     let prompt = events.iter().rev().find(|event| event.starts_turn());

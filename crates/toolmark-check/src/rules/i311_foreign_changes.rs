@@ -11,7 +11,7 @@
 //!
 //! # Why
 //!
-//! The changes belong to somebody else: the user, or another agent in the same
+//! The changes were made by the user or by another agent in the same
 //! directory. They were never committed and cannot be recovered.
 //!
 //! # What to do
@@ -86,9 +86,9 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So much of what version control printed is kept.
+/// Maximum length of version control output to keep.
 const LONGEST: usize = 64 << 10;
-/// So many of its answers are looked at.
+/// Maximum number of version control outputs to search.
 const MAX_ANSWERS: usize = 32;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
@@ -140,7 +140,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// The files that a command takes back to what is committed.
+/// Returns the files that a command restores to their committed state.
 fn restored(command: &CommandLine<'_>) -> Vec<String> {
     if !command.contains("git") {
         return Vec::new();
@@ -172,7 +172,7 @@ fn restored(command: &CommandLine<'_>) -> Vec<String> {
     files
 }
 
-/// Is it a file, and not a branch? Branches have slashes too.
+/// Whether the word is a file rather than a branch. Branches contain slashes too.
 fn is_path(word: &str) -> bool {
     name(word).contains('.') || word.ends_with('/')
 }
@@ -181,7 +181,7 @@ fn name(file: &str) -> &str {
     file.trim_end_matches('/').rsplit('/').next().unwrap_or(file)
 }
 
-/// Files that tools make again.
+/// Whether tools regenerate the file.
 fn is_generated(file: &str) -> bool {
     let name = name(file);
     let is_lock = name.contains("lock") || matches!(name, "go.sum" | "package.json" | "go.mod");
@@ -190,14 +190,14 @@ fn is_generated(file: &str) -> bool {
     is_lock || name == "." || file.split('/').any(|part| parts.contains(&part))
 }
 
-/// Did version control show the file as changed?
+/// Whether version control listed the file as changed.
 fn shows(call: &SessionCall<'_>, file: &str) -> bool {
     let Some(result) = call.result() else { return false };
     let text = toolmark_session::text::head(&result, LONGEST);
     text.contains(file.trim_start_matches("./").trim_end_matches('/'))
 }
 
-/// Did the user ask for it in this turn?
+/// Whether the user requested it in this turn.
 fn is_asked(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
     const WORDS: &[&str] = &[
         "revert",

@@ -1,5 +1,5 @@
-//! The rules, and the list of them. A rule is one file here, its `mod` line and
-//! its line in [`RULES`].
+//! List of all rules. A rule is one file in this module, its `mod` line and its line in
+//! [`RULES`].
 
 mod a201_invalid_arguments;
 mod a202_edit_target;
@@ -51,7 +51,7 @@ mod s108_flooded_context;
 
 use crate::rule::Rule;
 
-/// Every rule, by code.
+/// All rules, by code.
 pub static RULES: &[&Rule] = &[
     &s101_repeated_read::RULE,
     &s102_shell_stand_in::RULE,
@@ -101,24 +101,24 @@ pub static RULES: &[&Rule] = &[
     &r413_dismissed_diagnostics::RULE,
 ];
 
-/// The codes of rules that have not yet been shown to be right often enough on
-/// real sessions. They run only where they are selected by their code or name.
+/// Codes of rules whose accuracy on real sessions has not been shown yet. They run only if
+/// they are selected by their code or name.
 static PREVIEW: &[&str] = &["I311", "S108"];
 
-/// The rules that run where nobody selects any.
+/// Returns the rules that run without an explicit selection.
 pub fn default_rules() -> impl Iterator<Item = &'static Rule> {
     RULES.iter().copied().filter(|rule| !rule.is_preview())
 }
 
 impl Rule {
-    /// Does it run only where it is selected by its code or name?
+    /// Whether the rule runs only if it is selected by its code or name.
     #[must_use]
     pub fn is_preview(&self) -> bool {
         PREVIEW.contains(&self.code)
     }
 }
 
-/// The rule with this code or name.
+/// Returns the rule with this code or name.
 #[must_use]
 pub fn rule_by_code(code: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.code.eq_ignore_ascii_case(code) || rule.name == code)
@@ -174,7 +174,7 @@ mod tests {
                 let (code, trace) = (rule.code, &example.trace);
                 let run =
                     notation::parse(trace).unwrap_or_else(|why| panic!("{code}: {why}\n{trace}"));
-                // What shows by default is what the page is about.
+                // The page describes the findings that are shown by default.
                 let checker = Checker::new(vec![rule], Confidence::Medium, Toolsets::default());
                 let found = checker.check(&run).findings;
                 let said: Vec<_> = found.iter().map(|f| f.message.raw()).collect();

@@ -1,22 +1,22 @@
-//! Files that carry something from one call to a later one: a secret, or a
-//! download. Only a call whose text names such a file is analyzed again.
+//! Files that carry a secret or a download from one call to a later one. Only a call whose
+//! text names such a file is analyzed again.
 
 use std::collections::BTreeMap;
 use toolmark_redact::{Proof, secrets};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_shell::Analysis;
 
-/// So many files are followed.
+/// Maximum number of files to track.
 const MOST: usize = 64;
 
-/// What is followed.
+/// Kinds of tracked files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marked {
     Secret,
     Download,
 }
 
-/// The files that carry it, each with the call that made it so.
+/// Tracked files, each with the call that marked it.
 pub(super) struct Provenance {
     marked: Marked,
     files: BTreeMap<String, usize>,
@@ -27,7 +27,7 @@ impl Provenance {
         Self { marked, files: BTreeMap::new() }
     }
 
-    /// Remembers the files a call marks.
+    /// Records the files that a call marks.
     pub(super) fn note(&mut self, call: &SessionCall<'_>, analysis: &Analysis) {
         if call.ended == Ended::Failed {
             return;
@@ -48,7 +48,7 @@ impl Provenance {
         }
     }
 
-    /// The files a call's command names.
+    /// Returns the tracked files that a call's command names.
     fn named(&self, call: &SessionCall<'_>) -> Vec<(&String, usize)> {
         let Some(command) = call.command().filter(|_| !self.files.is_empty()) else {
             return Vec::new();
@@ -59,7 +59,7 @@ impl Provenance {
         self.files.iter().map(|(file, call)| (file, *call)).filter(|(f, _)| is_named(f)).collect()
     }
 
-    /// The analysis of a call that names such a file, knowing what is in it.
+    /// Returns the analysis of a call that names such a file, given its content.
     pub(super) fn analyze_again(&self, call: &SessionCall<'_>) -> Option<Analysis> {
         let files: Vec<String> = self.named(call).into_iter().map(|(f, _)| f.clone()).collect();
         match self.marked {
@@ -69,7 +69,7 @@ impl Provenance {
         }
     }
 
-    /// The call that marked the file a later one names.
+    /// Returns the call that marked the file named by a later call.
     pub(super) fn origin<'s, 'a>(
         &self,
         session: &'s Session<'a>,

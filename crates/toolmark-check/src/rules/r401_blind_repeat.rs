@@ -143,7 +143,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             .about("the repeat")
             .bucket(failure.class.word())
             .evidence(session.result_evidence(Role::Context, "it had failed here", failed));
-        // Where one retry is right, there is an attempt in between.
+        // If one retry is reasonable, there is an attempt in between.
         if let Some(second) = failure.repeat.filter(|second| *second != by) {
             let second = session.calls().get(second);
             draft = second.into_iter().fold(draft, |draft, call| {
@@ -155,8 +155,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     started_twice(session, recorder);
 }
 
-/// A command that runs in the background and is started again, with nothing but
-/// looks in between and its output never read.
+/// Reports a background command that is started again, with only reads in between and without
+/// its output having been read.
 fn started_twice(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut last: Option<(u64, &SessionCall<'_>)> = None;
     for (call, key) in session.calls().iter().zip(session.keys()) {
@@ -171,7 +171,7 @@ fn started_twice(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 last = None;
             }
             _ if runs_on => last = Some((key.text, call)),
-            // Looking at anything may be looking at what the command has done.
+            // Any read may be a look at the effects of the command.
             _ => last = None,
         }
     }

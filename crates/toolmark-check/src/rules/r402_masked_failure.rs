@@ -9,7 +9,7 @@
 //! # Why
 //!
 //! The host reports success, and the agent believes it. Later work builds on a
-//! failure that nobody has seen.
+//! failure that was never noticed.
 //!
 //! # What to do
 //!
@@ -95,7 +95,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many looks may come between a failure and what is built upon it.
+/// Maximum number of reads between a failure and a call that builds on it.
 const LOOKS: usize = 1;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
@@ -122,7 +122,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// What the agent made of it.
+/// Reaction of the agent to a masked failure.
 enum Reaction {
     AsIfItWorked(Box<Evidence>),
     Seen,
@@ -132,7 +132,7 @@ enum Reaction {
 fn goes_on(session: &Session<'_>, at: usize, call: &SessionCall<'_>) -> Reaction {
     let next = moves(session, at).next();
     let end = next.map_or(session.events().len(), |(_, next)| next.event);
-    // What is said later is about later calls.
+    // Later messages are about later calls.
     let between = session.events().get(call.event..end).unwrap_or_default();
     let said = between
         .iter()
@@ -152,7 +152,7 @@ fn goes_on(session: &Session<'_>, at: usize, call: &SessionCall<'_>) -> Reaction
             )));
         }
     }
-    // A look in between is not about the failure unless it names its subject.
+    // A read in between only concerns the failure if it names its subject.
     let acts = moves(session, at).take(LOOKS + 1).find(|(_, next)| !next.only_looks());
     let Some((_, next)) = acts else {
         return match next {
@@ -171,7 +171,7 @@ fn goes_on(session: &Session<'_>, at: usize, call: &SessionCall<'_>) -> Reaction
             let words = "the next change builds upon it";
             Reaction::AsIfItWorked(Box::new(session.evidence(Role::Context, words, next)))
         }
-        // Looking and changing is what follows a failure that was seen.
+        // Reads and changes usually follow a failure that was noticed.
         false => Reaction::Seen,
     }
 }

@@ -98,7 +98,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for failure in session.failures().iter().filter(|f| f.class == ErrorClass::Denied) {
         let Some(denied) = session.calls().get(failure.at) else { continue };
         recorder.count_opportunity(denied);
-        // A route that was refused too is told with the first refusal.
+        // A route that was refused too is reported with the first refusal.
         let is_route = routes.contains_key(&failure.at);
         if let Some(by) = failure.by.filter(|_| failure.verdict == Verdict::Evaded && !is_route) {
             routes.entry(by).or_default().push(denied);
@@ -112,7 +112,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         for denied in all {
             let words = "it was denied here";
             draft = draft.evidence(match done.only_looks() {
-                // To look elsewhere may be all that is left: it is named only.
+                // A read elsewhere may be the only option left, so the denial is only named.
                 true => Evidence::words(Role::Context, words).at(session.place(&denied.call.at)),
                 false => session.result_evidence(Role::Context, words, denied),
             });

@@ -12,8 +12,8 @@
 //!
 //! # Why
 //!
-//! The last message is what people read. If it is wrong, somebody else finds
-//! the failure.
+//! The last message is what people read. If it is wrong, the failure is found
+//! later by other people.
 //!
 //! # What to do
 //!
@@ -175,12 +175,12 @@ fn claimed(session: &Session<'_>, said: &Event) -> Evidence {
     session.event_evidence(Role::Context, "what the agent claims", said)
 }
 
-/// The last thing said in the turn of a call.
+/// Returns the last message in the turn of a call.
 fn last_message<'a>(session: &Session<'a>, last: &SessionCall<'_>) -> Option<&'a Event> {
     session.said_after(last).last()
 }
 
-/// Does a call change a file that is compiled or run?
+/// Whether a call changes a file that is compiled or run.
 pub(crate) fn changes_code(call: &SessionCall<'_>) -> bool {
     const CODE: &[&str] = &[
         "rs", "go", "ts", "tsx", "js", "jsx", "mjs", "py", "java", "kt", "swift", "c", "cc", "cpp",
@@ -193,7 +193,7 @@ pub(crate) fn changes_code(call: &SessionCall<'_>) -> bool {
         && call.path.as_deref().is_some_and(is_code)
 }
 
-/// Can a call have run anything? Tools that nobody knows may.
+/// Whether a call may have run anything. Unknown tools may.
 pub(crate) fn may_run(call: &SessionCall<'_>) -> bool {
     match call.role {
         ToolRole::RunsShell => !call.only_looks(),
@@ -202,9 +202,9 @@ pub(crate) fn may_run(call: &SessionCall<'_>) -> bool {
     }
 }
 
-/// Does a call run what failed once more? What cannot be seen (a script, a
-/// sub-agent) may do so too; that something builds says nothing about tests,
-/// unless the failed command did both.
+/// Whether a call runs the failed command again. Calls whose effects are invisible (a script,
+/// a sub-agent) may do so too; a successful build says nothing about tests, unless the failed
+/// command did both.
 fn runs(call: &SessionCall<'_>, failed: &SessionCall<'_>, class: ErrorClass) -> bool {
     match call.role {
         ToolRole::RunsShell => call.line().is_some_and(|command| match command.purpose() {

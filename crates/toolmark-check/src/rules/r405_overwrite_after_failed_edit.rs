@@ -7,12 +7,12 @@
 //!
 //! A script that makes the same replacement (`sed -i s/a/b/`, a few lines of
 //! Python) counts as a recovery. It is reported only with severity `info`,
-//! because nobody sees what it changes. Appending (`>>`) is not reported.
+//! because its changes are not visible. Appending (`>>`) is not reported.
 //!
 //! # Why
 //!
 //! The edit failed because the agent did not know the file. Rewriting the file
-//! overwrites the parts it did not know, and nobody sees the difference.
+//! overwrites the parts it did not know, and the difference goes unnoticed.
 //!
 //! # What to do
 //!
@@ -136,7 +136,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         for edit in edits.iter().filter_map(|failure| session.calls().get(failure.at)) {
             let words = "the edit that failed";
             let evidence = match is_script {
-                // What the script does mends that failure: it is no fault itself.
+                // The script recovers from that failure, so it is not a fault itself.
                 true => Evidence::words(Role::Context, words).at(session.place(&edit.call.at)),
                 false => session.result_evidence(Role::Context, words, edit),
             };
@@ -146,7 +146,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Did the edit fail because the agent did not know the text?
+/// Whether the edit failed because the agent did not know the text.
 fn is_unknown_text(class: ErrorClass) -> bool {
     matches!(class, ErrorClass::EditNoMatch | ErrorClass::EditAmbiguous)
 }

@@ -124,18 +124,18 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many identical calls are a loop.
+/// Minimum number of identical calls in a loop.
 const LEAST: usize = 3;
-/// A loop is compared with so many that were reported before it.
+/// Maximum number of reported loops with which a new one is compared.
 const COMPARED: usize = 256;
-/// Two calls further apart than this are not of one loop.
+/// Maximum distance of two calls of one loop.
 const APART: usize = 6;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     if session.calls().len() < LEAST {
         return;
     }
-    // A tool that is called less often than that is in no loop.
+    // A tool with fewer calls is not in a loop.
     let mut often: HashMap<&str, usize> = HashMap::new();
     session.calls().iter().for_each(|call| *often.entry(&call.tool).or_default() += 1);
     let mut exact = Vec::with_capacity(session.calls().len());
@@ -144,7 +144,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         exact.push(key.text);
         near.push(match call.role {
             ToolRole::RunsShell => key.work,
-            // Every blank and sign of a text that is written matters.
+            // White space and punctuation matter in written text.
             ToolRole::Writes | ToolRole::Edits | ToolRole::Patches => key.text,
             _ if call.call.args.is_none() => key.text,
             _ if often.get(&*call.tool).is_none_or(|calls| *calls < LEAST) => key.text,
@@ -157,8 +157,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     refiltered(session, recorder, &mut told);
 }
 
-/// A build or a test run that is made again and again with nothing changed, only
-/// to show another part of its output.
+/// Reports a build or a test run that is repeated with nothing changed, only to show another
+/// part of its output.
 fn refiltered(
     session: &Session<'_>,
     recorder: &mut Recorder<'_, '_>,
@@ -198,17 +198,18 @@ fn refiltered(
     found_refiltered(session, recorder, &chain, &shown, told);
 }
 
-/// Did the agent forget the output of the first call before the second?
+/// Whether the context was compacted between two calls, so that the agent lost the output of
+/// the first.
 fn is_compacted(session: &Session<'_>, first: &SessionCall<'_>, second: &SessionCall<'_>) -> bool {
     let between = session.events().get(first.event..second.event).unwrap_or_default();
     between.iter().any(|event| event.kind == EventKind::Compaction)
 }
 
-/// What a build or a test run runs, without the filters behind its first pipe.
+/// Returns the command of a build or a test run, without the filters after its first pipe.
 fn run_of(call: &SessionCall<'_>) -> Option<String> {
     let command = call.line()?;
     let run = command.split('|').next()?;
-    // Up to a bar that nothing encloses, both are read alike.
+    // Without quotes or brackets, splitting at the first bar is exact.
     let is_plain = !run.bytes().any(|b| matches!(b, b'\'' | b'"' | b'`' | b'('));
     let is_all = run.len() == command.len();
     if (is_all || is_plain) && command.checks().is_empty() {
@@ -229,13 +230,14 @@ fn found_refiltered(
     shown: &HashSet<u64>,
     told: &mut Vec<(usize, usize)>,
 ) {
-    // The first run and one look at more of it are what anybody does.
+    // The first run and one more look at its output are normal.
     if chain.len() >= LEAST && shown.len() + 1 >= LEAST {
         found(session, recorder, chain, Manner::OtherFilter, told);
     }
 }
 
-/// Every letter and digit as a small letter, and what is beyond ASCII as it is; 0 else.
+/// Maps letters to lower case, keeps digits and bytes beyond ASCII, and maps everything else
+/// to 0.
 const LETTERS: [u8; 256] = {
     let mut letters = [0; 256];
     let mut byte = 1;
@@ -249,7 +251,7 @@ const LETTERS: [u8; 256] = {
     letters
 };
 
-/// The tool and the letters and digits of its arguments.
+/// Hashes the tool and the letters and digits of its arguments.
 fn letters(call: &SessionCall<'_>) -> u64 {
     let raw = call.call.args.as_ref().map(|args| args.raw()).unwrap_or_default();
     let mut letters = raw.into_owned().into_bytes();
@@ -263,8 +265,8 @@ fn letters(call: &SessionCall<'_>) -> u64 {
     FixedState::default().hash_one((&call.tool, letters))
 }
 
-/// Finds chains of calls with the same key. `told` are the places, from the
-/// first call to the last, of those that were reported.
+/// Finds chains of calls with the same key. `told` are the ranges, from the first call to the
+/// last, of chains that were already reported.
 fn loops(
     session: &Session<'_>,
     recorder: &mut Recorder<'_, '_>,
@@ -273,7 +275,7 @@ fn loops(
     told: &mut Vec<(usize, usize)>,
 ) {
     let calls = session.calls();
-    // Most sessions make no call so often.
+    // Most sessions have no call with so many repetitions.
     let mut sorted = keys.to_vec();
     sorted.sort_unstable();
     if !sorted.windows(LEAST).any(|alike| alike.first() == alike.last()) {
@@ -285,7 +287,7 @@ fn loops(
     }
     let often: HashSet<u64> =
         places.iter().filter(|(_, at)| at.len() >= LEAST).map(|(key, _)| *key).collect();
-    // In the order of the session, not of the map.
+    // Restores the order of the session.
     for (first, key) in keys.iter().enumerate() {
         let Some(places) =
             places.get(key).filter(|p| p.len() >= LEAST && p.first() == Some(&first))
@@ -322,8 +324,8 @@ fn loops(
     }
 }
 
-/// Are two calls with the same key steps of one loop? Whether there are others
-/// in between.
+/// Returns whether two calls with the same key are steps of one loop, and whether there are
+/// other calls in between.
 fn linked(
     calls: &[SessionCall<'_>],
     keys: &[u64],
@@ -347,7 +349,7 @@ fn linked(
     (a.has_result_of(b)? && a.ended == b.ended).then_some(apart > 1)
 }
 
-/// Is it about waiting for something?
+/// Whether the call waits for something.
 fn polls(call: &SessionCall<'_>) -> bool {
     match call.role {
         ToolRole::TalksToShell | ToolRole::Plans | ToolRole::AsksUser | ToolRole::Dispatches => {
@@ -403,7 +405,7 @@ fn polls(call: &SessionCall<'_>) -> bool {
     }
 }
 
-/// How the calls of a loop are alike.
+/// Similarity of the calls of a loop.
 #[derive(Clone, Copy)]
 enum Manner {
     Same,

@@ -86,7 +86,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for failure in session.failures().iter().filter(|failure| failure.asks) {
         let Some(failed) = session.calls().get(failure.at) else { continue };
         measures(recorder, failure, failed);
-        // Higher risks, and every other fault, have rules of their own.
+        // Higher risks and all other faults have their own rules.
         if !failure.is_fault(Fault::WrongMove) || failure.escalation.is_some() {
             continue;
         }

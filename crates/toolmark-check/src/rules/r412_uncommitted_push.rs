@@ -79,7 +79,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    // The first edit of the turn that no commit has taken up, and the push after it.
+    // First edit of the turn that is in no commit, and the push after it.
     let mut edit: Option<&SessionCall<'_>> = None;
     let mut pushed: Option<(&SessionCall<'_>, &SessionCall<'_>)> = None;
     let calls = session.calls();
@@ -114,9 +114,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// What a call does with git, as far as edits go.
+/// Relation of a call to uncommitted edits.
 enum Git {
-    /// Takes edits up or throws them away, or may do so.
+    /// Commits edits or discards them, or may do so.
     Settles,
     Pushes,
     None,
@@ -124,7 +124,7 @@ enum Git {
 
 fn git_use(call: &SessionCall<'_>) -> Git {
     match call.role {
-        // Sub-agents, tools of servers and shells that run on may commit.
+        // Sub-agents, tools of servers and running shells may commit.
         ToolRole::Dispatches | ToolRole::Other | ToolRole::TalksToShell => return Git::Settles,
         ToolRole::RunsShell => {}
         _ => return Git::None,
@@ -169,7 +169,7 @@ fn git_use(call: &SessionCall<'_>) -> Git {
     }
 }
 
-/// An edit of a file of the project that git would know of.
+/// Whether the call edits a file of the project that git would track.
 fn is_project_edit(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
     let Some(path) = call.path.as_deref() else { return false };
     let shown = session.shown(path);
@@ -179,7 +179,7 @@ fn is_project_edit(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
         && !shown.split('/').any(|part| part.starts_with('.'))
 }
 
-/// Does a message say that the work is pushed?
+/// Whether a message says that the work is pushed.
 fn claims_push(text: &str) -> bool {
     text.contains("pushed")
         && !["not pushed", "n't pushed", "not committed", "uncommitted", "n't committed"]

@@ -83,7 +83,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// Calls after a dismissal among which its consequence is looked for.
+/// Number of calls after a dismissal in which to look for its consequence.
 const REACH: usize = 6;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
@@ -93,7 +93,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             continue;
         }
         let Some(text) = &event.text else { continue };
-        // What is said after the last call has no consequence.
+        // Messages after the last call have no consequence.
         let first = calls.partition_point(|call| call.event < place);
         if first == calls.len() {
             continue;
@@ -104,12 +104,12 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Words without which no diagnostic is spoken of.
+/// Words without which a message does not mention diagnostics.
 static DIAGNOSTICS: Words = Words::new(|| {
     Words::any_case(&["diagnostic", "lsp", "language server", "ide error", "ide warning", "gopls"])
 });
 
-/// What comes of the words `said`, from the first call after them on.
+/// Follows the consequences of the message `said`, starting at the call `first`.
 fn follow(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, said: &Event, first: usize) {
     let calls = session.calls();
     let Some(next) = calls.get(first) else { return };
@@ -133,7 +133,7 @@ fn follow(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, said: &Event, 
             }
             None => continue,
         };
-        // The check that fails may well be mended: it is named, but not at fault.
+        // The failed check may be the fix, so it is named as evidence but not at fault.
         let at_fault = match std::ptr::eq(next, call) && call.ended == Ended::Failed {
             true => first.checked_sub(1).and_then(|before| calls.get(before)).unwrap_or(next),
             false => next,
@@ -153,10 +153,10 @@ fn is_edit(call: &SessionCall<'_>) -> bool {
     matches!(call.role, ToolRole::Edits | ToolRole::Writes | ToolRole::Patches)
 }
 
-/// Did a check of everything pass? `None` where it is no such check, or fails for
-/// a reason that no diagnostic tells.
+/// Returns whether a check of everything passed; `None` if the call is not such a check, or
+/// fails for a reason that no diagnostic reports.
 fn outcome_of_check(call: &SessionCall<'_>) -> Option<bool> {
-    /// What compilers say, in the output of tests too.
+    /// Messages of compilers, also in the output of tests.
     const COMPILERS: &[&str] =
         &["undefined: ", "[build failed]", "error TS", "error[E", "cannot find ", "typecheck"];
     let command = call.line()?;
@@ -175,13 +175,13 @@ fn outcome_of_check(call: &SessionCall<'_>) -> Option<bool> {
     }
 }
 
-/// Does a run of tests name the tests it runs?
+/// Whether a test run is restricted to named tests.
 fn is_narrow(check: &str) -> bool {
     const NAMES: &[&str] = &["-run", "-k", "-t", "--filter", "--grep"];
     check.split_whitespace().any(|word| NAMES.contains(&word) || word.contains("::"))
 }
 
-/// Was everything checked between the last edit and the dismissal?
+/// Whether everything was checked between the last edit and the dismissal.
 fn is_checked_before(session: &Session<'_>, first: usize) -> bool {
     let before = session.calls().get(..first).unwrap_or_default();
     before

@@ -155,31 +155,31 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// Reads of one file through the shell are compared with so many before them.
+/// Maximum number of earlier shell reads of a file with which a read is compared.
 const COMPARED: usize = 16;
-/// Fewer lines without numbers may be like lines elsewhere in the file.
+/// Minimum number of unnumbered lines to compare; fewer may occur elsewhere in the file.
 const FEW_LINES: usize = 3;
-/// So many lines of one file are remembered.
+/// Maximum number of lines of one file to remember.
 const MAX_LINES: usize = 200_000;
 
-/// So many commands between two reads are looked at.
+/// Maximum number of commands between two reads to examine.
 const MAX_COMMANDS: usize = 512;
 
-/// What a host answers where it knows that nothing has changed.
+/// Message of a host that knows that nothing has changed.
 const UNCHANGED: &str = "File unchanged since last read";
 
-/// What one agent has seen of one file since it last changed.
+/// Parts of a file that one agent has seen since the last change.
 #[derive(Default)]
 struct Seen<'s, 'a> {
-    /// The last read: most files are read once, and nobody asks what it showed.
+    /// Last read. Its text is processed lazily, because most files are read only once.
     unread: Option<Read<'s, 'a>>,
     /// Line numbers with the hash of their text and the call that showed it.
     lines: HashMap<usize, (u64, usize)>,
-    /// Texts without numbers.
+    /// Texts without line numbers.
     texts: Vec<(Cow<'s, str>, &'s SessionCall<'a>)>,
-    /// Lines that commands asked for and got.
+    /// Line ranges that commands requested and returned.
     spans: Vec<(Span, &'s SessionCall<'a>)>,
-    /// The last call that showed something of it, or wrote it.
+    /// Last call that showed a part of the file or wrote it.
     last: Option<&'s SessionCall<'a>>,
 }
 
@@ -226,26 +226,26 @@ fn compactions(session: &Session<'_>) -> Vec<usize> {
     events.filter(|(_, event)| event.kind == EventKind::Compaction).map(|(at, _)| at).collect()
 }
 
-/// A read that worked.
+/// A successful read.
 struct Read<'s, 'a> {
     call: &'s SessionCall<'a>,
     path: String,
-    /// What stands between the number of a line and its text.
+    /// Separators between the number of a line and its text.
     marks: &'a [Name],
     is_shell: bool,
-    /// The lines that a command asks for.
+    /// Lines that a command requests.
     span: Option<Span>,
 }
 
 impl<'s> Read<'s, '_> {
-    /// The text that came back.
+    /// Returns the text of the result.
     fn text(&self) -> Cow<'s, str> {
         let text = self.call.result().unwrap_or_default();
         if self.is_shell { cut(text, output) } else { text }
     }
 }
 
-/// A part of a text, of which nothing is copied that is borrowed.
+/// Returns a part of a text without copying borrowed text.
 fn cut<'t>(text: Cow<'t, str>, part: fn(&str) -> &str) -> Cow<'t, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(part(text)),
@@ -265,7 +265,7 @@ fn read_of<'s, 'a>(call: &'s SessionCall<'a>) -> Option<Read<'s, 'a>> {
         }
         ToolRole::RunsShell => {
             let found = call.line()?.stand_in()?;
-            // Files that grow have no lines that stay.
+            // Lines of a growing file are not stable.
             if found.deed != Deed::Read || found.fit == Fit::Loose {
                 return None;
             }
@@ -278,7 +278,7 @@ fn read_of<'s, 'a>(call: &'s SessionCall<'a>) -> Option<Read<'s, 'a>> {
     }
 }
 
-/// What a command printed, without what the host says about it.
+/// Returns the output of a command, without additions of the host.
 fn output(result: &str) -> &str {
     match result.split_once("\nOutput:\n") {
         Some((head, output)) if head.lines().count() <= 6 => output,
@@ -286,14 +286,14 @@ fn output(result: &str) -> &str {
     }
 }
 
-/// The result without what the host adds to it.
+/// Returns the result without additions of the host.
 fn bare(result: &str) -> &str {
     let body = toolmark_session::files::body(result);
     let end = memmem::find(body.as_bytes(), b"<system-reminder>").unwrap_or(body.len());
     body.get(..end).unwrap_or(body).trim_end()
 }
 
-/// The numbered lines of a result; empty where it has none.
+/// Returns the numbered lines of a result; empty if there are none.
 fn numbered<'t>(text: &'t str, marks: &'t [Name]) -> impl Iterator<Item = (usize, &'t str)> {
     let numbering = Numbering::new(marks);
     lines(text).filter_map(move |line| numbering.split(line))
@@ -304,12 +304,12 @@ fn hash(text: &str) -> u64 {
 }
 
 impl<'s, 'a> Seen<'s, 'a> {
-    /// Is there anything to compare with?
+    /// Whether there is anything to compare with.
     fn is_known(&self) -> bool {
         self.unread.is_some() || self.last.is_some()
     }
 
-    /// Takes in what the last read showed.
+    /// Processes the text of the last read.
     fn settle(&mut self) {
         let Some(read) = self.unread.take() else { return };
         let call = read.call;
@@ -335,7 +335,7 @@ impl<'s, 'a> Seen<'s, 'a> {
             let is_empty = text.is_empty();
             self.texts.push((text, call));
             if let Some((span, count)) = read.span.zip(count).filter(|_| !is_empty) {
-                // Fewer lines than were asked for are all there are.
+                // If fewer lines than requested were returned, the file has no more.
                 let is_all = match span {
                     Span::Lines(1, last) => count < last,
                     Span::Lines(..) => false,
@@ -347,7 +347,7 @@ impl<'s, 'a> Seen<'s, 'a> {
     }
 }
 
-/// The earlier read that shows all of it, if there is one.
+/// Returns the earlier read that shows all of the text, if there is one.
 fn repeats<'s, 'a>(
     session: &'s Session<'a>,
     before: &Seen<'s, 'a>,
@@ -359,7 +359,7 @@ fn repeats<'s, 'a>(
         return before.last;
     }
     if text.is_empty() {
-        // No answer yet: only what is asked for can be compared.
+        // Without a result, only the requested lines can be compared.
         let span = read.span?;
         let asked = before.spans.iter().rev();
         return asked.into_iter().find(|(earlier, _)| earlier.holds(span)).map(|(_, first)| *first);
@@ -399,7 +399,7 @@ fn repeats<'s, 'a>(
     before.texts.iter().rev().find(|(earlier, _)| holds(earlier)).map(|(_, first)| *first)
 }
 
-/// Forgets what a call changed, or tried to.
+/// Forgets files that a call changed or tried to change.
 fn forget<'s, 'a>(
     session: &'s Session<'a>,
     call: &'s SessionCall<'a>,
@@ -425,15 +425,15 @@ fn forget<'s, 'a>(
     }
 }
 
-/// What happened between two reads that may be a reason for the second.
+/// Events between two reads that may justify the second.
 struct Doubts<'s, 'a> {
     session: &'s Session<'a>,
-    /// Commands that may change files, by their place among the events.
+    /// Commands that may change files, by their index among the events.
     commands: Vec<(usize, Cow<'a, str>)>,
-    /// Calls after which every file may be another, likewise.
+    /// Calls after which every file may have changed, by their index among the events.
     upheavals: Vec<usize>,
-    /// Messages of the user that are a reason to look again, likewise; read when a repeated
-    /// read needs a reason.
+    /// Messages of the user that justify another read, by their index among the events;
+    /// computed when a repeated read needs a reason.
     requests: OnceCell<Vec<usize>>,
 }
 
@@ -462,13 +462,13 @@ impl<'s, 'a> Doubts<'s, 'a> {
                 }
                 self.commands.push((call.event, command.text().clone()));
             }
-            // A sub-agent may have been sent to change it.
+            // A sub-agent may have been started to change the file.
             None if call.role == ToolRole::Dispatches => self.upheavals.push(call.event),
             None => {}
         }
     }
 
-    /// Is there a reason to read it again?
+    /// Whether there is a reason to read the file again.
     fn excuse(&self, first: &SessionCall<'_>, call: &SessionCall<'_>, path: &str) -> bool {
         let is_between = |places: &[usize]| {
             let next = places.get(places.partition_point(|at| *at <= first.event));
@@ -482,7 +482,7 @@ impl<'s, 'a> Doubts<'s, 'a> {
         commands.into_iter().any(|(_, command)| command.contains(name))
     }
 
-    /// May something have changed it?
+    /// Whether something may have changed the file.
     fn is_disturbed(&self, first: &SessionCall<'_>, call: &SessionCall<'_>) -> bool {
         first.turn != call.turn || !self.commands_after(first).is_empty()
     }
@@ -493,9 +493,9 @@ impl<'s, 'a> Doubts<'s, 'a> {
     }
 }
 
-/// Does the user say that something has changed, or to look again?
+/// Whether the user says that something has changed, or asks to look again.
 fn asks(text: &str) -> bool {
-    /// It is said at once.
+    /// Maximum length of the message to examine.
     const LOOKED_AT: usize = 2000;
     const WORDS: &[&str] = &[
         "look again",

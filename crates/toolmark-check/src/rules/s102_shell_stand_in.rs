@@ -125,10 +125,11 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// A tool that failed so many calls before is still a reason.
+/// Number of preceding calls in which a failure of the tool is still a reason to use the
+/// shell.
 const LOOKED_BACK: usize = 8;
 
-/// The roles that do it, the best first, and what it is called.
+/// Returns the roles of tools for an operation, best first, and its description.
 fn roles(deed: Deed) -> (&'static [ToolRole], &'static str) {
     match deed {
         Deed::Read => (&[ToolRole::Reads], "reads a file"),
@@ -186,14 +187,14 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// The target as other calls would name it.
+/// Returns the target in the form that other calls would use.
 fn place(call: &SessionCall<'_>, found: &StandIn, target: &str) -> String {
     let home = call.directory();
     let moved = found.directory.as_deref().map(|dir| resolve(home.as_deref(), dir));
     resolve(moved.as_deref().or(home.as_deref()), target)
 }
 
-/// Directories that search tools leave out, as version control does.
+/// Directories that search tools skip, as version control does.
 const LEFT_OUT: &[&str] =
     &["/node_modules", "/.git/", "/target/", "/dist/", "/build/", "/vendor/", "/.venv/", "/.next/"];
 
@@ -203,12 +204,12 @@ fn confidence(
     target: Option<&str>,
     offer: &Offer,
 ) -> Confidence {
-    // Tools may be kept to the working directory, or ask before they leave it.
+    // Tools may be restricted to the working directory, or ask before they leave it.
     let project = session.project();
     let is_outside = |target: &str| !project.roots().is_empty() && !project.holds(target);
     let is_search = matches!(found.deed, Deed::SearchContent | Deed::SearchNames);
     let is_left_out = |target: &str| is_search && LEFT_OUT.iter().any(|part| target.contains(part));
-    // The last line of what grows is another one every time.
+    // The last line of a growing file is different every time.
     let is_log = |target: &str| {
         is_search && [".log", ".out", ".output", ".jsonl"].iter().any(|end| target.ends_with(end))
     };

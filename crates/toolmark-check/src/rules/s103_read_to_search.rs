@@ -110,9 +110,9 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many files are many.
+/// Minimum number of files that counts as many.
 const MANY: usize = 6;
-/// So many calls after the search are looked at.
+/// Number of calls after the search to examine.
 const LOOKED_AHEAD: usize = 40;
 /// Words of prompts that ask to find something.
 const ASKS: &[&str] = &["find", "where", "which", "search", "look for", "locate", "who calls"];
@@ -131,7 +131,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let after = after.iter().take_while(|next| next.turn == call.turn);
         let Some(reads) = reads_of(call, after) else { continue };
         let (Some(first), Some(last)) = (reads.first(), reads.last()) else { continue };
-        // Without a question there is no telling what the reading was for.
+        // Without a question, the purpose of the reads is unknown.
         let asks = asked(session, call);
         let confidence = if asks { Confidence::Medium } else { Confidence::Low };
         let message = format!("{} files of a name search were read one by one", reads.len());
@@ -144,8 +144,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// The reads of whole files from a search's result, where they are many and
-/// nothing else was done with the files.
+/// Returns the reads of whole files from a search's result, if they are many and nothing else
+/// was done with the files.
 fn reads_of<'s, 'a: 's>(
     search: &SessionCall<'_>,
     after: impl Iterator<Item = &'s SessionCall<'a>>,
@@ -157,7 +157,7 @@ fn reads_of<'s, 'a: 's>(
                 reads.push(call);
             }
             ToolRole::Reads | ToolRole::Plans | ToolRole::SearchesNames | ToolRole::Lists => {}
-            // The text was searched for after all, or the files were meant.
+            // The text was searched for after all, or the files were the subject.
             _ => return None,
         }
     }
@@ -173,9 +173,9 @@ fn reads_of<'s, 'a: 's>(
     (reads.len() >= MANY).then_some(reads)
 }
 
-/// Does the prompt of the turn ask to find something?
+/// Whether the prompt of the turn asks to find something.
 fn asked(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
-    /// A question stands at the start of a prompt.
+    /// Maximum length of a prompt to examine; questions are at the start.
     const LOOKED_AT: usize = 400;
     let before = session.events().get(..call.event).unwrap_or_default();
     let Some(prompt) = before.iter().rev().find(|event| Event::starts_turn(event)) else {

@@ -88,9 +88,9 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// Files of so many lines are written anew as fast as they are edited.
+/// Maximum length of a file that is rewritten as quickly as it is edited.
 pub(crate) const SHORT: usize = 20;
-/// Up to a fifth of the lines is a small change.
+/// Reciprocal of the maximum share of lines in a small change: a fifth.
 pub(crate) const SMALL: usize = 5;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
@@ -114,7 +114,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         if !before.stale {
             recorder.count_opportunity(call);
         }
-        // More than this is not small, whatever it is.
+        // A larger change is never small.
         let farthest = 2 * (lines(known).count() / SMALL);
         let change = diff::lines(known, &content.replace("\r\n", "\n"), farthest);
         let Some(change) = change else { continue };
@@ -130,7 +130,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             }
         };
         let confidence = match (before.stale, editor.is_proven) {
-            // Something else may have changed the rest, which this puts back.
+            // The write may revert other changes to the rest of the file.
             (true, _) => Confidence::Low,
             (false, true) => Confidence::High,
             (false, false) => Confidence::Medium,
@@ -149,9 +149,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Does the host say that there was no such file before?
+/// Whether the host reports that the file did not exist before.
 fn says_new(call: &SessionCall<'_>) -> bool {
-    /// It says so at once.
+    /// Maximum number of bytes to search; the report is at the start.
     const LOOKED_AT: usize = 120;
     let Some(result) = call.result().filter(|_| call.ended == Ended::Ok) else { return false };
     let start = result.char_indices().nth(LOOKED_AT).map_or(result.len(), |(at, _)| at);

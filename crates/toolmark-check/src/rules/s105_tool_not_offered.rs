@@ -83,7 +83,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// How hosts say that there is no such tool.
+/// Phrases with which hosts report an unknown tool.
 const REFUSALS: &[&str] =
     &["No such tool available", "unsupported call:", "Unknown tool", "not found in registry"];
 
@@ -104,7 +104,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         });
         match is_listed {
             _ if refused => {}
-            // What worked was there.
+            // A tool that worked was available.
             Some(false) if call.ended == Ended::Failed && !used.contains(&*call.tool) => {}
             Some(_) => {
                 recorder.count_opportunity(call);
@@ -116,7 +116,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             true => format!("there is no tool {}", call.tool.lines().next().unwrap_or_default()),
             false => format!("{} is not among the tools that were offered", call.tool),
         };
-        // A list may leave out what servers bring in later.
+        // The list may omit tools that servers add later.
         let is_sure = refused || call.call.name.canonical().server.is_none();
         let confidence = if is_sure { Confidence::High } else { Confidence::Low };
         recorder.find(
@@ -129,9 +129,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Does the host say that it has no such tool?
+/// Whether the host reports that the tool does not exist.
 pub(super) fn is_refused(call: &SessionCall<'_>) -> bool {
-    /// A refusal says so at once.
+    /// Maximum number of bytes to search; a refusal is at the start.
     const LOOKED_AT: usize = 200;
     // A command may print anything.
     if call.role == ToolRole::RunsShell {

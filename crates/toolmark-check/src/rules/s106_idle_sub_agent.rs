@@ -87,7 +87,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Dispatches) {
         let id = call.call.id.as_ref().map(|id| id.get());
         let Some(child) = id.and_then(|id| children.get(&*id)) else { continue };
-        // Only one that came to its end shows what the job took.
+        // Only a sub-agent that finished shows the size of its task.
         let has_said = child.events.iter().any(|event| event.kind == EventKind::Message);
         if call.ended != Ended::Ok || (child.calls.is_empty() && !has_said) {
             continue;

@@ -74,7 +74,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// Programs whose answer is about what goes on by itself, or elsewhere.
+/// Programs whose output depends on ongoing or remote processes.
 const LIVE: &[&str] = &[
     "ps",
     "pgrep",
@@ -136,19 +136,19 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Did so much time go by that others may have changed what it asks about?
+/// Whether so much time has passed that the answer may have changed for other reasons.
 fn is_long_ago(first: &SessionCall<'_>, call: &SessionCall<'_>) -> bool {
     const MINUTES: i64 = 30;
     let (Some(then), Some(now)) = (first.call.started, call.call.started) else { return false };
     now.duration_since(then).as_mins() > MINUTES
 }
 
-/// May the call change what others answer?
+/// Whether the call may change the results of other calls.
 fn may_change(call: &SessionCall<'_>) -> bool {
     !call.only_looks() && call.role != ToolRole::Plans
 }
 
-/// Does it only look, at something that stays as it is?
+/// Whether the call only reads something that does not change by itself.
 fn is_question(call: &SessionCall<'_>) -> bool {
     match call.role {
         ToolRole::SearchesContent | ToolRole::SearchesNames | ToolRole::Lists => true,
@@ -170,7 +170,7 @@ fn is_question(call: &SessionCall<'_>) -> bool {
     }
 }
 
-/// Is there an answer to work from?
+/// Whether the call has a result that is not empty.
 fn is_answer(call: &SessionCall<'_>) -> bool {
     call.result().is_some_and(|result| !result.trim().is_empty())
 }

@@ -65,11 +65,11 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many tokens are too many for one answer.
+/// Number of tokens that is too large for one result.
 const MANY_TOKENS: u64 = 20_000;
-/// And so many where the host cuts it off.
+/// Number of tokens that is too large for a result that the host truncates.
 const MANY_CUT_OFF: u64 = 100_000;
-/// A token is about so many bytes of code.
+/// Approximate number of bytes of code per token.
 const BYTES_PER_TOKEN: u64 = 4;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
@@ -95,19 +95,19 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// How many tokens an answer has.
+/// Size of a result in tokens.
 struct Size {
-    /// What came back.
+    /// Size of the returned text.
     shown: u64,
-    /// All of it, where the host cut it off and says so.
+    /// Size of the complete output, if the host truncated it and reports its size.
     whole: Option<u64>,
 }
 
 fn size(call: &SessionCall<'_>) -> Option<Size> {
-    /// The host speaks first.
+    /// Maximum number of lines to examine; the host's message comes first.
     const LINES: usize = 5;
     let result = call.result()?;
-    // A picture is not paid for by its bytes.
+    // The cost of an image does not depend on its size in bytes.
     let is_text = !result.starts_with("data:") && result.contains('\n');
     let shown = if is_text { result.len() as u64 / BYTES_PER_TOKEN } else { 0 };
     let mut lines = result.lines().take(LINES);

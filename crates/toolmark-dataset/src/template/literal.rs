@@ -1,11 +1,11 @@
-//! Text that holds a value: JSON, or a list as Python writes it.
+//! Parser for values in text: JSON, or a list in Python notation.
 
 use serde_json::{Map, Number, Value};
 
-/// Lists and maps may nest this deep.
+/// Maximum nesting depth of lists and maps.
 const DEEPEST: usize = 64;
 
-/// Reads a list or a map. The message says what is wrong otherwise.
+/// Parses a list or a map. The error message describes why the text is invalid.
 pub(super) fn parse(text: &str) -> Result<Value, String> {
     let text = text.trim();
     if let Ok(value @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text) {
@@ -53,7 +53,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Items between brackets; a comma may follow the last.
+    /// Parses the items between brackets; a trailing comma is allowed.
     fn list(&mut self, open: char, close: char, depth: usize) -> Option<Value> {
         self.eat(open);
         let mut items = Vec::new();
@@ -143,7 +143,7 @@ impl Parser<'_> {
     }
 }
 
-/// A character by its number in so many hexadecimal digits.
+/// Parses a character escape of `digits` hexadecimal digits.
 fn hex(chars: &mut std::str::CharIndices<'_>, digits: usize) -> Option<char> {
     let mut value: u32 = 0;
     for _ in 0..digits {

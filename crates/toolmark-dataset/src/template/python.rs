@@ -1,13 +1,13 @@
-//! Values as Python writes them, which is what Jinja puts into a text.
+//! Values in Python notation, as Jinja renders them into text.
 
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, Output, State};
 use std::fmt::Write as _;
 
-/// Lists and maps deeper than this are cut.
+/// Maximum nesting depth of lists and maps; deeper values are cut.
 const DEEPEST: usize = 64;
 
-/// The formatter of the environment.
+/// Formats a value for the template environment.
 pub(super) fn write_value(
     out: &mut Output<'_>,
     _: &mut State<'_, '_>,
@@ -16,7 +16,7 @@ pub(super) fn write_value(
     out.write_str(&text(value)).map_err(Error::from)
 }
 
-/// A value as `str()` gives it.
+/// Formats a value like `str()`.
 pub(super) fn text(value: &Value) -> String {
     match value.as_str() {
         Some(text) => text.to_owned(),
@@ -28,7 +28,7 @@ pub(super) fn text(value: &Value) -> String {
     }
 }
 
-/// A value as `repr()` gives it.
+/// Formats a value like `repr()`.
 fn repr(value: &Value, depth: usize, out: &mut String) {
     let Some(depth) = depth.checked_sub(1) else {
         out.push('…');
@@ -70,7 +70,7 @@ fn repr(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// A string in the quotes Python would choose.
+/// Writes a string with the quotes that Python would choose.
 fn quoted(text: &str, out: &mut String) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);

@@ -1,4 +1,4 @@
-//! The guard in the settings of Claude Code.
+//! Installation of the guard in the settings of Claude Code.
 
 use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT};
 use serde_json::{Value, json};
@@ -19,11 +19,11 @@ pub(super) static INSTALLER: Installer = Installer {
     ..Installer::PLAIN
 };
 
-/// Has a value the type that its key wants?
+/// Checks the type of a key's value.
 type IsFine<'a> = &'a dyn Fn(&Value) -> bool;
 
-/// Claude Code reads its settings as strict JSON, and leaves a file out as a whole if
-/// a key that it knows has a value of another type.
+/// Returns why Claude Code would ignore the settings: it reads strict JSON, and ignores a
+/// whole file if a known key has a value of the wrong type.
 fn refuses(text: &str) -> Option<String> {
     let root: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(root) => root,
@@ -66,8 +66,8 @@ fn entries(command: &str, scope: Scope) -> Vec<Entry> {
     let entry = |event, may_stop: bool| {
         let mut hook = json!({"type": "command", "command": command, "timeout": TIMEOUT});
         if may_stop {
-            // A guard that cannot start does not pass unseen. Not in a file that
-            // is shared with people who may not have it.
+            // Blocks calls if the guard cannot start. Not in a shared file, because other
+            // people may not have the guard.
             hook["onFailure"] = json!("block");
         }
         let item = json!({"matcher": "*", "hooks": [hook]});

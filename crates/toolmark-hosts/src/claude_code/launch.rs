@@ -1,4 +1,4 @@
-//! Claude Code without a terminal.
+//! Headless launch of Claude Code.
 
 use super::paths::PATHS;
 use crate::launch::{

@@ -1,4 +1,4 @@
-//! Where Claude Code keeps things.
+//! File locations of Claude Code.
 
 use crate::paths::{MovedBy, Paths, Sessions, stem};
 use std::path::Path;
@@ -15,7 +15,8 @@ pub(super) static PATHS: Paths = Paths {
     sessions: Some(Sessions { folder: "projects", id: session_id }),
 };
 
-/// `<project>/<session>.jsonl`; `agent-…` and `subagents/` are its sub-agents.
+/// Returns the session id of `<project>/<session>.jsonl`; `agent-…` and `subagents/` belong
+/// to sub-agents.
 fn session_id(path: &Path) -> Option<String> {
     let name = stem(path, &[".jsonl"])?;
     let inside_session = path.components().any(|c| c.as_os_str() == "subagents");

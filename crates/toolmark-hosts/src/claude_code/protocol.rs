@@ -1,8 +1,8 @@
-//! Claude Code: `PreToolUse`, `PostToolUse` and `PermissionRequest` hooks.
+//! Hook protocol of Claude Code: `PreToolUse`, `PostToolUse` and `PermissionRequest`.
 //!
-//! An allowed call is not answered with `allow`, which would skip the user's
-//! own permission prompts, unless the policy approves of it explicitly. Exit
-//! code 0 always: any other code but 2 would let the call pass.
+//! An allowed call is not answered with `allow`, which would skip the user's own permission
+//! prompts, unless the policy approves it explicitly. The exit code is always 0: any other
+//! code except 2 would let the call pass.
 
 use crate::protocol::{Answer, Protocol, Shape, arguments, response, unasked_by_mode};
 use crate::{Event, Fault, Moment, Verdict};
@@ -16,7 +16,7 @@ use toolmark_shell::Decision;
 #[derive(Debug)]
 pub(super) struct ClaudeCode;
 
-/// What arrives on the standard input. Codex sends the same.
+/// Payload on standard input. Codex sends the same payload.
 #[derive(Deserialize)]
 pub(crate) struct Payload<'a> {
     #[serde(borrow)]
@@ -46,7 +46,7 @@ impl<'a> Payload<'a> {
         Ok(serde_json::from_slice(payload)?)
     }
 
-    /// What it tells, as an event of this host.
+    /// Converts the payload to an event of this host.
     pub(crate) fn event(self, host: &'static str) -> Result<Event<'a>, Fault> {
         let moment = match &*self.hook_event_name {
             "PreToolUse" => Moment::Before,
@@ -81,7 +81,7 @@ impl<'a> Payload<'a> {
 
 impl Protocol for ClaudeCode {
     fn detect(&self, shape: &Shape) -> u8 {
-        // Others took its name of the event over.
+        // Other hosts have adopted its event name.
         if shape.hook_event_name.is_some() { 10 } else { 0 }
     }
 

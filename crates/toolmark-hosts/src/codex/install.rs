@@ -1,5 +1,4 @@
-//! The guard in the hooks of Codex, which lie in `hooks.json` or in
-//! `config.toml`.
+//! Installation of the guard in the hooks of Codex, in `hooks.json` or in `config.toml`.
 
 use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT, toml};
 use serde_json::json;
@@ -14,12 +13,13 @@ pub(super) static INSTALLER: Installer = Installer {
     file,
     entries,
     note,
-    // The second is what it was called before.
+    // The second key is the former name.
     switches: &[switch(&["features", "hooks"]), switch(&["features", "codex_hooks"])],
     ..Installer::PLAIN
 };
 
-/// Codex reads both files and complains if both hold hooks.
+/// Returns the file that contains the hooks. Codex reads both files and complains if both
+/// contain hooks.
 fn file(json: PathBuf) -> PathBuf {
     let toml = json.with_file_name("config.toml");
     if !json.exists() && toml::holds_hooks(&toml) { toml } else { json }

@@ -1,4 +1,4 @@
-//! Codex without a terminal.
+//! Headless launch of Codex.
 
 use super::paths::PATHS;
 use crate::launch::{

@@ -1,4 +1,4 @@
-//! Where Codex keeps things.
+//! File locations of Codex.
 
 use crate::paths::{MovedBy, Paths, Sessions, stem};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(super) static PATHS: Paths = Paths {
     sessions: Some(Sessions { folder: "sessions", id: session_id }),
 };
 
-/// `YYYY/MM/DD/rollout-<time>-<uuid>.jsonl`
+/// Returns the session id of `YYYY/MM/DD/rollout-<time>-<uuid>.jsonl`.
 fn session_id(path: &Path) -> Option<String> {
     const UUID: usize = 36;
     let name = stem(path, &[".jsonl", ".jsonl.zst"])?.strip_prefix("rollout-")?;

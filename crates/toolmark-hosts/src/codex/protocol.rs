@@ -1,10 +1,10 @@
-//! Codex: `PreToolUse`, `PostToolUse` and `PermissionRequest` hooks.
+//! Hook protocol of Codex: `PreToolUse`, `PostToolUse` and `PermissionRequest`.
 //!
-//! The payloads are those of Claude Code with a `turn_id`; the answers are not.
-//! Codex refuses an answer with a key it does not know and then runs the call,
-//! and it does the same with `ask`, which it has no dialogue for. So a call is
-//! stopped with exit code 2 and the reason on the standard error, whose meaning
-//! no version has changed, and what should be asked about is stopped as well.
+//! The payloads are those of Claude Code plus a `turn_id`, but the answers differ. Codex
+//! rejects an answer with an unknown key and then runs the call, and does the same with
+//! `ask`, for which it has no dialogue. Therefore a call is stopped with exit code 2 and the
+//! reason on standard error, whose meaning is the same in all versions, and calls that need a
+//! question are stopped as well.
 
 use crate::claude_code::Payload;
 use crate::protocol::{Answer, Protocol, Shape, cannot_ask};
@@ -25,7 +25,7 @@ impl Protocol for Codex {
 
     fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
         let mut event = Payload::parse(payload)?.event(super::ID)?;
-        // The event is sent for commands that failed, too, and does not say so.
+        // The event is also sent for failed commands, without marking them.
         event.failed = None;
         Ok(event)
     }
@@ -106,13 +106,13 @@ mod tests {
         assert_eq!((denied.exit, denied.stdout.as_str()), (2, ""));
         assert_eq!(denied.stderr, "toolmark guard (effect): why. instead\n");
 
-        // What Codex cannot ask about must not run.
+        // Calls that need a question must not run, because Codex cannot ask.
         let asked = Codex.answer(Some(&event), &verdict(Decision::Ask));
         assert_eq!((asked.exit, asked.stdout.as_str()), (2, ""));
         assert!(asked.stderr.contains("why") && asked.stderr.contains("cannot ask"), "{asked:?}");
         assert_eq!(Codex.answer(None, &verdict(Decision::Ask)).exit, 2);
 
-        // `allow` is an answer Codex rejects.
+        // Codex rejects `allow`.
         let mut approved = verdict(Decision::Allow);
         approved.approves = true;
         assert_eq!(Codex.answer(Some(&event), &approved), Answer::default());

@@ -1,4 +1,4 @@
-//! The guard in Copilot CLI: a file of its own among the files of hooks.
+//! Installation of the guard in Copilot CLI: a separate hook file.
 
 use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT};
 use serde_json::json;

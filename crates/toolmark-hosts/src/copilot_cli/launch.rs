@@ -1,4 +1,4 @@
-//! Copilot CLI without a terminal.
+//! Headless launch of Copilot CLI.
 
 use super::paths::PATHS;
 use crate::launch::{

@@ -1,4 +1,4 @@
-//! GitHub Copilot CLI, and Copilot in VS Code as far as its tools go.
+//! GitHub Copilot CLI, and the tools of Copilot in VS Code.
 
 mod install;
 mod launch;

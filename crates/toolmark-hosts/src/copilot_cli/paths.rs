@@ -1,4 +1,4 @@
-//! Where Copilot CLI keeps things.
+//! File locations of Copilot CLI.
 
 use crate::paths::{MovedBy, Paths, Sessions, stem};
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(super) static PATHS: Paths = Paths {
     sessions: Some(Sessions { folder: "session-state", id: session_id }),
 };
 
-/// `<id>/events.jsonl`, before that `<id>.jsonl`
+/// Returns the session id of `<id>/events.jsonl`, or of `<id>.jsonl` in older versions.
 fn session_id(path: &Path) -> Option<String> {
     match stem(path, &[".jsonl"])? {
         "events" => Some(path.parent()?.file_name()?.to_str()?.to_owned()),

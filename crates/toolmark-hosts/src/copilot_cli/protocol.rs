@@ -1,10 +1,10 @@
-//! Copilot CLI: `preToolUse`, `postToolUse`, `postToolUseFailure` and
-//! `permissionRequest` hooks.
+//! Hook protocol of Copilot CLI: `preToolUse`, `postToolUse`, `postToolUseFailure` and
+//! `permissionRequest`.
 //!
-//! The payloads of tool events do not name the event: what they carry tells
-//! them apart. Hooks configured under names in Pascal case get snake case
-//! instead, which is read as well. A deny is said twice, as JSON and as exit
-//! code 2: there were versions in which the JSON alone was only a question.
+//! The payloads of tool events do not name the event and are distinguished by their fields.
+//! Hooks configured under Pascal case names receive snake case fields instead, which are read
+//! as well. A deny is sent twice, as JSON and as exit code 2, because some versions treated
+//! the JSON alone as a question.
 
 use crate::protocol::{Answer, Protocol, Shape, response};
 use crate::{Args, Event, Fault, Moment, Verdict};
@@ -18,7 +18,7 @@ use toolmark_shell::Decision;
 #[derive(Debug)]
 pub(super) struct CopilotCli;
 
-/// What arrives on the standard input.
+/// Payload on standard input.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Payload<'a> {
@@ -141,7 +141,7 @@ fn moment(payload: &Payload<'_>) -> Moment {
     }
 }
 
-/// The arguments, which older versions sent as text of JSON.
+/// Converts the arguments, which older versions sent as JSON text.
 fn arguments(value: Value) -> Args {
     match value {
         Value::String(text) => match serde_json::from_str(&text) {

@@ -1,9 +1,9 @@
-//! The guard in the hooks of Cursor.
+//! Installation of the guard in the hooks of Cursor.
 
 use crate::install::{Entry, Installer, Scope, TIMEOUT};
 use serde_json::json;
 
-/// Everything but commands, which `beforeShellExecution` can ask about.
+/// Matcher for all tools except commands, for which `beforeShellExecution` can ask.
 const NO_SHELL: &str = "^(?!Shell$)";
 
 pub(super) static INSTALLER: Installer =

@@ -1,4 +1,4 @@
-//! Where Cursor keeps things.
+//! File locations of Cursor.
 
 use crate::paths::Paths;
 

@@ -1,10 +1,9 @@
-//! Cursor: `beforeShellExecution`, `beforeMCPExecution`, `beforeReadFile`,
-//! `preToolUse` and the events after them.
+//! Hook protocol of Cursor: `beforeShellExecution`, `beforeMCPExecution`, `beforeReadFile`,
+//! `preToolUse` and the subsequent events.
 //!
-//! Only `beforeShellExecution` can ask; elsewhere Cursor takes an `ask` for an
-//! `allow`, so what should be asked about is stopped there. An event about a
-//! call that may run is always answered with a JSON object: nothing on the
-//! standard output counts as a hook that failed.
+//! Only `beforeShellExecution` can ask. In other events Cursor treats `ask` as `allow`, so
+//! calls that need a question are stopped there. An event about a pending call is always
+//! answered with a JSON object, because Cursor treats empty standard output as a failed hook.
 
 use crate::protocol::{Answer, Protocol, Shape, cannot_ask, response};
 use crate::{Args, Event, Fault, Moment, Verdict};
@@ -22,10 +21,10 @@ pub(super) struct Cursor;
 const ASKS: &str = "beforeShellExecution";
 const CANNOT_ASK: &str = "Cursor cannot ask about such a call";
 
-/// Cursor drops words for the agent that are longer.
+/// Maximum length of text for the agent; Cursor drops longer text.
 const CONTEXT: usize = 10_000;
 
-/// What arrives on the standard input.
+/// Payload on standard input.
 #[derive(Deserialize)]
 struct Payload<'a> {
     #[serde(borrow)]
@@ -144,7 +143,7 @@ impl Protocol for Cursor {
     }
 }
 
-/// No more of the words than Cursor takes.
+/// Returns the beginning of the text, up to the length that Cursor accepts.
 fn head(text: &str) -> &str {
     let mut end = text.len().min(CONTEXT);
     while !text.is_char_boundary(end) {
@@ -153,7 +152,7 @@ fn head(text: &str) -> &str {
     &text[..end]
 }
 
-/// The name of an MCP tool, with its server where the payload says it.
+/// Returns the name of an MCP tool, including its server if the payload names it.
 fn of_server<'a>(payload: &Payload<'a>) -> Option<Cow<'a, str>> {
     let tool = payload.tool_name.clone()?;
     Some(match &payload.mcp_server_name {
@@ -167,7 +166,7 @@ mod tests {
     use super::*;
     use crate::tests::{answered, seen, verdict};
 
-    /// What every payload has.
+    /// Returns a test payload with the common fields.
     fn payload(name: &str, more: &str) -> String {
         format!(
             r#"{{"conversation_id":"s","generation_id":"g","model":"m","hook_event_name":"{name}",

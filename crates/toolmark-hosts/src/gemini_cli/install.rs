@@ -1,4 +1,4 @@
-//! The guard in the settings of Gemini CLI.
+//! Installation of the guard in the settings of Gemini CLI.
 
 use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT};
 use serde_json::json;
@@ -22,7 +22,7 @@ pub(super) static INSTALLER: Installer = Installer {
 
 fn entries(command: &str, _: Scope) -> Vec<Entry> {
     let entry = |event| {
-        // Milliseconds, here.
+        // Gemini CLI expects milliseconds.
         let hook = json!({
             "name": "toolmark", "type": "command", "command": command, "timeout": TIMEOUT * 1000,
         });

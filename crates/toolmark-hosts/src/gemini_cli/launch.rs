@@ -1,4 +1,4 @@
-//! Gemini CLI without a terminal.
+//! Headless launch of Gemini CLI.
 
 use super::paths::PATHS;
 use crate::launch::{
@@ -48,7 +48,7 @@ fn env(request: &LaunchRequest<'_>) -> Vec<(&'static str, OsString)> {
     request.home.map(|home| ("GEMINI_CLI_HOME", home.into())).into_iter().collect()
 }
 
-/// Without this it asks how to log in.
+/// Returns the settings without which Gemini CLI asks for the login method.
 fn files(request: &LaunchRequest<'_>) -> Vec<(&'static str, String)> {
     let mut settings = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}});
     if let Some(turns) = request.turns {

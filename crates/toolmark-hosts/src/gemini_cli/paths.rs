@@ -1,4 +1,4 @@
-//! Where Gemini CLI keeps things.
+//! File locations of Gemini CLI.
 
 use crate::paths::{MovedBy, Paths, Sessions, stem};
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(super) static PATHS: Paths = Paths {
     sessions: Some(Sessions { folder: "tmp", id: session_id }),
 };
 
-/// `<hash>/chats/session-<time>-<id>.json`
+/// Returns the session id of `<hash>/chats/session-<time>-<id>.json`.
 fn session_id(path: &Path) -> Option<String> {
     let is_chat = path.components().any(|c| c.as_os_str() == "chats");
     let name = stem(path, &[".json", ".jsonl"])?.strip_prefix("session-")?;

@@ -1,9 +1,9 @@
-//! Gemini CLI: `BeforeTool` and `AfterTool` hooks.
+//! Hook protocol of Gemini CLI: `BeforeTool` and `AfterTool`.
 //!
-//! An `ask` opens a dialogue, also in the mode that asks nothing. Where nobody
-//! can answer it the agent waits for ever, so without a terminal the call is
-//! stopped instead. Tools of MCP servers arrive as `mcp_server_tool`, which
-//! cannot be taken apart; the payload says beside it what they are.
+//! An `ask` opens a dialogue, even in the mode that never asks. If there is no user to answer
+//! it, the agent waits forever, so without a terminal the call is stopped instead. Tools of
+//! MCP servers arrive as `mcp_server_tool`, which cannot be split reliably; the payload names
+//! the server and the tool separately.
 
 use crate::protocol::{Answer, Protocol, Shape, cannot_ask, is_attended, response};
 use crate::{Args, Event, Fault, Moment, Verdict};
@@ -19,7 +19,7 @@ const UNATTENDED: &str = "nobody is there to be asked";
 #[derive(Debug)]
 pub(super) struct GeminiCli;
 
-/// What arrives on the standard input.
+/// Payload on standard input.
 #[derive(Deserialize)]
 struct Payload<'a> {
     #[serde(borrow)]
@@ -106,7 +106,7 @@ impl Protocol for GeminiCli {
     }
 }
 
-/// The answer, given whether somebody is there who can be asked.
+/// Formats the answer, depending on whether a user can be asked.
 fn answer(event: Option<&Event<'_>>, verdict: &Verdict, attended: bool) -> Answer {
     let moment = event.map_or(Moment::Before, |event| event.moment);
     let mut said = Map::new();
@@ -116,7 +116,7 @@ fn answer(event: Option<&Event<'_>>, verdict: &Verdict, attended: bool) -> Answe
             Decision::Ask if attended => {
                 said.insert("decision".into(), json!("ask"));
                 said.insert("reason".into(), json!(verdict.words()));
-                // What the dialogue shows.
+                // Text of the dialogue.
                 said.insert("systemMessage".into(), json!(verdict.words()));
             }
             Decision::Ask => {

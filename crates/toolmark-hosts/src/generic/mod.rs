@@ -1,5 +1,4 @@
-//! Agents and MCP servers that are not known: the names that many of them give
-//! to the same kinds of tools.
+//! Unknown agents and MCP servers: common names for the same kinds of tools.
 
 mod toolset;
 

@@ -1,6 +1,5 @@
-//! Changes to a JSON text that leave the rest of it alone: a part put at the
-//! end of an object or array, a part taken out. What is put in is laid out as
-//! the text around it is.
+//! Edits of JSON text that leave the rest unchanged: appending to an object or array, and
+//! removing a part. Inserted text follows the layout of the surrounding text.
 
 use super::jsonc::{Kind, Node, skip_line, skip_trivia};
 use serde::Serialize;
@@ -8,17 +7,17 @@ use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use std::ops::Range;
 
-/// How a text is laid out.
+/// Layout of a text.
 #[derive(Debug)]
 pub(super) struct Style {
     unit: String,
     newline: &'static str,
-    /// Is everything on one line?
+    /// Whether everything is on one line.
     compact: bool,
 }
 
 impl Style {
-    /// The style of a text.
+    /// Returns the style of a text.
     pub(super) fn of(text: &str, root: &Node) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let first = root.parts().first().map(|part| part.start);
@@ -28,7 +27,7 @@ impl Style {
         Self { unit: unit.unwrap_or("  ").to_owned(), newline, compact }
     }
 
-    /// A value as it is written at a depth.
+    /// Formats a value at an indentation.
     fn written(&self, value: &Value, indent: &str) -> String {
         if self.compact {
             return value.to_string();
@@ -44,14 +43,14 @@ impl Style {
     }
 }
 
-/// The white space a line begins with, if only it stands before the place.
+/// Returns the indentation of the line, if only white space precedes the position.
 fn indentation(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let before = &text[start..at];
     if start > 0 && before.chars().all(|c| c == ' ' || c == '\t') { before } else { "" }
 }
 
-/// The white space the line of a place begins with.
+/// Returns the indentation of the line that contains the position.
 fn line_indentation(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[start..].trim_start_matches('\u{feff}');
@@ -59,7 +58,7 @@ fn line_indentation(text: &str, at: usize) -> &str {
     &line[..end]
 }
 
-/// The text with a member put at the end of an object.
+/// Returns the text with a member appended to an object.
 pub(super) fn add_member(
     text: &str,
     style: &Style,
@@ -72,7 +71,7 @@ pub(super) fn add_member(
     put(text, style, object, |indent| format!("{key}{colon}{}", style.written(value, indent)))
 }
 
-/// The text with an item put at the end of an array.
+/// Returns the text with an item appended to an array.
 pub(super) fn add_item(text: &str, style: &Style, array: &Node, value: &Value) -> String {
     put(text, style, array, |indent| style.written(value, indent))
 }
@@ -82,7 +81,7 @@ fn put(text: &str, style: &Style, whole: &Node, written: impl Fn(&str) -> String
     let close = whole.span.end - 1;
     let outer = line_indentation(text, whole.span.start);
     let Some(last) = parts.last() else {
-        // Comments may stand between the brackets.
+        // There may be comments between the brackets.
         let inside = text[whole.span.start + 1..close].trim_end();
         let kept = whole.span.start + 1 + inside.len();
         if style.compact {
@@ -107,7 +106,7 @@ fn put(text: &str, style: &Style, whole: &Node, written: impl Fn(&str) -> String
     if comma.is_some() { text } else { splice(&text, last.end..last.end, ",") }
 }
 
-/// The text without one part of an object or array.
+/// Returns the text without one part of an object or array.
 pub(super) fn take(text: &str, whole: &Node, index: usize) -> String {
     let parts = whole.parts();
     let Some(part) = parts.get(index) else { return text.to_owned() };
@@ -139,7 +138,7 @@ pub(super) fn take(text: &str, whole: &Node, index: usize) -> String {
     }
 }
 
-/// The text with something else in a place.
+/// Returns the text with a range replaced.
 pub(super) fn splice(text: &str, range: Range<usize>, with: &str) -> String {
     let mut text = text.to_owned();
     text.replace_range(range, with);

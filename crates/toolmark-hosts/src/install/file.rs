@@ -1,14 +1,14 @@
-//! Settings files on the disk: read whole, written so that a crash leaves
+//! Settings files on disk: read as a whole and replaced atomically, so that a crash leaves
 //! either the old text or the new one.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// No settings file is larger.
+/// Maximum size of a settings file.
 const LARGEST: u64 = 16 << 20;
 
-/// The text of a file; `None` if there is no file.
+/// Returns the text of a file, or `None` if the file does not exist.
 pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -23,16 +23,15 @@ pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Where the text before the last change is kept.
+/// Returns the path of the backup copy with the previous text.
 pub(super) fn backup_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(crate::own::BACKUP);
     path.with_file_name(name)
 }
 
-/// Replaces the text of a file in one step. A symbolic link keeps pointing to
-/// the file it points to; the file gets the permissions of another, usually its
-/// own.
+/// Replaces the text of a file atomically. A symbolic link keeps its target; the file gets
+/// the permissions of `like`, usually the file itself.
 pub(super) fn write(path: &Path, text: &str, like: &Path) -> io::Result<()> {
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
@@ -53,7 +52,7 @@ pub(super) fn write(path: &Path, text: &str, like: &Path) -> io::Result<()> {
     written
 }
 
-/// Where a path leads that may be a link to nothing.
+/// Resolves a path that may be a dangling symbolic link.
 fn aim(path: &Path) -> PathBuf {
     match (fs::read_link(path), path.parent()) {
         (Ok(link), Some(parent)) => parent.join(link),
@@ -69,7 +68,7 @@ fn fill(file: &mut File, text: &str, permissions: Option<Permissions>) -> io::Re
     file.sync_all()
 }
 
-/// A new file in the same directory.
+/// Creates a new file in the same directory.
 fn beside(target: &Path) -> io::Result<(File, PathBuf)> {
     let mut last = io::Error::other("no free name");
     for number in 0..64 {

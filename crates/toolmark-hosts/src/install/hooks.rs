@@ -1,36 +1,36 @@
-//! The hooks of a settings file in JSON: which of them are the guard's, and the
-//! text with them and without.
+//! Hooks in a JSON settings file: finds the guard's hooks, and adds or removes them in the
+//! text.
 //!
-//! All hosts have an object `hooks` from events to arrays. What stands in an
-//! array is a hook, or a group with an array `hooks` of its own.
+//! All hosts have an object `hooks` that maps events to arrays. An element of an array is a
+//! hook, or a group with its own array `hooks`.
 
 use super::edit::{Style, add_item, add_member, splice, take};
 use super::jsonc::{self, Kind, Node};
 use super::{Entry, Fault, HOOK};
 use serde_json::{Value, json};
 
-/// Where a hook keeps its command, by host and system.
+/// Keys for the command of a hook, by host and operating system.
 const COMMAND_KEYS: [&str; 3] = ["command", "bash", "powershell"];
 
-/// How the hooks of a file compare with those that should be there.
+/// State of the guard's hooks in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Found {
     None,
     All,
-    /// Not all of them, or with another command.
+    /// Some hooks are missing or have a different command.
     Others(Vec<String>),
 }
 
-/// The settings as text, and who reads them.
+/// Settings as text, and the host that reads them.
 pub(super) struct Hooks<'a> {
     pub(super) host: &'static str,
     pub(super) entries: &'a [Entry],
-    /// The `version` that a file must have.
+    /// Required `version` of the file.
     pub(super) version: Option<u32>,
 }
 
 impl Hooks<'_> {
-    /// The text with the guard's hooks in it.
+    /// Returns the text with the guard's hooks.
     pub(super) fn installed(&self, text: Option<&str>) -> Result<String, Fault> {
         let empty = text.is_none_or(|text| text.trim_start_matches('\u{feff}').trim().is_empty());
         let mut text = if empty { "{}\n".to_owned() } else { text.unwrap_or_default().to_owned() };
@@ -67,17 +67,17 @@ impl Hooks<'_> {
         Ok(splice(&text, ours.span.clone(), &command))
     }
 
-    /// The text without the guard's hooks, and without what is empty then.
+    /// Returns the text without the guard's hooks, and without containers that become empty.
     pub(super) fn uninstalled(&self, text: &str) -> Result<String, Fault> {
         let mut text = text.to_owned();
-        // Each round takes one thing out; what is taken out gets fewer.
+        // Each round removes one hook, so the loop terminates.
         while let Some(less) = self.less(&text)? {
             text = less;
         }
         Ok(text)
     }
 
-    /// The text with one thing less, if there is one.
+    /// Removes one of the guard's hooks from the text, if there is one.
     fn less(&self, text: &str) -> Result<Option<String>, Fault> {
         let root = parsed(text)?;
         let Some(hooks) = root.get("hooks") else { return Ok(None) };
@@ -100,7 +100,7 @@ impl Hooks<'_> {
         Ok(None)
     }
 
-    /// Without the event, and without `hooks`, if nothing is left in them.
+    /// Removes the event and `hooks` if they are empty.
     fn pruned(&self, text: String, event: usize) -> Result<String, Fault> {
         let root = parsed(&text)?;
         let Some(hooks) = root.get("hooks") else { return Ok(text) };
@@ -115,7 +115,7 @@ impl Hooks<'_> {
         Ok(index.map_or(text.clone(), |index| take(&text, &root, index)))
     }
 
-    /// What there is of the guard in a text.
+    /// Returns the state of the guard's hooks in a text.
     pub(super) fn found(&self, text: &str) -> Result<Found, Fault> {
         let root = parsed(text)?;
         let mut all = true;
@@ -137,21 +137,21 @@ impl Hooks<'_> {
         })
     }
 
-    /// The guard's commands in the array of an event.
+    /// Returns the guard's commands in the array of an event.
     fn commands<'n>(&self, groups: &'n Node) -> Vec<&'n Node> {
         let inner = |group: &'n Node| group.get("hooks").map_or(&[][..], Node::items);
         let hooks = groups.items().iter().flat_map(|group| [group].into_iter().chain(inner(group)));
         hooks.filter_map(|hook| self.command(hook)).collect()
     }
 
-    /// The command of a hook, if it is the guard's.
+    /// Returns the command of a hook, if it belongs to the guard.
     fn command<'n>(&self, hook: &'n Node) -> Option<&'n Node> {
         let command = COMMAND_KEYS.iter().find_map(|key| hook.get(key))?;
         is_ours(command.text()?, self.host).then_some(command)
     }
 }
 
-/// Is this a command that the installer writes for a host?
+/// Whether the installer writes such a command for this host.
 pub(super) fn is_ours(command: &str, host: &str) -> bool {
     let command = command.trim();
     let command = command.strip_prefix("& ").unwrap_or(command);
@@ -164,12 +164,12 @@ pub(super) fn is_ours(command: &str, host: &str) -> bool {
     };
     let program = program.trim_matches(['\'', '"']);
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    // Another program with more arguments is not it.
+    // Another program with additional arguments does not match.
     let quoted = command.starts_with(['\'', '"']);
     name.strip_suffix(".exe").unwrap_or(name) == own_name && (quoted || !program.contains(' '))
 }
 
-/// The tree of a text whose hooks are an object.
+/// Parses a text and checks that its hooks are an object.
 fn parsed(text: &str) -> Result<Node, Fault> {
     let root = jsonc::parse(text).map_err(|broken| Fault::at(text, broken.at, broken.why))?;
     if !matches!(root.kind, Kind::Object(_)) {
@@ -182,7 +182,7 @@ fn parsed(text: &str) -> Result<Node, Fault> {
     Ok(root)
 }
 
-/// The array of an event, if the event is there.
+/// Returns the array of an event, if the event exists.
 fn groups<'n>(text: &str, hooks: &'n Node, event: &str) -> Result<Option<&'n Node>, Fault> {
     match hooks.get(event) {
         Some(groups) if !matches!(groups.kind, Kind::Array(_)) => {

@@ -1,14 +1,13 @@
-//! JSON as people write it in settings files, comments and trailing commas
-//! included, read into places in the text. What is edited is the text, so that
-//! everything else in it stays as it is.
+//! Parser for JSON in settings files, including comments and trailing commas. It returns
+//! positions in the text, so that edits leave everything else unchanged.
 
 use std::fmt;
 use std::ops::Range;
 
-/// No settings file nests deeper.
+/// Maximum nesting depth of a settings file.
 const DEPTH: usize = 64;
 
-/// A value and where it stands.
+/// A value with its position.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) span: Range<usize>,
@@ -21,20 +20,20 @@ pub(super) enum Kind {
     Array(Vec<Node>),
     /// A string, decoded.
     Text(String),
-    /// A number, a boolean, null.
+    /// A number, a boolean or null.
     Scalar,
 }
 
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) key: String,
-    /// Where the key begins.
+    /// Start of the key.
     pub(super) start: usize,
     pub(super) value: Node,
 }
 
 impl Node {
-    /// The value of a key. Of two with the same name the last counts.
+    /// Returns the value of a key. The last of several equal keys wins.
     pub(super) fn get(&self, key: &str) -> Option<&Node> {
         self.members().iter().rev().find(|member| member.key == key).map(|member| &member.value)
     }
@@ -60,7 +59,7 @@ impl Node {
         }
     }
 
-    /// Where the parts of an object or array begin and end.
+    /// Returns the ranges of the parts of an object or array.
     pub(super) fn parts(&self) -> Vec<Range<usize>> {
         match &self.kind {
             Kind::Object(members) => members.iter().map(|m| m.start..m.value.span.end).collect(),
@@ -70,14 +69,14 @@ impl Node {
     }
 }
 
-/// Where and why a text is no JSON.
+/// Position and reason of a syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Broken {
     pub(super) at: usize,
     pub(super) why: &'static str,
 }
 
-/// Line and column of a place, counted from one, columns in characters.
+/// Returns the line and column of a position, from 1, with columns in characters.
 pub(super) fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -91,7 +90,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// Reads a text.
+/// Parses a text.
 pub(super) fn parse(text: &str) -> Result<Node, Broken> {
     let mut reader = Reader { text, at: 0 };
     if text.starts_with('\u{feff}') {
@@ -106,7 +105,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Broken> {
     Ok(node)
 }
 
-/// The end of the white space and comments that begin here.
+/// Returns the end of the white space and comments at a position.
 pub(super) fn skip_trivia(text: &str, at: usize) -> usize {
     let mut reader = Reader { text, at };
     // Called on text that was read before.
@@ -114,8 +113,8 @@ pub(super) fn skip_trivia(text: &str, at: usize) -> usize {
     reader.at
 }
 
-/// The end of white space and comments from here up to the end of the line; no
-/// further than a comment that ends on it.
+/// Returns the end of the last comment that follows on the same line, or `at` if there is
+/// none.
 pub(super) fn skip_line(text: &str, at: usize) -> usize {
     let mut end = at;
     let mut reader = Reader { text, at };
@@ -160,7 +159,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A comment; the newline that ends one is not part of it.
+    /// Skips a comment; the final newline is not part of it.
     fn comment(&mut self) -> Result<(), Broken> {
         let rest = &self.text[self.at..];
         if rest.starts_with("//") {
@@ -180,7 +179,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value; `depth` bounds the recursion.
+    /// Parses a value; `depth` limits the recursion.
     fn value(&mut self, depth: usize) -> Result<Node, Broken> {
         if depth > DEPTH {
             return Err(self.broken("nested too deeply"));
@@ -238,7 +237,7 @@ impl Reader<'_> {
         Ok(Kind::Array(items))
     }
 
-    /// The comma after a part, or nothing before the end.
+    /// Parses the comma after a part, which may be missing before the end.
     fn separator(&mut self, close: u8, why: &'static str) -> Result<(), Broken> {
         self.trivia()?;
         match self.peek() {

@@ -1,15 +1,15 @@
-//! Puts texts into a list of a settings file and leaves the rest of the file alone.
+//! Adds texts to a list in a settings file and leaves the rest of the file unchanged.
 
 use super::edit::{Style, add_item, add_member};
 use super::jsonc::{Kind, parse};
 use serde_json::{Value, json};
 
-/// The text of a settings file with `items` in the list at `keys`, each once. The file
-/// may not be there yet, and neither may the list.
+/// Returns the text of a settings file with each of `items` once in the list at `keys`. The
+/// file and the list need not exist.
 ///
 /// # Errors
 ///
-/// The text is not JSON, or something else than a list is in its place.
+/// Fails if the text is not JSON, or if the value at `keys` is not a list.
 pub fn add_to_list(text: &str, keys: &[&str], items: &[&str]) -> Result<String, String> {
     let mut text = if text.trim().is_empty() { "{}\n".to_owned() } else { text.to_owned() };
     for item in items {

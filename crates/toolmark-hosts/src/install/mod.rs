@@ -1,8 +1,8 @@
-//! Puts the guard into the settings of the hosts and takes it out again.
+//! Installs and uninstalls the guard in the settings of the hosts.
 //!
-//! A [`Plan`] is the text of one settings file before and after; nothing is
-//! written before [`Plan::apply`]. Texts are edited in place, so that order,
-//! comments and unknown keys stay. A file that cannot be read is never written.
+//! A [`Plan`] is the text of one settings file before and after; nothing is written before
+//! [`Plan::apply`]. Texts are edited in place, so that order, comments and unknown keys are
+//! preserved. A file that cannot be read is never written.
 
 mod edit;
 mod file;
@@ -23,36 +23,36 @@ use std::path::{Path, PathBuf};
 pub use list::add_to_list;
 pub(crate) use switch::Switch;
 
-/// How long a host waits for the guard, in seconds. It needs milliseconds; a
-/// machine that is swapping needs more.
+/// Timeout of the hook, in seconds. The guard needs milliseconds, but a machine that is
+/// swapping needs more.
 pub(crate) const TIMEOUT: u64 = 10;
 
-/// The program that is nothing but the hook.
+/// Small program that only contains the hook.
 const HOOK: &str = "toolmark-hook";
 
-/// Whose settings.
+/// Scope of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// Every project of the user.
+    /// All projects of the user.
     User,
-    /// One project.
+    /// A single project.
     Project,
 }
 
-/// Where hosts look for their settings.
+/// Directories in which hosts look for their settings.
 #[derive(Debug, Clone)]
 pub struct Environment {
-    /// The home directory of the user.
+    /// Home directory of the user.
     pub home: PathBuf,
-    /// The directory of the project.
+    /// Directory of the project.
     pub project: PathBuf,
-    /// Environment variables that move settings.
+    /// Returns environment variables that override settings directories.
     pub variable: fn(&str) -> Option<OsString>,
 }
 
 impl Environment {
-    /// The directory in which a host looks for settings of this scope.
+    /// Returns the directory in which a host looks for settings of this scope.
     fn directory(&self, paths: &Paths, scope: Scope) -> PathBuf {
         match scope {
             Scope::User => {
@@ -64,36 +64,36 @@ impl Environment {
     }
 }
 
-/// One hook that should be in a settings file.
+/// A required hook in a settings file.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) event: &'static str,
-    /// The entry in the array of the event.
+    /// Entry in the array of the event.
     pub(crate) item: Value,
-    /// The command in it.
+    /// Command in the entry.
     pub(crate) command: String,
 }
 
-/// How the guard gets into the settings of a host.
+/// Instructions for installing the guard in the settings of a host.
 pub(crate) struct Installer {
-    /// The program of the host.
+    /// Program of the host.
     pub(crate) program: &'static str,
-    /// The file that holds the hooks, given the one that usually does.
+    /// Returns the file with the hooks, given the default one.
     pub(crate) file: fn(PathBuf) -> PathBuf,
-    /// The hooks, given the command.
+    /// Returns the hooks for a command.
     pub(crate) entries: fn(&str, Scope) -> Vec<Entry>,
-    /// The `version` that the file must have.
+    /// Required `version` of the file.
     pub(crate) version: Option<u32>,
-    /// What the user has to know or do for the hooks to work.
+    /// Returns what the user has to know or do for the hooks to work.
     pub(crate) note: fn(Scope) -> Option<&'static str>,
-    /// Where all hooks can be switched off.
+    /// Settings that switch all hooks off.
     pub(crate) switches: &'static [Switch],
-    /// Why the host would not take a text for its settings, though it can be read.
+    /// Returns why the host would reject the settings even though they can be parsed.
     pub(crate) refuses: fn(&str) -> Option<String>,
 }
 
 impl Installer {
-    /// One that needs nothing beside the hooks.
+    /// An installer without special requirements.
     pub(crate) const PLAIN: Self = Self {
         program: "",
         file: |usual| usual,
@@ -105,7 +105,7 @@ impl Installer {
     };
 }
 
-/// A host the guard can be installed for.
+/// A host for which the guard can be installed.
 #[derive(Clone, Copy)]
 struct Target {
     host: &'static Host,
@@ -119,13 +119,13 @@ fn targets() -> impl Iterator<Item = Target> {
         .filter_map(|host| Some(Target { host, installer: host.installer?, paths: host.paths? }))
 }
 
-/// The ids of the hosts the guard can be installed for.
+/// Returns the ids of the hosts for which the guard can be installed.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     targets().map(|target| target.host.id)
 }
 
-/// The hosts that seem to be on this machine: their directory is in the home, or
-/// their program in one of these directories.
+/// Returns the hosts that seem to be installed: their directory is in the home, or their
+/// program is in one of the directories of `path`.
 #[must_use]
 pub fn present(env: &Environment, path: &[PathBuf]) -> Vec<&'static str> {
     let is_there = |target: &Target| {
@@ -136,7 +136,7 @@ pub fn present(env: &Environment, path: &[PathBuf]) -> Vec<&'static str> {
     targets().filter(is_there).map(|target| target.host.id).collect()
 }
 
-/// A place in a settings file that cannot be read, and why.
+/// Position and reason of an error in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     line: usize,
@@ -151,62 +151,62 @@ impl Fault {
     }
 }
 
-/// Why settings could not be read or written.
+/// Errors when reading or writing settings.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no such host.
+    /// Unknown host.
     #[error("there is no installer for `{0}`")]
     Unknown(String),
-    /// The text is not what the host reads.
+    /// The text is invalid for the host.
     #[error("{}:{line}:{column}: {why}", path.display())]
     Broken {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The line, counted from one.
+        /// Line, from 1.
         line: usize,
-        /// The column, counted from one.
+        /// Column, from 1.
         column: usize,
-        /// What is wrong.
+        /// Reason.
         why: String,
     },
-    /// Something else wrote the file since it was read.
+    /// Another process changed the file after it was read.
     #[error("{} was changed by something else in the meantime", .0.display())]
     Changed(PathBuf),
-    /// The system refused.
+    /// The operating system returned an error.
     #[error("failed to {what} {}: {error}", path.display())]
     Io {
-        /// What was tried.
+        /// Attempted operation.
         what: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         error: std::io::Error,
     },
 }
 
-/// What is to be done to one settings file.
+/// Planned change of one settings file.
 #[derive(Debug)]
 pub struct Plan {
-    /// The host.
+    /// Id of the host.
     pub host: &'static str,
-    /// Whose settings.
+    /// Scope of the settings.
     pub scope: Scope,
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its text; `None` if there is no file.
+    /// Current text; `None` if the file does not exist.
     pub before: Option<String>,
-    /// The text it should have; `None` if there should be no file.
+    /// New text; `None` if the file should be removed.
     pub after: Option<String>,
-    /// Where the text before is kept.
+    /// Path of the backup of the current text.
     pub backup: PathBuf,
-    /// What keeps the host from running any hook, if something does.
+    /// Reason why the host does not run any hook, if there is one.
     pub obstacle: Option<String>,
-    /// What the user has to know or do.
+    /// Instructions for the user.
     pub note: Option<&'static str>,
     copy: Keep,
 }
 
-/// The change of a file as a unified diff; without a text there is no file.
+/// Formats the change of a file as a unified diff; `None` means that the file does not exist.
 #[must_use]
 pub fn unified_diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
     let name = |side: Option<&str>| match side {
@@ -219,35 +219,35 @@ pub fn unified_diff(path: &Path, before: Option<&str>, after: Option<&str>) -> S
         .to_string()
 }
 
-/// What becomes of the copy of the text before.
+/// Handling of the backup copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// It is written.
+    /// Write a new backup.
     Written,
-    /// The one that is there is from before the guard came, and stays.
+    /// Keep the existing backup, which predates the guard.
     Kept,
-    /// Nobody needs it any more.
+    /// Remove the backup, which is no longer needed.
     Removed,
 }
 
 impl Plan {
-    /// Is there anything to do?
+    /// Whether the plan changes anything.
     #[must_use]
     pub fn changes(&self) -> bool {
         self.before != self.after
     }
 
-    /// The change as a unified diff.
+    /// Returns the change as a unified diff.
     #[must_use]
     pub fn diff(&self) -> String {
         unified_diff(&self.path, self.before.as_deref(), self.after.as_deref())
     }
 
-    /// Does it, unless the file has changed since the plan was made.
+    /// Applies the plan, unless the file has changed since the plan was made.
     ///
     /// # Errors
     ///
-    /// The file changed, or the system refuses.
+    /// Fails if the file has changed or cannot be written.
     pub fn apply(&self) -> Result<(), Error> {
         if !self.changes() {
             return Ok(());
@@ -260,7 +260,7 @@ impl Plan {
             return Err(Error::Changed(self.path.clone()));
         }
         if let Some(before) = self.before.as_ref().filter(|_| self.copy == Keep::Written) {
-            // Settings may hold secrets: the copy is no more readable.
+            // Settings may contain secrets, so the copy gets the same permissions.
             file::write(&self.backup, before, &self.path).map_err(io("write", &self.backup))?;
         }
         match &self.after {
@@ -276,43 +276,43 @@ impl Plan {
     }
 }
 
-/// What there is of the guard in the settings of a host.
+/// State of the guard in the settings of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum State {
-    /// As this program would install it.
+    /// Installed as this program would install it.
     Installed,
-    /// Nothing.
+    /// Not installed.
     NotInstalled,
-    /// Of another binary, or not complete.
+    /// Installed for another binary, or incomplete.
     Stale {
-        /// The commands that are there.
+        /// Existing commands.
         commands: Vec<String>,
     },
     /// The file cannot be read.
     Broken {
-        /// Where and why.
+        /// Position and reason.
         error: String,
     },
 }
 
-/// The settings of one host, seen by the program at one path.
+/// Settings of one host, for a program at one path.
 pub struct Settings<'a> {
     target: Target,
     env: &'a Environment,
     scope: Scope,
     command: String,
-    /// Another command that does the same.
+    /// Equivalent alternative command.
     other: Option<String>,
 }
 
 impl<'a> Settings<'a> {
-    /// The settings of a host for the binary at this path: the command is the
-    /// small program of the hook beside it, where there is one.
+    /// Creates the settings of a host for the binary at this path. The command is the small
+    /// hook program beside the binary, if it exists.
     ///
     /// # Errors
     ///
-    /// There is no such host.
+    /// Fails if the host is unknown.
     pub fn new(
         host: &str,
         scope: Scope,
@@ -330,9 +330,9 @@ impl<'a> Settings<'a> {
         Ok(Self { target, env, scope, command, other })
     }
 
-    /// With the user's policy fixed in the command, for hosts whose hooks run in an
-    /// environment that a project can change. Not in the settings of a project,
-    /// which others have too.
+    /// Adds the user's policy to the command, for hosts whose hooks run in an environment
+    /// that a project can change. Project settings are excluded because they are shared with
+    /// other people.
     #[must_use]
     pub fn with_fixed(mut self, policy: Option<&Path>, log: Option<&Path>) -> Self {
         for (flag, path) in [("--policy", policy), ("--log", log)] {
@@ -346,11 +346,11 @@ impl<'a> Settings<'a> {
         self
     }
 
-    /// The commands of the guard that the settings hold.
+    /// Returns the commands of the guard in the settings.
     #[must_use]
     pub fn commands(&self) -> Vec<String> {
         let text = self.read().ok().flatten().unwrap_or_default();
-        // Compared with a command that nothing has, all that are there are others.
+        // With an empty command, all existing commands count as others.
         let none = Self { command: String::new(), other: None, ..*self };
         match none.found(&text) {
             Ok(Found::Others(commands)) => commands,
@@ -358,13 +358,13 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The host.
+    /// Returns the id of the host.
     #[must_use]
     pub fn host(&self) -> &'static str {
         self.target.host.id
     }
 
-    /// The settings file.
+    /// Returns the path of the settings file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         let Target { installer, paths, .. } = self.target;
@@ -375,11 +375,11 @@ impl<'a> Settings<'a> {
         (installer.file)(self.env.directory(paths, self.scope).join(hooks))
     }
 
-    /// How to put the guard in.
+    /// Plans the installation of the guard.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is not what the host reads.
+    /// Fails if the file cannot be read or is invalid for the host.
     pub fn install(&self) -> Result<Plan, Error> {
         let mut plan = self.plan(|text| self.with(text).map(Some))?;
         let is_there = plan.before.as_deref().is_some_and(|text| !self.is_free(text));
@@ -389,11 +389,11 @@ impl<'a> Settings<'a> {
         Ok(plan)
     }
 
-    /// How to take the guard out.
+    /// Plans the removal of the guard.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is not what the host reads.
+    /// Fails if the file cannot be read or is invalid for the host.
     pub fn uninstall(&self) -> Result<Plan, Error> {
         let mut plan = self.plan(|text| text.map(|text| self.without(text)).transpose())?;
         (plan.note, plan.obstacle) = (None, None);
@@ -405,8 +405,8 @@ impl<'a> Settings<'a> {
         Ok(plan)
     }
 
-    /// What was there before the guard came, byte by byte, where nothing else
-    /// was changed since.
+    /// Returns the exact text from before the installation, if nothing else was changed
+    /// since.
     fn undone(&self, text: &str, backup: &Path) -> Option<Option<String>> {
         let command = match self.found(text).ok()? {
             Found::Others(mut commands) if commands.len() == 1 => commands.remove(0),
@@ -418,12 +418,12 @@ impl<'a> Settings<'a> {
         befores.find(|before| as_found.with(before.as_deref()).is_ok_and(|with| with == text))
     }
 
-    /// Is there nothing of the guard in a text?
+    /// Whether a text has no trace of the guard.
     fn is_free(&self, text: &str) -> bool {
         text.trim().is_empty() || self.found(text) == Ok(Found::None)
     }
 
-    /// What there is of the guard.
+    /// Returns the state of the guard.
     #[must_use]
     pub fn state(&self) -> State {
         let found = self.read().and_then(|text| match text {
@@ -433,7 +433,7 @@ impl<'a> Settings<'a> {
                     let as_found = Self { command: command.clone(), other: None, ..*self };
                     as_found.found(&text) == Ok(Found::All)
                 };
-                // Another place for the policy was fixed by an earlier `install`.
+                // An earlier `install` fixed another path of the policy.
                 let is_own = |command: &&String| {
                     let known = [Some(&self.command), self.other.as_ref()];
                     known
@@ -458,13 +458,13 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// What the user has to know or do for the hooks to work.
+    /// Returns what the user has to know or do for the hooks to work.
     #[must_use]
     pub fn note(&self) -> Option<&'static str> {
         (self.target.installer.note)(self.scope)
     }
 
-    /// What keeps the host from running any hook, if something does.
+    /// Returns the reason why the host does not run any hook, if there is one.
     #[must_use]
     pub fn obstacle(&self) -> Option<String> {
         let Target { installer, paths, host } = self.target;
@@ -537,12 +537,12 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// A command without the policy that is fixed in it.
+/// Returns a command without its fixed policy.
 fn without_policy(command: &str) -> &str {
     command.split_once(" --policy ").map_or(command, |(command, _)| command)
 }
 
-/// A path as a word of a shell.
+/// Quotes a path as a shell word.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);

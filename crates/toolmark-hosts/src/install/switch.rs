@@ -1,5 +1,5 @@
-//! Switches by which hosts turn all hooks off: a guard that is installed and
-//! never asked is worse than one that is missing.
+//! Switches by which hosts turn off all hooks. An installed guard that is never called is
+//! worse than a missing one.
 
 use super::{Scope, file, jsonc};
 use std::path::Path;
@@ -7,17 +7,17 @@ use toml_edit::DocumentMut;
 
 /// A key of a settings file that turns hooks off.
 pub(crate) struct Switch {
-    /// Whose file it is.
+    /// Scope of the file.
     pub(crate) scope: Scope,
-    /// The file, in the directory of the host or in that of the project.
+    /// Path of the file, relative to the directory of the host or of the project.
     pub(crate) file: &'static str,
     pub(crate) keys: &'static [&'static str],
-    /// The value that does.
+    /// Value that turns hooks off.
     pub(crate) off: bool,
 }
 
 impl Switch {
-    /// What is switched off, in words.
+    /// Describes the switch in a file, if it is set to off.
     pub(super) fn thrown(&self, file: &Path) -> Option<String> {
         let text = file::read(file).ok()??;
         let is_toml = file.extension().is_some_and(|extension| extension == "toml");

@@ -1,10 +1,10 @@
-//! Installing and taking out, for every host, on a real disk.
+//! Tests of installation and removal, for every host, on a real disk.
 
 use super::*;
 use serde_json::json;
 use tempfile::TempDir;
 
-/// A home and a project in a directory of their own.
+/// Creates a home and a project in a separate directory.
 fn place(dir: &TempDir) -> Environment {
     let (home, project) = (dir.path().join("home"), dir.path().join("project"));
     fs::create_dir_all(&home).unwrap();
@@ -24,7 +24,7 @@ fn done(plan: Result<Plan, Error>) -> Plan {
 
 const BINARY: &str = "/opt/bin/toolmark";
 
-/// Settings as people have them, with everything that an edit could spoil.
+/// Realistic settings with everything that an edit could break.
 const TEXTS: &[&str] = &[
     "{}",
     "{ }\n",
@@ -82,7 +82,7 @@ fn everything_else_in_a_file_stays() {
             assert_eq!(settings.state(), State::Installed, "{host}: {text}");
             assert_eq!(fs::read_to_string(&plan.backup).unwrap(), *text);
             assert!(!settings.install().unwrap().changes(), "{host}: {text}");
-            // No line of the old text is gone, whatever commas came.
+            // Every line of the old text is still there, apart from added commas.
             let after = plan.after.as_deref().unwrap().replace(',', "");
             for line in text.lines().map(|line| line.replace(',', "")) {
                 let line = line.trim_end_matches(['}', ' ']);
@@ -104,7 +104,7 @@ fn what_was_added_since_stays_when_the_guard_goes() {
         let settings = settings(host, Scope::User, &place, BINARY);
         let path = done(settings.install()).path;
         let text = fs::read_to_string(&path).unwrap();
-        // Somebody else's hook in the same places, and another setting.
+        // Another program's hook in the same arrays, and an unrelated setting.
         let mut value: Value = serde_json::from_str(&text).unwrap();
         for (_, groups) in value["hooks"].as_object_mut().unwrap() {
             groups.as_array_mut().unwrap().push(json!({"command": "other"}));
@@ -156,7 +156,7 @@ fn the_small_program_is_installed_where_it_is_there() {
         let of = || settings(host, Scope::User, &place, binary.to_str().unwrap());
         done(of().install());
         fs::write(&hook, "").unwrap();
-        // The command of before does the same, only slower.
+        // The former command is equivalent, only slower.
         assert_eq!(of().state(), State::Installed, "{host}");
         assert!(done(of().install()).changes());
         let command = format!("{} --host {host}", quoted(&hook));
@@ -205,7 +205,7 @@ fn broken_files_are_named_and_left_alone() {
             assert_eq!(settings.state(), State::Broken { error: words.clone() });
             match settings.uninstall() {
                 Err(error) => assert_eq!(error.to_string(), words),
-                // An event of another shape holds nothing of the guard.
+                // An event of another shape contains no hooks of the guard.
                 Ok(plan) => assert!(!plan.changes() && why.contains(event)),
             }
             assert_eq!(fs::read_to_string(&path).unwrap(), text);

@@ -1,12 +1,12 @@
-//! Settings that are made up, in every layout: whatever is in a file beside the
-//! guard's hooks is the same before and after.
+//! Generated settings in every layout: everything except the guard's hooks is the same before
+//! and after.
 
 use super::hooks::{Found, Hooks};
 use super::jsonc::{Kind, Node, parse};
 use super::{Scope, targets};
 use serde_json::{Map, Value, json};
 
-/// A few numbers that look random and are the same each time.
+/// A deterministic pseudorandom number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -32,7 +32,7 @@ impl Dice {
         Value::Object(members.collect::<Map<_, _>>())
     }
 
-    /// Settings, often with hooks of somebody else.
+    /// Generates settings, often with unrelated hooks.
     fn settings(&mut self, event: &str) -> Value {
         let mut settings = self.object(3);
         let other = json!({"matcher": "x", "hooks": [{"type": "command", "command": "other"}]});
@@ -94,7 +94,7 @@ impl Dice {
     }
 }
 
-/// What a text says, comments aside.
+/// Parses a text, ignoring comments.
 fn said(text: &str) -> Value {
     fn value(text: &str, node: &Node) -> Value {
         match &node.kind {

@@ -1,5 +1,5 @@
-//! The hooks of Codex in `config.toml`, for people who keep them there. The
-//! document is edited as a document: its comments and its order stay.
+//! Hooks of Codex in `config.toml`, for users who keep them there. The file is edited as a
+//! TOML document: comments and order are preserved.
 
 use super::Fault;
 use super::file;
@@ -8,10 +8,10 @@ use serde_json::Value as Json;
 use std::path::Path;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-/// Hooks live here, beside what Codex itself remembers about them.
+/// Key of the state that Codex stores about hooks, in the same table as the hooks.
 const STATE: &str = "state";
 
-/// Does the file hold hooks of any event?
+/// Whether the file contains hooks of any event.
 pub(crate) fn holds_hooks(path: &Path) -> bool {
     let text = file::read(path).ok().flatten().unwrap_or_default();
     let Ok(document) = text.parse::<DocumentMut>() else { return false };
@@ -122,14 +122,14 @@ fn parsed(text: &str) -> Result<DocumentMut, Fault> {
     })
 }
 
-/// A table that is not written itself, only what is in it.
+/// Creates a table without its own header.
 fn implicit() -> Item {
     let mut table = Table::new();
     table.set_implicit(true);
     Item::Table(table)
 }
 
-/// The tables of an array, whichever way it is written.
+/// Returns the tables of an array in either notation.
 fn elements(item: &Item) -> Vec<&dyn TableLike> {
     match item {
         Item::ArrayOfTables(tables) => tables.iter().map(|table| table as &dyn TableLike).collect(),
@@ -149,7 +149,7 @@ fn length(item: &Item) -> usize {
     }
 }
 
-/// Looks at every group and every hook in it.
+/// Visits every group and every hook in it.
 fn each_hook(item: &mut Item, look: &mut dyn FnMut(&mut dyn TableLike)) {
     retain(item, &mut |group| {
         look(group);
@@ -163,7 +163,7 @@ fn each_hook(item: &mut Item, look: &mut dyn FnMut(&mut dyn TableLike)) {
     });
 }
 
-/// Keeps the tables of an array for which something holds.
+/// Keeps the tables of an array for which `keep` returns true.
 fn retain(item: &mut Item, keep: &mut dyn FnMut(&mut dyn TableLike) -> bool) {
     match item {
         Item::ArrayOfTables(tables) => {
@@ -185,7 +185,7 @@ fn retain(item: &mut Item, keep: &mut dyn FnMut(&mut dyn TableLike) -> bool) {
     }
 }
 
-/// A JSON object as a table, its arrays of objects as arrays of tables.
+/// Converts a JSON object to a table, with arrays of objects as arrays of tables.
 fn table_of(value: &Json) -> Table {
     let mut table = Table::new();
     for (key, value) in value.as_object().into_iter().flatten() {
@@ -198,7 +198,7 @@ fn table_of(value: &Json) -> Table {
     table
 }
 
-/// A JSON object as a table on one line.
+/// Converts a JSON object to an inline table.
 fn inline_of(value: &Json) -> InlineTable {
     let members = value.as_object().into_iter().flatten();
     members.map(|(key, value)| (key.as_str(), value_of(value))).collect()

@@ -1,4 +1,4 @@
-//! OpenCode without a terminal.
+//! Headless launch of OpenCode.
 
 use crate::launch::{
     Allowed, End, Launch, LaunchRequest, Printed, SessionTrace, complaint, is_type,

@@ -1,4 +1,4 @@
-//! OpenCode: its tools. It has no hooks that the guard could answer.
+//! OpenCode: its tools. It has no hooks for the guard.
 
 mod launch;
 mod toolset;

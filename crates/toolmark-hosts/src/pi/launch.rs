@@ -1,4 +1,4 @@
-//! pi without a terminal.
+//! Headless launch of pi.
 
 use crate::launch::{
     Allowed, End, Launch, LaunchRequest, Printed, SessionTrace, complaint, is_type,

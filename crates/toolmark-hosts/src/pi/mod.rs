@@ -1,4 +1,4 @@
-//! pi: how it is run. It has no hooks that the guard could answer.
+//! pi: its launch settings. It has no hooks for the guard.
 
 mod launch;
 

@@ -1,4 +1,4 @@
-//! Anything else that asks the guard: plain JSON in and out.
+//! Any other caller of the guard: plain JSON in and out.
 
 mod protocol;
 

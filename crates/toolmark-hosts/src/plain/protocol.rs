@@ -1,4 +1,4 @@
-//! Plain JSON for anything else: a call in, the verdict out.
+//! Plain JSON for any other caller: a call in, the verdict out.
 //!
 //! ```json
 //! {"tool": "Bash", "args": {"command": "ls"}, "cwd": "/w", "host": "claude-code"}
@@ -10,14 +10,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The host where the payload names none: its tools are known by their names.
+/// Id of the host if the payload names none; tools are then recognized by name.
 const UNNAMED: &str = "";
 
-/// Plain JSON.
+/// Plain JSON protocol.
 #[derive(Debug)]
 pub(crate) struct Plain;
 
-/// What arrives on the standard input.
+/// Payload on standard input.
 #[derive(Deserialize)]
 struct Payload<'a> {
     #[serde(borrow)]

@@ -1,16 +1,15 @@
-//! The arguments of a call. A value that is larger than anything a decision
-//! looks at is left out, by name: a file of many megabytes should not take
-//! longer to decode than to write.
+//! Arguments of a call. Values that are larger than any decision needs are omitted and listed
+//! by name: a file of many megabytes should not take longer to decode than to write.
 
 use crate::{Args, LeftOut};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A larger value is left out.
+/// Maximum size of a value.
 const LARGEST: usize = 1 << 20;
 
-/// The arguments, and what was left out of them.
+/// Returns the arguments and the names of omitted ones.
 pub(crate) fn read(raw: &RawValue) -> Result<(Args, LeftOut), serde_json::Error> {
     let text = raw.get();
     if text.len() <= LARGEST {

@@ -1,22 +1,22 @@
-//! The text in what a tool answered: hosts wrap it in objects and blocks of
-//! many shapes.
+//! Extracts the text of a tool result, which hosts wrap in objects and blocks of various
+//! shapes.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use toolmark_base::text::head;
 
-/// So much of what came back is looked at.
+/// Maximum number of bytes of a result to inspect.
 const SCANNED: usize = 1 << 20;
 
-/// Where text stands in an answer, in the order it is shown.
+/// Keys for text in a result, in display order.
 const KEYS: &[&str] =
     &["stdout", "stderr", "output", "content", "text", "result", "llmContent", "error", "file"];
 
-/// How deep text may stand.
+/// Maximum nesting depth of text.
 const DEPTH: usize = 4;
 
-/// The text of an answer, as it was written where there is none in it.
+/// Returns the text of a result, or the raw result if it contains no text.
 pub(crate) fn text(response: &RawValue) -> Cow<'_, str> {
     let raw = response.get();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Which toolset a trajectory was made with.
+//! Selection of the toolset of a trajectory.
 
 use super::{Tool, Toolset, builtin, generic, ids};
 use crate::HOSTS;
@@ -6,25 +6,25 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use toolmark_trace::{Canonical, ToolName, Trajectory};
 
-/// The toolsets there are: the user's and those of known hosts.
+/// Available toolsets: the user's and those of known hosts.
 #[derive(Debug, Default)]
 pub struct Toolsets {
     user: Vec<Toolset>,
 }
 
 impl Toolsets {
-    /// With toolsets of the user's, which win over the built-in ones.
+    /// Adds toolsets of the user, which take precedence over the built-in ones.
     #[must_use]
     pub fn with(user: Vec<Toolset>) -> Self {
         Self { user }
     }
 
-    /// The toolset of a trajectory: by its format and agent, else the one that
-    /// has most of the tools that were called.
+    /// Returns the toolset of a trajectory, by its format and agent, otherwise the one that
+    /// contains most of the called tools.
     #[must_use]
     pub fn choose(&self, run: &Trajectory) -> Chosen<'_> {
         let user = self.user.iter().filter(|set| is_general(set) || is_for(set, run)).collect();
-        // Children are named after their role; their format still tells the host.
+        // Sub-agents are named after their role, but their format still identifies the host.
         match known().find(|set| is_for(set, run)) {
             Some(host) => Chosen { user, host, is_guessed: false },
             None => {
@@ -34,8 +34,8 @@ impl Toolsets {
         }
     }
 
-    /// What is known about one tool of a host, by the host's id. A host that is
-    /// not known is taken for the first that has the tool.
+    /// Returns the description of a tool of a host, by the host's id. For an unknown host,
+    /// the first host that has the tool is used.
     #[must_use]
     pub fn tool_of(&self, id: &str, name: &ToolName) -> Option<&Tool> {
         let original = name.original.get();
@@ -53,7 +53,7 @@ impl Toolsets {
     }
 }
 
-/// Is it for every trace?
+/// Whether the toolset applies to every trace.
 fn is_general(set: &Toolset) -> bool {
     set.formats.is_empty() && set.agents.is_empty()
 }
@@ -63,12 +63,12 @@ fn is_for(set: &Toolset, run: &Trajectory) -> bool {
         || run.agent.name.as_ref().is_some_and(|name| set.agents.iter().any(|a| name.is(a)))
 }
 
-/// The toolsets of known hosts, in the order they are tried.
+/// Returns the toolsets of known hosts, in order of precedence.
 fn known() -> impl Iterator<Item = &'static Toolset> {
     HOSTS.iter().filter_map(|host| host.toolset)
 }
 
-/// By the names of tools: the places among [`known`] of the toolsets that have one.
+/// Indexes into [`known`] of the toolsets that contain a tool, by tool name.
 static SETS_OF: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
     let mut sets_of: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, set) in known().enumerate() {
@@ -85,9 +85,9 @@ static SETS_OF: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
     sets_of
 });
 
-/// The first of the toolsets that have most of the tools that were called.
+/// Returns the first of the toolsets that contain most of the called tools.
 fn most_alike(run: &Trajectory) -> Option<&'static Toolset> {
-    /// Nobody needs more calls than this to know an agent by its tools.
+    /// Maximum number of calls to inspect, enough to recognize an agent by its tools.
     const LOOKED_AT: usize = 200;
     let mut names: Vec<String> = Vec::new();
     for call in run.calls.iter().take(LOOKED_AT) {
@@ -113,7 +113,7 @@ fn most_alike(run: &Trajectory) -> Option<&'static Toolset> {
     best.and_then(|(at, _)| known().nth(at))
 }
 
-/// The toolset of one trajectory.
+/// Toolset of one trajectory.
 #[derive(Debug, Clone)]
 pub struct Chosen<'t> {
     user: Vec<&'t Toolset>,
@@ -121,37 +121,37 @@ pub struct Chosen<'t> {
     is_guessed: bool,
 }
 
-/// A tool, and who described it.
+/// A tool with the origin of its description.
 #[derive(Debug, Clone, Copy)]
 pub struct Described<'t> {
     /// The tool.
     pub tool: &'t Tool,
-    /// Did the user describe it?
+    /// Whether the user provided the description.
     pub by_user: bool,
 }
 
 impl<'t> Chosen<'t> {
-    /// The host's toolset.
+    /// Returns the host's toolset.
     #[must_use]
     pub fn host(&self) -> &'static Toolset {
         self.host
     }
 
-    /// Is the host only guessed, from the names of tools? What they are for is
-    /// then likely right; what arguments they take is not known.
+    /// Whether the host is only guessed from the names of tools. Their roles are then likely
+    /// right, but their arguments are unknown.
     #[must_use]
     pub fn is_guessed(&self) -> bool {
         self.is_guessed
     }
 
-    /// What is known about a tool: the user's word, the host's, and for tools
-    /// of servers what such servers usually mean by the name.
+    /// Returns the description of a tool, from the user, the host or, for tools of servers,
+    /// from the usual meaning of the name.
     #[must_use]
     pub fn describe(&self, name: &ToolName) -> Option<Described<'t>> {
         self.describe_split(name, &name.canonical())
     }
 
-    /// The same, where the name is split already.
+    /// Like `describe`, for a name that is already split.
     #[must_use]
     pub fn describe_split(&self, name: &ToolName, canonical: &Canonical) -> Option<Described<'t>> {
         let original = name.original.get();

@@ -1,4 +1,4 @@
-//! The names an argument has had over the versions of a tool.
+//! Names of an argument across the versions of a tool.
 
 use super::{List, Name};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,54 +8,54 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Names of one argument; written as one name or a list.
+/// Names of one argument, written as a single name or a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keys(pub(crate) List<Name>);
 
 impl Keys {
-    /// The value of the first of these names that the arguments have.
+    /// Returns the value of the first of these names in the arguments.
     #[must_use]
     pub fn get<'v>(&self, args: &'v Value) -> Option<&'v Value> {
         self.0.iter().find_map(|key| argument(args, key))
     }
 
-    /// All of these values that are text.
+    /// Returns all of these values that are text.
     pub fn texts<'v>(&self, args: &'v Value) -> impl Iterator<Item = &'v str> {
         self.0.iter().filter_map(|key| argument(args, key)?.as_str())
     }
 
-    /// The same where it is text.
+    /// Returns the first value if it is text.
     #[must_use]
     pub fn text<'v>(&self, args: &'v Value) -> Option<&'v str> {
         self.get(args)?.as_str()
     }
 
-    /// The same where it is a whole number.
+    /// Returns the first value if it is a whole number.
     #[must_use]
     pub fn number(&self, args: &Value) -> Option<i64> {
         self.get(args)?.as_i64()
     }
 
-    /// Has the tool no such argument?
+    /// Whether the tool has no such argument.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The names, the usual one first.
+    /// Returns the names, the usual one first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|name| &**name)
     }
 
-    /// Is this one of the names?
+    /// Whether this is one of the names.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.0.iter().any(|known| known == name)
     }
 }
 
-/// The argument of a name. Calls have few: comparing their names is quicker than hashing
-/// the one that is looked for.
+/// Returns the argument with a name. Calls have few arguments, so comparing names is faster
+/// than hashing.
 fn argument<'v>(args: &'v Value, name: &str) -> Option<&'v Value> {
     const FEW: usize = 12;
     match args {

@@ -1,17 +1,16 @@
-//! The JSON Schema of a tool, as text.
+//! JSON Schema of a tool, as text.
 
 use super::Name;
 use serde::Deserialize;
 use serde::de::Deserializer;
 use serde_json::Value;
 
-/// A JSON Schema. It stays text until arguments are held against it, which a
-/// hook never does.
+/// A JSON Schema. It is parsed only to validate arguments, which a hook never does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema(pub(crate) Name);
 
 impl Schema {
-    /// The schema as a value.
+    /// Parses the schema into a value.
     #[must_use]
     pub fn parse(&self) -> Value {
         serde_json::from_str(&self.0).unwrap_or_default()

@@ -1,16 +1,16 @@
-//! Makes the tables of the toolsets, `<host>/toolset.rs`, from what people write,
-//! `<host>/toolset.yaml`. The tables are checked in, so that no build has to make
-//! them; the test below fails where one is out of date.
+//! Generates the tool tables, `<host>/toolset.rs`, from the hand-written
+//! `<host>/toolset.yaml`. The tables are checked in, so that no build has to generate them; a
+//! test fails if one is out of date.
 
 use super::{Keys, Name, Tool, Toolset, builtin, ids};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How to bring the tables up to date.
+/// Command that updates the tables.
 const UPDATE: &str = "UPDATE_TABLES=1 cargo test -p toolmark-hosts tables";
 
-/// The folders that hold a toolset.
+/// Returns the folders that contain a toolset.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let folders = fs::read_dir(src).unwrap().map(|entry| entry.unwrap().path());
@@ -47,7 +47,7 @@ fn the_tables_are_what_the_files_say() {
     }
 }
 
-/// A toolset as Rust.
+/// Formats a toolset as Rust code.
 fn table(set: &Toolset) -> String {
     let mut out = format!(
         "//! The table of `toolset.yaml`, written by\n//! `{UPDATE}`.\n\n\

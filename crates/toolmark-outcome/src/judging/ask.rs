@@ -1,11 +1,11 @@
-//! Asking: what a question is about is gathered, and the judge is asked.
+//! Asks the judge: collects the material of a question and sends it.
 
 use super::{Focus, Material, Question, answered, material_of, unanswered};
 use crate::outcome::Outcome;
 use crate::subject::Subject;
 use crate::view::Missing;
 
-/// What is shown of a call, or of a whole run, where a rubric does not say it.
+/// Returns the default inputs for a call or a whole run, for rubrics that do not name any.
 #[must_use]
 pub fn usual_inputs(of_call: bool) -> Vec<(String, String)> {
     let inputs: &[(&str, &str)] = match of_call {
@@ -27,9 +27,8 @@ pub fn usual_inputs(of_call: bool) -> Vec<(String, String)> {
     inputs.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect()
 }
 
-/// What a mapping of names to fields stands for. A field that ends in `?` is
-/// left out where the trace does not have it; without any other, the question
-/// cannot be asked.
+/// Resolves a mapping of names to fields. A field that ends in `?` is omitted if the trace
+/// does not have it; if any other field is missing, the question cannot be asked.
 pub fn materials(inputs: &[(String, String)], focus: Focus<'_>) -> Result<Vec<Material>, Missing> {
     let mut all = Vec::with_capacity(inputs.len());
     for (name, path) in inputs {
@@ -41,8 +40,7 @@ pub fn materials(inputs: &[(String, String)], focus: Focus<'_>) -> Result<Vec<Ma
     Ok(all)
 }
 
-/// What is shown of a run anyway need not be shown twice: the request and the answer
-/// go where the transcript has them word for word.
+/// Removes the request and the answer if the transcript contains them word for word.
 pub fn drop_repeats(materials: &mut Vec<Material>) {
     let Some(whole) = materials.iter().position(|material| material.name == "transcript") else {
         return;
@@ -60,7 +58,7 @@ pub fn drop_repeats(materials: &mut Vec<Material>) {
     materials.retain(|material| !is_repeat(material));
 }
 
-/// Asks one question; unknown where nobody can be asked.
+/// Asks one question. The outcome is unknown if there is no judge.
 #[must_use]
 pub fn ask(subject: &Subject<'_>, question: Question) -> Outcome {
     let Some(judge) = &subject.environment.judge else {
@@ -75,7 +73,7 @@ pub fn ask(subject: &Subject<'_>, question: Question) -> Outcome {
     }
 }
 
-/// What a question asks, in a line.
+/// Summarizes a question on one line.
 fn asked(question: &Question) -> String {
     let criteria = &question.rubric.criteria;
     match (question.rubric.name.as_deref(), criteria.first()) {

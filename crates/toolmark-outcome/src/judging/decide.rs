@@ -1,21 +1,21 @@
-//! From marks to a verdict: first of one judge, then of all of them.
+//! Converts marks to a verdict: first for one judge, then for all of them.
 //!
-//! What a judge could not tell is neither good nor bad. A vote passes where it
-//! would pass even if every open mark were the worst, fails where it would fail
-//! even if every open mark were the best, and is unknown otherwise.
+//! An undecided mark is neither good nor bad. A vote passes if it would pass even with the
+//! worst value of every open mark, fails if it would fail even with the best value of every
+//! open mark, and is unknown otherwise.
 
 use super::{Aggregation, Answer, Panel, Rubric, Ruling};
 use crate::gate::reaches;
 use crate::outcome::{Cause, Verdict};
 
-/// What a judge, or several, came to.
+/// Decision of one or several judges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decided {
     /// The verdict.
     pub verdict: Verdict,
-    /// The score, where every mark that counts is known.
+    /// Score, if every relevant mark is known.
     pub score: Option<f64>,
-    /// Why, where the marks alone do not say it.
+    /// Reason, if the marks alone do not explain the verdict.
     pub reason: Option<String>,
 }
 
@@ -25,7 +25,7 @@ impl Decided {
     }
 }
 
-/// What one answer comes to.
+/// Decides a single answer.
 #[must_use]
 pub fn decide_vote(rubric: &Rubric, answer: &Answer, threshold: f64) -> Decided {
     let (mut worst, mut best, mut total) = (0.0, 0.0, 0.0);
@@ -75,8 +75,8 @@ pub fn decide_vote(rubric: &Rubric, answer: &Answer, threshold: f64) -> Decided 
     }
 }
 
-/// What all votes together come to. A judge without an answer does not sink the
-/// others, as long as enough of them decide.
+/// Decides all votes together. A judge without an answer does not invalidate the others, as
+/// long as enough of them decide.
 #[must_use]
 pub fn decide(rubric: &Rubric, ruling: &Ruling, panel: &Panel, threshold: f64) -> Decided {
     let aggregation = panel.aggregation;

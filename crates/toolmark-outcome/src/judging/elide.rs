@@ -1,7 +1,7 @@
-//! Long texts shortened where everyone can see it.
+//! Shortens long texts and marks the omission.
 
-/// A text of at most about `most` bytes: its beginning and its end, with a mark
-/// between them that says how much is missing. `None` where it fits.
+/// Shortens a text to about `most` bytes: its beginning and its end, with a mark between them
+/// that states how much is missing. Returns `None` if the text fits.
 pub(super) fn shortened(text: &str, most: usize) -> Option<String> {
     if text.len() <= most {
         return None;

@@ -1,4 +1,4 @@
-//! The parts of a trajectory a question can be about, by name.
+//! Named parts of a trajectory that a question can refer to.
 
 use super::elide::shortened;
 use super::transcript::fit;
@@ -8,22 +8,22 @@ use crate::view::{Missing, Seen};
 use serde_json::Value;
 use toolmark_trace::{Event, EventKind, Fact, Payload};
 
-/// So much of one value is shown.
+/// Maximum length of one value.
 const VALUE: usize = 48 << 10;
-/// So much of each call around the one in question.
+/// Maximum length of each call around the call in question.
 const NEAR: usize = 4 << 10;
-/// So many calls before and after it.
+/// Maximum number of calls before and after it.
 const CALLS: usize = 5;
 
-/// A part of a trajectory, or of its case, that can be shown to a judge.
+/// A part of a trajectory or of its case that can be shown to a judge.
 pub struct Field {
-    /// Its name; what follows a dot goes on into its value.
+    /// Name of the field; a suffix after a dot selects a path in its value.
     pub name: &'static str,
-    /// Other names for it.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// What it is, in a line.
+    /// Description on one line.
     pub summary: &'static str,
-    /// Does it belong to one call?
+    /// Whether the field belongs to a single call.
     pub of_call: bool,
 }
 
@@ -36,7 +36,7 @@ const fn field(
     Field { name, aliases, summary, of_call }
 }
 
-/// All of them.
+/// All fields.
 pub static FIELDS: &[Field] = &[
     field(
         "user_request",
@@ -70,16 +70,16 @@ pub static FIELDS: &[Field] = &[
     field("diff", &["file_changes"], false, "what changed in the workspace"),
 ];
 
-/// What the fields are taken from: a subject, and the call in question.
+/// Source of the fields: a subject and the call in question.
 #[derive(Clone, Copy)]
 pub struct Focus<'a> {
     /// The trajectory and its case.
     pub subject: &'a Subject<'a>,
-    /// The call, where the question is about one.
+    /// The call, if the question is about one.
     pub call: Option<Seen<'a>>,
 }
 
-/// The field a mapping names, and the path into it.
+/// Returns the field that a path names, and the remaining path into its value.
 fn named(path: &str) -> Option<(&'static Field, &str)> {
     let found = FIELDS.iter().flat_map(|field| {
         let names = std::iter::once(&field.name).chain(field.aliases);
@@ -96,15 +96,14 @@ fn named(path: &str) -> Option<(&'static Field, &str)> {
 }
 
 impl Field {
-    /// The field a path of a mapping begins with.
+    /// Returns the field at the start of a path.
     #[must_use]
     pub fn of(path: &str) -> Option<&'static Self> {
         named(path).map(|(field, _)| field)
     }
 }
 
-/// The material a path of a mapping stands for, under the name the mapping
-/// gives it.
+/// Returns the material for a path of a mapping, under the name in the mapping.
 pub fn material_of(name: &str, path: &str, focus: Focus<'_>) -> Result<Material, Missing> {
     let (field, rest) = named(path).ok_or_else(|| Missing::new(format!("unknown field {path}")))?;
     let mut material = match (field.of_call, focus.call) {
@@ -217,7 +216,7 @@ fn of_call(field: &str, rest: &str, seen: Seen<'_>, focus: Focus<'_>) -> Result<
     }
 }
 
-/// A value, or what stands at a path inside it.
+/// Returns a value, or the part of it at a path.
 fn part(payload: &Payload, path: &str, what: &str, number: usize) -> Result<String, Missing> {
     if path.is_empty() {
         return Ok(if what == "result" { payload.plain() } else { payload.raw() }.into_owned());
@@ -242,7 +241,7 @@ fn as_text(value: &Value) -> String {
     }
 }
 
-/// The place of a call among all events, where it is there.
+/// Returns the index of the event of a call, if there is one.
 fn event_of(seen: Seen<'_>, events: &[Event]) -> Option<usize> {
     events.iter().position(|event| event.kind == EventKind::Call(seen.index as u32))
 }
@@ -266,8 +265,8 @@ fn request(focus: Focus<'_>) -> Result<Material, Missing> {
     }
 }
 
-/// What the agent said before a call: in the same response, else last in the
-/// user's turn.
+/// Returns the agent's last text before a call: in the same response, otherwise in the user's
+/// turn.
 fn before<'a>(seen: Seen<'a>, focus: Focus<'a>) -> Result<Vec<&'a Event>, Missing> {
     let (at, events) = around(seen, focus)?;
     let earlier = events.get(..at).unwrap_or_default();
@@ -283,8 +282,7 @@ fn before<'a>(seen: Seen<'a>, focus: Focus<'a>) -> Result<Vec<&'a Event>, Missin
     Ok(said)
 }
 
-/// What the agent said after a call, up to the user's next message: the next
-/// two things.
+/// Returns the agent's next two texts after a call, up to the next user message.
 fn after<'a>(seen: Seen<'a>, focus: Focus<'a>) -> Result<Vec<&'a Event>, Missing> {
     let (at, events) = around(seen, focus)?;
     let later = events.get(at + 1..).unwrap_or_default();
@@ -316,14 +314,14 @@ fn said(
     };
     let pieces: Vec<Piece> =
         events.into_iter().map(piece).filter(|piece| !piece.text.trim().is_empty()).collect();
-    // Silence is a fact of the trace, but nothing that could be quoted.
+    // Silence is a fact of the trace, but cannot be quoted.
     Ok(match pieces.is_empty() {
         true => Material::of_spec(field, format!("(the agent said nothing {when})")),
         false => Material::of_trace(field, pieces),
     })
 }
 
-/// The calls around the one in question, with their results.
+/// Returns the calls around the one in question, with their results.
 fn near(field: &str, focus: Focus<'_>, later: bool) -> Material {
     let view = &focus.subject.view;
     let index = focus.call.map_or(0, |seen| seen.index);
@@ -343,7 +341,7 @@ fn near(field: &str, focus: Focus<'_>, later: bool) -> Material {
     }
 }
 
-/// All calls of the run, with their results.
+/// Returns all calls of the run, with their results.
 fn all_calls(field: &str, focus: Focus<'_>) -> Material {
     let calls = focus.subject.view.calls();
     let mut pieces: Vec<Piece> = calls.iter().flat_map(|seen| near_call(*seen, focus)).collect();
@@ -357,8 +355,8 @@ fn all_calls(field: &str, focus: Focus<'_>) -> Material {
     material
 }
 
-/// A call and its result: entries of their own, since one is the agent's and the
-/// other is not.
+/// Returns a call and its result as separate entries, since only the call is written by the
+/// agent.
 fn near_call(seen: Seen<'_>, focus: Focus<'_>) -> [Piece; 2] {
     let short = |text: &str| shortened(text, NEAR).unwrap_or_else(|| text.to_owned());
     let call = seen.call;

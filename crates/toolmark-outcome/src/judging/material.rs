@@ -1,38 +1,38 @@
-//! What a judge is shown.
+//! Material shown to a judge.
 
 use crate::evidence::{CallRef, Evidence, Role};
 use crate::place::TracePlace;
 use toolmark_redact::Untrusted;
 
-/// A text with the place of the trace it was taken from.
+/// A text with its position in the trace.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Piece {
     /// The text.
     pub text: String,
-    /// Who or what it is of, where a material has entries of several: `user`,
-    /// `result of call 3: succeeded`. It is shown in brackets before the text, with a
-    /// code that the text cannot contain.
+    /// Author or origin of the text, in material with several entries, such as `user` or
+    /// `result of call 3: succeeded`. It is shown in brackets before the text, with a code
+    /// that the text cannot contain.
     pub label: Option<String>,
-    /// The call it belongs to.
+    /// The call to which the text belongs.
     pub call: Option<CallRef>,
-    /// Where it stands, if it belongs to no call.
+    /// Position in the trace, if the text belongs to no call.
     pub place: Option<TracePlace>,
 }
 
 impl Piece {
-    /// A text from nowhere in particular.
+    /// Creates a text without a position.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// An entry of a material that has several.
+    /// Creates a labelled entry of material with several entries.
     #[must_use]
     pub fn labelled(label: impl Into<String>, text: impl Into<String>) -> Self {
         Self { label: Some(label.into()), ..Self::new(text) }
     }
 
-    /// Evidence that a quote of this piece makes.
+    /// Creates evidence from a quote of this piece.
     #[must_use]
     pub fn evidence(&self, text: impl Into<Untrusted>, quote: &str) -> Evidence {
         let evidence = match &self.call {
@@ -47,38 +47,38 @@ impl Piece {
     }
 }
 
-/// Something a judge is shown, under a name.
+/// Named material that is shown to a judge.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Material {
-    /// What it is called, such as `user_request`.
+    /// Name, such as `user_request`.
     pub name: String,
-    /// Its text, in order.
+    /// Pieces of text, in order.
     pub pieces: Vec<Piece>,
-    /// Is it of the trace? Only then does a quote of it prove anything; a
-    /// reference answer of the spec does not.
+    /// Whether the material comes from the trace. Only quotes of the trace are proof; quotes
+    /// of a reference answer in the spec are not.
     pub is_trace: bool,
-    /// What was left out of it, in words.
+    /// Description of the omitted part.
     pub left_out: Option<String>,
-    /// The names its value goes by: what is called a password is one, whatever it
-    /// looks like.
+    /// Keys under which the value is stored: the value of a key named password is redacted
+    /// whatever it looks like.
     pub keys: Vec<String>,
 }
 
 impl Material {
-    /// A part of the trace.
+    /// Creates material from the trace.
     #[must_use]
     pub fn of_trace(name: impl Into<String>, pieces: Vec<Piece>) -> Self {
         Self { name: name.into(), pieces, is_trace: true, ..Self::default() }
     }
 
-    /// Something the spec or its author provides.
+    /// Creates material from the spec or its author.
     #[must_use]
     pub fn of_spec(name: impl Into<String>, text: impl Into<String>) -> Self {
         let pieces = vec![Piece::new(text)];
         Self { name: name.into(), pieces, ..Self::default() }
     }
 
-    /// Is there no text in it?
+    /// Whether the material has no text.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pieces.iter().all(|piece| piece.text.trim().is_empty())

@@ -1,10 +1,9 @@
-//! Questions that only a reader can answer, and what a judge said to them.
+//! Questions that need a judge, and their answers.
 //!
-//! A grader that needs a judge makes a [`Question`]: a [`Rubric`], the parts of
-//! the trace it is about ([`Material`]), and who is to be asked ([`Panel`]).
-//! Whoever runs the grading provides the [`Judge`]; here is only what is asked
-//! and what becomes of the answers. A judge that gives no answer, or one it
-//! cannot prove, leaves the verdict unknown.
+//! A grader that needs a judge creates a [`Question`]: a [`Rubric`], the relevant parts of
+//! the trace ([`Material`]) and the judges to ask ([`Panel`]). The caller of the grading
+//! provides the [`Judge`]; this module only defines questions and evaluates answers. A judge
+//! without an answer, or with an answer that it cannot prove, leaves the verdict unknown.
 
 mod ask;
 mod decide;
@@ -37,9 +36,9 @@ pub use written::{read_examples, read_rubric};
 
 use std::fmt::Debug;
 
-/// Who answers questions.
+/// Answers questions.
 pub trait Judge: Send + Sync + Debug {
-    /// Answers every question, in the order they are asked. A question that
-    /// could not be answered has a ruling too, which says why.
+    /// Answers every question, in order. A question that could not be answered has a ruling
+    /// too, with the reason.
     fn judge(&self, questions: &[Question]) -> Vec<Ruling>;
 }

@@ -1,11 +1,11 @@
-//! What a judge said, as the outcome of a grader.
+//! Converts the ruling of a judge to the outcome of a grader.
 
 use super::{Aggregation, Decided, Mark, Piece, Question, Rubric, Ruling, decide};
 use crate::evidence::Evidence;
 use crate::outcome::{Cause, Metrics, Outcome, Part, Verdict};
 use serde_json::{Value, json};
 
-/// Nobody could be asked.
+/// Creates the outcome of a question without a judge.
 #[must_use]
 pub fn unanswered(question: &str) -> Outcome {
     let reason = format!("needs a judge: {question}");
@@ -13,7 +13,7 @@ pub fn unanswered(question: &str) -> Outcome {
         .with_note("name one under judge: in toolmark.yaml, or with --judge-model")
 }
 
-/// What the ruling on a question comes to.
+/// Returns the outcome of the ruling on a question.
 #[must_use]
 pub fn answered(question: &Question, ruling: &Ruling) -> Outcome {
     let (rubric, threshold) = (&*question.rubric, question.threshold);
@@ -74,7 +74,7 @@ fn reason(decided: &Decided, ruling: &Ruling, threshold: f64) -> String {
     }
 }
 
-/// A part per criterion; where several judges answered, one per judge and criterion.
+/// Returns a part per criterion or, if several judges answered, one per judge and criterion.
 fn parts(rubric: &Rubric, ruling: &Ruling, threshold: f64) -> Vec<Part> {
     let several = ruling.votes.len() > 1;
     let mut parts = Vec::new();
@@ -119,7 +119,7 @@ fn evidence(question: &Question, ruling: &Ruling) -> Vec<Evidence> {
     all
 }
 
-/// What a quote is for, and whose words it is made of.
+/// Describes the purpose and the origin of a quote.
 fn quoted_for(criterion: &str, piece: &Piece) -> String {
     match &piece.label {
         Some(label) => format!("quoted for {criterion} from [{label}]"),

@@ -1,26 +1,26 @@
-//! A question, and who is asked it.
+//! Questions and the judges to ask.
 
 use super::{Material, Rubric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// How hard a judge thinks.
+/// Reasoning effort of a judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
-    /// A little.
+    /// Low effort.
     Low,
-    /// Some.
+    /// Medium effort.
     Medium,
-    /// Hard.
+    /// High effort.
     High,
-    /// As hard as it can.
+    /// Maximum effort.
     Xhigh,
 }
 
 impl Effort {
-    /// The word used in every output, and by the providers.
+    /// Returns the word used in every output and by the providers.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -32,23 +32,23 @@ impl Effort {
     }
 }
 
-/// How the answers of several judges make one.
+/// Method of combining the answers of several judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Aggregation {
-    /// What most of them say.
+    /// Decision of the majority.
     #[default]
     Majority,
-    /// Their mean.
+    /// Mean of the scores.
     Mean,
-    /// Their median.
+    /// Median of the scores.
     Median,
-    /// The lowest.
+    /// Lowest score.
     Min,
 }
 
 impl Aggregation {
-    /// The word used in every output.
+    /// Returns the word used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -60,19 +60,19 @@ impl Aggregation {
     }
 }
 
-/// Who is asked.
+/// Judges to ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// The models; empty for the one that is configured.
+    /// Models; empty for the configured one.
     pub models: Vec<String>,
-    /// How often each of them is asked.
+    /// Number of votes per model.
     pub votes: u32,
-    /// How hard they think, where it is said.
+    /// Reasoning effort, if set.
     pub effort: Option<Effort>,
-    /// How their answers make one.
+    /// Method of combining the answers.
     pub aggregation: Aggregation,
-    /// How many of the votes must decide, or the verdict is unknown; more than half
-    /// where it is not said.
+    /// Minimum number of votes that must decide, otherwise the verdict is unknown; more than
+    /// half by default.
     pub quorum: Option<u32>,
 }
 
@@ -91,12 +91,12 @@ impl Default for Panel {
 /// A question to a judge.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// What is asked.
+    /// Rubric of the question.
     pub rubric: Arc<Rubric>,
-    /// What it is about.
+    /// Material that the question is about.
     pub materials: Vec<Material>,
-    /// Who is asked.
+    /// Judges to ask.
     pub panel: Panel,
-    /// The score that passes, from 0 to 1. Not shown to the judge.
+    /// Minimum score to pass, from 0 to 1. Not shown to the judge.
     pub threshold: f64,
 }

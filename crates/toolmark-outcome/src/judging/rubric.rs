@@ -1,83 +1,83 @@
-//! What is asked of a judge.
+//! Rubrics: instructions for a judge.
 
 use super::{Scale, words};
 use serde::Serialize;
 
-/// One thing to be judged.
+/// A criterion of a rubric.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Criterion {
-    /// Its name among the criteria of the rubric.
+    /// Id of the criterion, unique in the rubric.
     pub id: String,
-    /// What is asked.
+    /// Text of the criterion.
     pub text: String,
-    /// What the marks mean, where the rubric says so.
+    /// Meaning of the marks, if the rubric defines it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anchors: Vec<(String, String)>,
-    /// Its weight in the score. Not shown to the judge.
+    /// Weight in the score. Not shown to the judge.
     pub weight: f64,
-    /// The share it must reach, or all of it fails. Not shown to the judge.
+    /// Minimum share; the whole rubric fails below it. Not shown to the judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<f64>,
 }
 
 impl Criterion {
-    /// A criterion of weight 1 that nothing hangs on alone.
+    /// Creates a criterion of weight 1 without a minimum share.
     #[must_use]
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self { id: id.into(), text: text.into(), anchors: Vec::new(), weight: 1.0, needs: None }
     }
 }
 
-/// What is asked of a judge.
+/// Instructions and criteria for a judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rubric {
-    /// Its name, where it has one.
+    /// Name, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What goes for all criteria; may be empty.
+    /// Instructions for all criteria; may be empty.
     pub instructions: String,
-    /// What is judged; at least one.
+    /// Criteria; at least one.
     pub criteria: Vec<Criterion>,
-    /// The marks.
+    /// Scale of the marks.
     pub scale: Scale,
-    /// Cases that were marked by hand, as a guide.
+    /// Cases marked by hand, as a guide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
 }
 
-/// A case that was marked by hand.
+/// A case marked by hand.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Example {
-    /// What was marked.
+    /// Text that was marked.
     pub text: String,
-    /// The criteria and their marks.
+    /// Marks by criterion.
     pub marks: Vec<(String, f64)>,
-    /// Why; may be empty.
+    /// Reason; may be empty.
     pub reason: String,
 }
 
 impl Rubric {
-    /// A rubric of one free text.
+    /// Creates a rubric from free text.
     #[must_use]
     pub fn of_text(text: impl Into<String>, scale: Scale) -> Self {
         let criteria = vec![Criterion::new("rubric", text)];
         Self::of_criteria(criteria, scale)
     }
 
-    /// A rubric of these criteria, without a name, instructions or examples.
+    /// Creates a rubric from criteria, without a name, instructions or examples.
     #[must_use]
     pub fn of_criteria(criteria: Vec<Criterion>, scale: Scale) -> Self {
         Self { name: None, instructions: String::new(), criteria, scale, examples: Vec::new() }
     }
 
-    /// How the words of the rubric contradict its scale, if they do.
+    /// Describes how the text of the rubric contradicts its scale, if it does.
     #[must_use]
     pub fn contradiction(&self) -> Option<String> {
         let texts = self.criteria.iter().map(|criterion| criterion.text.as_str());
         words::contradiction(texts.chain([self.instructions.as_str()]), self.scale)
     }
 
-    /// A rubric of several texts.
+    /// Creates a rubric from several texts.
     #[must_use]
     pub fn of_texts(texts: impl IntoIterator<Item = String>, scale: Scale) -> Self {
         let criteria = texts

@@ -1,33 +1,32 @@
-//! Rubrics that need no author: five questions about tool calls that rules can
-//! only answer in part.
+//! Built-in rubrics: five questions about tool calls that rules can answer only in part.
 
 use super::{Criterion, Rubric, Scale};
 
-/// A rubric with what it looks at.
+/// A built-in rubric with its inputs.
 #[derive(Debug)]
 pub struct BuiltIn {
-    /// Its name in specs, on the command line and in reports.
+    /// Name in specs, on the command line and in reports.
     pub name: &'static str,
-    /// The name other systems have for it.
+    /// Name in other systems.
     pub alias: &'static str,
-    /// What it asks, in a line.
+    /// Summary on one line.
     pub summary: &'static str,
-    /// What is asked of the judge.
+    /// Question to the judge.
     pub text: &'static str,
-    /// What the marks mean.
+    /// Meaning of the marks.
     pub anchors: &'static [(&'static str, &'static str)],
-    /// What it is shown: a name and a field; one that ends in `?` may be missing.
+    /// Inputs: a name and a field; one that ends in `?` may be missing.
     pub inputs: &'static [(&'static str, &'static str)],
-    /// The tools whose calls it is about; empty for all.
+    /// Tools whose calls are judged; empty for all.
     pub tools: &'static [&'static str],
-    /// Only calls that failed?
+    /// Whether only failed calls are judged.
     pub only_failed: bool,
-    /// The share that passes.
+    /// Minimum share to pass.
     pub threshold: f64,
 }
 
 impl BuiltIn {
-    /// The rubric as a judge is asked it.
+    /// Returns the rubric for the judge.
     #[must_use]
     pub fn rubric(&self) -> Rubric {
         let anchors = self.anchors.iter().map(|(mark, means)| ((*mark).into(), (*means).into()));
@@ -38,13 +37,13 @@ impl BuiltIn {
     }
 }
 
-/// The built-in rubric with this name.
+/// Returns the built-in rubric with this name.
 #[must_use]
 pub fn built_in(name: &str) -> Option<&'static BuiltIn> {
     BUILT_IN.iter().find(|rubric| rubric.name == name || rubric.alias == name)
 }
 
-/// All of them.
+/// All built-in rubrics.
 pub static BUILT_IN: &[BuiltIn] = &[
     BuiltIn {
         name: "edit-minimal-scope",

@@ -1,47 +1,46 @@
-//! What a judge said.
+//! Answers of judges.
 
 use crate::outcome::Cause;
 use serde::{Deserialize, Serialize};
 
-/// Words of the trace that a judge gave as proof, found where they stand.
+/// Text of the trace that a judge quoted as proof, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quote {
-    /// The words, as the trace has them.
+    /// Quoted text, as it is in the trace.
     pub text: String,
-    /// The place of the material in the question.
+    /// Index of the material in the question.
     pub material: usize,
-    /// The place of the piece in the material.
+    /// Index of the piece in the material.
     pub piece: usize,
 }
 
-/// What a judge said about one criterion.
+/// Answer of a judge to one criterion.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Mark {
-    /// The mark on the rubric's scale; none where the judge cannot tell, or
-    /// where it proved nothing.
+    /// Mark on the rubric's scale; `None` if the judge cannot tell or gave no proof.
     pub mark: Option<f64>,
-    /// Why, in its words.
+    /// Reason that the judge gave.
     pub reason: String,
-    /// What proves it. Only quotes that were found.
+    /// Quotes that prove the mark. Only quotes that were found.
     pub quotes: Vec<Quote>,
-    /// Why the mark was taken away from it.
+    /// Reason for discarding the mark.
     pub discarded: Option<String>,
 }
 
-/// What an answer took.
+/// Usage of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// Tokens that were read.
+    /// Number of input tokens.
     pub input_tokens: u64,
-    /// Tokens that were written.
+    /// Number of output tokens.
     pub output_tokens: u64,
-    /// Millionths of a US dollar, where the price is known.
+    /// Cost in millionths of a US dollar, if the price is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_usd: Option<u64>,
 }
 
 impl Spent {
-    /// Both together. What has no price leaves the sum without one.
+    /// Returns the sum. Usage without a price leaves the sum without one.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -55,38 +54,38 @@ impl Spent {
     }
 }
 
-/// A whole answer: a mark for every criterion, in their order.
+/// A complete answer: a mark for every criterion, in their order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
     /// The marks.
     pub marks: Vec<Mark>,
-    /// All of it in a sentence.
+    /// Summary in one sentence.
     pub summary: Option<String>,
-    /// What it took.
+    /// Usage of the answer.
     pub spent: Spent,
 }
 
-/// Why there is no answer.
+/// Reason for a missing answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unanswered {
-    /// The kind of reason.
+    /// Category of the reason.
     pub cause: Cause,
-    /// In words, without keys and without what the trace keeps secret.
+    /// Description, without keys and without secrets of the trace.
     pub reason: String,
 }
 
-/// One judge's answer to a question.
+/// Answer of one judge to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vote {
-    /// Who was asked.
+    /// Model that was asked.
     pub model: String,
-    /// What was answered.
+    /// Answer of the model, or the reason for a missing answer.
     pub answer: Result<Answer, Unanswered>,
 }
 
-/// All that was said to one question.
+/// All answers to one question.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ruling {
-    /// The votes: model by model, in the order of the panel.
+    /// Votes: model by model, in the order of the panel.
     pub votes: Vec<Vote>,
 }

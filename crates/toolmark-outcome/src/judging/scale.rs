@@ -1,8 +1,8 @@
-//! The marks a judge may give.
+//! Scales: the marks that a judge may give.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The marks a judge may give, and what they are worth between 0 and 1.
+/// Marks that a judge may give, and their values between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Scale {
     /// 0 or 1.
@@ -21,11 +21,11 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// All of them.
+    /// All scales.
     pub const ALL: &[Self] =
         &[Self::Binary, Self::Half, Self::Unit, Self::OneToFive, Self::OneToTen, Self::ZeroToTen];
 
-    /// The word used in every output.
+    /// Returns the word used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl Scale {
         }
     }
 
-    /// The scale with this word, or the word another system has for it.
+    /// Returns the scale with this word or with its name in another system.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         let word = word.trim().replace('–', "-");
@@ -54,7 +54,7 @@ impl Scale {
         Some(other)
     }
 
-    /// The marks, from the worst to the best; of a scale without steps, both ends.
+    /// Returns the marks, from worst to best; for a continuous scale, both ends.
     #[must_use]
     pub fn points(self) -> &'static [f64] {
         match self {
@@ -66,13 +66,13 @@ impl Scale {
         }
     }
 
-    /// Has it no steps?
+    /// Whether the scale is continuous.
     #[must_use]
     pub fn is_continuous(self) -> bool {
         self == Self::Unit
     }
 
-    /// Is this one of the marks?
+    /// Whether the scale has this mark.
     #[must_use]
     pub fn has(self, mark: f64) -> bool {
         match self {
@@ -81,7 +81,7 @@ impl Scale {
         }
     }
 
-    /// What a mark is worth, from 0 to 1.
+    /// Returns the value of a mark, from 0 to 1.
     #[must_use]
     pub fn share(self, mark: f64) -> f64 {
         let (low, high) = match self {

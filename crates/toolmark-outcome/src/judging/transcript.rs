@@ -1,4 +1,4 @@
-//! A run as text for a reader: everything that happened, or a line per step.
+//! A run as readable text: every event, or one line per step.
 
 use super::elide::shortened;
 use super::{Material, Piece};
@@ -6,13 +6,13 @@ use crate::excerpt;
 use crate::view::{Seen, View};
 use toolmark_trace::{Actor, EventKind, Payload};
 
-/// So much of one message, one call or one result is shown.
+/// Maximum length of one message, call or result.
 const PIECE: usize = 6 << 10;
-/// So much of a whole run.
+/// Maximum length of a whole run.
 const WHOLE: usize = 240 << 10;
 
-/// Everything that happened, in order. What is too long is shortened, and the
-/// material says so.
+/// Returns every event, in order. Texts that are too long are shortened, and the material
+/// states it.
 #[must_use]
 pub fn transcript(view: &View<'_>) -> Material {
     let run = view.trajectory();
@@ -62,7 +62,7 @@ pub fn transcript(view: &View<'_>) -> Material {
     material
 }
 
-/// Leaves out entries of the middle until the rest fits. How many went.
+/// Removes entries in the middle until the rest fits. Returns the number of removed entries.
 pub(super) fn fit(pieces: &mut Vec<Piece>) -> usize {
     let total: usize = pieces.iter().map(|piece| piece.text.len()).sum();
     if total <= WHOLE {
@@ -89,8 +89,8 @@ pub(super) fn fit(pieces: &mut Vec<Piece>) -> usize {
     gone
 }
 
-/// A line per call with its arguments and how it ended, and what was said in
-/// between: the way without the contents.
+/// Returns a line per call with its arguments and status, and the texts in between: the
+/// course of the run without the contents.
 #[must_use]
 pub fn steps(view: &View<'_>) -> Material {
     let run = view.trajectory();

@@ -1,36 +1,36 @@
-//! The scale that the words of a rubric use: `1.0 = minimal … 0.0 = a rewrite`, or
-//! "score from 1 to 5".
+//! Detects the scale in the wording of a rubric: `1.0 = minimal … 0.0 = a rewrite`, or "score
+//! from 1 to 5".
 
 use super::Scale;
 
-/// A part of a text.
+/// A token of a text.
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
-    /// A number that stands for itself, and whether it is written with a fraction.
+    /// A standalone number, and whether it has a fraction.
     Number(f64, bool),
     /// A word, in lower case.
     Word(String),
-    /// Anything else that is not whitespace.
+    /// Any other character except whitespace.
     Sign(char),
 }
 
-/// What the words say about marks.
+/// Statements about marks in a text.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     /// Marks whose meaning is explained.
     marks: Vec<f64>,
-    /// Both ends, where they are named as such.
+    /// Both ends of the scale, if they are named explicitly.
     ends: Option<(f64, f64)>,
 }
 
 /// Words that follow a mark and precede its meaning.
 const MEANS: &[&str] = &["if", "means", "when", "for", "where"];
-/// Words that say that a range of numbers is one of marks.
+/// Words that identify a range of numbers as a range of marks.
 const MARKS: &[&str] = &["score", "scores", "scale", "rate", "rating", "mark", "marks", "grade"];
-/// How far such a word may be from the range.
+/// Maximum distance of such a word from the range.
 const NEAR: usize = 8;
 
-/// The scale that a rubric's own words use, if they use one.
+/// Returns the scale in the wording of a rubric, if there is one.
 #[must_use]
 pub fn scale_of_words<'t>(texts: impl IntoIterator<Item = &'t str>) -> Option<Scale> {
     let said = read(texts);
@@ -39,7 +39,7 @@ pub fn scale_of_words<'t>(texts: impl IntoIterator<Item = &'t str>) -> Option<Sc
     scales.into_iter().find(|scale| ends(*scale) == (low, high))
 }
 
-/// How words contradict a scale, if they do.
+/// Describes how the wording contradicts a scale, if it does.
 pub(super) fn contradiction<'t>(
     texts: impl IntoIterator<Item = &'t str>,
     scale: Scale,
@@ -68,7 +68,7 @@ fn ends(scale: Scale) -> (f64, f64) {
 }
 
 impl Said {
-    /// The lowest and the highest mark, where at least two are known.
+    /// Returns the lowest and the highest mark, if at least two are known.
     fn range(&self) -> Option<(f64, f64)> {
         if self.ends.is_some() {
             return self.ends;
@@ -113,7 +113,7 @@ fn read<'t>(texts: impl IntoIterator<Item = &'t str>) -> Said {
     said
 }
 
-/// Two numbers that are named as the ends of a scale: "score from 0 to 1".
+/// Returns two numbers that are named as the ends of a scale: "score from 0 to 1".
 fn range_at(tokens: &[Token], at: usize) -> Option<(f64, f64)> {
     let Token::Number(low, _) = *tokens.get(at)? else { return None };
     let is_between = match tokens.get(at + 1)? {

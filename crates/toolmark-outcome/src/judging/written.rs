@@ -1,10 +1,10 @@
-//! Rubrics as people write them: a text, or criteria that are texts or maps.
+//! Parser for rubrics in specs: a text, or criteria that are texts or maps.
 
 use super::{Criterion, Example, Rubric, Scale, scale_of_words};
 use serde::Deserialize;
 use toolmark_config::{Kind, Node, Problem, Spanned, did_you_mean, quoted, read};
 
-/// A criterion as it is written.
+/// A criterion as written in a spec.
 #[derive(Debug, Deserialize)]
 struct Written {
     #[serde(default)]
@@ -19,9 +19,9 @@ struct Written {
     marks: Option<Node>,
 }
 
-/// Reads a rubric in any notation: a text, a list of criteria, or one of them.
-/// Without a scale it has the one its own words use, or the usual one. What is
-/// wrong with it goes to `problems`.
+/// Parses a rubric in any notation: a text, a list of criteria, or a single criterion.
+/// Without an explicit scale, the scale in its wording or the default applies. Errors are
+/// added to `problems`.
 pub fn read_rubric(
     node: &Node,
     scale: Option<Scale>,
@@ -39,7 +39,7 @@ pub fn read_rubric(
             return None;
         }
         Kind::Text(text) => {
-            // One word is meant as a name, and this one is none.
+            // A single word is meant as the name of a rubric, and this name is unknown.
             if !text.trim().contains(char::is_whitespace) {
                 let message = format!("unknown built-in rubric {}", quoted(text));
                 let problem = Problem::error("unknown-rubric", message).at(node.span);
@@ -96,7 +96,7 @@ pub fn read_rubric(
     problems[before..].iter().all(|problem| !problem.is_error()).then_some(rubric)
 }
 
-/// The texts of a rubric, whichever way it is written.
+/// Returns the texts of a rubric in any notation.
 fn texts(node: &Node) -> Vec<&str> {
     fn of_one(node: &Node) -> Option<&str> {
         let keys = ["text", "outcome", "description", "criterion"];
@@ -108,8 +108,7 @@ fn texts(node: &Node) -> Vec<&str> {
     }
 }
 
-/// The scale on which all the marks that are explained lie, and whose ends are
-/// among them.
+/// Returns the scale that contains all explained marks and whose ends are among them.
 fn scale_of_marks(node: &Node) -> Option<Scale> {
     let items: Vec<&Node> = match node.as_list() {
         Some(items) => items.iter().collect(),
@@ -127,7 +126,7 @@ fn scale_of_marks(node: &Node) -> Option<Scale> {
     })
 }
 
-/// An example as it is written.
+/// An example as written in a spec.
 #[derive(Debug, Deserialize)]
 struct WrittenExample {
     #[serde(alias = "input")]
@@ -140,8 +139,8 @@ struct WrittenExample {
     reason: Option<String>,
 }
 
-/// Reads the examples of a rubric: a list of maps with the `text` that was marked,
-/// its `mark`, or `marks` by criterion, and the `reason`.
+/// Parses the examples of a rubric: a list of maps with the `text` that was marked, its
+/// `mark` (or `marks` by criterion), and the `reason`.
 pub fn read_examples(node: &Node, rubric: &Rubric, problems: &mut Vec<Problem>) -> Vec<Example> {
     let Some(items) = node.as_list().filter(|items| !items.is_empty()) else {
         let message = format!("expected a list of examples, found {}", node.word());

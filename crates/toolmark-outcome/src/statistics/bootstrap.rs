@@ -1,27 +1,26 @@
-//! The interval of a mean difference of pairs, from resamples of the pairs.
+//! Bootstrap interval of the mean difference of pairs.
 
 use super::random::Random;
 
-/// How many resamples are drawn.
+/// Number of resamples.
 pub const RESAMPLES: usize = 10_000;
-/// How many are drawn at least, however many pairs there are.
+/// Minimum number of resamples, however many pairs there are.
 const MIN_RESAMPLES: usize = 1_000;
-/// So many pairs are drawn over all resamples: beyond, there are fewer resamples.
+/// Maximum number of pairs drawn over all resamples; beyond it, fewer resamples are drawn.
 const MAX_DRAWS: usize = 200_000_000;
-/// Of fewer pairs there is no interval: too few of them can be drawn in too few ways
-/// to say anything about others.
+/// Minimum number of pairs for an interval: fewer pairs have too few distinct resamples to be
+/// informative.
 pub const MIN_PAIRS: usize = 5;
-/// The same pairs have the same interval.
+/// Fixed seed, so that the same pairs always have the same interval.
 const SEED: u64 = 20_261_117;
-/// The share of resamples on either side of a 95 % interval.
+/// Share of resamples on either side of a 95 % interval.
 const TAIL: f64 = 0.025;
 
-/// The 95 % interval of the mean of differences between pairs (percentile bootstrap).
+/// Returns the 95 % interval of the mean of differences between pairs (percentile bootstrap).
 ///
-/// The differences are drawn with replacement, as many as there are, [`RESAMPLES`]
-/// times; the interval holds the middle 95 % of the means. The seed is fixed, and the
-/// interval of the negated differences is the negated interval. `None` for fewer than
-/// [`MIN_PAIRS`].
+/// The differences are drawn with replacement, as many as there are, [`RESAMPLES`] times; the
+/// interval contains the middle 95 % of the means. The seed is fixed, and the interval of the
+/// negated differences is the negated interval. Returns `None` for fewer than [`MIN_PAIRS`].
 #[must_use]
 pub fn paired_bootstrap(differences: &[f64]) -> Option<(f64, f64)> {
     let n = differences.len();
@@ -34,7 +33,7 @@ pub fn paired_bootstrap(differences: &[f64]) -> Option<(f64, f64)> {
         .map(|_| (0..n).map(|_| differences[random.below(n)]).sum::<f64>() / n as f64)
         .collect();
     means.sort_by(f64::total_cmp);
-    // As many are left out below as above.
+    // The same number is omitted below and above.
     let left_out = ((resamples as f64 * TAIL).ceil() as usize).saturating_sub(1);
     let (low, high) = (means.get(left_out)?, means.get(resamples - 1 - left_out)?);
     Some((*low, *high))
@@ -44,7 +43,7 @@ pub fn paired_bootstrap(differences: &[f64]) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
-    /// `ones` of `n` differences are 1, the others 0.
+    /// Returns `n` differences of which `ones` are 1 and the others 0.
     fn some_of(n: usize, ones: usize) -> Vec<f64> {
         (0..n).map(|at| f64::from(at < ones)).collect()
     }

@@ -1,15 +1,15 @@
-//! Addresses that are not what they seem, or only take what they are given: an
-//! effect of the call that names one.
+//! Deceptive URLs and URLs of services that only collect data: the effect of a call that
+//! names one.
 
 use crate::addresses::{Address, addresses, is_drop, is_public_number, suspicious};
 use serde_json::Value;
 use toolmark_redact::{Proof, secrets};
 use toolmark_shell::{Certainty, Command, Effect, Kind, Reversibility, Scope};
 
-/// The most addresses of one text that are checked.
+/// Maximum number of URLs of one text to check.
 const MAX_ADDRESSES: usize = 16;
 
-/// Takes the place of a program's name.
+/// Placeholder for the name of a program.
 const PROGRAM: &str = "address";
 
 /// Is this effect that of an address which is not what it seems?
@@ -30,7 +30,7 @@ fn effect(host: &str, why: &'static str) -> Effect {
     }
 }
 
-/// The first such address among the arguments of a tool that fetches.
+/// Returns the effect of the first suspicious URL among the arguments of a tool that fetches.
 pub(super) fn in_arguments(args: &Value) -> Option<Effect> {
     let texts = args.as_object()?.values().filter_map(Value::as_str);
     texts.flat_map(|text| addresses(text, MAX_ADDRESSES)).find_map(|address| {
@@ -41,18 +41,18 @@ pub(super) fn in_arguments(args: &Value) -> Option<Effect> {
     })
 }
 
-/// Services of clouds that hand out the credentials of the machine.
+/// Whether the host is a cloud service that returns the credentials of the machine.
 fn is_metadata(host: &str) -> bool {
     matches!(host, "169.254.169.254" | "metadata.google.internal" | "100.100.100.200")
 }
 
-/// Does the part of an address after its host hold a secret?
+/// Whether the part of a URL after its host contains a secret.
 fn sends_secret(address: &Address<'_>) -> bool {
     let after = address.text.split_once(address.host).map_or("", |(_, after)| after);
     after.contains(['?', '/']) && !secrets(after, Proof::Certain, 1).is_empty()
 }
 
-/// The first such address that a command fetches from or sends to.
+/// Returns the effect of the first suspicious URL that a command fetches from or sends to.
 pub(super) fn in_commands(text: &str, commands: &[Command]) -> Option<Effect> {
     if !text.contains("://") {
         return None;
@@ -90,7 +90,7 @@ pub(super) fn in_commands(text: &str, commands: &[Command]) -> Option<Effect> {
     })
 }
 
-/// Is something that runs fetched from a number?
+/// Whether an executable is downloaded from an IP address.
 fn fetches_program(address: &Address<'_>) -> bool {
     let path = address.text.split(['?', '#']).next().unwrap_or("");
     let runs = [".sh", ".exe", ".elf", ".bin", ".py", ".ps1", ".pl", ".so", ".dll", ".bat"];

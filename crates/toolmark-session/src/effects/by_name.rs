@@ -1,5 +1,5 @@
-//! Tools that no toolset describes, such as those of MCP servers: what their names
-//! and arguments say they do.
+//! Tools without a description in any toolset, such as those of MCP servers: effects derived
+//! from their names and arguments.
 
 use serde_json::Value;
 use std::borrow::Cow;
@@ -7,9 +7,9 @@ use toolmark_shell::{
     Analysis, Certainty, Context, Effect, Kind, Reversibility, Scope, analyze, is_sql_statement,
 };
 
-/// Arguments that hold a command.
+/// Arguments that contain a command.
 const COMMANDS: &[&str] = &["command", "cmd", "script", "shell_command", "chars", "input", "code"];
-/// Arguments that hold a path.
+/// Arguments that contain a path.
 const PATHS: &[&str] = &[
     "path",
     "file_path",
@@ -28,40 +28,41 @@ const PATHS: &[&str] = &[
     "dir",
     "uri",
 ];
-/// Arguments that hold a statement for a database.
+/// Arguments that contain a statement for a database.
 const STATEMENTS: &[&str] = &["sql", "query", "statement", "queries", "statements"];
 
-/// What a tool's name says that it does.
+/// Action suggested by a tool's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Says {
-    /// It runs what it is given.
+    /// Runs its input.
     Runs,
-    /// It writes, moves or changes.
+    /// Writes, moves or changes something.
     Writes,
-    /// It takes something away for good.
+    /// Deletes something irreversibly.
     Deletes,
-    /// It stops something, turns it off or takes it back.
+    /// Stops, disables or reverts something.
     Disturbs,
-    /// It moves money.
+    /// Transfers money.
     Pays,
-    /// It sends a message to people.
+    /// Sends a message to people.
     Sends,
-    /// It shows a secret.
+    /// Reveals a secret.
     Reveals,
-    /// It gives rights, or puts something where people use it.
+    /// Grants permissions, or publishes something.
     Grants,
-    /// Nothing of this.
+    /// None of these actions.
     Nothing,
 }
 
-/// The words of a tool's name, without those of its server, with blanks between.
+/// Returns the words of a tool's name without those of its server, separated by blanks.
 fn words(name: &str) -> String {
     let own = name.rsplit_once("__").map_or(name, |(_, own)| own);
     let own = own.rsplit(['/', '.', ':']).next().unwrap_or(own);
     split_words(without_server(own))
 }
 
-/// `mcp_SERVER_tool_name`, `SERVER-tool_name`: some hosts join them with one sign.
+/// Removes the server from `mcp_SERVER_tool_name` or `SERVER-tool_name`; some hosts join them
+/// with a single character.
 fn without_server(own: &str) -> &str {
     if let Some((_, tool)) = own.strip_prefix("mcp_").and_then(|rest| rest.split_once('_')) {
         return tool;
@@ -72,7 +73,7 @@ fn without_server(own: &str) -> &str {
     }
 }
 
-/// The words of a name, with blanks between.
+/// Returns the words of a name, separated by blanks.
 fn split_words(own: &str) -> String {
     let mut words = String::with_capacity(own.len() + 8);
     let mut was_lower = false;
@@ -103,10 +104,10 @@ fn split_words(own: &str) -> String {
     words
 }
 
-/// The name of a tool, taken apart once for all that is asked about it.
+/// Name of a tool, split once for all questions about it.
 pub(super) struct ToolName<'n> {
     name: &'n str,
-    /// Its words, without those of its server, with blanks between.
+    /// Words without those of the server, separated by blanks.
     words: String,
     pub(super) says: Says,
 }
@@ -131,7 +132,7 @@ fn words_say(words: &str) -> Says {
     let mut said = Said::default();
     for (at, word) in words.split(' ').filter(|word| !word.is_empty()).enumerate() {
         match word {
-            // What is read may be called anything: `drop_view` reads nothing.
+            // The words after a reading verb are irrelevant: `get_drop_view` drops nothing.
             "get" | "read" | "show" | "fetch" | "retrieve" | "export" if at == 0 => {
                 said.only_reads = word != "export";
                 said.shows = true;
@@ -176,7 +177,7 @@ fn words_say(words: &str) -> Says {
             | "decommission" | "teardown" => {
                 said.deletes = true;
             }
-            // To cancel, to archive or to clear is everyday work of many tools.
+            // Cancelling, archiving and clearing are everyday operations of many tools.
             "revoke" | "kill" | "shutdown" | "reboot" | "deactivate" | "disable" | "suspend"
             | "ban" | "rollback" | "reset" | "flush" | "detach" => {
                 said.disturbs |= at == 0;
@@ -211,7 +212,7 @@ fn words_say(words: &str) -> Says {
     }
 }
 
-/// What the words of a name say.
+/// Meaning of the words of a name.
 #[derive(Default)]
 struct Said {
     only_reads: bool,
@@ -237,7 +238,8 @@ struct Said {
     writes: bool,
 }
 
-/// What only a person looks at, or what is put back with one click: nothing is lost with it.
+/// Whether the word names a part of the user interface, or something that is restored with
+/// one click, so that nothing is lost.
 fn is_of_view(word: &str) -> bool {
     matches!(
         word,
@@ -285,10 +287,10 @@ fn is_of_view(word: &str) -> bool {
     )
 }
 
-/// Arguments that say what a tool shall do.
+/// Arguments that select the operation of a tool.
 const VERBS: &[&str] = &["action", "operation", "op", "method", "verb", "mode", "subcommand"];
 
-/// Does an argument say that something is taken away for good?
+/// Whether an argument requests an irreversible deletion.
 fn deletes_by_argument(args: &Value) -> bool {
     texts(args, VERBS).into_iter().any(|verb| {
         let verb = words(verb);
@@ -297,10 +299,10 @@ fn deletes_by_argument(args: &Value) -> bool {
     })
 }
 
-/// The texts of these arguments, in the order of the keys; a list has several. Arguments may
-/// lie in others: `{"arguments": {"path": …}}`.
+/// Returns the texts of these arguments, in the order of the keys; a list has several texts.
+/// Arguments may be nested: `{"arguments": {"path": …}}`.
 fn texts<'v>(args: &'v Value, keys: &[&str]) -> Vec<&'v str> {
-    /// How deep arguments inside arguments are looked for.
+    /// Maximum nesting depth of arguments.
     const DEPTH: usize = 3;
     let mut found = Vec::new();
     collect(args, keys, DEPTH, &mut found);
@@ -309,7 +311,7 @@ fn texts<'v>(args: &'v Value, keys: &[&str]) -> Vec<&'v str> {
 }
 
 fn collect<'v>(args: &'v Value, keys: &[&str], depth: usize, found: &mut Vec<(usize, &'v str)>) {
-    /// So many texts are taken.
+    /// Maximum number of texts.
     const MAX_TEXTS: usize = 256;
     let inner: Vec<&Value> = match args {
         Value::Object(fields) => {
@@ -333,12 +335,12 @@ fn collect<'v>(args: &'v Value, keys: &[&str], depth: usize, found: &mut Vec<(us
     }
 }
 
-/// The paths among the arguments, wherever they usually are.
+/// Returns the paths in the usual arguments.
 pub(super) fn paths(args: &Value) -> Vec<&str> {
     texts(args, PATHS)
 }
 
-/// The command among the arguments, wherever it usually is: text, or a list of words.
+/// Returns the command in the usual arguments: text, or a list of words.
 pub(super) fn command(args: &Value) -> Option<Cow<'_, str>> {
     let by_key = || command_by_key(args).map(Cow::Borrowed);
     let given = args.get("command").and_then(Value::as_array);
@@ -354,8 +356,8 @@ pub(super) fn command(args: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The command line that would run what a tool is given: its command, or an interpreter with
-/// its code.
+/// Returns the command line equivalent to the input of a tool: its command, or an interpreter
+/// with its code.
 fn as_command<'v>(name: &str, args: &'v Value) -> Option<Cow<'v, str>> {
     let given = command(args);
     let keys =
@@ -367,7 +369,7 @@ fn as_command<'v>(name: &str, args: &'v Value) -> Option<Cow<'v, str>> {
     };
     let language = ["language", "lang", "runtime", "kernel", "interpreter"];
     let stated = texts(args, &language).into_iter().next().map(str::to_lowercase);
-    // What the server is called says what it runs, too.
+    // The name of the server also reveals the language.
     let words = split_words(name);
     let says = |all: &[&str]| {
         let is_stated =
@@ -402,7 +404,7 @@ fn as_command<'v>(name: &str, args: &'v Value) -> Option<Cow<'v, str>> {
     Some(Cow::Owned(line))
 }
 
-/// Text under a name that says it is a command: `cli_command`.
+/// Returns the text of an argument whose name identifies a command: `cli_command`.
 fn command_by_key(args: &Value) -> Option<&str> {
     let mut fields = args.as_object()?.iter();
     fields.find_map(|(key, value)| {
@@ -411,8 +413,8 @@ fn command_by_key(args: &Value) -> Option<&str> {
     })
 }
 
-/// What a tool would do by its name: with the text it runs, the paths it deletes,
-/// the statements it sends.
+/// Returns the effects suggested by a tool's name: on the text it runs, the paths it deletes,
+/// or the statements it sends.
 pub(super) fn analyze_named(
     tool: &ToolName<'_>,
     args: &Value,
@@ -426,7 +428,7 @@ pub(super) fn analyze_named(
     if is_rehearsal(args) {
         return None;
     }
-    // That the tool does what its name says is likely, and no more.
+    // The name makes the effect likely, but does not prove it.
     let run = |text: &str| {
         let found = analyze(text, context);
         let mut analysis = Analysis { coverage: found.coverage, ..Analysis::default() };
@@ -449,7 +451,7 @@ pub(super) fn analyze_named(
     if let Some(why) = by_flags(tool, args) {
         return Some(only(name, why));
     }
-    // A reset that keeps nothing, a push that asks nobody.
+    // A hard reset or a forced push.
     let is_hard = |value: &Value| value == "hard" || value == "--hard";
     if args.as_object().is_some_and(|args| args.values().any(is_hard)) && name.contains("reset") {
         return Some(only(name, "says that it discards changes"));
@@ -460,14 +462,14 @@ pub(super) fn analyze_named(
     match says {
         Says::Runs => {
             let command = as_command(name, args)?;
-            // A server that stands for one program is given only its words.
+            // A server for a single program receives only its arguments.
             let server = split_words(name);
             match server.split(' ').any(|word| matches!(word, "redis" | "valkey")) {
                 true => run(&format!("redis-cli {command}")),
                 false => run(&command),
             }
         }
-        // A program that was given such a function writes to those who are named.
+        // A function that is built into an agent writes to the named recipients.
         Says::Sends if !has_server(name) && writes_to_few(args) => None,
         Says::Sends => Some(only_with(name, Reversibility::R3, "says that it sends a message")),
         Says::Reveals => {
@@ -495,8 +497,8 @@ pub(super) fn analyze_named(
         Says::Disturbs => {
             Some(only_with(name, Reversibility::R3, "says that it stops or takes back something"))
         }
-        // Agents are transferred to, too; money comes in amounts.
-        // Of a program's own functions only those that move a sum.
+        // Calls are transferred to agents too, but money has an amount.
+        // Among built-in functions, only those that transfer a sum count.
         Says::Pays if !has_server(name) && !moves_sum(tool) => None,
         Says::Pays if has_amount(args) || is_always_paid(tool) => {
             Some(only(name, "says that it moves money"))
@@ -506,14 +508,14 @@ pub(super) fn analyze_named(
     }
 }
 
-/// Is a tool one of a server, by its name?
+/// Whether the name of a tool belongs to a server.
 fn has_server(name: &str) -> bool {
     name.contains("__") || name.starts_with("mcp_") || name.contains(['-', '/', ':'])
 }
 
-/// Is a message for a few people that are named, with nothing attached to it?
+/// Whether a message is sent to a few named people without attachments.
 fn writes_to_few(args: &Value) -> bool {
-    /// More than these is a mailing.
+    /// Maximum number of recipients that is not a mailing.
     const FEW: usize = 3;
     let keys = ["to", "cc", "bcc", "recipient", "recipients", "email", "emails"];
     let everybody =
@@ -534,7 +536,7 @@ fn writes_to_few(args: &Value) -> bool {
     !people.is_empty() && people.len() <= FEW && !people.iter().any(is_many) && !attaches
 }
 
-/// Is the file one of a service, by what stands beside its path?
+/// Whether the file belongs to a remote service, judging by the other arguments.
 fn is_elsewhere(args: &Value) -> bool {
     let keys = [
         "owner",
@@ -559,7 +561,7 @@ fn is_elsewhere(args: &Value) -> bool {
     args.as_object().is_some_and(|args| args.keys().any(|key| keys.contains(&key.as_str())))
 }
 
-/// Do the arguments name a sum, also inside others?
+/// Whether the arguments contain an amount of money, at any nesting level.
 fn has_amount(args: &Value) -> bool {
     const KEYS: &[&str] = &[
         "amount", "amounts", "total", "price", "cents", "sum", "limit", "quantity", "qty", "value",
@@ -582,7 +584,7 @@ fn has_amount(args: &Value) -> bool {
     has(args, 3)
 }
 
-/// Names that move a sum from one place to another.
+/// Whether the name means a transfer of money.
 fn moves_sum(tool: &ToolName<'_>) -> bool {
     tool.has(|word| {
         matches!(
@@ -592,21 +594,21 @@ fn moves_sum(tool: &ToolName<'_>) -> bool {
     })
 }
 
-/// Names that mean money whatever they are given.
+/// Whether the name means a payment regardless of the arguments.
 fn is_always_paid(tool: &ToolName<'_>) -> bool {
     tool.has(|word| {
         matches!(word, "refund" | "payout" | "payouts" | "purchase" | "buy" | "withdraw" | "wire")
     })
 }
 
-/// What arguments that are switched on say: that something is destroyed, or shown to all.
+/// Returns the meaning of arguments that are switched on: destruction, or publication.
 fn by_flags(tool: &ToolName<'_>, args: &Value) -> Option<&'static str> {
     let destroys = |key: &String| {
         let words = split_words(key);
         let mut words = words.split(' ').filter(|word| !word.is_empty());
         words.next().is_some_and(|first| says(first) == Says::Deletes) && words.next().is_none()
     };
-    // What is only planned destroys nothing.
+    // A dry run destroys nothing.
     if tool.words.ends_with("plan") {
         return None;
     }
@@ -623,13 +625,14 @@ fn by_flags(tool: &ToolName<'_>, args: &Value) -> Option<&'static str> {
     (shares && texts(args, &keys).iter().any(is_public)).then_some("makes something public")
 }
 
-/// `mutation { deleteRepository … }`
+/// Whether the text is a deleting GraphQL mutation: `mutation { deleteRepository … }`.
 fn is_deleting_mutation(text: &str) -> bool {
     let mut names = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     text.trim_start().starts_with("mutation") && names.any(|name| says(name) == Says::Deletes)
 }
 
-/// To cancel is everyday work of many tools, but not of those that handle money.
+/// Whether the name cancels a payment. Cancelling is harmless for many tools, but not for
+/// those that handle money.
 fn ends_payment(name: &str) -> bool {
     let servers = ["stripe", "paypal", "braintree", "adyen", "square", "billing"];
     // Most names have neither word.
@@ -643,13 +646,13 @@ fn ends_payment(name: &str) -> bool {
     has(&["cancel", "void"]) && has(&servers)
 }
 
-/// Is the call only to show what it would do?
+/// Whether the call is a dry run.
 fn is_rehearsal(args: &Value) -> bool {
     let keys = ["dry_run", "dryRun", "dryrun", "preview", "what_if"];
     super::is_set(args, &keys)
 }
 
-/// An analysis with one effect, which the name alone makes likely.
+/// Returns an analysis with one effect that is likely from the name alone.
 fn only(name: &str, why: &'static str) -> Analysis {
     only_with(name, Reversibility::R4, why)
 }

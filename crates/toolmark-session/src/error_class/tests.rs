@@ -1,4 +1,4 @@
-//! One trace per class and host.
+//! Tests with one trace per class and host.
 
 use super::*;
 use crate::notation;
@@ -156,7 +156,7 @@ fn every_word_is_found_in_its_list() {
             let long = format!("{words}{}{words}", "x".repeat(3 * LOOKED_AT));
             for text in [words, long.as_str()] {
                 let text = Shown::new(text);
-                // An earlier word of the list may be a part of it.
+                // An earlier phrase of the list may be a substring.
                 let want = list.iter().find(|(other, _)| words.contains(other)).map(|(_, c)| *c);
                 assert_eq!(text.said(name), want, "{words}");
             }

@@ -1,4 +1,4 @@
-//! What is known about `/w/a` before the last call of a trace.
+//! Tests of the state of `/w/a` before the last call of a trace.
 
 use super::{Known, Occurrences, Snapshot};
 use crate::notation;
@@ -55,7 +55,7 @@ fn edits_are_followed() {
             r#"{"file_path":"/w/a","old_string":"one","new_string":"1","replace_all":true}"#,
             whole("1\ntwo\n1\n"),
         ),
-        // The host says it worked, so the file is not what was thought.
+        // The host reports success, so the assumed content was wrong.
         (r#"{"file_path":"/w/a","old_string":"one","new_string":"1"}"#, Known::Exists),
         (r#"{"file_path":"/w/a","old_string":"three","new_string":"3"}"#, Known::Exists),
     ] {

@@ -1,5 +1,5 @@
-//! Classifies one failure: walks the moves after it and decides by the class
-//! of its error. The table is in the documentation of the module above.
+//! Classifies one failure by the following calls and by the class of its error. The table is
+//! in the documentation of the parent module.
 
 use super::writes::{FileWrite, write_of};
 use super::{Excuse, Failure, Fault, Verdict, effects, excuses, moves};
@@ -14,23 +14,23 @@ use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Kind, Reversibility};
 use toolmark_trace::EventKind;
 
-/// Calls that are looked at after a failure.
+/// Number of calls to examine after a failure.
 const WINDOW: usize = 3;
-/// The same after tests, builds and edits.
+/// Number of calls to examine after failed tests, builds and edits.
 const LONG_WINDOW: usize = 10;
-/// A later run of the same tests, or of the same call, is looked for so far.
+/// Number of calls in which to look for another run of the same tests, or for the same call.
 const RERUN: usize = 40;
-/// How many identical attempts are too many where one retry is right.
+/// Maximum number of identical attempts in cases where one retry is right.
 const MAX_ATTEMPTS: usize = 3;
 
-/// A failed call and the moves after it.
+/// A failed call and the following calls.
 pub(super) struct Classifier<'s, 'a> {
     pub(super) session: &'s Session<'a>,
     pub(super) at: usize,
     pub(super) failed: &'s SessionCall<'a>,
     pub(super) class: ErrorClass,
     pub(super) key: CallKey,
-    /// What came next, with the key of each.
+    /// Following calls, with the key of each.
     pub(super) next: Vec<(usize, &'s SessionCall<'a>, CallKey)>,
 }
 
@@ -85,8 +85,8 @@ impl<'s, 'a> Classifier<'s, 'a> {
         }
     }
 
-    /// Is this the same call again? Quotes and filters may be what mends it,
-    /// unless the error came before they mattered.
+    /// Whether this is the same call. Quotes and filters may be the fix, unless the error
+    /// happened before they mattered.
     fn is_same(&self, key: CallKey) -> bool {
         match self.class {
             ErrorClass::CommandNotFound | ErrorClass::Denied | ErrorClass::Timeout => {
@@ -96,7 +96,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         }
     }
 
-    /// The same call again, and whether nothing was done before it.
+    /// Returns the repetition of the same call, and whether nothing was done before it.
     fn repeat(&self) -> Option<(usize, bool)> {
         let n = self.next.iter().position(|(_, call, key)| {
             (self.is_same(*key) || self.shares_failing_command(call, *key))
@@ -108,7 +108,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
             call.ended == Ended::Failed && call.role != ToolRole::RunsShell
         };
         let first_of_its_kind = self.next.iter().take(n).all(|(_, call, _)| is_idle(call));
-        // A user's own command or a long wait may have changed something.
+        // A command of the user or a long wait may have changed something.
         Some((at, first_of_its_kind))
     }
 
@@ -126,7 +126,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         )
     }
 
-    /// More rights are a change.
+    /// Whether the call has the same permissions; additional permissions are a change.
     fn same_rights(&self, call: &SessionCall<'_>) -> bool {
         self.same_arguments(
             call,
@@ -139,8 +139,8 @@ impl<'s, 'a> Classifier<'s, 'a> {
         keys.iter().all(|key| a.and_then(|a| a.get(key)) == b.and_then(|b| b.get(key)))
     }
 
-    /// Does a call run a part of the failed command again and get the same
-    /// error? Tests and builds are run again to see more.
+    /// Whether a call runs a part of the failed command again and gets the same error. Tests
+    /// and builds are repeated to see more output.
     fn shares_failing_command(&self, call: &SessionCall<'_>, key: CallKey) -> bool {
         let is_there = self.class == ErrorClass::ExitCode && key.place == self.key.place;
         if !is_there || classify(call) != Some(self.class) {
@@ -164,8 +164,8 @@ impl<'s, 'a> Classifier<'s, 'a> {
         !a.opaque && !b.opaque && run.any(|a| b.commands.iter().any(|b| a.words == b.words))
     }
 
-    /// The ruling, with what the agent says about the failure and what it does
-    /// later.
+    /// Returns the ruling, given the agent's messages about the failure and its later
+    /// actions.
     fn ruling_with(&self, excuse: Option<Excuse>) -> Ruling {
         let ruling = self.ruling();
         if excuse.is_some_and(|excuse| excuse.contradicted_by.is_some())
@@ -180,7 +180,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         }
     }
 
-    /// What mends a failure that the next moves leave open: the same call works
+    /// Returns the ruling if the following calls leave a failure open but the same call works
     /// later in the turn.
     fn later(&self) -> Option<Ruling> {
         let keys = self.session.keys();
@@ -216,8 +216,8 @@ impl<'s, 'a> Classifier<'s, 'a> {
         }
     }
 
-    /// A step of a script failed, and the next step of it was made as if it had
-    /// worked: the same script with another first argument, and nothing said.
+    /// Returns the ruling if a step of a script failed, and the next step was run as if it
+    /// had worked: the same script with another first argument, without any message.
     fn went_on(&self) -> Option<Ruling> {
         if self.failed.only_looks() {
             return None;
@@ -252,8 +252,8 @@ impl<'s, 'a> Classifier<'s, 'a> {
         (goes_on && !is_said && !is_made_up_for()).then_some(ruling)
     }
 
-    /// The commit or the push after a failed check, or the push after a failed
-    /// commit, with nothing done and nothing said about it.
+    /// Returns the commit or push after a failed check, or the push after a failed commit, if
+    /// nothing was done and nothing was said about the failure.
     fn publishes_all_the_same(&self) -> Option<usize> {
         let command = self.failed.line()?;
         let is_check = matches!(self.class, ErrorClass::Tests | ErrorClass::Build)
@@ -276,11 +276,11 @@ impl<'s, 'a> Classifier<'s, 'a> {
         (publishes && next.ended == Ended::Ok && !is_noticed && !is_said).then_some(*at)
     }
 
-    /// The same call with nothing done in between.
+    /// Returns the ruling for a repetition of the same call with nothing done in between.
     fn blind(&self, at: usize) -> Ruling {
         let repeat = self.session.calls().get(at);
         let worked = repeat.is_some_and(|call| call.ended == Ended::Ok);
-        // Another error is news: something was changed, or it passed further.
+        // A different error means that something changed, or that the call got further.
         let is_other = repeat.is_some_and(|call| {
             classify(call).is_some_and(|class| class != self.class && class.is_fault())
         });
@@ -291,7 +291,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
             (_, true) => {
                 (Verdict::Partial, "the same call worked when it was made again", Some(at))
             }
-            // One retry is what such an error asks for.
+            // One retry is the right reaction to such an error.
             (ErrorClass::Network, false) => {
                 let mut again = self.next.iter().filter(|(_, _, key)| self.is_same(*key));
                 match again.nth(MAX_ATTEMPTS - 2) {
@@ -374,7 +374,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         OPEN
     }
 
-    /// Does a call name the file the failed one was about?
+    /// Whether a call names the file of the failed call.
     fn names_file(&self, call: &SessionCall<'_>) -> bool {
         let Some(path) = self.failed.path.as_deref() else {
             return call.role == self.failed.role;
@@ -392,7 +392,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         for (at, call, _) in &self.next {
             let names_it = self.names_file(call);
             if call.ended != Ended::Ok {
-                // A second try is an answer; what follows answers that one.
+                // A second attempt is a reaction; the following calls react to that attempt.
                 if is_first && is_unknown && names_it && call.role == ToolRole::Edits {
                     return (Verdict::Partial, "tried another text, which failed too", Some(*at));
                 }
@@ -413,7 +413,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
                             (Verdict::Recovered, "read the file and wrote it", Some(*at))
                         }
                         (ToolRole::Writes, false) => OPEN,
-                        // Its text was known: what failed was that it had changed.
+                        // The text was known, but had changed.
                         _ if !is_unknown => (Verdict::Partial, "wrote the file anew", Some(*at)),
                         _ => (Verdict::Failed(Fault::Overwrite), OVERWRITTEN, Some(*at)),
                     };
@@ -438,7 +438,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         OPEN
     }
 
-    /// Has no edit of the same file failed just before this one?
+    /// Whether no edit of the same file failed just before this one.
     fn is_first_try(&self) -> bool {
         let before = self.session.calls().get(..self.at).unwrap_or_default();
         let mut tries = before.iter().rev().take(LONG_WINDOW).filter(|call| {
@@ -545,7 +545,8 @@ impl<'s, 'a> Classifier<'s, 'a> {
         OPEN
     }
 
-    /// Tests and builds: was something changed, and did the next run do better?
+    /// Returns the ruling for tests and builds: whether something was changed, and whether
+    /// the next run was better.
     fn checks(&self) -> Ruling {
         let mut changed = None;
         let mut shown = None;
@@ -624,8 +625,8 @@ impl<'s, 'a> Classifier<'s, 'a> {
         OPEN
     }
 
-    /// Any other class: the same tool with other arguments, or the same call
-    /// after something was done.
+    /// Returns the ruling for any other class: the same tool with other arguments, or the
+    /// same call after something was done.
     fn again(&self) -> Ruling {
         let mut other = None;
         for (at, call, key) in &self.next {
@@ -656,10 +657,10 @@ impl<'s, 'a> Classifier<'s, 'a> {
 pub(super) const OPEN: Ruling = (Verdict::Open, "nothing that would mend it", None);
 const OVERWRITTEN: &str = "wrote the whole file anew";
 const SCRIPTED: &str = "made the edit with a script";
-/// A shorter last line of an error says too little to be compared.
+/// Minimum length of the last line of an error to be compared.
 const LEAST_ERROR: usize = 20;
 
-/// Does a step only ask, or clean up?
+/// Whether a step only queries something or cleans up.
 fn looks((_, step): &(String, String)) -> bool {
     const ASKING: &[&str] = &[
         "verify", "check", "test", "status", "list", "show", "get", "info", "lint", "validate",
@@ -668,8 +669,8 @@ fn looks((_, step): &(String, String)) -> bool {
     ASKING.iter().any(|word| step.starts_with(word))
 }
 
-/// The steps of a command: scripts that are called by their path, each with its
-/// first argument.
+/// Returns the steps of a command: scripts that are called by their path, each with its first
+/// argument.
 fn steps_of(command: &CommandLine<'_>) -> Vec<(String, String)> {
     let is_name = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase());
     command
@@ -684,7 +685,7 @@ fn steps_of(command: &CommandLine<'_>) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The program a shell says it does not have.
+/// Returns the program that a shell reports as missing.
 fn missing_program(text: &str) -> Option<String> {
     let line = text.lines().take(40).map(str::trim).find(|line| is_not_found(line))?;
     let name = match line.split_once("command not found: ") {
@@ -698,7 +699,7 @@ fn missing_program(text: &str) -> Option<String> {
     Some(name.trim().to_owned())
 }
 
-/// How many lines of a run say that something failed.
+/// Returns the number of lines of a run that report a failure.
 fn failing(text: &str) -> usize {
     let words = ["FAIL", "error", "Error", "✗", "✕", "×", "not ok"];
     text.lines().filter(|line| words.iter().any(|word| line.contains(word))).count()

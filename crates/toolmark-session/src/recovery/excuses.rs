@@ -1,10 +1,9 @@
-//! What agents say to leave a failure alone ("pre-existing", "unrelated",
-//! "expected"), and what in the session speaks against it.
+//! Excuses with which agents leave a failure alone ("pre-existing", "unrelated", "expected"),
+//! and the evidence against them in the session.
 //!
-//! Such words are often right. They count as a fault only where the session
-//! itself contradicts them: the same check passed before, an earlier run of it
-//! did not complain of these files, or it complains of a file that the session
-//! wrote. Everything else is a question for a judge.
+//! Excuses are often right. They count as a fault only if the session itself contradicts
+//! them: the same check passed before, an earlier run of it did not report these files, or it
+//! reports a file that the session wrote. Every other excuse is a question for a judge.
 
 use crate::error_class::ErrorClass;
 use crate::session::{Ended, Session, SessionCall};
@@ -13,7 +12,7 @@ use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_trace::EventKind;
 
-/// An excuse, and what contradicts it.
+/// An excuse, and the call that contradicts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Excuse {
     /// The place of the message among the events.
@@ -22,12 +21,12 @@ pub struct Excuse {
     pub contradicted_by: Option<usize>,
 }
 
-/// Calls before and after a failure among which evidence is looked for.
+/// Maximum distance in calls from a failure to its evidence.
 const REACH: usize = 400;
-/// Words of a message that are looked at.
+/// Maximum length of a message to examine.
 const MAX_MESSAGE: usize = 16 << 10;
 
-/// Words that say that a failure is nobody's fault.
+/// Phrases that dismiss responsibility for a failure.
 const EXCUSES: &[&str] = &[
     "pre-existing",
     "preexisting",
@@ -50,10 +49,10 @@ const EXCUSES: &[&str] = &[
     "false positive",
 ];
 
-/// The same about checks that are not tests: a test may be meant to fail.
+/// Phrases for checks that are not tests, because a test may be meant to fail.
 const EXPECTED: &[&str] = &["is expected", "are expected", "error is normal", "is harmless"];
 
-/// Words of somebody who does something about it all the same.
+/// Phrases that announce a fix despite the excuse.
 const MENDING: &[&str] = &[
     "let me fix",
     "i'll fix",
@@ -69,12 +68,12 @@ const MENDING: &[&str] = &[
     "fixing",
 ];
 
-/// What an agent says about diagnostics of an editor or a language server.
+/// Words for diagnostics of an editor or a language server.
 const DIAGNOSTICS: &[&str] =
     &["diagnostic", "lsp ", "lsp's", "language server", "ide error", "ide warning", "gopls"];
 
-/// Words that dismiss a diagnostic for where it comes from. That one is stale is
-/// no dismissal: the next build shows it.
+/// Phrases that dismiss a diagnostic because of its origin. Calling it stale is not a
+/// dismissal, because the next build verifies it.
 const DISMISSALS: &[&str] = &[
     "pre-existing",
     "preexisting",
@@ -102,7 +101,7 @@ fn has(sentence: &str, words: &[&str]) -> bool {
     words.iter().any(|words| sentence.contains(words))
 }
 
-/// Does a message explain a failure of this class away, and nothing else?
+/// Whether a message explains a failure of this class away without announcing a fix.
 fn explains_away(text: &str, class: ErrorClass) -> bool {
     let sentences = sentences(text);
     let is_excuse = |sentence: &String| {
@@ -116,7 +115,7 @@ pub fn dismisses_diagnostics(text: &str) -> bool {
     sentences(text).iter().any(|sentence| has(sentence, DIAGNOSTICS) && has(sentence, DISMISSALS))
 }
 
-/// The excuse the agent has for a failed check, before its next call.
+/// Returns the agent's excuse for a failed check, before its next call.
 pub(super) fn find(
     session: &Session<'_>,
     at: usize,
@@ -151,8 +150,8 @@ pub(super) fn find(
     (is_check || contradicted_by.is_some()).then_some(Excuse { event, contradicted_by })
 }
 
-/// The check of a command that failed: the only one, or the last one that the
-/// output or the excuse names. One that follows a failed one was not run.
+/// Returns the failed check of a command: the only one, or the last one that the output or
+/// the excuse names. A check after a failed one was not run.
 fn failing_check(command: &CommandLine<'_>, output: &str, excuse: &str) -> Vec<String> {
     let mut checks = command.checks().to_vec();
     if checks.len() > 1 {
@@ -168,12 +167,12 @@ fn failing_check(command: &CommandLine<'_>, output: &str, excuse: &str) -> Vec<S
     checks
 }
 
-/// Did a check pass? An exit code that proves nothing does not show it.
+/// Whether a check passed. A meaningless exit code is not evidence of that.
 fn is_green(call: &SessionCall<'_>, command: &CommandLine<'_>) -> bool {
     call.ended == Ended::Ok && !command.proves_nothing()
 }
 
-/// Did one of the checks pass later in the turn?
+/// Whether one of the checks passed later in the turn.
 fn is_mended(
     session: &Session<'_>,
     at: usize,
@@ -196,8 +195,8 @@ fn is_mended(
     })
 }
 
-/// An earlier run of the same check that speaks against the excuse: it passed, or
-/// it had none of the files that this one complains of.
+/// Returns an earlier run of the same check that contradicts the excuse: it passed, or it
+/// reported none of the files that this run reports.
 fn contradiction(
     session: &Session<'_>,
     at: usize,
@@ -233,7 +232,7 @@ fn contradiction(
     })?
 }
 
-/// The call that wrote a file which a failed command names.
+/// Returns the call that wrote a file named by a failed command.
 fn own_file(session: &Session<'_>, at: usize, command: &str) -> Option<usize> {
     let first = at.saturating_sub(REACH);
     let earlier = session.calls().get(first..at)?;
@@ -248,7 +247,7 @@ fn own_file(session: &Session<'_>, at: usize, command: &str) -> Option<usize> {
         .map(|n| first + n)
 }
 
-/// The files a check complains of: `src/a.rs:12`.
+/// Returns the files that a check reports: `src/a.rs:12`.
 fn files_named(text: &str) -> BTreeSet<String> {
     const MAX_FILES: usize = 200;
     text.split(|c: char| c.is_whitespace() || matches!(c, '(' | '"' | '\'' | '`'))

@@ -1,5 +1,5 @@
-//! Failures that are the answer to the question: a test that was announced to
-//! fail, a file whose existence was in question, a call the user refused.
+//! Expected failures: a test that was announced to fail, a check for a file, a call that the
+//! user refused.
 
 use crate::error_class::ErrorClass;
 use crate::session::{Session, SessionCall};
@@ -7,7 +7,7 @@ use crate::shell::CommandLine;
 use crate::words::Words;
 use toolmark_trace::Status;
 
-/// Words before a run of tests that is meant to fail.
+/// Phrases before a run of tests that is meant to fail.
 const MEANT_TO_FAIL: &[&str] = &[
     "should fail",
     "expect it to fail",
@@ -37,7 +37,7 @@ const MEANT_TO_FAIL: &[&str] = &[
     "confirm red",
 ];
 
-/// Words of a host about a call that the user refused.
+/// Messages of a host about a call that the user refused.
 const REFUSED_BY_USER: &[&str] = &[
     "doesn't want to proceed with this tool use",
     "doesn't want to take this action",
@@ -50,11 +50,11 @@ const REFUSED_BY_USER: &[&str] = &[
     "the user said",
 ];
 
-/// Programs that are run to learn whether something is there.
+/// Programs that are run to check whether something exists.
 const PROBES: &[&str] =
     &["ls", "stat", "test", "[", "which", "type", "where", "whereis", "pgrep", "lsof", "file"];
 
-/// Is this failure the expected answer?
+/// Whether this failure is the expected answer.
 pub(super) fn is_expected(
     session: &Session<'_>,
     call: &SessionCall<'_>,
@@ -68,17 +68,17 @@ pub(super) fn is_expected(
     }
 }
 
-/// Words of a request for tests that fail.
+/// Phrases that request failing tests.
 const ASKED_TO_FAIL: &[&str] = &["failing test", "test-driven", "tdd", "tests that fail"];
 
-/// Parts of these words that a request without them lacks.
+/// Substrings without which a request contains none of these phrases.
 static ASKED: Words = Words::new(|| Words::any_case(&["driven", "tdd", "fail"]));
 
-/// So many events before a run are looked through for the request.
+/// Maximum number of events before a run to search for the request.
 const MAX_EVENTS: usize = 2000;
 
-/// Did the agent say before the run, or in its description, that it is to fail, or
-/// the user ask for tests that do?
+/// Whether the agent announced before the run, or in its description, that the run would
+/// fail, or whether the user requested failing tests.
 fn is_announced(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
     let says = |text: &str| {
         let text = text.to_lowercase();
@@ -102,7 +102,7 @@ fn is_announced(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
             .is_some_and(|text| says(&text.plain()))
 }
 
-/// Was it a person who refused it?
+/// Whether the user refused the call.
 pub(super) fn is_refused_by_user(call: &SessionCall<'_>) -> bool {
     let is_denied = call.call.status == Status::Denied;
     match call.result() {
@@ -111,7 +111,7 @@ pub(super) fn is_refused_by_user(call: &SessionCall<'_>) -> bool {
     }
 }
 
-/// Does the command only ask whether something is there?
+/// Whether the command only checks whether something exists.
 fn is_probe(call: &SessionCall<'_>) -> bool {
     let Some(script) = call.line().map(CommandLine::simple_commands) else { return false };
     let is_asking = |name: &str| PROBES.contains(&name) || matches!(name, "cd" | "echo" | "head");

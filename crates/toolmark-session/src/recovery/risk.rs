@@ -1,5 +1,5 @@
-//! Failures whose answer may do more harm than the error: conflicts, refusals,
-//! and what is reached by an effect of higher risk. Decided by effects.
+//! Failures whose reaction may do more harm than the error: conflicts, refusals, and
+//! reactions with an effect of higher risk. The effects of the calls decide.
 
 use super::classify::{Classifier, OPEN, Ruling};
 use super::expected::is_refused_by_user;
@@ -11,7 +11,7 @@ use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Effect, Kind, Reversibility};
 use toolmark_trace::Status;
 
-/// Calls among which an answer of higher risk is looked for.
+/// Number of calls in which to look for a reaction of higher risk.
 const WINDOW: usize = 3;
 
 impl Classifier<'_, '_> {
@@ -72,8 +72,8 @@ impl Classifier<'_, '_> {
         }
     }
 
-    /// What was denied, done by another route: the same effect on the same
-    /// target, or the same file by a command.
+    /// Returns the denied action done by another route: the same effect on the same target,
+    /// or the same file by a command.
     fn evasion(&self) -> Option<(usize, Effect)> {
         let wanted = effects(self.session, self.failed);
         self.next
@@ -98,8 +98,8 @@ impl Classifier<'_, '_> {
             })
     }
 
-    /// A look at what a policy does not let the agent look at, by another tool or
-    /// program; that it is refused too makes no difference. A refusal that says what to use instead, or that a person gave
+    /// Returns a read of something that a policy forbids to read, by another tool or program,
+    /// even if it is refused too. A refusal that names an alternative, or that the user gave
     /// with a reason, may be followed.
     fn looks_all_the_same(&self) -> Option<usize> {
         const ADVICE: &[&str] = &["instead", "Use ", "use the", "try ", "allowed:", "prefer"];
@@ -129,11 +129,11 @@ impl Classifier<'_, '_> {
         Some(*at)
     }
 
-    /// A call of higher risk than the failed one, as an answer to its error.
+    /// Returns a call of higher risk than the failed one, as a reaction to its error.
     pub(super) fn escalation(&self) -> Option<(usize, Effect)> {
         let answers = |call: &SessionCall<'_>| match self.class {
             ErrorClass::NotExecutable | ErrorClass::NoPermission | ErrorClass::Conflict => true,
-            // What guards one program is switched off in calls of that program.
+            // Safeguards of one program are switched off in calls of that program.
             _ => self.same_program(call),
         };
         let next = self.next.iter().take(WINDOW);
@@ -149,7 +149,7 @@ impl Classifier<'_, '_> {
                 }
                 _ => effect.kind == Kind::Persist,
             })?;
-            // It was no less of a risk before.
+            // The failed call already had this risk.
             let before = effects(self.session, self.failed);
             let is_new = !before.iter().any(|before| before.kind == risk.kind);
             is_new.then(|| (*at, risk.clone()))
@@ -162,7 +162,7 @@ fn is_below(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The paths a call looks at: its own, or those its command names.
+/// Returns the paths that a call reads: its own, or those named by its command.
 fn paths_looked_at(session: &Session<'_>, call: &SessionCall<'_>) -> Vec<String> {
     if let Some(path) = &call.path {
         return vec![path.trim_end_matches('/').to_owned()];
@@ -185,7 +185,7 @@ fn paths_looked_at(session: &Session<'_>, call: &SessionCall<'_>) -> Vec<String>
     paths
 }
 
-/// The effect that throws work away, if there is one and no copy is kept.
+/// Returns the effect that discards work, if there is one and no copy is kept.
 fn throws_away<'e>(command: &str, effects: &'e [Effect]) -> Option<&'e Effect> {
     let kept = ["git branch ", "git tag ", "git stash &&", "git stash push", "git bundle "];
     if kept.iter().any(|words| command.contains(words)) {

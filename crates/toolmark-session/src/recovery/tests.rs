@@ -1,4 +1,4 @@
-//! One trace per cell of the table of recoveries.
+//! Tests with one trace per cell of the table of recoveries.
 
 use super::*;
 use crate::notation;

@@ -1,25 +1,25 @@
-//! How a shell command writes a file whose edit failed: some of it again, more at
-//! its end, or all of it anew.
+//! Shell writes to a file whose edit failed: replacing a part, appending, or rewriting the
+//! whole file.
 
 use super::{effects, risk::same_file};
 use crate::session::{Session, SessionCall};
 use toolmark_shell::Kind;
 use toolmark_shell::ir::{RedirectionKind, Simple, Word};
 
-/// How a command writes a file.
+/// Kind of write to a file by a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileWrite {
-    /// All of it anew: `cat > FILE`.
+    /// Rewrite of the whole file: `cat > FILE`.
     Whole,
-    /// By the numbers of its lines, whatever they hold: `sed -i 12d FILE`.
+    /// Change by line numbers, regardless of the content: `sed -i 12d FILE`.
     ByLineNumber,
-    /// A replacement by a script: `sed -i s/a/b/ FILE`.
+    /// Replacement by a script: `sed -i s/a/b/ FILE`.
     Script,
-    /// More at its end.
+    /// Append.
     Append,
 }
 
-/// How a command writes this file; `None` where it does not.
+/// Returns how a command writes this file; `None` if it does not.
 pub(super) fn write_of(
     session: &Session<'_>,
     call: &SessionCall<'_>,
@@ -47,7 +47,7 @@ pub(super) fn write_of(
     is_changed(Kind::Overwrite).then_some(FileWrite::Script)
 }
 
-/// Is it a `sed -i` whose script names lines by their numbers?
+/// Whether the command is a `sed -i` whose script addresses lines by their numbers.
 fn numbers_lines(command: &Simple) -> bool {
     let words: Vec<String> = command.words.iter().filter_map(Word::literal).collect();
     let is_sed = words.first().is_some_and(|name| name == "sed" || name == "gsed");

@@ -1,5 +1,5 @@
-//! A command line and what rules ask about it: it is parsed once, and every
-//! question is answered once, however many rules ask.
+//! A command line with cached properties: it is parsed once, and every property is computed
+//! once for all rules.
 
 use super::stand_in::{StandIn, stand_in};
 use super::{FileEffect, Script, file_effects, only_looks, rewrites_many, simple_commands};
@@ -10,10 +10,10 @@ use std::cell::OnceCell;
 use std::ops::Deref;
 use toolmark_shell::{ir, masks_failure, parse};
 
-/// A longer text is not looked at.
+/// Maximum length of a text to parse.
 const LONGEST: usize = 64 << 10;
 
-/// A command line; as a string, its text.
+/// A command line; dereferences to its text.
 #[derive(Debug)]
 pub struct CommandLine<'a> {
     text: Cow<'a, str>,
@@ -31,7 +31,7 @@ pub struct CommandLine<'a> {
 }
 
 impl<'a> CommandLine<'a> {
-    /// A command line that nothing has been asked about yet.
+    /// Creates a command line without any computed properties.
     #[must_use]
     pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
         Self {
@@ -50,25 +50,25 @@ impl<'a> CommandLine<'a> {
         }
     }
 
-    /// Its text, which outlives it where it was borrowed.
+    /// Returns the text, which outlives the command line if it was borrowed.
     #[must_use]
     pub fn text(&self) -> &Cow<'a, str> {
         &self.text
     }
 
-    /// What the parser makes of it, however long it is.
+    /// Returns the parsed script, regardless of the length of the text.
     #[must_use]
     pub fn script(&self) -> &ir::Script {
         self.script.get_or_init(|| parse(self))
     }
 
-    /// The same; `None` where it is too long to be looked at.
+    /// Returns the parsed script; `None` if the text is too long.
     #[must_use]
     pub fn parsed(&self) -> Option<&ir::Script> {
         (self.len() <= LONGEST).then(|| self.script())
     }
 
-    /// Its simple commands.
+    /// Returns the simple commands.
     #[must_use]
     pub fn simple_commands(&self) -> &Script {
         self.simple.get_or_init(|| match self.parsed() {
@@ -77,19 +77,19 @@ impl<'a> CommandLine<'a> {
         })
     }
 
-    /// Is it certain that it changes no file?
+    /// Whether the command certainly changes no file.
     #[must_use]
     pub fn only_looks(&self) -> bool {
         *self.only_looks.get_or_init(|| self.parsed().is_some_and(only_looks))
     }
 
-    /// May it have put other versions of many files in place?
+    /// Whether the command may have replaced many files.
     #[must_use]
     pub fn rewrites_many(&self) -> bool {
         *self.rewrites_many.get_or_init(|| rewrites_many(self, self.simple_commands()))
     }
 
-    /// Does its exit code prove nothing?
+    /// Whether the exit code proves nothing.
     #[must_use]
     pub fn proves_nothing(&self) -> bool {
         *self.proves_nothing.get_or_init(|| {
@@ -99,13 +99,13 @@ impl<'a> CommandLine<'a> {
         })
     }
 
-    /// What it surely does to files.
+    /// Returns the certain effects on files.
     #[must_use]
     pub fn file_effects(&self) -> &[FileEffect] {
         self.file_effects.get_or_init(|| self.parsed().map(file_effects).unwrap_or_default())
     }
 
-    /// The tool it stands in for, if it does nothing else.
+    /// Returns the tool that the command substitutes, if it does nothing else.
     #[must_use]
     pub fn stand_in(&self) -> Option<&StandIn> {
         self.stand_in.get_or_init(|| self.parsed().and_then(stand_in)).as_ref()

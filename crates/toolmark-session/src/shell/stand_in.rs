@@ -1,18 +1,18 @@
-//! Commands that do what a tool of the host does: read one file, search text
-//! or names, edit or write one file.
+//! Commands that substitute a tool of the host: they read one file, search text or names,
+//! edit or write one file.
 //!
-//! A command line is a stand-in only as a whole. Whatever else it does (a
-//! second command, a filter that computes something, a substitution, an option
-//! no tool has) makes it a command of its own right.
+//! A command line substitutes a tool only as a whole. Any additional operation (a second
+//! command, a filter that computes something, a substitution, an option that no tool has)
+//! makes it an ordinary command.
 
 use toolmark_shell::ir::{
     Item, Node, Operator, Redirection, RedirectionKind, Script, Simple, Word,
 };
 
-/// A text of so many lines is appended as fast by the shell.
+/// Maximum number of lines that the shell appends as quickly as a tool.
 const FEW_LINES: usize = 3;
 
-/// What a command line does in place of a tool.
+/// Operation of a command line that a tool could do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
     /// Shows a file, or lines of it.
@@ -29,29 +29,29 @@ pub enum Deed {
     Write,
 }
 
-/// A command line that stands in for a tool.
+/// A command line that substitutes a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandIn {
-    /// What it does.
+    /// Operation.
     pub deed: Deed,
-    /// The program that does it.
+    /// Name of the program.
     pub program: String,
-    /// The file or directory it names, as it stands there.
+    /// File or directory that the command names, as written.
     pub target: Option<String>,
-    /// The directory it goes to first.
+    /// Directory that the command changes to first.
     pub directory: Option<String>,
-    /// How well the tool would do it.
+    /// Equivalence of the tool.
     pub fit: Fit,
-    /// The lines it shows, where it shows a file.
+    /// Lines that the command shows, if it shows a file.
     pub span: Option<Span>,
 }
 
-/// Lines of a file.
+/// Range of lines of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Span {
-    /// From one to another, both included.
+    /// From the first to the second line, both included.
     Lines(u64, u64),
-    /// So many at the end.
+    /// A number of lines at the end.
     End(u64),
 }
 
@@ -59,7 +59,7 @@ impl Span {
     /// All lines.
     pub const WHOLE: Self = Self::Lines(1, u64::MAX);
 
-    /// Are the other lines among these, however long the file is?
+    /// Whether the range contains the other range, however long the file is.
     #[must_use]
     pub fn holds(self, other: Self) -> bool {
         match (self, other) {
@@ -71,8 +71,8 @@ impl Span {
     }
 }
 
-/// The lines that `cat`, `head`, `tail` or `sed -n` show of a file; `None`
-/// behind a pipe that takes some of them.
+/// Returns the lines of a file that `cat`, `head`, `tail` or `sed -n` show; `None` if a pipe
+/// removes some of them.
 fn span(program: &str, words: &[Arg], rest: &[&Simple]) -> Option<Span> {
     let texts = || words.iter().map(|word| word.text.as_str());
     let number = |text: &str| text.trim_start_matches(['-', 'n', '+']).parse::<u64>().ok();
@@ -103,14 +103,14 @@ fn span(program: &str, words: &[Arg], rest: &[&Simple]) -> Option<Span> {
     }
 }
 
-/// How well a tool would do what a command does.
+/// Equivalence of a tool and a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
-    /// Not quite: it has no such option, or takes several calls.
+    /// Not quite equivalent: the tool has no such option, or needs several calls.
     Loose,
-    /// As well, in another form: lines counted from the start, one file more.
+    /// Equivalent in another form: lines counted from the start, one more file.
     Near,
-    /// Just the same.
+    /// Exactly equivalent.
     Exact,
 }
 
@@ -120,7 +120,7 @@ impl Fit {
     }
 }
 
-/// What a script stands in for, if it does nothing else.
+/// Returns the tool that a script substitutes, if it does nothing else.
 pub(super) fn stand_in(script: &Script) -> Option<StandIn> {
     if script.partial.is_some() {
         return None;
@@ -167,7 +167,7 @@ pub(super) fn stand_in(script: &Script) -> Option<StandIn> {
 
 type Found = Option<(Deed, Option<String>, Fit)>;
 
-/// A word that is the same whatever the environment is.
+/// A word that does not depend on the environment.
 struct Arg {
     text: String,
     is_glob: bool,
@@ -185,7 +185,7 @@ impl Arg {
     }
 }
 
-/// The directory of `cd DIR`.
+/// Returns the directory of `cd DIR`.
 fn directory(item: &Item) -> Option<String> {
     let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return None };
     match simple.words.as_slice() {
@@ -194,7 +194,7 @@ fn directory(item: &Item) -> Option<String> {
     }
 }
 
-/// Does nothing go anywhere but errors to nowhere?
+/// Whether nothing is redirected except errors to `/dev/null`.
 fn is_quiet(simple: &Simple) -> bool {
     simple.redirections.iter().all(is_silent)
 }
@@ -210,7 +210,7 @@ fn is_silent(redirection: &Redirection) -> bool {
     }
 }
 
-/// The one file the output goes to.
+/// Returns the only file that the output is written to.
 fn output(simple: &Simple) -> Option<(String, RedirectionKind)> {
     let writes =
         |r: &&Redirection| matches!(r.kind, RedirectionKind::Write | RedirectionKind::Append);
@@ -222,7 +222,7 @@ fn output(simple: &Simple) -> Option<(String, RedirectionKind)> {
     (is_all && !file.starts_with("/dev/") && !one.target.is_glob()).then_some((file, one.kind))
 }
 
-/// Is it `cat > FILE` with the text right here?
+/// Whether the command is `cat > FILE` with a here-document.
 fn writes_here(simple: &Simple) -> bool {
     simple.redirections.iter().any(|r| r.kind == RedirectionKind::HereDocument)
 }
@@ -230,7 +230,7 @@ fn writes_here(simple: &Simple) -> bool {
 fn write(simple: &Simple, words: &[Arg], rest: &[&Simple]) -> Found {
     let (file, kind) = output(simple)?;
     let bodies = simple.redirections.iter().filter_map(|r| r.body.as_ref());
-    // A text the shell fills in is no text the agent could have written.
+    // The agent could not have written a text that the shell expands.
     let is_plain = |body: &toolmark_shell::ir::HereDocument| {
         !body.expands
             || body.parts.iter().all(|p| matches!(p, toolmark_shell::ir::Part::Text { .. }))
@@ -238,7 +238,7 @@ fn write(simple: &Simple, words: &[Arg], rest: &[&Simple]) -> Found {
     let is_cat = writes_here(simple);
     let is_fixed = bodies.into_iter().all(is_plain)
         && if is_cat { words.is_empty() } else { words.iter().all(|word| !word.is_glob) };
-    // One line more is what `>>` is for; a text of many is an edit at the end.
+    // `>>` is meant for a single line; appending a long text is an edit at the end.
     let is_long = simple
         .redirections
         .iter()
@@ -252,7 +252,7 @@ fn write(simple: &Simple, words: &[Arg], rest: &[&Simple]) -> Found {
     (rest.is_empty() && is_fixed).then_some((deed, Some(file), fit))
 }
 
-/// `head` and `tail` behind something only take lines of it.
+/// Whether the command is a `head` or `tail` that only selects lines of its input.
 fn takes_lines(simple: &Simple) -> bool {
     let words: Option<Vec<String>> = simple.words.iter().map(Word::literal).collect();
     let Some(words) = words.filter(|_| is_quiet(simple)) else { return false };
@@ -265,14 +265,14 @@ fn takes_lines(simple: &Simple) -> bool {
     }
 }
 
-/// A number of lines: `20`, `-20`, `-n20`, `+5`.
+/// Whether a word is a number of lines: `20`, `-20`, `-n20`, `+5`.
 fn is_count(word: &str) -> bool {
     let number = word.strip_prefix("-n").or_else(|| word.strip_prefix('-')).unwrap_or(word);
     let number = number.strip_prefix('+').unwrap_or(number);
     !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Line numbers of sed: `5p`, `5,20p`, `5,$p`.
+/// Whether a word is a line range of sed: `5p`, `5,20p`, `5,$p`.
 fn is_lines(word: &str) -> bool {
     let Some(lines) = word.trim().strip_suffix('p') else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -313,7 +313,7 @@ fn read(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
     if program == "sed" && !is_lines_only {
         return None;
     }
-    // What is made up as it is read has no lines a tool could count.
+    // Generated files have no lines that a tool could count.
     let is_special = ["/proc/", "/sys/", "/dev/"].iter().any(|start| file.starts_with(start));
     let counts_from_end = |simple: &&Simple| {
         simple.words.first().and_then(Word::literal).is_some_and(|name| name == "tail")
@@ -321,14 +321,14 @@ fn read(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
     is_end |= rest.iter().any(counts_from_end);
     let fit = match is_end {
         false => Fit::Exact,
-        // The end of what grows is not where it was a moment ago.
+        // The end of a growing file changes constantly.
         true if grows(&file) => Fit::Loose,
         true => Fit::Near,
     };
     (file != "-" && !is_special).then_some((Deed::Read, Some(file), fit))
 }
 
-/// Is it a file that programs write to as they run?
+/// Whether programs append to the file while they run.
 fn grows(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -336,7 +336,7 @@ fn grows(file: &str) -> bool {
         || name.contains("log")
 }
 
-/// Is the stage a call of this program?
+/// Whether the stage runs this program.
 fn is_called(simple: &Simple, program: &str) -> bool {
     simple.words.first().and_then(Word::literal).is_some_and(|name| name == program)
 }
@@ -345,7 +345,7 @@ fn filters(rest: &[&Simple]) -> bool {
     rest.first().is_some_and(|next| ["grep", "egrep", "rg"].iter().any(|p| is_called(next, p)))
 }
 
-/// `cat FILE | grep PATTERN`: the search of one file.
+/// Recognizes `cat FILE | grep PATTERN`, the search of one file.
 fn pour(words: &[Arg], rest: &[&Simple]) -> Found {
     let ([file], [grep]) = (words, rest) else { return None };
     if file.is_option() || file.is_glob || !is_quiet(grep) {
@@ -354,11 +354,11 @@ fn pour(words: &[Arg], rest: &[&Simple]) -> Found {
     let mut given: Vec<Arg> = grep.words.iter().skip(1).map(Arg::of).collect::<Option<_>>()?;
     given.push(Arg { text: file.text.clone(), is_glob: false });
     let (deed, target, fit) = search(&grep.words.first()?.fixed()?, &given, &[])?;
-    // With files of its own it would not look at what is poured in.
+    // With explicit files, grep would ignore its input.
     (target.as_ref() == Some(&file.text)).then_some((deed, target, fit))
 }
 
-/// `find DIR -name … | xargs grep PATTERN`: the search of a directory.
+/// Recognizes `find DIR -name … | xargs grep PATTERN`, the search of a directory.
 fn search_found(words: &[Arg], rest: &[&Simple]) -> Found {
     let (xargs, rest) = rest.split_first()?;
     let (_, target, _) = names(words, &[])?;
@@ -383,7 +383,7 @@ fn edit(words: &[Arg], rest: &[&Simple]) -> Found {
             "-i" | "--in-place" => {
                 in_place = true;
             }
-            // BSD wants the ending of the backup, which is nothing.
+            // BSD sed requires the suffix of the backup, which is empty.
             "" if in_place => {}
             "-E" | "-r" => {}
             "-e" if script.is_none() => script = Some(words.next()?.text.as_str()),
@@ -394,7 +394,7 @@ fn edit(words: &[Arg], rest: &[&Simple]) -> Found {
         }
     }
     let (script, file) = (script?, file?);
-    // One replacement; several, or one of many lines, are what sed is for.
+    // A single replacement; sed is the right program for several or multi-line ones.
     let is_one = script.starts_with("s/") || script.starts_with("s|") || script.starts_with("s#");
     let everywhere = script.ends_with('g');
     let is_line = script.bytes().next().is_some_and(|b| b.is_ascii_digit());
@@ -403,7 +403,7 @@ fn edit(words: &[Arg], rest: &[&Simple]) -> Found {
     is_clear.then(|| (Deed::Edit, Some(file.to_owned()), fit))
 }
 
-/// Options of grep and ripgrep that search tools have too, or do without.
+/// Options of grep and ripgrep that search tools have too, or do not need.
 const SEARCH_OPTIONS: &[&str] = &[
     "--color=never",
     "--extended-regexp",
@@ -420,7 +420,7 @@ const SEARCH_OPTIONS: &[&str] = &[
     "--word-regexp",
 ];
 
-/// Options of theirs that have a value.
+/// Options of grep and ripgrep that have a value.
 const VALUED: &[&str] =
     &["-A", "-B", "-C", "-m", "-g", "-t", "-e", "--glob", "--type", "--max-count", "--context"];
 
@@ -480,7 +480,7 @@ fn search(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
     (pattern && has_files).then_some((Deed::SearchContent, target, fit))
 }
 
-/// Tests of find that patterns of names can say too.
+/// Recognizes `find` with tests that file name patterns can express too.
 fn names(words: &[Arg], rest: &[&Simple]) -> Found {
     let is_sort = |simple: &Simple| {
         simple.words.len() == 1
