@@ -1,5 +1,5 @@
-//! Serde's view of a [`Node`]. Strict: no kind is taken for another, except
-//! whole numbers for floats and floats without a fraction for whole numbers.
+//! Serde deserializer for a [`Node`]. Strict: values are not converted between kinds, except
+//! whole numbers to floats and floats without a fraction to whole numbers.
 
 use super::fault::{Fault, What, id, one_of};
 use super::fill::Filler;
@@ -13,16 +13,16 @@ use serde::de::{
     SeqAccess, VariantAccess, Visitor,
 };
 
-/// One node to be read.
+/// Deserializer of one node.
 #[derive(Clone, Copy)]
 pub(super) struct De<'n> {
     node: &'n Node,
     context: &'n Context,
-    /// The entry whose value this is, in a map whose keys nobody announced.
+    /// The map entry that holds this value, for a map whose allowed keys were not declared.
     unannounced: Option<&'n Entry>,
 }
 
-/// Floats up to here hold whole numbers exactly.
+/// Largest float up to which every whole number is exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<'n> De<'n> {
@@ -200,14 +200,14 @@ impl<'de> SeqAccess<'de> for ListWalk<'_> {
     }
 }
 
-/// Who said which keys a map may have.
+/// Keys that a map may have.
 #[derive(Clone, Copy)]
 enum Announced {
-    /// A struct: these.
+    /// Structs accept only these keys.
     Only(&'static [&'static str]),
-    /// A map type: all.
+    /// Maps accept any key.
     Any,
-    /// Nobody; the type finds out as it goes.
+    /// Not declared: the type checks keys as it reads them.
     Nobody,
 }
 
@@ -215,26 +215,26 @@ struct MapWalk<'n> {
     of: De<'n>,
     rest: std::slice::Iter<'n, Entry>,
     announced: Announced,
-    /// How many of the keys that the map lacks were given stand-ins.
+    /// Number of missing keys that have been given substitutes so far.
     missing: usize,
     current: Current<'n>,
 }
 
-/// The entry whose key was asked for last.
+/// Entry of the key read last.
 enum Current<'n> {
     Nothing,
     Entry(&'n Entry),
     Missing,
 }
 
-/// A key that is asked for next.
+/// The next key to read.
 enum Key<'n> {
     Of(&'n Entry),
     Missing(&'static str),
 }
 
 impl<'n> MapWalk<'n> {
-    /// The next key that there is, or that has a stand-in. Not generic, because it would be
+    /// Returns the next key that is present or has a substitute. Not generic, because it would be
     /// compiled for every type.
     fn next_key(&mut self) -> Option<Key<'n>> {
         let context = self.of.context;
@@ -348,7 +348,7 @@ impl<'de> Deserializer<'de> for Name<'_> {
     }
 }
 
-/// A variant by its name, or by a map of its name to what it holds.
+/// An enum variant: its name, or a map from its name to its content.
 struct Variant<'n> {
     of: De<'n>,
     name: &'n str,
@@ -371,14 +371,14 @@ impl<'n, 'de> EnumAccess<'de> for Variant<'n> {
 }
 
 impl<'n> Variant<'n> {
-    /// What stands behind the name; the error says that something must.
+    /// Returns the content of the variant; a variant without content is an error.
     fn content(&self) -> Result<De<'n>, Fault> {
         let needs = || Fault::custom(format!("{} needs a value", quoted(self.name)));
         let entry = self.content.ok_or_else(needs)?;
         Ok(De::root(&entry.value, self.of.context))
     }
 
-    /// What to read instead of the content, when that was to blame.
+    /// Returns the substitute for the content if the content was at fault.
     fn stand_in(&self) -> Option<Filler> {
         let value = &self.content?.value;
         self.of.context.remedy(value).map(|_| Filler { of: id(value) })

@@ -1,4 +1,4 @@
-//! Why one attempt to read a value failed. Serde's errors know what was
+//! The reason why one attempt to read a value failed. Serde's errors contain what was
 //! expected but not where; each level they pass on their way out adds its node.
 
 use super::words::{listed, plain, quoted, remedy, suggestion};
@@ -13,24 +13,24 @@ pub(super) fn id(node: &Node) -> Id {
     std::ptr::from_ref(node).addr()
 }
 
-/// What went wrong.
+/// Kind of fault.
 #[derive(Debug)]
 pub(super) enum What {
-    /// The value is of another kind.
+    /// The value has the wrong kind.
     Type { expected: String, found: String },
-    /// It is of the right kind and still none that is accepted.
+    /// The value has the right kind but is not accepted.
     Value { expected: String, found: String },
     /// A list is too short or too long.
     Length { expected: String, found: usize },
-    /// A name that is not among those allowed.
+    /// A name that is not one of the allowed names.
     Variant { found: String, allowed: &'static [&'static str] },
-    /// A key that is not among those allowed.
+    /// A key that is not one of the allowed keys.
     Key { found: String, allowed: &'static [&'static str] },
-    /// A key that must be there.
+    /// A required key that is missing.
     Missing(&'static str),
-    /// A key that is there twice, under two names.
+    /// A key that is given twice, under two names.
     Twice(&'static str),
-    /// What a type says about itself.
+    /// An error message of the type itself.
     Custom(String),
 }
 
@@ -41,11 +41,11 @@ pub(super) struct Fault(Box<Inner>);
 #[derive(Debug)]
 struct Inner {
     what: What,
-    /// What to tell the user, once the place is known.
+    /// Problem to report, once its position is known.
     problem: Option<Problem>,
     /// The offending node and the nodes around it, innermost first.
     path: Vec<Id>,
-    /// Only follows from a problem that was reported already.
+    /// Whether this fault only follows from a problem that was already reported.
     echo: bool,
 }
 
@@ -56,7 +56,7 @@ impl From<What> for Fault {
 }
 
 impl Fault {
-    /// Notes that the fault passed `node`; the innermost one is to blame.
+    /// Records that the fault passed through `node`; the innermost node is at fault.
     pub(super) fn at(mut self, node: &Node) -> Self {
         if self.0.path.is_empty() {
             self.0.problem = Some(self.0.what.problem(node.span, Some(node)));
@@ -67,7 +67,7 @@ impl Fault {
         self
     }
 
-    /// Blames a key.
+    /// Makes the key the part at fault.
     pub(super) fn at_key(mut self, entry: &Entry) -> Self {
         if self.0.path.is_empty() {
             self.0.problem = Some(self.0.what.problem(entry.key_span, None));
@@ -76,7 +76,7 @@ impl Fault {
         self
     }
 
-    /// Marks a fault of a stand-in for the node with this id.
+    /// Marks the fault as caused by the substitute for the node with this ID.
     pub(super) fn echo(mut self, of: Id) -> Self {
         self.0.echo = true;
         if self.0.path.is_empty() {
@@ -103,8 +103,8 @@ impl Fault {
 }
 
 impl What {
-    /// The problem at `span`; `node` is the value that stands there, if it is
-    /// not a key.
+    /// Returns the problem at `span`; `node` is the value at that position, unless the
+    /// position is that of a key.
     pub(super) fn problem(&self, span: Span, node: Option<&Node>) -> Problem {
         let problem = match self {
             Self::Type { expected, .. } | Self::Value { expected, .. } => {
@@ -194,7 +194,7 @@ impl Error for Fault {
     }
 }
 
-/// The words of [`Node::word`] for what serde found.
+/// Maps serde's kind of value to the words of [`Node::word`].
 fn kind_word(found: Unexpected<'_>) -> String {
     match found {
         Unexpected::Bool(value) => value.to_string(),
@@ -217,7 +217,7 @@ fn value_word(found: Unexpected<'_>) -> String {
     }
 }
 
-/// What an enum expects, for someone who wrote something that is no name.
+/// Returns the "expected" text of an enum, for a user who wrote an unknown name.
 pub(super) fn one_of(allowed: &[&str]) -> String {
     format!("one of {}", listed(allowed))
 }

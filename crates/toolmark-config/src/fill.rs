@@ -1,6 +1,5 @@
-//! A stand-in for a value that is missing or wrong. With it, the reading of
-//! what lies around goes on and finds the other mistakes; nobody sees the
-//! result.
+//! Substitutes for values that are missing or wrong. With a substitute, reading continues
+//! with the surrounding values and finds the other mistakes; the result is discarded.
 
 use super::fault::{Fault, Id};
 use super::spanned::{NODE, SPANNED, SpanSeq, hand_over};
@@ -10,10 +9,10 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, VariantAccess, Visitor,
 };
 
-/// Gives every type a value that few would refuse: no zero, no empty text.
+/// Deserializer that gives every type a value that most types accept: not zero, not empty text.
 #[derive(Clone, Copy)]
 pub(super) struct Filler {
-    /// The node it stands for, or the map it is missing in.
+    /// The node that is replaced, or the map in which the value is missing.
     pub(super) of: Id,
 }
 

@@ -1,5 +1,5 @@
-//! JSON text → tree, through the structural index of `toolmark-scan`: specs
-//! that programs write can be large.
+//! Parses JSON text into a tree through the structural index of `toolmark-scan`, because
+//! generated specs can be large.
 
 use crate::Source;
 use crate::scalar;
@@ -9,10 +9,14 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use toolmark_scan::{ScanError, Scanner, Value};
 
-/// Maps up to this size are searched for duplicates without a table.
+/// Maps up to this size are searched for duplicate keys without a hash table.
 const SMALL_MAP: usize = 12;
 
-/// Reads a text that is strict JSON; the error says why it is not.
+/// Parses strict JSON.
+///
+/// # Errors
+///
+/// The reason why the text is not strict JSON.
 pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Result<Option<Node>, Box<Problem>> {
     let text = source.text();
     let mut scanner = Scanner::new();
@@ -22,8 +26,8 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Result<Option<Node
     }
 }
 
-/// Reads a text of which every line is JSON, and shows one line after the
-/// other. Empty lines are left out; lines that are not JSON are reported.
+/// Parses a text with one JSON value per line and passes each value to `show`. Empty lines
+/// are skipped; lines that are not JSON are reported.
 pub fn lines(source: &Source, problems: &mut Vec<Problem>, mut show: impl FnMut(Node)) {
     let mut scanner = Scanner::new();
     let mut base = 0;
@@ -53,8 +57,8 @@ pub fn lines(source: &Source, problems: &mut Vec<Problem>, mut show: impl FnMut(
     }
 }
 
-/// Reads one JSON text that is part of a source, and leaves out what is wrong with it:
-/// `None` where anything is. Places count from the start of `text`.
+/// Parses one JSON text that is part of a source, without reporting problems: `None` if
+/// there are any. Positions count from the start of `text`.
 #[must_use]
 pub fn tree(text: &str) -> Option<Node> {
     let mut problems = Vec::new();
@@ -64,7 +68,7 @@ pub fn tree(text: &str) -> Option<Node> {
     node.filter(|_| problems.is_empty())
 }
 
-/// What `text`, which begins at the byte `base` of its source, stumbles over.
+/// Returns the problem of `text`, which begins at byte `base` of its source and is not JSON.
 fn not_json(text: &str, base: usize, error: ScanError, what: &str) -> Problem {
     let mut at = error.offset.min(text.trim_end().len());
     while !text.is_char_boundary(at) {
@@ -82,7 +86,7 @@ fn not_json(text: &str, base: usize, error: ScanError, what: &str) -> Problem {
 }
 
 struct Walk<'p> {
-    /// Where the text begins in its source.
+    /// Byte of the source at which the text begins.
     base: usize,
     problems: &'p mut Vec<Problem>,
 }
@@ -160,7 +164,7 @@ fn text(value: Value<'_>) -> CompactString {
     value.str().map(CompactString::from).unwrap_or_default()
 }
 
-/// A JSON number; also the words Python writes for those JSON does not have.
+/// Parses a JSON number, and Python's words for the numbers that JSON lacks.
 fn number(raw: &str) -> Kind {
     match raw {
         "NaN" => Kind::Float(f64::NAN),

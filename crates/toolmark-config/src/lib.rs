@@ -1,10 +1,10 @@
-//! Trees of YAML and JSON that know where everything in their text is, and problems
-//! that point there.
+//! Trees of YAML and JSON that keep the source position of every key and value, and
+//! problems that refer to these positions.
 //!
-//! A file is first parsed into [`Node`]s, whatever its notation. Each part is then
+//! A file is first parsed into [`Node`]s, in either notation. Each part is then
 //! read into the type it configures with [`read()`], which reports every problem of
 //! that part at once instead of stopping at the first. [`render()`] shows problems
-//! with the text underlined, [`problems_json`] prints them as JSON.
+//! with the source text underlined, and [`problems_json`] returns them as JSON.
 //!
 //! ```
 //! use toolmark_config::{Source, Style, parse, read, render};

@@ -1,55 +1,55 @@
-//! The tree a configuration file is read into, with the place of everything.
+//! The tree of a configuration file, with the position of every value.
 
 use compact_str::CompactString;
 use serde_json::{Map, Value};
 
-/// How deep lists and maps may nest. Whoever builds a tree keeps to it, so that
-/// whoever walks one may recurse.
+/// Maximum nesting depth of lists and maps. Code that builds a tree enforces it, so that
+/// code that walks a tree may recurse.
 pub const MAX_DEPTH: usize = 64;
 
 /// A range of bytes in the source text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord, Hash)]
 pub struct Span {
-    /// The first byte.
+    /// First byte.
     pub start: u32,
-    /// The byte after the last.
+    /// Byte after the last one.
     pub end: u32,
 }
 
 impl Span {
-    /// The bytes from `start` to before `end`; positions no file has are cut to
-    /// the largest there is.
+    /// Creates the span from `start` to before `end`; positions beyond the supported maximum
+    /// are clamped to it.
     #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
         let cut = |at| u32::try_from(at).unwrap_or(u32::MAX);
         Self { start: cut(start), end: cut(end.max(start)) }
     }
 
-    /// The smallest span that holds both.
+    /// Returns the smallest span that contains both spans.
     #[must_use]
     pub fn to(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// `None` for the default span, which values that come from no text have.
+    /// Returns `None` for the default span, which is used for values without source text.
     #[must_use]
     pub fn known(self) -> Option<Self> {
         (self != Self::default()).then_some(self)
     }
 }
 
-/// One value with its place.
+/// One value with its source position.
 ///
-/// Two nodes are equal when their values are, wherever they stand.
+/// Two nodes are equal if their values are equal, regardless of position.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The value.
     pub kind: Kind,
-    /// Where it stands; the default span where there is no text.
+    /// Source position; the default span if there is no text.
     pub span: Span,
 }
 
-/// What a [`Node`] holds.
+/// Content of a [`Node`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// `null`, `~` or nothing.
@@ -58,26 +58,26 @@ pub enum Kind {
     Bool(bool),
     /// A whole number.
     Int(i64),
-    /// A whole number above [`i64::MAX`], and only such.
+    /// A whole number above [`i64::MAX`]; smaller numbers are [`Kind::Int`].
     UInt(u64),
-    /// Any other number; infinities and NaN included.
+    /// Any other number, including infinities and NaN.
     Float(f64),
     /// A string.
     Text(CompactString),
     /// A sequence.
     List(Vec<Node>),
-    /// A mapping, in the order of its text. Keys are unique.
+    /// A mapping, in source order. Keys are unique.
     Map(Vec<Entry>),
 }
 
 /// One key of a map with its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The key; keys that are no strings are their text.
+    /// The key; keys that are not strings are converted to text.
     pub key: CompactString,
-    /// Where the key stands.
+    /// Source position of the key.
     pub key_span: Span,
-    /// What it is set to.
+    /// Value of the key.
     pub value: Node,
 }
 
@@ -94,15 +94,15 @@ impl PartialEq for Entry {
 }
 
 impl From<Kind> for Node {
-    /// A value that stands nowhere.
+    /// Creates a value without a position.
     fn from(kind: Kind) -> Self {
         Self { kind, span: Span::default() }
     }
 }
 
 impl Node {
-    /// The same value at another place: what was read elsewhere is shown where it is
-    /// used.
+    /// Returns the same value at another position, for values that are read in one place and
+    /// shown where they are used.
     #[must_use]
     pub fn moved(&self, span: Span) -> Self {
         let kind = match &self.kind {
@@ -120,41 +120,41 @@ impl Node {
         Self::new(kind, span)
     }
 
-    /// A value at a place.
+    /// Creates a value at a position.
     #[must_use]
     pub fn new(kind: Kind, span: Span) -> Self {
         Self { kind, span }
     }
 
-    /// The value under `key` of a map, be it null.
+    /// Returns the value under `key` of a map, even if it is null.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// The entry of `key` of a map, for the place of the key.
+    /// Returns the entry of `key` of a map, with the position of the key.
     #[must_use]
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().find(|entry| entry.key == key)
     }
 
-    /// The entries of a map; none for other kinds.
+    /// Iterates over the entries of a map; empty for other kinds.
     pub fn entries(&self) -> std::slice::Iter<'_, Entry> {
         self.as_map().unwrap_or_default().iter()
     }
 
-    /// The elements of a list; none for other kinds.
+    /// Iterates over the elements of a list; empty for other kinds.
     pub fn items(&self) -> std::slice::Iter<'_, Self> {
         self.as_list().unwrap_or_default().iter()
     }
 
-    /// Is this null?
+    /// Whether the value is null.
     #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self.kind, Kind::Null)
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match &self.kind {
@@ -163,7 +163,7 @@ impl Node {
         }
     }
 
-    /// `true` or `false`.
+    /// Returns the value of a boolean.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         match self.kind {
@@ -172,7 +172,7 @@ impl Node {
         }
     }
 
-    /// A whole number.
+    /// Returns the value of a whole number.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         match self.kind {
@@ -181,7 +181,7 @@ impl Node {
         }
     }
 
-    /// A whole number that is not below zero.
+    /// Returns the value of a whole number that is not negative.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         match self.kind {
@@ -191,7 +191,7 @@ impl Node {
         }
     }
 
-    /// A number.
+    /// Returns the value of a number.
     #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         match self.kind {
@@ -202,7 +202,7 @@ impl Node {
         }
     }
 
-    /// The elements of a list.
+    /// Returns the elements of a list.
     #[must_use]
     pub fn as_list(&self) -> Option<&[Self]> {
         match &self.kind {
@@ -211,7 +211,7 @@ impl Node {
         }
     }
 
-    /// The entries of a map.
+    /// Returns the entries of a map.
     #[must_use]
     pub fn as_map(&self) -> Option<&[Entry]> {
         match &self.kind {
@@ -220,14 +220,14 @@ impl Node {
         }
     }
 
-    /// Takes `key` out of a map.
+    /// Removes `key` from a map and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Self> {
         let Kind::Map(entries) = &mut self.kind else { return None };
         let at = entries.iter().position(|entry| entry.key == key)?;
         Some(entries.remove(at).value)
     }
 
-    /// The same map without `keys`; other kinds as they are.
+    /// Returns a copy of the map without `keys`; other kinds are copied unchanged.
     #[must_use]
     pub fn without(&self, keys: &[&str]) -> Self {
         let kind = match &self.kind {
@@ -239,7 +239,7 @@ impl Node {
         Self { kind, span: self.span }
     }
 
-    /// What kind of value this is, in words that fit behind "found".
+    /// Returns the name of the value's kind, in words that fit after "found".
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self.kind {
@@ -253,8 +253,8 @@ impl Node {
         }
     }
 
-    /// The value as JSON. Infinities and NaN, which JSON does not have, become
-    /// null, as `JSON.stringify` writes them.
+    /// Converts the value to JSON. Infinities and NaN, which JSON lacks, become
+    /// null, as in `JSON.stringify`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         match &self.kind {
@@ -272,7 +272,7 @@ impl Node {
         }
     }
 
-    /// A tree without places; `None` when `value` is nested deeper than
+    /// Creates a tree without positions; `None` if `value` is nested deeper than
     /// [`MAX_DEPTH`].
     #[must_use]
     pub fn from_json(value: &Value) -> Option<Self> {

@@ -1,22 +1,22 @@
-//! A spec's text → tree, whatever its notation.
+//! Parses the text of a spec into a tree, in YAML or JSON.
 
 use crate::{Node, Problem};
 use crate::{Source, json, yaml};
 use std::path::Path;
 
-/// What a text holds.
+/// Result of parsing a text.
 #[derive(Debug, Clone)]
 pub struct Parsed {
-    /// The tree; `None` when the text cannot be read at all.
+    /// The tree; `None` if the text cannot be parsed at all.
     pub node: Option<Node>,
-    /// What is wrong with it. With errors, the tree may lack what they are about.
+    /// Problems found in the text. If there are errors, the tree may lack the parts they concern.
     pub problems: Vec<Problem>,
 }
 
-/// Reads YAML or JSON.
+/// Parses YAML or JSON.
 ///
-/// What is JSON is read as JSON, which is fast; everything else as YAML, which
-/// also reads JSON with comments or trailing commas.
+/// JSON is parsed as JSON, which is fast; everything else is parsed as YAML, which
+/// also covers JSON with comments or trailing commas.
 #[must_use]
 pub fn parse(source: &Source) -> Parsed {
     let mut problems = Vec::new();
@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    /// Any tree of moderate size.
+    /// Generates any tree of moderate size.
     fn nodes() -> impl Strategy<Value = Node> {
         let text = prop_oneof![
             any::<String>(),
@@ -106,7 +106,7 @@ mod tests {
         })
     }
 
-    /// Block style: one line for each entry and item, everything else quoted.
+    /// Writes block style: one line for each entry and item, everything else quoted.
     fn write_yaml(node: &Node, indent: usize, out: &mut String) {
         let pad = " ".repeat(indent);
         match &node.kind {
@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// Plain where that is safe, in single quotes where it can be, else escaped.
+    /// Returns the text plain if that is safe, in single quotes if possible, otherwise escaped.
     fn yaml_text(text: &str) -> String {
         let word = !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase());
         if word && matches!(crate::scalar::plain(text), Kind::Text(_)) {
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Every place lies in the text, and what lies in a list stands in order.
+    /// Checks that every position is within the text and that list items are in order.
     fn in_bounds(node: &Node, length: usize) {
         assert!(node.span.start <= node.span.end && node.span.end as usize <= length);
         node.items().for_each(|item| in_bounds(item, length));

@@ -1,7 +1,7 @@
-//! A cursor over JSON that is written plainly: no escapes, no keys that come twice,
-//! no numbers that need care. That is nearly all of it, and it is read without a tree.
-//! Whatever else there is ends the reading (`None`), and whoever reads asks
-//! [`json`](crate::json) instead, which knows everything and says what is wrong.
+//! A cursor over plain JSON: no escapes, no duplicate keys, no numbers that need special
+//! treatment. Nearly all JSON is plain, and it is read without building a tree. Anything else
+//! ends the reading (`None`), and the caller falls back to [`json`](crate::json), which
+//! supports all of JSON and reports errors.
 
 mod shape;
 
@@ -9,24 +9,23 @@ pub use shape::{Pieces, Place, Shape};
 
 use std::ops::Range;
 
-/// Nested deeper than this is not plain.
+/// Maximum nesting depth of plain JSON.
 const MAX_DEPTH: usize = 16;
 
-/// Objects with more keys than this are not plain: all of them are compared with
-/// each other.
+/// Maximum number of keys of a plain object, because every key is compared with all others.
 const MAX_KEYS: usize = 16;
 
-/// Numbers with more digits than this are not plain.
+/// Maximum number of digits of a plain number.
 const MAX_DIGITS: usize = 15;
 
-/// Text that may be plain: where its quotes are is known.
+/// Text that may be plain, with the positions of its quotes.
 #[derive(Debug)]
 pub struct PlainText<'t> {
     text: &'t str,
     quotes: Vec<u64>,
 }
 
-/// A place in JSON text.
+/// A position in JSON text.
 #[derive(Debug, Clone, Copy)]
 pub struct Plain<'t, 'q> {
     text: &'t str,
@@ -34,18 +33,19 @@ pub struct Plain<'t, 'q> {
     at: usize,
 }
 
-/// The keys of an object that was read so far.
+/// Keys of an object read so far.
 #[derive(Debug, Default)]
 pub struct Keys {
-    /// Where they begin in the text.
+    /// Positions in the text at which the keys begin.
     starts: [u32; MAX_KEYS],
     len: usize,
-    /// A bit for every key, by its length and ends: where it is not set, a key is new.
+    /// One bit per key, chosen by its length and its first and last bytes: if the bit is not set, a
+    /// key is new.
     marks: u64,
 }
 
 impl Keys {
-    /// A further key, unless it was there before or there are too many.
+    /// Adds a key, unless it is a duplicate or there are too many keys.
     #[inline(always)]
     fn add(&mut self, text: Text<'_>, start: usize, end: usize) -> Option<()> {
         // The bytes of an empty key are its quotes.
@@ -62,7 +62,7 @@ impl Keys {
     }
 }
 
-/// Is the key from `start` to `end` among those that begin at `starts`?
+/// Whether the key from `start` to `end` equals one of the keys that begin at `starts`.
 #[cold]
 #[inline(never)]
 fn has(starts: &[u32], bytes: &[u8], start: usize, end: usize) -> bool {
@@ -73,8 +73,8 @@ fn has(starts: &[u32], bytes: &[u8], start: usize, end: usize) -> bool {
 }
 
 impl<'t> PlainText<'t> {
-    /// Of a text, unless it holds an escape or a control character before its end: then
-    /// not all strings of it are plain.
+    /// Indexes a text. `None` if the text contains an escape or a control character before its
+    /// end, because then not all of its strings are plain.
     #[must_use]
     pub fn new(text: &'t str) -> Option<Self> {
         let text = text.trim_end_matches(['\n', '\r']);
@@ -82,7 +82,7 @@ impl<'t> PlainText<'t> {
         Some(Self { text, quotes: toolmark_scan::quotes(text)? })
     }
 
-    /// At its start.
+    /// Returns a cursor at the start of the text.
     #[must_use]
     pub fn start(&self) -> Plain<'t, '_> {
         Plain { text: self.text, quotes: &self.quotes, at: 0 }
@@ -90,7 +90,7 @@ impl<'t> PlainText<'t> {
 }
 
 impl<'t> Plain<'t, '_> {
-    /// At the start of a short part of such a text.
+    /// Creates a cursor at the start of a short part of such a text.
     #[must_use]
     pub fn part(text: &'t str) -> Self {
         Self { text, quotes: &[], at: 0 }
@@ -101,13 +101,13 @@ impl<'t> Plain<'t, '_> {
         Text { bytes: self.text.as_bytes(), quotes: self.quotes }
     }
 
-    /// The byte it is at.
+    /// Returns the current byte position.
     #[must_use]
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// The next byte that is no white space.
+    /// Returns the next byte that is not white space.
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         let (at, byte) = self.text().next(self.at)?;
@@ -115,18 +115,18 @@ impl<'t> Plain<'t, '_> {
         Some(byte)
     }
 
-    /// Goes over this byte.
+    /// Skips this byte.
     #[inline]
     pub fn take(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// Is nothing left but white space?
+    /// Whether only white space remains.
     pub fn is_done(&mut self) -> bool {
         self.peek().is_none()
     }
 
-    /// The inside of a string.
+    /// Reads a string and returns its content without the quotes.
     #[inline]
     pub fn string(&mut self) -> Option<&'t str> {
         self.take(b'"')?;
@@ -136,8 +136,8 @@ impl<'t> Plain<'t, '_> {
         self.text.get(start..end)
     }
 
-    /// The next key of an object, with the colon behind it; `None` inside where the
-    /// object ends. `keys` are those before it.
+    /// Reads the next key of an object with the colon after it; the inner `None` is the end of
+    /// the object. `keys` are the keys read before.
     #[inline]
     pub fn key(&mut self, keys: &mut Keys) -> Option<Option<&'t [u8]>> {
         let (at, key) = self.text().next_key(self.at, keys)?;
@@ -148,8 +148,8 @@ impl<'t> Plain<'t, '_> {
         })
     }
 
-    /// Is there another item in a list of which `before` were read? Goes over the
-    /// comma, or over the end.
+    /// Whether the list has another item, after `before` items were read. Skips the comma or the
+    /// end of the list.
     #[inline]
     pub fn item(&mut self, before: usize) -> Option<bool> {
         let (at, is_there) = self.text().next_item(self.at, before == 0)?;
@@ -157,14 +157,14 @@ impl<'t> Plain<'t, '_> {
         Some(is_there)
     }
 
-    /// Goes over a value.
+    /// Skips a value.
     #[inline]
     pub fn skip(&mut self) -> Option<()> {
         self.at = value(self.text(), self.at, MAX_DEPTH)?;
         Some(())
     }
 
-    /// Goes over an object, and shows where its own keys are.
+    /// Skips an object and passes the position of each of its own keys to `show`.
     #[inline]
     pub fn skip_object(&mut self, show: impl FnMut(Range<usize>)) -> Option<()> {
         self.take(b'{')?;
@@ -172,7 +172,7 @@ impl<'t> Plain<'t, '_> {
         Some(())
     }
 
-    /// A number without exponent, as it is written.
+    /// Reads a number without an exponent, as written.
     #[inline]
     pub fn number(&mut self) -> Option<&'t str> {
         let start = self.at;
@@ -184,7 +184,8 @@ impl<'t> Plain<'t, '_> {
 // What follows goes over bytes and says where it got to. Every byte of a file of cases
 // passes here, more than once: places stay in registers, and strings are bytes.
 
-/// The bytes of a text, and where its quotes are; without those, they are searched for.
+/// The bytes of a text and the positions of its quotes; without those positions, quotes are
+/// searched for.
 // Where it is not inlined, its parts are handed over, which fit into registers.
 #[derive(Clone, Copy)]
 struct Text<'a> {
@@ -198,7 +199,7 @@ impl Text<'_> {
         self.bytes.get(at).copied()
     }
 
-    /// The first byte from `at` on that is no space, and its place.
+    /// Returns the first byte from `at` on that is not white space, and its position.
     #[inline(always)]
     fn next(self, mut at: usize) -> Option<(usize, u8)> {
         loop {
@@ -209,7 +210,7 @@ impl Text<'_> {
         }
     }
 
-    /// Where the string ends whose inside begins at `at`.
+    /// Returns the end of the string whose content begins at `at`.
     #[inline(always)]
     fn end_of_string(self, at: usize) -> Option<usize> {
         let rest = self.quotes.get(at / 64).map_or(0, |word| word >> (at % 64));
@@ -219,8 +220,8 @@ impl Text<'_> {
         }
     }
 
-    /// The next key of an object and the place behind its colon, or the place behind the
-    /// object where it has no more.
+    /// Returns the next key of an object and the position after its colon, or the position after
+    /// the object if it has no more keys.
     #[inline(always)]
     fn next_key(self, at: usize, keys: &mut Keys) -> Option<(usize, Option<Range<usize>>)> {
         let (mut at, mut byte) = self.next(at)?;
@@ -246,7 +247,8 @@ impl Text<'_> {
         Some((colon + 1, Some(start..end)))
     }
 
-    /// Where the next item of a list begins, or the place behind the list and false.
+    /// Returns the position of the next list item and `true`, or the position after the list and
+    /// `false`.
     #[inline(always)]
     fn next_item(self, at: usize, is_first: bool) -> Option<(usize, bool)> {
         let (at, byte) = self.next(at)?;
@@ -268,8 +270,8 @@ impl Text<'_> {
     }
 }
 
-/// Where the string ends whose inside begins at `at`, where that is not among the same
-/// 64 bytes.
+/// Returns the end of the string whose content begins at `at`, if the end is not within the
+/// same 64 bytes.
 #[inline(never)]
 fn far_end(bytes: &[u8], quotes: &[u64], at: usize) -> Option<usize> {
     if quotes.is_empty() {
@@ -280,7 +282,7 @@ fn far_end(bytes: &[u8], quotes: &[u64], at: usize) -> Option<usize> {
     Some(far * 64 + quotes.get(far)?.trailing_zeros() as usize)
 }
 
-/// The place behind the number at `at`, which has no exponent.
+/// Returns the position after the number at `start`, which has no exponent.
 #[inline(never)]
 fn number(bytes: &[u8], start: usize) -> Option<usize> {
     let byte = |at: usize| bytes.get(at).copied();
@@ -300,7 +302,7 @@ fn number(bytes: &[u8], start: usize) -> Option<usize> {
     (!matches!(byte(at), Some(b'e' | b'E'))).then_some(at)
 }
 
-/// How many digits there are from `at` on.
+/// Returns the number of digits from `from` on.
 #[inline(always)]
 fn digits(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -316,7 +318,7 @@ fn digits(bytes: &[u8], from: usize) -> usize {
     at - from
 }
 
-/// The place behind the value at `at`.
+/// Returns the position after the value at `at`.
 #[inline(always)]
 fn value(text: Text<'_>, at: usize, depth: usize) -> Option<usize> {
     let (at, byte) = text.next(at)?;
@@ -331,13 +333,13 @@ fn value(text: Text<'_>, at: usize, depth: usize) -> Option<usize> {
     }
 }
 
-/// The place behind the object whose inside begins at `at`.
+/// Returns the position after the object whose content begins at `at`.
 #[inline(never)]
 fn object_inside(bytes: &[u8], quotes: &[u64], at: usize, depth: usize) -> Option<usize> {
     object(Text { bytes, quotes }, at, depth.checked_sub(1)?, |_| {})
 }
 
-/// The place behind the list whose inside begins at `at`.
+/// Returns the position after the list whose content begins at `at`.
 #[inline(never)]
 fn list_inside(bytes: &[u8], quotes: &[u64], mut at: usize, depth: usize) -> Option<usize> {
     let text = Text { bytes, quotes };
@@ -353,7 +355,8 @@ fn list_inside(bytes: &[u8], quotes: &[u64], mut at: usize, depth: usize) -> Opt
     }
 }
 
-/// The place behind the object whose inside begins at `at`; shows where its own keys are.
+/// Returns the position after the object whose content begins at `at` and reports the
+/// positions of its own keys.
 #[inline(always)]
 fn object(
     text: Text<'_>,
@@ -373,7 +376,7 @@ fn object(
     }
 }
 
-/// Where the first quote is from `at` on.
+/// Returns the position of the first quote from `at` on.
 fn search_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
     // Arguments in specs are short: eight bytes at a time are enough.
     while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -385,7 +388,8 @@ fn search_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
     Some(at + bytes.get(at..)?.iter().position(|b| *b == b'"')?)
 }
 
-/// A bit in every byte of `word` that is a quote, and none in the bytes before the first.
+/// Sets a bit in every byte of `word` that is a quote; bytes before the first quote have no bit
+/// set.
 #[inline]
 fn quotes(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -394,7 +398,7 @@ fn quotes(word: u64) -> u64 {
     zero.wrapping_sub(ONES) & !zero & (ONES << 7)
 }
 
-/// A bit in every byte of `word` that is no digit.
+/// Sets a bit in every byte of `word` that is not a digit.
 #[inline]
 fn other_than_digits(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -498,7 +502,7 @@ mod tests {
     }
 
     proptest! {
-        /// Keys that come twice are found, whatever they look like.
+        /// Duplicate keys are found, whatever characters they contain.
         #[test]
         fn keys_are_told_apart(keys in prop::collection::vec("[abé]{0,3}", 0..=MAX_KEYS)) {
             let fields: Vec<String> = keys.iter().map(|key| format!("\"{key}\": 1")).collect();
@@ -507,7 +511,7 @@ mod tests {
             prop_assert_eq!(is_plain(&text), different.len() == keys.len(), "{}", text);
         }
 
-        /// What it takes for JSON is JSON, and strings end where they end.
+        /// Everything that is accepted as JSON is JSON, and strings end at the right position.
         #[test]
         fn it_takes_nothing_else(text in r#"[\[\]{}:,"a\\ 01.e-]{0,12}|"[a-zé\\\n"]{0,20}""#) {
             if is_plain(&text) {

@@ -1,18 +1,18 @@
-//! One thing that is wrong with a configuration.
+//! A problem of a configuration.
 
 use super::Span;
 
-/// How much a [`Problem`] matters.
+/// Severity of a [`Problem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The configuration cannot be used.
     Error,
-    /// It can, and probably does not mean what was wanted.
+    /// The configuration can be used, but probably does not mean what was intended.
     Warning,
 }
 
 impl Severity {
-    /// `error` or `warning`.
+    /// Returns `error` or `warning`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -22,27 +22,27 @@ impl Severity {
     }
 }
 
-/// One thing that is wrong, where, and what to do about it.
+/// A problem, its position and a suggested fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
-    /// Its kind, in kebab case: `unknown-key`.
+    /// Problem kind, in kebab case: `unknown-key`.
     pub code: &'static str,
-    /// What is wrong, as a lower-case fragment without a full stop.
+    /// Description, as a lower-case fragment without a full stop.
     pub message: String,
-    /// Where, if it is about a place.
+    /// Source position, if the problem has one.
     pub span: Option<Span>,
-    /// Words that stand at the underlined text.
+    /// Label at the underlined text.
     pub label: Option<String>,
-    /// What to do about it.
+    /// Suggested fix.
     pub help: Option<String>,
-    /// Other places that belong to it, each with words.
+    /// Related positions, each with a description.
     pub notes: Vec<(Span, String)>,
 }
 
 impl Problem {
-    /// A problem that makes the configuration unusable.
+    /// Creates a problem that makes the configuration unusable.
     #[must_use]
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self {
@@ -56,41 +56,41 @@ impl Problem {
         }
     }
 
-    /// A problem that leaves it usable.
+    /// Creates a problem that leaves the configuration usable.
     #[must_use]
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
-    /// Says where. The default span, which means nowhere, is left out.
+    /// Sets the position. The default span means no position and is ignored.
     #[must_use]
     pub fn at(mut self, span: Span) -> Self {
         self.span = span.known();
         self
     }
 
-    /// Puts words at the underlined text.
+    /// Sets the label at the underlined text.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }
 
-    /// Says what to do about it.
+    /// Sets the suggested fix.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds another place that belongs to it.
+    /// Adds a related position.
     #[must_use]
     pub fn note(mut self, span: Span, words: impl Into<String>) -> Self {
         self.notes.extend(span.known().map(|span| (span, words.into())));
         self
     }
 
-    /// Does it make the configuration unusable?
+    /// Whether the problem makes the configuration unusable.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

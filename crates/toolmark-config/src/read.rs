@@ -1,8 +1,8 @@
-//! Reading a tree into a type so that every mistake is found in one go.
+//! Reads a tree into a type and reports every mistake in one pass.
 //!
-//! Serde gives up at the first error. So a failed attempt is repeated with a
-//! stand-in for the value that was to blame, until nothing is to blame any
-//! more. What fails only because of a stand-in is not reported.
+//! Serde stops at the first error. A failed attempt is therefore repeated with a
+//! substitute for the value at fault until no further value is at fault. Errors that only
+//! follow from a substitute are not reported.
 
 use super::de::De;
 use super::fault::{Fault, Id, What, id};
@@ -11,18 +11,18 @@ use serde::de::DeserializeOwned;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-/// More attempts than this are not made: nobody reads that many problems.
+/// Maximum number of attempts: a longer list of problems would not be read.
 const ATTEMPTS: usize = 200;
 
-/// Nodes looked at over all attempts, so that a huge tree with many mistakes
-/// ends in good time.
+/// Maximum number of nodes visited over all attempts, so that a huge tree with many
+/// mistakes does not take too long.
 const WORK: usize = 20_000_000;
 
-/// Reads `node` as a `T` and reports all that is wrong with it.
+/// Reads `node` as a `T` and reports all problems.
 ///
-/// `None` when it cannot be a `T`. Unknown keys are errors too, but leave the
-/// value readable: they are reported and skipped. Text is never taken for a
-/// number nor a number for text.
+/// Returns `None` if the node cannot be a `T`. Unknown keys are errors too, but leave the
+/// value readable: they are reported and skipped. Text is never converted to a
+/// number, nor a number to text.
 pub fn read<T: DeserializeOwned>(node: &Node, problems: &mut Vec<Problem>) -> Option<T> {
     let mut value = None;
     let is_whole = attempt(node, problems, &mut |context| {
@@ -32,8 +32,9 @@ pub fn read<T: DeserializeOwned>(node: &Node, problems: &mut Vec<Problem>) -> Op
     value.filter(|_| is_whole)
 }
 
-/// Reads with `read` until nothing new is to blame, and says what was. Is what was read
-/// last free of stand-ins? Not generic, because it would be compiled for every type.
+/// Repeats `read` until no new node is at fault and reports the problems. Returns whether the
+/// value read last is free of substitutes. Not generic, because it would be compiled for every
+/// type.
 fn attempt(
     node: &Node,
     problems: &mut Vec<Problem>,
@@ -66,29 +67,29 @@ fn attempt(
     is_read && !context.broken.get()
 }
 
-/// How the next attempt treats a node that was to blame.
+/// Treatment of a node at fault in the next attempt.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// Something else is read in its place.
+    /// A substitute is read instead.
     StandIn,
-    /// It is left out, with its key.
+    /// The node is skipped, with its key.
     LeftOut,
 }
 
-/// What the attempts so far have taught.
+/// Knowledge gained from the attempts so far.
 #[derive(Default)]
 pub(super) struct Context {
     found: RefCell<Vec<Problem>>,
     remedies: RefCell<HashMap<Id, Remedy>>,
-    /// Keys that maps lack, by map.
+    /// Missing keys, by map.
     missing: RefCell<HashMap<Id, Vec<&'static str>>>,
-    /// Nodes around those that were to blame.
+    /// Nodes that contain a node at fault.
     around: RefCell<HashSet<Id>>,
-    /// Maps with an entry that was left out because it was wrong.
+    /// Maps with an entry that was skipped because it was wrong.
     holes: RefCell<HashSet<Id>>,
     /// Entries with unknown keys.
     unknown: RefCell<HashSet<Id>>,
-    /// Is anything wrong that makes the value unusable?
+    /// Whether a problem makes the value unusable.
     broken: Cell<bool>,
     work: Cell<usize>,
 }
@@ -102,7 +103,7 @@ impl Context {
         self.remedies.borrow().get(&id(node)).copied()
     }
 
-    /// The `n`th key that `map` was found to lack.
+    /// Returns the `n`th missing key of `map`.
     pub(super) fn missing(&self, map: &Node, n: usize) -> Option<&'static str> {
         self.missing.borrow().get(&id(map))?.get(n).copied()
     }
@@ -115,7 +116,8 @@ impl Context {
         }
     }
 
-    /// Takes in why an attempt failed. False when another would fail alike.
+    /// Records why an attempt failed. Returns `false` if another attempt would fail in the same
+    /// way.
     fn learn(&self, fault: Fault, root: Id) -> bool {
         let path = fault.path().to_vec();
         let Some(&culprit) = path.first() else {
@@ -154,7 +156,7 @@ impl Context {
         self.treat(&path, root)
     }
 
-    /// Finds the innermost node that can be treated otherwise next time.
+    /// Finds the innermost node that can be treated differently in the next attempt.
     fn treat(&self, path: &[Id], root: Id) -> bool {
         let mut remedies = self.remedies.borrow_mut();
         for (at, &node) in path.iter().enumerate() {
@@ -216,7 +218,7 @@ mod tests {
         max: Positive,
     }
 
-    /// Judges its value after reading it.
+    /// A type that validates its value after reading it.
     #[derive(serde::Deserialize, Debug, PartialEq)]
     #[serde(try_from = "i64")]
     struct Positive(i64);
@@ -267,7 +269,7 @@ mod tests {
         }
     }
 
-    /// Reads as many mistakes as there are; each as "code: message".
+    /// Reads a value with several mistakes; each mistake is returned as "code: message".
     fn mistakes<T: DeserializeOwned>(value: Value) -> (bool, Vec<String>) {
         let node = Node::from_json(&value).unwrap();
         let mut problems = Vec::new();

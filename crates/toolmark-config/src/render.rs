@@ -1,7 +1,7 @@
-//! Problems for people, with the text underlined, and for programs, as JSON.
+//! Renders problems for people, with the source text underlined, and for programs, as JSON.
 //!
-//! Only the lines that are shown are handed to the renderer, cut to what fits:
-//! a problem in a minified file of many megabytes costs as little as any other.
+//! Only the displayed lines are passed to the renderer, cut to fit: a problem in a minified
+//! file of many megabytes costs as little as any other.
 
 use crate::Source;
 use crate::{Problem, Severity, Span};
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use std::ops::Range;
 use toolmark_redact::{sanitize, visible};
 
-/// How problems are shown.
+/// Display options for problems.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
-    /// With colours?
+    /// Whether to use colours.
     pub colour: bool,
-    /// The columns of the terminal.
+    /// Terminal width in columns.
     pub width: usize,
 }
 
@@ -25,13 +25,13 @@ impl Default for Style {
     }
 }
 
-/// Places up to this many lines apart are shown in one piece.
+/// Maximum distance in lines of positions that are shown in one snippet.
 const NEAR: usize = 6;
 
-/// Messages longer than this are cut; they quote what somebody wrote.
+/// Maximum length of a message; longer messages are cut, because they quote user input.
 const MESSAGE: usize = 2000;
 
-/// The problems one after the other, each with the text it is about.
+/// Renders the problems one after the other, each with its source text.
 #[must_use]
 pub fn render(source: &Source, problems: &[Problem], style: Style) -> String {
     let width = style.width.clamp(40, 400);
@@ -53,17 +53,17 @@ pub fn render(source: &Source, problems: &[Problem], style: Style) -> String {
     out
 }
 
-/// One place to be underlined, on one line.
+/// A range to underline, on one line.
 struct Mark<'p> {
     line: usize,
-    /// Bytes of the source.
+    /// Byte range in the source.
     bytes: Range<usize>,
     label: Option<&'p str>,
     kind: AnnotationKind,
 }
 
-/// Of a line that was cut, the renderer counts the columns from the cut. The
-/// places it will write, and those it should, go to `columns`.
+/// Builds the report of one problem. The renderer counts columns from the start of a cut
+/// line; the positions that it prints and the correct ones are added to `columns`.
 fn report<'p>(
     source: &Source,
     problem: &'p Problem,
@@ -111,7 +111,7 @@ fn words(text: &str) -> String {
     format!("{}{more}", sanitize(&text[..cut]))
 }
 
-/// A span reduced to its first line.
+/// Reduces a span to its first line.
 fn mark<'p>(source: &Source, span: Span, label: Option<&'p str>, kind: AnnotationKind) -> Mark<'p> {
     let line = source.line_of(span.start as usize);
     let range = source.line_range(line);
@@ -120,7 +120,7 @@ fn mark<'p>(source: &Source, span: Span, label: Option<&'p str>, kind: Annotatio
     Mark { line, bytes: start..end, label, kind }
 }
 
-/// Marks that are near the first one with it, the others apart.
+/// Groups marks: those near the first mark together, each of the others alone.
 fn pieces(marks: Vec<Mark<'_>>) -> Vec<Vec<Mark<'_>>> {
     let mut pieces: Vec<Vec<Mark<'_>>> = Vec::new();
     for mark in marks {
@@ -135,8 +135,8 @@ fn pieces(marks: Vec<Mark<'_>>) -> Vec<Vec<Mark<'_>>> {
     pieces
 }
 
-/// The lines with marks, and how many characters were cut from the front of the
-/// first mark's line.
+/// Builds a snippet of the lines with marks and returns how many characters were cut from the
+/// start of the first mark's line.
 fn snippet<'p>(
     source: &Source,
     marks: &[Mark<'p>],
@@ -178,7 +178,7 @@ fn snippet<'p>(
     (Snippet::source(text).line_start(first + 1).annotations(annotations), cut)
 }
 
-/// The part of a line to show: all of it, or what lies around `at`.
+/// Returns the part of a line to show: the whole line, or the part around `at`.
 fn window(text: &str, line: Range<usize>, at: usize, width: usize) -> Range<usize> {
     let limit = width * 4;
     if line.len() <= limit {
@@ -194,14 +194,14 @@ fn window(text: &str, line: Range<usize>, at: usize, width: usize) -> Range<usiz
     start..floor((start + limit).min(line.end))
 }
 
-/// A character as the renderer may have it; it widens tabs itself.
+/// Makes a character visible, except tabs, which the renderer expands itself.
 fn kept(c: char) -> char {
     if c == '\t' { c } else { visible(c) }
 }
 
-/// The problems as a list of objects: `file`, `line`, `column`, `end_line`,
-/// `end_column`, `code`, `severity`, `message`, `help`, and `notes` with places
-/// of their own. Places count from 1, columns in characters.
+/// Returns the problems as a list of objects: `file`, `line`, `column`, `end_line`,
+/// `end_column`, `code`, `severity`, `message`, `help`, and `notes` with positions
+/// of their own. Positions count from 1, columns in characters.
 #[must_use]
 pub fn problems_json(source: &Source, problems: &[Problem]) -> Value {
     problems.iter().map(|problem| problem_json(source, problem)).collect()

@@ -1,8 +1,8 @@
-//! What a plain YAML scalar is, by the core schema of YAML 1.2.
+//! Parses plain YAML scalars by the core schema of YAML 1.2.
 
 use crate::Kind;
 
-/// The value of an unquoted scalar. `yes`, `on` and dates are text.
+/// Returns the value of an unquoted scalar. `yes`, `on` and dates are text.
 pub fn plain(text: &str) -> Kind {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Kind::Null,
@@ -12,7 +12,7 @@ pub fn plain(text: &str) -> Kind {
     }
 }
 
-/// The number a scalar is, if it is one.
+/// Returns the number that a scalar represents, if any.
 pub fn number(text: &str) -> Option<Kind> {
     // Most scalars are words: their first character tells.
     if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.')) {
@@ -57,7 +57,7 @@ pub fn number(text: &str) -> Option<Kind> {
     text.parse().ok().map(Kind::Float)
 }
 
-/// A whole number in decimal digits with an optional sign.
+/// Parses a whole number in decimal digits with an optional sign.
 pub fn decimal(text: &str) -> Kind {
     if let Ok(value) = text.parse() {
         return Kind::Int(value);

@@ -1,4 +1,4 @@
-//! The text of a spec file, its name, and where its lines begin.
+//! The text of a spec file, its name, and the positions of its lines.
 
 use crate::{Problem, Span};
 use std::fs::File;
@@ -6,33 +6,34 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// Files larger than this are no specs.
+/// Maximum size of a spec file.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Files of lines that programs write may be larger, as long as places fit into spans.
+/// Maximum size of a file of lines. Programs write such files, so they may be larger, as long as
+/// positions fit into spans.
 const MAX_BYTES_OF_LINES: u64 = u32::MAX as u64 - 1;
 
-/// A text that problems point into.
+/// A text to which problems refer.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// What to call it: the path as the user gave it.
+    /// Display name: the path as given by the user.
     pub name: Arc<str>,
     text: String,
-    /// The byte each line begins at, once somebody asks.
+    /// Byte at which each line begins, computed on first use.
     lines: OnceLock<Vec<u32>>,
 }
 
-/// A place as people count: from 1, in characters.
+/// A position for people: counted from 1, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The line.
+    /// Line number.
     pub line: usize,
-    /// The character in the line.
+    /// Character within the line.
     pub column: usize,
 }
 
 impl Source {
-    /// A text under a name. A byte order mark at its start is left out.
+    /// Creates a source from a name and a text. A leading byte order mark is removed.
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<String>) -> Self {
         let mut text = text.into();
@@ -47,7 +48,7 @@ impl Source {
         Self::open_up_to(path, MAX_BYTES)
     }
 
-    /// Reads a file of lines, which may be larger than what people write.
+    /// Reads a file of lines, which may be larger than a handwritten file.
     pub fn open_lines(path: &Path) -> Result<Self, Box<Problem>> {
         Self::open_up_to(path, MAX_BYTES_OF_LINES)
     }
@@ -58,20 +59,20 @@ impl Source {
         Ok(Self::new(path.to_string_lossy(), decode(bytes)?))
     }
 
-    /// The text, without byte order mark.
+    /// Returns the text, without byte order mark.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text at `span`; what lies outside of the text is left out.
+    /// Returns the text at `span`, clamped to the text.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
         let (start, end) = (self.floor(span.start as usize), self.floor(span.end as usize));
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// The line and column of a byte; past the end, those of the end.
+    /// Returns the line and column of a byte; positions past the end map to the end.
     #[must_use]
     pub fn place(&self, byte: u32) -> Place {
         let byte = self.floor(byte as usize);
@@ -80,12 +81,12 @@ impl Source {
         Place { line: line + 1, column: column.chars().count() + 1 }
     }
 
-    /// The line, counted from 0, that holds a byte.
+    /// Returns the line that contains a byte, counted from 0.
     pub(crate) fn line_of(&self, byte: usize) -> usize {
         self.lines().partition_point(|&start| start as usize <= byte).saturating_sub(1)
     }
 
-    /// The bytes of a line counted from 0, without its end.
+    /// Returns the byte range of a line counted from 0, without its line ending.
     pub(crate) fn line_range(&self, line: usize) -> std::ops::Range<usize> {
         let start = self.line_start(line);
         let end = self.lines().get(line + 1).map_or(self.text.len(), |&next| next as usize);
@@ -105,7 +106,7 @@ impl Source {
         })
     }
 
-    /// The largest boundary between characters up to `byte`.
+    /// Returns the largest character boundary up to `byte`.
     fn floor(&self, byte: usize) -> usize {
         let mut byte = byte.min(self.text.len());
         while !self.text.is_char_boundary(byte) {
@@ -115,7 +116,7 @@ impl Source {
     }
 }
 
-/// What the message about a file begins with that cannot be opened or read.
+/// Prefix of the message for a file that cannot be opened or read.
 pub const FAILED_TO_READ: &str = "failed to read the file: ";
 
 fn read_limited(path: &Path, most: u64) -> Result<Vec<u8>, String> {

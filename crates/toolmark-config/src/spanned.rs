@@ -1,9 +1,9 @@
-//! Values that keep their place through serde.
+//! Values that keep their source position through serde.
 //!
-//! Serde has no notion of places. [`Spanned`] and [`Node`] ask for a newtype
-//! with a name that only the reader of this module knows; it answers with the
-//! place and the value, or hands the tree over. Every other deserializer sees a plain newtype, and the
-//! place stays unknown.
+//! Serde has no concept of positions. [`Spanned`] and [`Node`] request a newtype
+//! with a name that only this crate's deserializer recognizes; the deserializer returns the
+//! position and the value, or the tree itself. Every other deserializer sees a plain newtype,
+//! and the position stays unknown.
 
 use super::{Node, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -17,19 +17,19 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// The newtype whose reader wants a place.
+/// Newtype name with which a type requests its position.
 pub(super) const SPANNED: &str = "$toolmark::Spanned";
 
-/// The newtype whose reader wants the tree itself.
+/// Newtype name with which a type requests the tree itself.
 pub(super) const NODE: &str = "$toolmark::Node";
 
 thread_local! {
-    /// The tree on its way from the reader of this module, which announces it
-    /// as a unit, to whoever asked for it: serde can carry no type of ours.
+    /// The tree on its way from the deserializer, which announces it as a unit, to the type that
+    /// requested it: serde passes on only the types of its data model.
     static HANDED: RefCell<Option<Node>> = const { RefCell::new(None) };
 }
 
-/// Answers a reader that wants the tree itself.
+/// Passes the tree itself to a type that requested it.
 pub(super) fn hand_over<'de, V: Visitor<'de>, E: Error>(
     node: &Node,
     visitor: V,
@@ -38,14 +38,14 @@ pub(super) fn hand_over<'de, V: Visitor<'de>, E: Error>(
     visitor.visit_unit()
 }
 
-/// A value of a configuration with its place, for errors found after reading.
+/// A value of a configuration with its position, for errors found after reading.
 ///
-/// Equality looks at the value alone.
+/// Equality compares the value only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Where it stands; the default span where that is unknown.
+    /// Source position; the default span if it is unknown.
     pub span: Span,
 }
 
@@ -163,7 +163,7 @@ fn read_span<'de, A: SeqAccess<'de>>(seq: &mut A) -> Result<Span, A::Error> {
     Ok(Span { start: next()?, end: next()? })
 }
 
-/// What the reader answers to [`SPANNED`]: start, end, value.
+/// The sequence returned for [`SPANNED`]: start, end, value.
 pub(super) struct SpanSeq<D> {
     span: Span,
     step: u8,

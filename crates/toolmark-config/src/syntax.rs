@@ -1,9 +1,9 @@
-//! What the YAML parser complains about, in words that say what to do.
+//! Translates errors of the YAML parser into messages with a suggested fix.
 
 use crate::yaml::too_deep;
 use crate::{Problem, Span, quoted};
 
-/// A part of the parser's message, what is wrong, and what to do.
+/// Part of the parser's message, description of the problem, and suggested fix.
 const MEANINGS: &[(&str, &str, &str)] = &[
     ("tab", "unexpected tab in the indentation", "indent with spaces"),
     (
@@ -83,7 +83,7 @@ const MEANINGS: &[(&str, &str, &str)] = &[
     ("handle wasn't declared", "undeclared tag", "quote text that starts with !"),
 ];
 
-/// The problem of a text that is not YAML from the byte `at` on.
+/// Returns the problem of a text that stops being YAML at byte `at`.
 pub(crate) fn problem(text: &str, at: usize, info: &str) -> Box<Problem> {
     let at = blamed(text, at.min(text.len()), info);
     if info.contains("recursion limit") {
@@ -107,7 +107,7 @@ pub(crate) fn problem(text: &str, at: usize, info: &str) -> Box<Problem> {
     Box::new(problem)
 }
 
-/// The place to show for an error that the parser noticed at `at`.
+/// Returns the position to show for an error that the parser reported at `at`.
 fn blamed(text: &str, at: usize, info: &str) -> usize {
     let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
     if info.contains("tab") {
@@ -122,7 +122,7 @@ fn blamed(text: &str, at: usize, info: &str) -> usize {
     if rest.is_empty() { text.trim_end().len() } else { at }
 }
 
-/// The first escape in a double-quoted text that means nothing.
+/// Returns the first invalid escape in a double-quoted text.
 fn bad_escape(text: &str) -> Option<usize> {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {

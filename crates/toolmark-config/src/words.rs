@@ -1,19 +1,18 @@
-//! The words of problems: suggestions, lists of names, and what serde calls
-//! things in plain English.
+//! Wording of problems: suggestions, lists of names, and plain English for serde's terms.
 
 use super::{Kind, Node};
 use std::fmt::Write as _;
 
-/// More names than this are not listed.
+/// Maximum number of names that are listed.
 const NAMES: usize = 24;
 
-/// Words longer than this are no slip of the finger.
+/// Maximum length of a word that is treated as a typing mistake.
 const WORD: usize = 64;
 
-/// The candidate that `word` was probably meant to be.
+/// Returns the candidate that `word` was probably meant to be.
 ///
-/// Letter case and the choice between `-`, `_` and a space do not count; other
-/// than that, one slip in three letters is forgiven.
+/// Letter case and the choice between `-`, `_` and a space are ignored; beyond
+/// that, one typing mistake per three letters is tolerated.
 #[must_use]
 pub fn did_you_mean<'a>(
     word: &str,
@@ -36,13 +35,13 @@ pub fn did_you_mean<'a>(
     best.map(|(_, candidate)| candidate)
 }
 
-/// `toolCalls`, `tool-calls` and `Tool_Calls` are one word.
+/// Normalizes a word: `toolCalls`, `tool-calls` and `Tool_Calls` are the same.
 fn folded(word: &str) -> String {
     let kept = word.chars().filter(|c| !matches!(c, '-' | '_' | ' '));
     kept.flat_map(char::to_lowercase).collect()
 }
 
-/// Text of the user in quotes, cut when it is long.
+/// Quotes text of the user and cuts it if it is long.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     const LIMIT: usize = 60;
@@ -52,7 +51,7 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// `a, b, c`, cut when there are many.
+/// Joins names as `a, b, c`, cut if there are many.
 pub(super) fn listed(names: &[&str]) -> String {
     let mut out = names.iter().take(NAMES).copied().collect::<Vec<_>>().join(", ");
     if names.len() > NAMES {
@@ -61,7 +60,7 @@ pub(super) fn listed(names: &[&str]) -> String {
     out
 }
 
-/// What to say to someone who wrote `word` where one of `names` was expected.
+/// Returns the suggestion for a user who wrote `word` where one of `names` was expected.
 pub(super) fn suggestion(word: &str, names: &[&str], none: &str, these: &str) -> String {
     match did_you_mean(word, names.iter().copied()) {
         Some(name) => format!("did you mean {}?", quoted(name)),
@@ -70,8 +69,8 @@ pub(super) fn suggestion(word: &str, names: &[&str], none: &str, these: &str) ->
     }
 }
 
-/// What serde's visitors say they expect, in words of the reader of the file.
-/// Types that say it in their own words are left alone.
+/// Translates serde's "expected" text for spec authors. Texts of types that have their own
+/// wording are kept.
 pub(super) fn plain(expected: &str) -> String {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|p| expected.starts_with(p));
     match expected {
@@ -97,7 +96,7 @@ pub(super) fn plain(expected: &str) -> String {
     }
 }
 
-/// How to turn `node` into what was expected, where that is plain to see.
+/// Returns how to turn `node` into the expected value, if that is obvious.
 pub(super) fn remedy(expected: &str, node: &Node) -> Option<String> {
     let wants = |what: &str| expected.starts_with(what);
     match &node.kind {

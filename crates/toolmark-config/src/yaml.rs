@@ -1,7 +1,7 @@
-//! YAML text → tree, with the place of every key and value.
+//! Parses YAML text into a tree, with the position of every key and value.
 //!
-//! The events of `saphyr-parser` are put together without recursion. Anchors
-//! and merge keys work; what they expand to is bounded.
+//! The events of `saphyr-parser` are assembled without recursion. Anchors
+//! and merge keys are supported; their expansion is bounded.
 
 use crate::Source;
 use crate::scalar;
@@ -10,17 +10,17 @@ use crate::{Entry, Kind, MAX_DEPTH, Node, Problem, Span, quoted};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 use std::collections::HashMap;
 
-/// What anchors and aliases together may copy, counted in bytes of text and a
-/// little for each node.
+/// Maximum amount that all aliases together may copy, in bytes of text plus a constant for
+/// each node.
 const MAX_COPIES: usize = 128 << 20;
 
-/// What a node counts besides its text.
+/// Weight of a node, in addition to its text.
 const NODE_WEIGHT: usize = 64;
 
-/// More problems than this are not collected.
+/// Maximum number of problems that are collected.
 pub(crate) const MAX_PROBLEMS: usize = 200;
 
-/// Reads YAML. `None` when nothing can be made of it; problems say why. An
+/// Parses YAML. `None` if the text cannot be parsed; the reasons are added to `problems`. An
 /// empty text is null.
 pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Option<Node> {
     let text = source.text();
@@ -43,10 +43,10 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Option<Node> {
     }
 }
 
-/// Why the rest of the text cannot be read.
+/// The reason why the rest of the text cannot be parsed.
 type Stop = Box<Problem>;
 
-/// A container whose end has not come yet.
+/// A container that is not closed yet.
 struct Frame {
     span: Span,
     anchor: usize,
@@ -61,9 +61,9 @@ enum Content {
 #[derive(Default)]
 struct OpenMap {
     entries: Vec<Entry>,
-    /// The key whose value has not come yet.
+    /// Key whose value has not been read yet.
     key: Option<Key>,
-    /// Where each key stands.
+    /// Position of each key.
     seen: HashMap<String, Span>,
     merge: Option<Merge>,
 }
@@ -71,20 +71,20 @@ struct OpenMap {
 struct Key {
     text: String,
     span: Span,
-    /// An unquoted `<<`.
+    /// Whether the key is an unquoted `<<`.
     merge: bool,
 }
 
 /// The value of a merge key.
 struct Merge {
-    /// Key and value.
+    /// Span of key and value.
     span: Span,
-    /// How many entries stand before it.
+    /// Number of entries before it.
     at: usize,
     entries: Vec<Entry>,
 }
 
-/// What an anchor names.
+/// The value of an anchor.
 struct Anchored {
     node: Node,
     weight: usize,
@@ -96,7 +96,7 @@ struct Builder<'t> {
     offsets: Offsets<'t>,
     frames: Vec<Frame>,
     anchors: HashMap<usize, Anchored>,
-    /// The weight of what was copied so far.
+    /// Weight of everything copied so far.
     copied: usize,
     document: Option<Node>,
     problems: Vec<Problem>,
@@ -153,7 +153,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// The innermost container, if it is a map whose next key is due.
+    /// Returns the innermost container if it is a map that expects a key next.
     fn waiting_for_key(&mut self) -> Option<&mut OpenMap> {
         match self.frames.last_mut() {
             Some(Frame { content: Content::Map(map), .. }) if map.key.is_none() => Some(map),
@@ -176,7 +176,7 @@ impl<'t> Builder<'t> {
         Node { kind, span }
     }
 
-    /// The value of a scalar whose kind is written at it.
+    /// Returns the value of a scalar with an explicit tag.
     fn tagged(&mut self, tag: &Tag, value: &str, plain: bool, span: Span) -> Kind {
         let text = Kind::Text(value.into());
         let kind = scalar::plain(value);
@@ -208,7 +208,8 @@ impl<'t> Builder<'t> {
         self.report(problem.help("remove it, or quote the text if it starts with !"));
     }
 
-    /// A scalar alone, without the anchor and tag before it and the space after.
+    /// Returns the span of the scalar alone, without the anchor and tag before it and the space
+    /// after it.
     fn bare(&self, span: Span, style: ScalarStyle) -> Span {
         let start = self.after_properties(span);
         let written = self.slice(start, span.end as usize);
@@ -222,7 +223,7 @@ impl<'t> Builder<'t> {
         Span::new(start, start + kept.len())
     }
 
-    /// The byte behind the anchor and tag that `span` begins with.
+    /// Returns the byte after the anchor and tag at the start of `span`.
     fn after_properties(&self, span: Span) -> usize {
         let (mut start, end) = (span.start as usize, span.end as usize);
         while let Some(property) = self.slice(start, end).strip_prefix(['&', '!']) {
@@ -233,7 +234,7 @@ impl<'t> Builder<'t> {
         start
     }
 
-    /// Where a value that is not written would stand: behind the colon or dash.
+    /// Returns the position where a missing value would be: after the colon or dash.
     fn place_of_nothing(&self, span: Span) -> Span {
         let at = match self.frames.last() {
             Some(Frame { content: Content::Map(OpenMap { key: Some(key), .. }), .. }) => {
@@ -291,7 +292,7 @@ impl<'t> Builder<'t> {
         self.value(node)
     }
 
-    /// A list or a map where a key should be.
+    /// Reports a list or a map used as a key.
     fn complex_key(&self, node: &Node) -> Stop {
         let message = format!("a key must be text, found {}", node.word());
         let problem = Problem::error("complex-key", message).at(node.span);
@@ -299,7 +300,7 @@ impl<'t> Builder<'t> {
         Box::new(if template { problem.help("quote the template: \"{{ … }}\"") } else { problem })
     }
 
-    /// Puts a finished value where it belongs.
+    /// Adds a finished value to its container.
     fn value(&mut self, node: Node) -> Result<(), Stop> {
         match self.frames.last_mut().map(|frame| &mut frame.content) {
             None => return self.finish(node),
@@ -312,7 +313,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// Takes the value of a whole document; empty ones do not count.
+    /// Accepts the value of a whole document; empty documents are ignored.
     fn finish(&mut self, node: Node) -> Result<(), Stop> {
         if node.is_null() && node.span.start == node.span.end {
             return Ok(());
@@ -348,7 +349,7 @@ impl<'t> Builder<'t> {
         }
         self.charge(*weight, span)?;
         let Some(Anchored { node, .. }) = self.anchors.get(&anchor) else { return Ok(()) };
-        // The value stands where the alias does; what is in it, where it is written.
+        // The value has the position of the alias; its contents keep their own.
         let written = node.span;
         let node = Node { kind: node.kind.clone(), span };
         let text = match &node.kind {
@@ -367,7 +368,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Counts a copy.
+    /// Adds a copy to the total copied weight.
     fn charge(&mut self, weight: usize, span: Span) -> Result<(), Stop> {
         self.copied = self.copied.saturating_add(weight);
         if self.copied <= MAX_COPIES {
@@ -389,7 +390,7 @@ impl<'t> Builder<'t> {
 }
 
 impl OpenMap {
-    /// Sets the key that came last.
+    /// Sets the value of the current key.
     fn set(&mut self, value: Node) -> Option<Problem> {
         let key = self.key.take()?;
         if let Some(&first) = self.seen.get(&key.text) {
@@ -426,8 +427,8 @@ impl OpenMap {
         problem
     }
 
-    /// The entries with those that were merged, where the map does not set them
-    /// itself. Of several maps, the first that has a key decides.
+    /// Returns the entries together with the merged ones that the map does not set itself. Of
+    /// several merged maps, the first one that has a key takes precedence.
     fn merged(mut self) -> Vec<Entry> {
         let Some(merge) = self.merge else { return self.entries };
         let mut after = self.entries.split_off(merge.at.min(self.entries.len()));
@@ -442,7 +443,7 @@ impl OpenMap {
     }
 }
 
-/// The name of a tag of YAML itself; `!` alone means text.
+/// Returns the name of a core YAML tag; `!` alone means text.
 fn core_tag(tag: &Tag) -> Option<&str> {
     match (tag.is_yaml_core_schema(), tag.handle.as_str(), tag.suffix.as_str()) {
         (true, _, name) => Some(name),
@@ -451,7 +452,7 @@ fn core_tag(tag: &Tag) -> Option<&str> {
     }
 }
 
-/// The problem of a key that is there already.
+/// Returns the problem of a duplicate key.
 pub(crate) fn duplicate_key(key: &str, span: Span, first: Span) -> Problem {
     Problem::error("duplicate-key", format!("{} is set twice", quoted(key)))
         .at(span)
@@ -459,18 +460,18 @@ pub(crate) fn duplicate_key(key: &str, span: Span, first: Span) -> Problem {
         .note(first, "first set here")
 }
 
-/// What stands at the end of a list of problems that was cut.
+/// Returns the last entry of a list of problems that was cut.
 pub(crate) fn not_shown() -> Problem {
     Problem::warning("too-many-problems", "further problems are not shown")
 }
 
-/// The problem of a container that is nested too deeply.
+/// Returns the problem of a container that is nested too deeply.
 pub(crate) fn too_deep(span: Span) -> Box<Problem> {
     let message = format!("lists and maps nest deeper than {MAX_DEPTH}");
     Box::new(Problem::error("too-deep", message).at(span))
 }
 
-/// The bytes of the quoted text that `text` begins with, both quotes included.
+/// Returns the length in bytes of the quoted text at the start of `text`, including both quotes.
 fn quoted_length(text: &str) -> usize {
     let single = text.starts_with('\'');
     let mut bytes = text.bytes().enumerate().skip(1).peekable();
@@ -485,7 +486,7 @@ fn quoted_length(text: &str) -> usize {
     text.len()
 }
 
-/// The weight of a tree and how deep it nests.
+/// Returns the weight and the nesting depth of a tree.
 fn measure(node: &Node) -> (usize, usize) {
     match &node.kind {
         Kind::Text(text) => (NODE_WEIGHT + text.len(), 0),
@@ -505,10 +506,10 @@ fn around((weight, depth): (usize, usize), inner: (usize, usize)) -> (usize, usi
     (weight.saturating_add(inner.0), depth.max(inner.1 + 1))
 }
 
-/// Turns positions in characters, as the parser counts, into bytes.
+/// Converts positions in characters, as counted by the parser, into bytes.
 struct Offsets<'t> {
     text: &'t str,
-    /// The byte of every so many characters; empty when all are one byte long.
+    /// Byte positions at a fixed interval of characters; empty if all characters are one byte long.
     marks: Vec<usize>,
 }
 

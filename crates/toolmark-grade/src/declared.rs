@@ -1,13 +1,13 @@
-//! Graders that are known by name only: those of another system's plugins, and types
-//! somebody says there are.
+//! Graders known only by name: those of another system's plugins, and types
+//! declared by the user.
 
 use crate::grader::{Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy};
 use schemars::json_schema;
 use std::sync::Arc;
 use toolmark_outcome::{Cause, Outcome, Subject};
 
-/// What is known of a grader that only its own system has: nothing but that it is
-/// asked for.
+/// Placeholder entry for a grader that only its own system can run: nothing is known but its
+/// name.
 pub static DECLARED: GraderInfo = GraderInfo {
     id: "declared",
     aliases: &[],
@@ -26,7 +26,7 @@ pub static DECLARED: GraderInfo = GraderInfo {
     build: |_| Some(declared("declared")),
 };
 
-/// A grader of this type, whose answer is unknown.
+/// Returns a grader of this type whose verdict is always unknown.
 #[must_use]
 pub fn declared(word: &str) -> Arc<dyn Grader> {
     Arc::new(Declared(word.to_owned()))

@@ -1,4 +1,4 @@
-//! What a dialect is.
+//! The dialect trait.
 
 use crate::Plan;
 use crate::loading::Loading;
@@ -6,31 +6,31 @@ use crate::schema::Section;
 use serde_json::Value;
 use toolmark_config::Node;
 
-/// What a dialect says about itself.
+/// Description of a dialect.
 pub struct DialectInfo {
-    /// The word for it: `toolmark`, `vally`, `agentv`, `aigo`.
+    /// Name of the dialect: `toolmark`, `vally`, `agentv`, `aigo`.
     pub id: &'static str,
-    /// One line.
+    /// One-line title.
     pub title: &'static str,
-    /// What its files look like, in words.
+    /// Description of its files.
     pub looks_for: &'static str,
-    /// The keys at the top that tell its files apart.
+    /// Top-level keys that identify its files.
     pub keys: &'static [&'static str],
 }
 
-/// Whose file shape a spec has.
+/// A file format for specs.
 pub trait Dialect: Sync {
-    /// What it says about itself.
+    /// Returns the description of the dialect.
     fn info(&self) -> &'static DialectInfo;
 
-    /// How sure it is, from 0 to 100, that a file is of its shape.
+    /// Returns the confidence, from 0 to 100, that a file is in this dialect.
     fn detect(&self, root: &Node) -> u8;
 
-    /// Makes a plan of a file. Everything wrong with it goes to
-    /// `loading.problems`; a plan is used only if none of it is an error.
+    /// Builds a plan from a file. Problems are added to `loading.problems`; a plan is used only
+    /// if none of them is an error.
     fn load(&self, root: &Node, loading: &mut Loading<'_>) -> Option<Plan>;
 
-    /// The JSON Schema of its files, with those of their `sections` that others
+    /// Returns the JSON Schema of its files, including the `sections` that other crates
     /// read.
     fn schema(&self, sections: &[Section]) -> Value;
 }

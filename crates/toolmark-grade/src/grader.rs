@@ -1,4 +1,4 @@
-//! What a grader is, and what it says about itself.
+//! The grader trait and the description of graders.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::sync::Arc;
@@ -6,30 +6,31 @@ use toolmark_match::{Building, Mention};
 use toolmark_outcome::{Cause, Evidence, Outcome, Profile, Role, Subject, Verdict};
 use toolmark_trace::Recorded;
 
-/// One question about a trajectory.
+/// A check of a trajectory.
 pub trait Grader: Send + Sync {
-    /// Answers it.
+    /// Grades a trajectory.
     fn grade(&self, subject: &Subject<'_>) -> Outcome;
 
-    /// May a call that is made besides turn a pass into a fail? If not, a pass
+    /// Whether an additional call may turn a pass into a fail. If not, a pass
     /// holds although the trace does not record every call.
     fn forbids(&self) -> bool {
         true
     }
 
-    /// Does it ask a judge, though not every grader of its type does?
+    /// Whether this grader calls a judge although not every grader of its type does.
     fn asks_judge(&self) -> bool {
         false
     }
 
-    /// The tools it speaks of, so that a name no trace has can be pointed out.
+    /// Returns the tools that the configuration mentions, so that names missing from all traces can
+    /// be reported.
     fn mentions(&self) -> Vec<Mention> {
         Vec::new()
     }
 }
 
-/// Asks a grader, and takes back what it concludes from calls that the trace does
-/// not record: a call that is not seen may have been made.
+/// Runs a grader and revokes conclusions from calls that the trace does not record:
+/// an unrecorded call may have been made.
 #[must_use]
 pub fn ask(grader: &dyn Grader, subject: &Subject<'_>) -> Outcome {
     let (outcome, looked) = subject.view.watch(|| grader.grade(subject));
@@ -57,86 +58,86 @@ pub fn ask(grader: &dyn Grader, subject: &Subject<'_>) -> Outcome {
     unknown
 }
 
-/// The graders that are known, to look them up.
+/// Known graders, for lookup.
 #[derive(Clone, Copy)]
 pub struct Graders(pub &'static [&'static GraderInfo]);
 
 impl Graders {
-    /// The grader with this type, or one of its other names.
+    /// Returns the grader with this type or alias.
     #[must_use]
     pub fn by_id(self, id: &str) -> Option<&'static GraderInfo> {
         self.0.iter().copied().find(|info| info.id == id || info.aliases.contains(&id))
     }
 
-    /// Every word for a type.
+    /// Iterates over all type names and aliases.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         self.0.iter().flat_map(|info| std::iter::once(info.id).chain(info.aliases.iter().copied()))
     }
 }
 
-/// How far the same trajectory always gets the same answer.
+/// Whether the same trajectory always gets the same answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Determinism {
-    /// The answer follows from the trajectory alone.
+    /// The answer depends only on the trajectory.
     Static,
-    /// It depends on files or programs besides.
+    /// The answer also depends on files or programs.
     Environment,
-    /// A model is asked.
+    /// The answer comes from a model.
     Judge,
 }
 
-/// What an answer costs.
+/// Cost of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
-    /// Reads what is there.
+    /// Reads the trajectory only.
     Free,
     /// Reads files.
     Low,
     /// Runs a program.
     Medium,
-    /// Asks a model.
+    /// Calls a model.
     High,
 }
 
-/// Is there something to compare with?
+/// Whether the grader compares with a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference {
-    /// No.
+    /// No reference.
     Free,
     /// A reference answer or expected calls.
     Based,
 }
 
-/// What is looked at.
+/// Part of the run that is graded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The final answer or state.
     End,
-    /// The whole way there.
+    /// The whole trajectory.
     Trajectory,
 }
 
-/// Where a grader stands among others.
+/// Classification of a grader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taxonomy {
-    /// How far it always gives the same answer.
+    /// Whether it always gives the same answer.
     pub determinism: Determinism,
-    /// What an answer costs.
+    /// Cost of an answer.
     pub cost: Cost,
-    /// Is there something to compare with?
+    /// Whether it compares with a reference.
     pub reference: Reference,
-    /// What is looked at.
+    /// Part of the run that is graded.
     pub scope: Scope,
 }
 
-/// The words Vally's pages have for where a grader stands.
+/// Classification of a grader in the terms of Vally's documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct TaxonomyWords {
     /// `static`, `complex-static` or `llm`.
     pub determinism: &'static str,
     /// `free`, `low`, `medium` or `high`.
     pub cost: &'static str,
-    /// `t1-universal`, where it asks for nothing but a trajectory.
+    /// `t1-universal` for graders that need only a trajectory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub portability: Option<&'static str>,
     /// `reference-free` or `reference-based`.
@@ -148,7 +149,7 @@ pub struct TaxonomyWords {
 }
 
 impl TaxonomyWords {
-    /// The words with what they are about, as the pages list them.
+    /// Iterates over the terms with their categories, as listed on the reference pages.
     pub fn rows(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let all = [
             ("determinism", Some(self.determinism)),
@@ -163,7 +164,7 @@ impl TaxonomyWords {
 }
 
 impl Taxonomy {
-    /// In the words of Vally's pages.
+    /// Returns the classification in the terms of Vally's documentation.
     #[must_use]
     pub fn words(self) -> TaxonomyWords {
         TaxonomyWords {
@@ -194,45 +195,45 @@ impl Taxonomy {
         }
     }
 
-    /// Follows from the trajectory alone, at no cost, with nothing to compare with.
+    /// Depends only on the trajectory, free, without a reference.
     pub const TRAJECTORY: Self = Self {
         determinism: Determinism::Static,
         cost: Cost::Free,
         reference: Reference::Free,
         scope: Scope::Trajectory,
     };
-    /// The same over the final answer.
+    /// Like [`Self::TRAJECTORY`], but for the final answer.
     pub const OUTPUT: Self = Self { scope: Scope::End, ..Self::TRAJECTORY };
     /// Compares the trajectory with expected calls.
     pub const EXPECTED: Self = Self { reference: Reference::Based, ..Self::TRAJECTORY };
 }
 
-/// What a grader says about itself: its entry in the list of graders, from
-/// which reference pages and schemas are made.
+/// Description of a grader: its entry in the list of graders, from
+/// which reference pages and schemas are generated.
 pub struct GraderInfo {
-    /// The word after `type:`.
+    /// Value of `type:`.
     pub id: &'static str,
-    /// Other words for it, such as those of older versions.
+    /// Aliases of the type, such as names from older versions.
     pub aliases: &'static [&'static str],
-    /// The system it comes from: `toolmark`, `vally`, `agentv`, `aigo` or `futureagi`.
+    /// System of origin: `toolmark`, `vally`, `agentv`, `aigo` or `futureagi`.
     pub origin: &'static str,
-    /// One line: what it asks.
+    /// One-line summary of the check.
     pub summary: &'static str,
-    /// The reference page, in Markdown.
+    /// Reference page, in Markdown.
     pub docs: &'static str,
-    /// A `graders:` entry that works, in YAML. A test builds it.
+    /// A valid `graders:` entry in YAML. A test builds it.
     pub example: &'static str,
-    /// Where it stands among others.
+    /// Classification.
     pub taxonomy: Taxonomy,
-    /// The readings it knows besides toolmark's own.
+    /// Profiles it supports in addition to toolmark's own.
     pub profiles: &'static [Profile],
-    /// The JSON Schema of its configuration.
+    /// Returns the JSON Schema of its configuration.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
-    /// Builds it; `None` where the configuration is wrong.
+    /// Builds the grader; `None` if the configuration is invalid.
     pub build: fn(&mut Building<'_>) -> Option<Arc<dyn Grader>>,
 }
 
-/// The schema of a configuration type, for [`GraderInfo::schema`].
+/// Returns the schema of a configuration type, for [`GraderInfo::schema`].
 pub fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }

@@ -1,8 +1,8 @@
-//! Graders: questions about what an agent did, and their answers.
+//! Graders, which check what an agent did.
 //!
-//! A [`Plan`] holds cases, a case holds graders, and a [`Grader`] looks at one
-//! [`Subject`](toolmark_outcome::Subject) (a trajectory or one turn of it, with what
-//! the case knows) and answers with an [`Outcome`](toolmark_outcome::Outcome): pass,
+//! A [`Plan`] holds cases, a case holds graders, and a [`Grader`] checks one
+//! [`Subject`](toolmark_outcome::Subject) (a trajectory or one turn of it, with the
+//! context of the case) and returns an [`Outcome`](toolmark_outcome::Outcome): pass,
 //! fail or unknown, with evidence. [`Grading`] applies a plan to trajectories.
 //!
 //! ```
@@ -36,7 +36,7 @@
 //! # Ok::<(), toolmark_trace::ReadError>(())
 //! ```
 //!
-//! Nothing here opens files or prints.
+//! This crate does not print.
 
 #![forbid(unsafe_code)]
 

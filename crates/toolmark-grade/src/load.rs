@@ -1,4 +1,4 @@
-//! From the text of a spec to a plan.
+//! Loads the text of a spec into a plan.
 
 use crate::dialect::Dialect;
 use crate::grader::Graders;
@@ -8,25 +8,25 @@ use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Entry, Node, Problem, Source, did_you_mean, parse, quoted};
 
-/// The dialects that are asked, in this order: the special before the general.
+/// Dialects in detection order: specific dialects before general ones.
 pub type Dialects = &'static [&'static dyn Dialect];
 
-/// A spec that was read.
+/// A loaded spec.
 pub struct Loaded {
-    /// Its text.
+    /// Text of the spec.
     pub source: Source,
-    /// Its dialect, where it could be told.
+    /// Detected dialect, if any.
     pub dialect: Option<&'static dyn Dialect>,
-    /// What it asks; only where nothing is wrong with it.
+    /// Plan of the spec; only if there are no errors.
     pub plan: Option<Plan>,
-    /// What is wrong with it.
+    /// Problems of the spec.
     pub problems: Vec<Problem>,
-    /// The files it includes, with what is wrong with each.
+    /// Included files, with the problems of each.
     pub includes: Vec<Included>,
 }
 
 impl Loaded {
-    /// Is anything wrong that keeps it from being used?
+    /// Whether an error prevents the spec from being used.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         let included = self.includes.iter().flat_map(|included| &included.problems);
@@ -34,7 +34,7 @@ impl Loaded {
     }
 }
 
-/// Tells the dialect of a spec, and makes a plan of it.
+/// Detects the dialect of a spec and builds a plan.
 #[must_use]
 pub fn load_source(
     source: Source,
@@ -63,7 +63,7 @@ pub fn load_source(
     loaded
 }
 
-/// The dialect that is surest of the file.
+/// Returns the dialect with the highest confidence for the file.
 fn dialect_of(
     root: &Node,
     dialects: Dialects,

@@ -1,4 +1,4 @@
-//! What a dialect needs while it makes a plan.
+//! State and helpers for a dialect that builds a plan.
 
 use crate::declared::{DECLARED, declared};
 use crate::{GraderInfo, Graders, Planned};
@@ -11,84 +11,85 @@ use toolmark_config::{
 use toolmark_match::Building;
 use toolmark_outcome::{Profile, SpecPlace};
 
-/// What the command line says about loading.
+/// Command-line options for loading.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
     /// Values for `${NAME}` in Vally specs.
     pub params: BTreeMap<String, String>,
-    /// The reading every grader follows, instead of what the spec says.
+    /// Profile of every grader, overriding the spec.
     pub profile: Option<Profile>,
-    /// The threshold of every case, instead of what the spec says.
+    /// Threshold of every case, overriding the spec.
     pub threshold: Option<f64>,
-    /// A dataset, instead of the one the spec names.
+    /// Dataset, overriding the spec.
     pub dataset: Option<PathBuf>,
-    /// Types of graders that plugins of another system have: they are unknown, and
-    /// no mistake.
+    /// Grader types of another system's plugins: their verdict is unknown, and using them is
+    /// not an error.
     pub grader_types: Vec<String>,
-    /// Is the spec only looked at? Then what only its data can tell is left open.
+    /// Whether the spec is only linted. Problems that only its data can reveal are then not
+    /// reported.
     pub is_lint: bool,
-    /// May cases stay in their file? Then [`Plan::stored`](crate::Plan) has them.
+    /// Whether cases may stay in their file, in [`Plan::stored`](crate::Plan).
     pub stores_cases: bool,
 }
 
-/// A spec while a dialect makes a plan of it.
+/// A spec while a dialect builds its plan.
 pub struct Loading<'a> {
-    /// The name of the file.
+    /// File name.
     pub file: Arc<str>,
-    /// Its text.
+    /// Text of the file.
     pub text: &'a str,
-    /// The directory it is in; relative paths start there.
+    /// Directory of the file, to which paths are relative.
     pub directory: &'a Path,
-    /// What the command line says.
+    /// Command-line options.
     pub options: &'a LoadOptions,
-    /// The graders that are known.
+    /// Known graders.
     pub graders: Graders,
-    /// Everything that is wrong.
+    /// All problems.
     pub problems: Vec<Problem>,
-    /// Files the spec includes, with what is wrong with each.
+    /// Included files, with the problems of each.
     pub includes: Vec<Included>,
-    /// Where lines start, for places.
+    /// Positions of line starts.
     lines: Vec<usize>,
-    /// How many lines of the file come before the text.
+    /// Number of lines of the file before the text.
     lines_before: u32,
 }
 
-/// A file a spec includes.
+/// An included file.
 pub struct Included {
-    /// Its text.
+    /// Text of the file.
     pub source: Source,
-    /// What is wrong with it.
+    /// Problems of the file.
     pub problems: Vec<Problem>,
 }
 
-/// A grader as an entry of a spec asks for it, freed of its dialect.
+/// A grader entry of a spec, independent of the dialect.
 pub struct Entry<'a> {
-    /// The word for its type.
+    /// Type name as written.
     pub type_word: Spanned<String>,
-    /// Its name; the type where there is none.
+    /// Name; the type if there is none.
     pub name: Option<String>,
-    /// Its configuration.
+    /// Configuration of the grader.
     pub config: &'a Node,
-    /// The reading it follows, unless the command line says otherwise.
+    /// Profile to follow, unless the command line sets one.
     pub profile: Profile,
-    /// Another reading to compare with.
+    /// Profile to compare the answer with.
     pub contrast: Option<Profile>,
-    /// Its weight.
+    /// Weight in the score.
     pub weight: f64,
-    /// Must it hold?
+    /// Whether the grader must pass.
     pub required: bool,
-    /// The score it must reach.
+    /// Minimum score.
     pub min_score: Option<f64>,
-    /// Is the opposite wanted?
+    /// Whether the verdict is inverted.
     pub negate: bool,
-    /// The turn it is restricted to, from 0.
+    /// Turn to which the grader is restricted, from 0.
     pub turn: Option<u32>,
-    /// The whole entry.
+    /// Span of the whole entry.
     pub span: Span,
 }
 
 impl<'a> Entry<'a> {
-    /// An entry with nothing said about it but its type and configuration.
+    /// Creates an entry with only a type and a configuration.
     #[must_use]
     pub fn new(type_word: Spanned<String>, config: &'a Node, span: Span) -> Self {
         Self {
@@ -108,7 +109,7 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Loading<'a> {
-    /// A spec to make a plan of.
+    /// Starts loading a spec.
     #[must_use]
     pub fn new(
         file: Arc<str>,
@@ -132,14 +133,14 @@ impl<'a> Loading<'a> {
         }
     }
 
-    /// The same for a text that is one line of its file, of this number.
+    /// Marks the text as the line `number` of its file.
     #[must_use]
     pub fn at_line(self, number: u32) -> Self {
         Self { lines_before: number.saturating_sub(1), ..self }
     }
 
-    /// What was found, once the plan is made. What is wrong with a part that
-    /// several cases use is said once.
+    /// Returns the problems and included files after the plan is built. A problem of a part that
+    /// several cases use is reported once.
     #[must_use]
     pub fn finish(mut self) -> (Vec<Problem>, Vec<Included>) {
         say_once(&mut self.problems);
@@ -147,11 +148,11 @@ impl<'a> Loading<'a> {
         (self.problems, self.includes)
     }
 
-    /// A file the spec names, from its directory.
+    /// Resolves a path of the spec relative to its directory.
     #[must_use]
     pub fn path(&self, named: impl AsRef<Path>) -> PathBuf {
         let path = self.directory.join(named);
-        // `./` before a path that starts with it would be said twice.
+        // A path that starts with `./` would get it twice.
         match path.strip_prefix(".") {
             Ok(rest) if rest.as_os_str().is_empty() => PathBuf::from("."),
             Ok(rest) => rest.to_owned(),
@@ -159,7 +160,7 @@ impl<'a> Loading<'a> {
         }
     }
 
-    /// Where something stands, as line and column.
+    /// Converts a span to line and column.
     #[must_use]
     pub fn place(&self, span: Span) -> SpecPlace {
         let byte = (span.start as usize).min(self.text.len());
@@ -173,7 +174,7 @@ impl<'a> Loading<'a> {
         }
     }
 
-    /// The first line of what is at a place of this file.
+    /// Returns the span of the first line at a place of this file.
     #[must_use]
     pub fn span(&self, place: &SpecPlace) -> Option<Span> {
         let line = place.line.checked_sub(self.lines_before)?;
@@ -185,8 +186,8 @@ impl<'a> Loading<'a> {
         is_here.then(|| Span::new(start + before, start + line.trim_end().len()))
     }
 
-    /// Reads a file the spec names: JSON lines, the elements of a list, or one
-    /// value. Places in it are places of that file.
+    /// Reads a file that the spec references: JSON lines, the elements of a list, or one
+    /// value. Places in the result refer to that file.
     pub fn include(
         &mut self,
         path: &Path,
@@ -233,17 +234,17 @@ impl<'a> Loading<'a> {
         self.includes.append(&mut includes);
     }
 
-    /// Something is wrong here.
+    /// Reports an error.
     pub fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
         self.problems.push(Problem::error(code, message).at(span));
     }
 
-    /// Something looks wrong here.
+    /// Reports a warning.
     pub fn warn(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
         self.problems.push(Problem::warning(code, message).at(span));
     }
 
-    /// The grader with this type; an unknown one is reported with the nearest.
+    /// Returns the grader with this type; an unknown type is reported with the nearest known one.
     pub fn grader_info(&mut self, word: &Spanned<String>) -> Option<&'static GraderInfo> {
         if let Some(info) = self.graders.by_id(&word.value) {
             return Some(info);
@@ -262,14 +263,14 @@ impl<'a> Loading<'a> {
         None
     }
 
-    /// Builds the grader of an entry; what is wrong with it is reported.
+    /// Builds the grader of an entry; problems are reported.
     pub fn grader(&mut self, entry: Entry<'_>) -> Option<Planned> {
         let info = self.grader_info(&entry.type_word)?;
         self.plan(entry, info)
     }
 
-    /// The same for a dialect whose system takes any word for a type of its own: one
-    /// that is not known is mentioned, and its answer is unknown.
+    /// Like [`Self::grader`], for a dialect whose system accepts any word as a type: an unknown
+    /// type is reported as a warning, and its verdict is unknown.
     pub fn grader_of_any_type(&mut self, entry: Entry<'_>) -> Option<Planned> {
         let word = &entry.type_word;
         if self.graders.by_id(&word.value).is_some() {
@@ -316,13 +317,13 @@ impl<'a> Loading<'a> {
     }
 }
 
-/// Is this a file of JSON lines?
+/// Whether a file contains JSON lines.
 #[must_use]
 pub fn is_lines(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson")
 }
 
-/// Mentions a type that nobody here knows, and that another system may have.
+/// Returns the warning for an unknown type that another system may support.
 #[must_use]
 pub fn unknown_type(word: &Spanned<String>, graders: Graders) -> Problem {
     let message =
@@ -334,7 +335,7 @@ pub fn unknown_type(word: &Spanned<String>, graders: Graders) -> Problem {
     }
 }
 
-/// Leaves out what was said before, word by word about the same place.
+/// Removes duplicate problems with the same text and position.
 fn say_once(problems: &mut Vec<Problem>) {
     let mut said = std::collections::HashSet::new();
     problems.retain(|problem| said.insert((problem.code, problem.span, problem.message.clone())));

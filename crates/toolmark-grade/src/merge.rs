@@ -1,12 +1,12 @@
-//! The results of several specs as one.
+//! Merges the results of several specs.
 
 use crate::run::{Standing, sum_up};
 use serde_json::Map;
 use std::collections::BTreeMap;
 use toolmark_outcome::{RunResult, Untrusted, Verdict};
 
-/// Puts the results of several specs together. Where two specs have a case of the
-/// same id, its id gets the name of its spec. `name` is what the specs have in common,
+/// Merges the results of several specs. If two specs have a case with the same ID, the name of
+/// its spec is added to the ID. `name` is what the specs have in common,
 /// such as their directory. The result of a single spec stays as it is.
 #[must_use]
 pub fn merge(name: &str, mut results: Vec<RunResult>) -> RunResult {
@@ -51,7 +51,7 @@ pub fn merge(name: &str, mut results: Vec<RunResult>) -> RunResult {
     RunResult { spec: name.into(), dialect, name: None, outcomes, cases, summary, notes }
 }
 
-/// The ids of cases, and whether several specs have them.
+/// Returns the IDs of all cases, and whether several specs have them.
 fn shared_ids(results: &[RunResult]) -> BTreeMap<String, bool> {
     let mut seen: BTreeMap<String, (usize, bool)> = BTreeMap::new();
     for (n, result) in results.iter().enumerate() {

@@ -1,7 +1,6 @@
-//! Which trajectory belongs to which case.
+//! Assigns trajectories to cases.
 //!
-//! By id or name first, then by the name of the file, then by what the user
-//! asked. Never by position.
+//! By ID or name first, then by file name, then by prompt. Never by position.
 
 use crate::plan::Plan;
 use crate::stored::StoredCases;
@@ -19,18 +18,18 @@ pub struct Pairing {
     forced: Option<usize>,
 }
 
-/// Why a trajectory belongs to no case.
+/// Reason why a trajectory matches no case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unpaired {
     /// No case has its id, name, file name or prompt.
     None,
-    /// Several cases have the same prompt: their places in the plan.
+    /// Several cases have the same prompt; their indices in the plan.
     Ambiguous(Vec<usize>),
 }
 
 impl Pairing {
-    /// For the cases of a plan. `forced` is the case that takes whatever no
-    /// other case takes by its id.
+    /// Prepares the cases of a plan. `forced` is the case that gets every trajectory that
+    /// matches no other case by ID.
     #[must_use]
     pub fn new(plan: &Plan, forced: Option<usize>) -> Self {
         let mut by_id: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -52,7 +51,7 @@ impl Pairing {
         Self { by_id, by_prompt, stored: plan.stored.clone(), forced }
     }
 
-    /// The case this trajectory belongs to, by its place in the plan.
+    /// Returns the index of the case that matches a trajectory.
     pub fn find(&self, trajectory: &Trajectory) -> Result<usize, Unpaired> {
         let own = [&trajectory.name, &trajectory.id].into_iter().flatten();
         let by_own = own.map(|text| text.get()).find_map(|key| self.with_id(&key));
@@ -73,7 +72,7 @@ impl Pairing {
         }
     }
 
-    /// The one case that goes by this id.
+    /// Returns the only case with this ID.
     fn with_id(&self, id: &str) -> Option<usize> {
         match (&self.stored, self.by_id.get(id).map(Vec::as_slice)) {
             (Some(stored), _) => stored.find(id),
@@ -82,7 +81,7 @@ impl Pairing {
         }
     }
 
-    /// The cases with this prompt.
+    /// Returns the cases with this prompt.
     fn asked(&self, prompt: &str) -> Vec<usize> {
         match &self.stored {
             Some(stored) => stored.asked(prompt),
@@ -91,14 +90,14 @@ impl Pairing {
     }
 }
 
-/// A prompt without the white space that YAML and agents add.
+/// Normalizes a prompt by removing white space that YAML and agents add.
 #[must_use]
 pub fn folded(prompt: &str) -> String {
     prompt.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The name of a file without its extensions: `case.trace.json` may stand for
-/// `case.trace` and for `case`.
+/// Iterates over the name of a file without its extensions: `case.trace.json` may belong to
+/// `case.trace` and to `case`.
 fn file_stems(file: &str) -> impl Iterator<Item = &str> {
     let name = Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let ends = name.char_indices().rev().filter(|(at, c)| *c == '.' && *at > 0);

@@ -1,4 +1,4 @@
-//! What a spec of any dialect comes down to: cases with graders.
+//! The plan of a spec in any dialect: cases with graders.
 
 use crate::grader::{Determinism, Grader, GraderInfo};
 use crate::run_plan::{RunPlan, RunSettings};
@@ -12,122 +12,122 @@ use toolmark_outcome::judging::Effort;
 use toolmark_outcome::{Context, SpecPlace};
 use toolmark_outcome::{PassRule, Scoring};
 
-/// A grader with its part in a case.
+/// A grader with its settings in a case.
 #[derive(Clone)]
 pub struct Planned {
-    /// Its name, unique within the case.
+    /// Name, unique within the case.
     pub name: String,
-    /// The word the spec used for its type.
+    /// Type as written in the spec.
     pub type_word: String,
-    /// What it says about itself.
+    /// Description of the grader.
     pub info: &'static GraderInfo,
-    /// Whose reading it follows.
+    /// Profile that the grader follows.
     pub profile: Profile,
-    /// Its weight in the score of the case.
+    /// Weight in the score of the case.
     pub weight: f64,
-    /// Must it hold whatever the others say?
+    /// Whether the grader must pass, regardless of the others.
     pub required: bool,
-    /// The score it must reach; its own verdict decides where there is none.
+    /// Minimum score; without one, the grader's own verdict decides.
     pub min_score: Option<f64>,
-    /// Is the opposite wanted?
+    /// Whether the verdict is inverted.
     pub negate: bool,
-    /// The turn it is restricted to, from 0.
+    /// Turn to which the grader is restricted, from 0.
     pub turn: Option<u32>,
-    /// The question.
+    /// The grader.
     pub grader: Arc<dyn Grader>,
-    /// Where the spec asks it.
+    /// Source position in the spec.
     pub place: SpecPlace,
 }
 
 impl Planned {
-    /// May it ask a judge?
+    /// Whether the grader may call a judge.
     #[must_use]
     pub fn asks_judge(&self) -> bool {
         self.info.taxonomy.determinism == Determinism::Judge || self.grader.asks_judge()
     }
 }
 
-/// Which trajectories belong to a case.
+/// Criteria for the trajectories of a case.
 #[derive(Debug, Clone, Default)]
 pub struct Match {
-    /// Ids or names a trajectory may have; the id of the case is one of them.
+    /// IDs or names of matching trajectories, including the ID of the case.
     pub ids: Vec<String>,
-    /// What the user said first.
+    /// First prompts of matching trajectories.
     pub prompts: Vec<String>,
-    /// Trace files the spec itself names.
+    /// Trace files that the spec names.
     pub traces: Vec<PathBuf>,
 }
 
-/// One thing expected.
+/// A test case.
 #[derive(Clone)]
 pub struct Case {
-    /// Unique within the plan.
+    /// ID, unique within the plan.
     pub id: String,
-    /// For filtering: keys with values; a plain tag is a key without values.
+    /// Tags for filtering: keys with values; a plain tag is a key without values.
     pub tags: BTreeMap<String, Vec<String>>,
-    /// Which trajectories belong to it.
+    /// Criteria for its trajectories.
     pub matches: Match,
-    /// What graders may want to know.
+    /// Context for graders.
     pub context: Arc<Context>,
-    /// The questions.
+    /// Graders of the case.
     pub graders: Vec<Planned>,
-    /// How their answers make one.
+    /// Rules for combining the outcomes.
     pub scoring: Scoring,
-    /// How many trials were asked for.
+    /// Number of requested trials.
     pub trials: Option<u32>,
-    /// How it is run, where that differs from the other cases.
+    /// Run settings that differ from those of the other cases.
     pub run: RunSettings,
-    /// The target it is run on, once that is settled.
+    /// Target of the run, once chosen.
     pub target: Option<String>,
-    /// Where the spec has it.
+    /// Source position in the spec.
     pub place: SpecPlace,
 }
 
-/// What must hold for the whole.
+/// Conditions for the run as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Gate {
-    /// The mean score over cases must reach this.
+    /// Minimum mean score over all cases.
     pub threshold: Option<f64>,
 }
 
-/// Everything a spec asks.
+/// Everything that a spec defines.
 pub struct Plan {
     /// The spec file.
     pub spec: Arc<str>,
-    /// Whose file shape it is.
+    /// ID of the dialect.
     pub dialect: &'static str,
-    /// Its name.
+    /// Name of the spec.
     pub name: Option<String>,
     /// The cases, in the order of the spec.
     pub cases: Vec<Case>,
-    /// Cases that stay in their file, instead of those; only where
+    /// Cases that stay in their file, instead of `cases`; only if
     /// [`LoadOptions::stores_cases`](crate::LoadOptions) allows it.
     pub stored: Option<Arc<StoredCases>>,
-    /// A pattern for cases: where a spec lists none, every trajectory is one.
+    /// Template for cases: if a spec lists none, every trajectory is a case.
     pub every: Option<Box<Case>>,
-    /// What must hold for the whole.
+    /// Conditions for the run as a whole.
     pub gate: Gate,
-    /// Sums over cases the spec asks for: a name and how to make it.
+    /// Aggregates over all cases that the spec requests.
     pub aggregates: Vec<Arc<dyn Aggregate>>,
-    /// Who judges where a grader names nobody.
+    /// Default judge.
     pub judge: UsualJudge,
-    /// How its cases are run.
+    /// Run settings.
     pub run: RunPlan,
 }
 
 impl Plan {
-    /// How many trials of a case must pass.
+    /// Returns the number of trials of a case that must pass.
     #[must_use]
     pub fn pass_rule(&self, case: &Case) -> PassRule {
         case.run.pass.or(self.run.settings.pass).unwrap_or_default()
     }
 }
 
-/// A case of a plan, wherever it is.
+/// A case of a plan, in memory or from its file.
 pub enum CaseRef<'p> {
-    /// The plan has it.
+    /// A case in memory.
     Held(&'p Case),
-    /// It was read.
+    /// A case read from its file.
     Read(Arc<Case>),
 }
 
@@ -143,20 +143,20 @@ impl Deref for CaseRef<'_> {
 }
 
 impl Plan {
-    /// How many cases there are.
+    /// Returns the number of cases.
     #[must_use]
     pub fn len(&self) -> usize {
         self.stored.as_ref().map_or(self.cases.len(), |stored| stored.len())
     }
 
-    /// Is there no case?
+    /// Whether there are no cases.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A case by its place. `None` where there is none, or where the file it stays in
-    /// is another by now.
+    /// Returns a case by index. `None` if it does not exist, or if its file has changed in the
+    /// meantime.
     #[must_use]
     pub fn case(&self, index: usize) -> Option<CaseRef<'_>> {
         match &self.stored {
@@ -165,7 +165,7 @@ impl Plan {
         }
     }
 
-    /// The id of a case.
+    /// Returns the ID of a case.
     #[must_use]
     pub fn id(&self, index: usize) -> &str {
         match &self.stored {
@@ -174,7 +174,7 @@ impl Plan {
         }
     }
 
-    /// The case with this id.
+    /// Returns the index of the case with this ID.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         match &self.stored {
@@ -183,7 +183,7 @@ impl Plan {
         }
     }
 
-    /// The trace files that its cases name.
+    /// Returns the trace files that the cases name.
     #[must_use]
     pub fn traces(&self) -> Vec<PathBuf> {
         match &self.stored {
@@ -192,7 +192,7 @@ impl Plan {
         }
     }
 
-    /// May a grader ask a judge?
+    /// Whether any grader may call a judge.
     #[must_use]
     pub fn asks_judge(&self) -> bool {
         let cases = self.cases.iter().chain(self.every.as_deref());
@@ -200,7 +200,7 @@ impl Plan {
             || cases.flat_map(|case| &case.graders).any(Planned::asks_judge)
     }
 
-    /// Leaves only cases that are wanted. Those that stayed in their file are held then.
+    /// Keeps only the cases that `is_wanted` accepts. Stored cases are then loaded into memory.
     pub fn retain(&mut self, is_wanted: impl Fn(&Case) -> bool) {
         if let Some(stored) = self.stored.take() {
             let all = (0..stored.len()).filter_map(|index| stored.case(index));
@@ -211,19 +211,19 @@ impl Plan {
     }
 }
 
-/// Who judges where a grader names nobody, as the spec says.
+/// The default judge of a spec, for graders that name none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UsualJudge {
     /// The model.
     pub model: Option<String>,
-    /// How hard it thinks.
+    /// Reasoning effort.
     pub effort: Option<Effort>,
 }
 
-/// A number over all cases that a spec asks for.
+/// A number over all cases that a spec requests.
 pub trait Aggregate: Send + Sync {
-    /// Its name.
+    /// Returns its name.
     fn name(&self) -> &str;
-    /// Its value, or why there is none.
+    /// Returns its value, or the reason why there is none.
     fn value(&self, results: &[toolmark_outcome::CaseResult]) -> Result<serde_json::Value, String>;
 }

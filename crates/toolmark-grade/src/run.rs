@@ -1,4 +1,4 @@
-//! Grading: trajectories in, results out.
+//! Grades trajectories and collects the results.
 
 use crate::grader::ask;
 use crate::pairing::{Pairing, Unpaired, folded};
@@ -21,33 +21,33 @@ use toolmark_outcome::{Scored, SpecPlace, Untrusted, reaches};
 use toolmark_outcome::{Seen, View, duration_of, prompt_of};
 use toolmark_trace::{EventKind, Trajectory};
 
-/// How much of a trajectory a report shows.
+/// Maximum number of timeline entries in a report.
 const TIMELINE_ENTRIES: usize = 1000;
 
-/// How many trials of a case get a pass@k each.
+/// Maximum number of trials of a case with a pass@k value for each k.
 const MOST_K: u64 = 100;
 
-/// What to keep of the trajectories besides the verdicts.
+/// Data to keep of the trajectories in addition to the verdicts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Selection {
-    /// Their timelines, for reports that show them.
+    /// Whether timelines are kept, for reports that show them.
     pub timelines: bool,
-    /// All of them as JSON.
+    /// Whether whole trajectories are kept as JSON.
     pub traces: bool,
 }
 
-/// What a trial left behind, as graders of files see it.
+/// Files left by a trial, for graders of files.
 #[derive(Debug, Clone, Default)]
 pub struct LeftBehind {
-    /// Its files.
+    /// Directory of its files.
     pub workspace: Option<PathBuf>,
-    /// What changed in them, as a unified diff.
+    /// Changes to the files, as a unified diff.
     pub diff: Option<Arc<str>>,
-    /// Its artifacts.
+    /// Directory of its artifacts.
     pub artifacts: Option<PathBuf>,
 }
 
-/// A plan ready to be applied to trajectories.
+/// A plan ready for grading trajectories.
 pub struct Grading<'p> {
     plan: &'p Plan,
     pairing: Pairing,
@@ -56,7 +56,7 @@ pub struct Grading<'p> {
 }
 
 impl<'p> Grading<'p> {
-    /// A plan with what it may use.
+    /// Prepares a plan for grading.
     #[must_use]
     pub fn new(
         plan: &'p Plan,
@@ -67,7 +67,7 @@ impl<'p> Grading<'p> {
         Self { plan, pairing: Pairing::new(plan, forced), environment, selection }
     }
 
-    /// Grades a trajectory against the case it belongs to.
+    /// Grades a trajectory with the case that it matches.
     pub fn grade(&self, trajectory: &Trajectory) -> Result<CaseResult, Unpaired> {
         if let Some(every) = &self.plan.every {
             let id = name_of(trajectory);
@@ -78,8 +78,8 @@ impl<'p> Grading<'p> {
         Ok(self.grade_case(&case, index, &case.id, trajectory, &self.environment))
     }
 
-    /// Grades a trial of a case, by its place in the plan. `left` says what the trial
-    /// left behind; everything else is as it was said for all.
+    /// Grades a trial of a case, by case index. `left` describes the files that the trial
+    /// left; all other settings are shared.
     #[must_use]
     pub fn grade_trial(
         &self,
@@ -102,12 +102,12 @@ impl<'p> Grading<'p> {
         Some(result)
     }
 
-    /// Adds the timeline of a trajectory to a result that was made of it before.
+    /// Adds the timeline of a trajectory to its result.
     pub fn add_timeline(&self, result: &mut CaseResult, trajectory: &Trajectory) {
         result.timeline = Some(timeline(trajectory));
     }
 
-    /// A trial of a case of which there is nothing to grade, and why.
+    /// Returns the result of a trial without anything to grade, with the reason.
     #[must_use]
     pub fn ungraded_trial(
         &self,
@@ -167,8 +167,8 @@ impl<'p> Grading<'p> {
         }
     }
 
-    /// Orders the results, numbers the trials, adds the cases nobody ran, and
-    /// sums up.
+    /// Sorts the results, numbers the trials, adds the cases that were not run, and
+    /// summarizes.
     #[must_use]
     pub fn finish(&self, mut outcomes: Vec<CaseResult>, mut notes: Vec<Untrusted>) -> RunResult {
         let graded: Vec<usize> = outcomes.iter().map(|outcome| outcome.case_index).collect();
@@ -196,8 +196,7 @@ impl<'p> Grading<'p> {
         RunResult { cases, outcomes, ..self.result(summary, notes) }
     }
 
-    /// The outcomes of the cases that nobody ran, where these are the places of those
-    /// that somebody did.
+    /// Returns the outcomes of the cases that were not run; `graded` are the indices of the others.
     pub fn not_run(
         &self,
         graded: impl IntoIterator<Item = usize>,
@@ -215,8 +214,9 @@ impl<'p> Grading<'p> {
         })
     }
 
-    /// What outcomes come to that were written elsewhere, with nothing but their
-    /// standings, by case and trial. Of cases, only those with several trials are in it.
+    /// Summarizes outcomes that were written elsewhere and of which only the
+    /// standings are available, sorted by case and trial. The result contains only cases with
+    /// several trials.
     #[must_use]
     pub fn sum_up(&self, standings: &[Standing], mut notes: Vec<Untrusted>) -> RunResult {
         let id = |at: usize| {
@@ -240,7 +240,7 @@ impl<'p> Grading<'p> {
         self.result(summary, notes)
     }
 
-    /// A result without outcomes.
+    /// Creates a result without outcomes.
     fn result(&self, summary: Summary, notes: Vec<Untrusted>) -> RunResult {
         RunResult {
             spec: Arc::clone(&self.plan.spec).into(),
@@ -253,8 +253,7 @@ impl<'p> Grading<'p> {
         }
     }
 
-    /// What the trials of each case come to; `name` is what the case of an outcome is
-    /// called.
+    /// Summarizes the trials of each case; `name` returns the case name of an outcome.
     fn summaries(
         &self,
         outcomes: &[Standing],
@@ -277,7 +276,7 @@ impl<'p> Grading<'p> {
         all
     }
 
-    /// How many trials of a case must pass, and of how many.
+    /// Returns how many trials of a case must pass, and the total number of trials.
     fn rule_of(&self, case: Option<&Case>, trials: &[Standing]) -> (PassRule, u64) {
         // How many there were to be is only known of those that we ran.
         let planned = case.filter(|case| case.target.is_some()).and_then(|case| case.trials);
@@ -289,12 +288,12 @@ impl<'p> Grading<'p> {
     }
 }
 
-/// What has to be known of an outcome to sum it up.
+/// The parts of an outcome needed for a summary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standing {
-    /// The place of its case.
+    /// Index of its case.
     pub case_index: usize,
-    /// What stands for the words that were asked first.
+    /// Hash of the first prompt.
     pub asked: Option<u64>,
     /// The verdict.
     pub verdict: Verdict,
@@ -303,7 +302,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Of an outcome.
+    /// Extracts the standing of an outcome.
     #[must_use]
     pub fn of(outcome: &CaseResult) -> Self {
         Self {
@@ -315,7 +314,7 @@ impl Standing {
     }
 }
 
-/// The scores and verdicts of cases.
+/// Scores and verdicts of cases.
 struct Totals {
     cases: usize,
     scores: Vec<f64>,
@@ -333,7 +332,7 @@ impl Totals {
         self.verdict = self.verdict.and(verdict);
     }
 
-    /// What the outcomes of these cases come to; `trials` are the cases with several.
+    /// Summarizes the outcomes of these cases; `trials` are the cases with several trials.
     fn sum_up(
         &self,
         outcomes: &[Standing],
@@ -365,7 +364,7 @@ impl Totals {
     }
 }
 
-/// What the outcomes of a spec come to.
+/// Summarizes the outcomes of a spec.
 pub(crate) fn sum_up(
     outcomes: &[Standing],
     cases: &[CaseSummary],
@@ -379,7 +378,7 @@ pub(crate) fn sum_up(
 }
 
 impl Planned {
-    /// Asks the grader about a trajectory, or the turn it is restricted to.
+    /// Runs the grader on a trajectory, or on the turn to which it is restricted.
     #[must_use]
     pub fn ask(
         &self,
@@ -397,7 +396,7 @@ impl Planned {
         self.answer(Subject { view, context, environment })
     }
 
-    /// Asks the grader about one call of a trajectory, by its place among the calls.
+    /// Runs the grader on one call of a trajectory, by call index.
     #[must_use]
     pub fn ask_call(
         &self,
@@ -432,7 +431,7 @@ fn answered(planned: &Planned, outcome: Outcome) -> GraderResult {
 
 const NOT_RUN: &str = "no trajectory belongs to this case";
 
-/// The outcome of a case whose file changed while it was in use.
+/// Returns the outcome of a case whose file changed while it was in use.
 fn unreadable(id: &str, index: usize) -> CaseResult {
     CaseResult {
         case: id.into(),
@@ -451,7 +450,7 @@ fn unreadable(id: &str, index: usize) -> CaseResult {
     }
 }
 
-/// A case without a trajectory.
+/// Returns the outcome of a case without a trajectory.
 fn ungraded(case: &Case, index: usize, cause: Cause, why: &str) -> CaseResult {
     let graders = case
         .graders
@@ -485,8 +484,8 @@ fn number_trials(outcomes: &mut [CaseResult]) {
     }
 }
 
-/// Without cases in the spec, trajectories of one name that were asked the same are
-/// trials of one; one that was asked something else is a case of its own.
+/// Groups trajectories into cases if the spec has none: trajectories with the same name and
+/// prompt are trials of one case; a trajectory with another prompt is a case of its own.
 fn make_cases(outcomes: &mut [CaseResult]) {
     let mut places: BTreeMap<(Untrusted, Option<u64>), usize> = BTreeMap::new();
     let mut names: BTreeMap<Untrusted, Option<u64>> = BTreeMap::new();
@@ -504,7 +503,7 @@ fn make_cases(outcomes: &mut [CaseResult]) {
     }
 }
 
-/// What stands for the words a trajectory was asked first.
+/// Returns a hash of the first prompt of a trajectory.
 fn asked(trajectory: &Trajectory) -> Option<u64> {
     let prompt = prompt_of(trajectory)?;
     let mut hasher = DefaultHasher::new();
@@ -512,20 +511,20 @@ fn asked(trajectory: &Trajectory) -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// Were all of these asked the same, as far as their traces say?
+/// Whether all outcomes have the same prompt, as far as recorded.
 fn are_trials(outcomes: &[Standing]) -> bool {
     let mut asked = outcomes.iter().filter_map(|outcome| outcome.asked);
     let first = asked.next();
     asked.all(|one| Some(one) == first)
 }
 
-/// The mean score of the trials of a case, where all have one.
+/// Returns the mean score of the trials of a case, if all have one.
 fn score_of(trials: &[Standing]) -> Option<f64> {
     let scores: SmallVec<[f64; 4]> = trials.iter().filter_map(|trial| trial.score).collect();
     if scores.len() == trials.len() { mean(&scores) } else { None }
 }
 
-/// What the trials of a case come to.
+/// Returns the combined verdict of the trials of a case.
 fn verdict_of(trials: &[Standing], (rule, planned): (PassRule, u64)) -> Verdict {
     let count = |wanted| trials.iter().filter(|trial| trial.verdict == wanted).count() as u64;
     rule.decided(planned, count(Verdict::Pass), count(Verdict::Fail)).unwrap_or_else(|| {
@@ -546,7 +545,7 @@ fn summary_of(
     };
     let passed = count(|v| v == Verdict::Pass);
     let failed = count(|v| v == Verdict::Fail);
-    // What could not be told is neither a pass nor a failure: it is not counted.
+    // An unknown outcome is neither a pass nor a failure, and is not counted.
     let told = passed + failed;
     // Where trials were left out because the rest did not matter any more, those that
     // were made are not a sample: they ended with what decided.
@@ -573,7 +572,7 @@ fn summary_of(
     }
 }
 
-/// What a trajectory is called where no case gives it a name.
+/// Returns the name of a trajectory that matches no named case.
 fn name_of(trajectory: &Trajectory) -> String {
     match trajectory.name.as_ref().or(trajectory.id.as_ref()) {
         Some(name) => name.get().into_owned(),

@@ -1,78 +1,78 @@
-//! What a spec says about running its cases: targets, trials, workspaces, limits.
+//! Run settings of a spec: targets, trials, workspaces, limits.
 //!
-//! Every dialect makes the same types of its own words, as it makes a
-//! [`Plan`](crate::Plan) of its cases. Nothing here runs anything.
+//! Every dialect converts its own format to these types, as it does for
+//! [`Plan`](crate::Plan). This module does not run anything.
 
 use std::path::PathBuf;
 use std::time::Duration;
 use toolmark_outcome::{PassRule, SpecPlace};
 
-/// What a spec says about running its cases.
+/// Run settings of a spec.
 #[derive(Debug, Clone, Default)]
 pub struct RunPlan {
-    /// What counts for every case, unless the case says otherwise.
+    /// Default settings for every case.
     pub settings: RunSettings,
-    /// The agents that can be run.
+    /// Agents that can be run.
     pub targets: Vec<Target>,
-    /// Files of variables (`.env`) that stand in for those that are not set.
+    /// Files of variables (`.env`), used for variables that are not set.
     pub env_files: Vec<PathBuf>,
-    /// What is wrong, where that only matters once something is to be run.
+    /// Problems that only matter when cases are run.
     pub problems: Vec<String>,
 }
 
-/// How cases are run. What is not said is `None`: a case says less than its file, and
-/// a command line less than that.
+/// Settings for running cases. Unset values are `None` and are inherited: a case inherits from
+/// its file, and the command line overrides both.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunSettings {
-    /// The targets, by name; all there are where none is named.
+    /// Target names; all targets if empty.
     pub targets: Vec<String>,
-    /// How often each case is run.
+    /// Number of trials per case.
     pub trials: Option<u32>,
-    /// How many of the trials must pass.
+    /// Number of trials that must pass.
     pub pass: Option<PassRule>,
-    /// Are trials left out once the rule is decided?
+    /// Whether trials are skipped once the result is decided.
     pub early_stop: Option<bool>,
-    /// How long a trial may take.
+    /// Timeout of a trial.
     pub timeout: Option<Duration>,
-    /// What one trial may use.
+    /// Limits of one trial.
     pub limits: Limits,
-    /// What the whole run may spend.
+    /// Budget of the whole run.
     pub budget: Budget,
-    /// How often a trial is tried again that could not run.
+    /// Number of retries of a trial that could not run.
     pub retries: Option<u32>,
-    /// How many trials run at once.
+    /// Maximum number of concurrent trials.
     pub jobs: Option<u32>,
-    /// What keeps a trial apart from everything else.
+    /// Isolation of a trial.
     pub isolate: Option<Isolation>,
-    /// The files a trial starts with.
+    /// Initial files of a trial.
     pub workspace: Option<WorkspacePlan>,
-    /// Variables of the agent besides those of its target and workspace.
+    /// Environment variables of the agent, in addition to those of its target and workspace.
     pub env: Vec<Variable>,
-    /// Whether workspaces are kept, unless a workspace says so itself.
+    /// Whether workspaces are kept, unless a workspace has its own setting.
     pub keep: Option<Keep>,
-    /// The targets a case can be run on, by name or by agent; any where none is named.
+    /// Targets on which a case can be run, by name or by agent; any target if empty.
     pub only_on: Vec<String>,
-    /// What else the spec says of a case, for programs that prepare its workspace.
+    /// Other data of the case, for programs that prepare its workspace.
     pub metadata: Option<serde_json::Value>,
-    /// Files the prompt speaks of.
+    /// Files that the prompt references.
     pub attachments: Vec<Attachment>,
-    /// What the spec asks for that cannot be done: nothing is started.
+    /// Unsupported requests of the spec, which prevent the run.
     pub problems: Vec<String>,
-    /// What the spec asks for that is done in another way, or not needed.
+    /// Requests of the spec that are handled differently, or not needed.
     pub notes: Vec<String>,
 }
 
-/// A file that a prompt speaks of.
+/// A file that a prompt references.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Is it about how the work is done rather than what it is done on?
+    /// Whether the file is an instruction file rather than input.
     pub is_guideline: bool,
 }
 
 impl RunSettings {
-    /// These, and what they do not say as others say it.
+    /// Returns these settings, with unset values taken from `others`.
     #[must_use]
     pub fn over(&self, others: &Self) -> Self {
         let own = self.clone();
@@ -100,7 +100,7 @@ impl RunSettings {
     }
 }
 
-/// Everything that is in either, once.
+/// Returns the union without duplicates.
 fn both<T: Clone + PartialEq>(mut own: Vec<T>, others: &[T]) -> Vec<T> {
     for other in others {
         if !own.contains(other) {
@@ -110,7 +110,7 @@ fn both<T: Clone + PartialEq>(mut own: Vec<T>, others: &[T]) -> Vec<T> {
     own
 }
 
-/// What one trial may use before it is stopped.
+/// Limits of one trial, which is stopped when it exceeds them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
     /// Model responses.
@@ -134,7 +134,7 @@ impl Limits {
     }
 }
 
-/// What a whole run may spend.
+/// Budget of a whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Budget {
     /// US dollars.
@@ -150,23 +150,23 @@ impl Budget {
 }
 
 toolmark_base::word_enum! {
-    /// What keeps a trial apart from everything else.
+    /// Isolation of a trial.
     pub enum Isolation {
-        /// Nothing: the agent works in the source itself.
+        /// No isolation: the agent works in the source itself.
         None = "none" | "in-place",
-        /// A copy of the source, a home of its own, a cleared environment.
+        /// A copy of the source, a separate home directory, and a cleared environment.
         Copy = "copy",
-        /// That, and a file system in which only the copy can be written.
+        /// Like `copy`, with a file system in which only the copy is writable.
         Sandbox = "bwrap" | "sandbox",
     }
 }
 
 toolmark_base::word_enum! {
-    /// What an agent may do without being asked.
+    /// Permissions of an agent without confirmation.
     pub enum Permissions {
         /// Read and answer.
         Read = "read",
-        /// Work in its workspace.
+        /// Change files in its workspace.
         Workspace = "workspace",
         /// Everything.
         Full = "full",
@@ -176,9 +176,9 @@ toolmark_base::word_enum! {
 toolmark_base::word_enum! {
     /// The home directory of an agent.
     pub enum Home {
-        /// An empty one, for every trial.
+        /// An empty home directory for every trial.
         Fresh = "fresh",
-        /// That of whoever runs toolmark, with its settings and logins.
+        /// The home directory of the user who runs toolmark, with its settings and logins.
         Inherit = "inherit",
     }
 }
@@ -188,7 +188,7 @@ toolmark_base::word_enum! {
     pub enum Keep {
         /// Never.
         Never = "never",
-        /// Where it did not pass.
+        /// If the trial did not pass.
         Failure = "failure" | "on-failure",
         /// Always.
         Always = "always",
@@ -198,47 +198,46 @@ toolmark_base::word_enum! {
 /// An agent that can be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// What the spec calls it.
+    /// Name in the spec.
     pub name: String,
-    /// What is run.
+    /// Program to run.
     pub runner: Runner,
-    /// The models it is run with, one after the other; its own default where there
-    /// is none.
+    /// Models to run one after the other; the agent's default if empty.
     pub models: Vec<String>,
-    /// What it may do.
+    /// Permissions of the agent.
     pub permissions: Permissions,
-    /// Its home directory.
+    /// Home directory of the agent.
     pub home: Home,
-    /// Its variables.
+    /// Environment variables of the agent.
     pub env: Vec<Variable>,
-    /// How long a trial may take, unless the case says otherwise.
+    /// Timeout of a trial, unless the case sets one.
     pub timeout: Option<Duration>,
-    /// A program that says whether it can be run.
+    /// Program that checks whether the target can be run.
     pub health: Option<CommandLine>,
-    /// What its tokens cost, where its traces do not say.
+    /// Token price, for traces without costs.
     pub price: Option<TokenPrice>,
-    /// Another target that is run in its place, by its name; it may be a variable.
+    /// Name of another target that is run instead; it may be a variable.
     pub stands_for: Option<String>,
-    /// Where a command is run, where that is not the workspace.
+    /// Working directory of a command, if not the workspace.
     pub directory: Option<PathBuf>,
-    /// Files and programs that its trials have besides those of their cases.
+    /// Files and programs for its trials, in addition to those of the cases.
     pub workspace: Option<WorkspacePlan>,
-    /// How a file of `{FILES}` is written: `{path}` and `{basename}` stand for it.
+    /// Format of each file in `{FILES}`, with the placeholders `{path}` and `{basename}`.
     pub files_format: Option<String>,
-    /// Does one command answer all cases, one line of its output each?
+    /// Whether one command answers all cases, with one output line each.
     pub batches: bool,
-    /// How many of its trials run at once, where that is less than in all.
+    /// Maximum number of its concurrent trials, if less than the total.
     pub jobs: Option<u32>,
-    /// What is wrong with it: it cannot be run.
+    /// Problems that prevent the target from being run.
     pub problems: Vec<String>,
-    /// What is said of it that has no effect.
+    /// Settings that have no effect.
     pub notes: Vec<String>,
-    /// Where the spec has it.
+    /// Source position in the spec.
     pub place: SpecPlace,
 }
 
 impl Target {
-    /// A target of which nothing else is said.
+    /// Creates a target with default settings.
     #[must_use]
     pub fn new(name: impl Into<String>, runner: Runner) -> Self {
         Self {
@@ -264,47 +263,47 @@ impl Target {
     }
 }
 
-/// What is run.
+/// Program to run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Runner {
-    /// An agent that toolmark knows how to start.
+    /// An agent that toolmark can start.
     Agent {
-        /// Its id: `claude-code`, `codex` …
+        /// Agent ID: `claude-code`, `codex` …
         id: String,
-        /// Its program, where that is not the usual one.
+        /// Program of the agent, if not the usual one.
         executable: Option<String>,
-        /// More arguments.
+        /// Additional arguments.
         args: Vec<String>,
     },
     /// Any program.
     Command {
-        /// Its command line.
+        /// Command line.
         line: CommandLine,
-        /// Where its trace is.
+        /// Location of the trace.
         trace: TraceSource,
-        /// Does an exit code other than 0 mean that it could not run?
+        /// Whether an exit code other than 0 means that the command could not run.
         needs_success: bool,
     },
     /// Traces of earlier runs.
     Replay(Recordings),
-    /// Something the spec asks for that cannot be run here, and why.
+    /// An unsupported runner, with the reason.
     Unsupported(String),
 }
 
-/// Traces of earlier runs, which stand in for an agent.
+/// Traces of earlier runs, used instead of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recordings {
-    /// A file, or a directory of files named after cases.
+    /// File, or directory of files named after cases.
     pub path: PathBuf,
-    /// The agent whose runs count, where a file has those of several.
+    /// Agent whose runs are used, if a file contains those of several agents.
     pub agent: Option<String>,
-    /// Must a run of a file name its case? Otherwise the only run of a file is a run
+    /// Whether a run in a file must name its case. Otherwise the only run of a file is a run
     /// of every case.
     pub named: bool,
 }
 
 impl Recordings {
-    /// Those of a file or directory, of which nothing else is said.
+    /// Creates recordings from a file or directory, with default settings.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), agent: None, named: false }
@@ -314,55 +313,55 @@ impl Recordings {
 /// A command line, with placeholders such as `{prompt_file}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandLine {
-    /// A program and its arguments, as they are.
+    /// A program and its arguments.
     Words(Vec<String>),
-    /// A line for the shell. The values of placeholders are quoted.
+    /// A shell command line. The values of placeholders are quoted.
     Shell(String),
-    /// The same, but only names in capitals are placeholders: `{PROMPT}`.
+    /// A shell command line in which only upper-case names are placeholders: `{PROMPT}`.
     Capitals(String),
-    /// A program and its arguments, in which only `{{name}}` is a placeholder. A name
-    /// that nobody knows stays as it is.
+    /// A program and its arguments, in which only `{{name}}` is a placeholder. Unknown names
+    /// are kept as they are.
     DoubleBraces(Vec<String>),
 }
 
-/// Where the trace of a program is.
+/// Location of a program's trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum TraceSource {
-    /// What it prints.
+    /// Standard output.
     #[default]
     Stdout,
-    /// A file or a pattern for files, in its workspace.
+    /// A file or a glob pattern, in the workspace.
     Files(String),
-    /// The file that `{output_file}` names: a trace, or an answer as plain text.
+    /// The file passed as `{output_file}`: a trace, or an answer as plain text.
     OutputFile,
 }
 
-/// A variable of a program.
+/// An environment variable of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
-    /// Its value.
+    /// Value of the variable.
     pub value: VariableValue,
 }
 
-/// The value of a variable.
+/// Value of an environment variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VariableValue {
-    /// As the spec has it.
+    /// The value in the spec.
     Literal(String),
-    /// That of a variable of whoever runs toolmark.
+    /// The value of a variable in toolmark's own environment.
     Inherited {
-        /// Its name there.
+        /// Name of that variable.
         name: String,
-        /// Is it an error if it is not set?
+        /// Whether it is an error if the variable is not set.
         required: bool,
     },
 }
 
 impl Variable {
-    /// A variable and its value as specs write it: `${{ NAME }}` and `${NAME}`, as
-    /// the whole value, stand for a variable of whoever runs toolmark.
+    /// Creates a variable from a value in a spec: `${{ NAME }}` and `${NAME}`, as
+    /// the whole value, refer to a variable in toolmark's own environment.
     #[must_use]
     pub fn new(name: impl Into<String>, value: &str) -> Self {
         let value = match inherited(value) {
@@ -372,7 +371,7 @@ impl Variable {
         Self { name: name.into(), value }
     }
 
-    /// A variable that is passed on as it is.
+    /// Creates a variable that is passed on unchanged.
     #[must_use]
     pub fn inherited(name: impl Into<String>) -> Self {
         let name = name.into();
@@ -380,7 +379,7 @@ impl Variable {
     }
 }
 
-/// The variable that a value stands for.
+/// Returns the name of the variable to which a value refers.
 #[must_use]
 pub fn inherited(value: &str) -> Option<&str> {
     let value = value.trim();
@@ -394,59 +393,59 @@ pub fn inherited(value: &str) -> Option<&str> {
     is_name.then_some(inner)
 }
 
-/// What a million tokens cost, in US dollars.
+/// Price of a million tokens, in US dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenPrice {
     /// Input that is not cached.
     pub input: f64,
     /// Output.
     pub output: f64,
-    /// Input read from a cache; as `input` where nothing is said.
+    /// Input read from a cache; defaults to `input`.
     pub cache_read: Option<f64>,
-    /// Input written to a cache; as `input` where nothing is said.
+    /// Input written to a cache; defaults to `input`.
     pub cache_write: Option<f64>,
 }
 
-/// The files a trial starts with, and what is run before and after.
+/// Initial files of a trial, and programs that run before and after it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkspacePlan {
     /// A directory to copy.
     pub from: Option<PathBuf>,
     /// A repository to clone.
     pub git: Option<GitSource>,
-    /// More files.
+    /// Additional files.
     pub files: Vec<WorkspaceFile>,
-    /// Programs that prepare it. They run in it, and get JSON on stdin.
+    /// Programs that prepare the workspace. They run in it, and get JSON on stdin.
     pub setup: Vec<Hook>,
     /// Programs that clean up after the trial was graded.
     pub teardown: Vec<Hook>,
-    /// Variables of the agent and of these programs.
+    /// Environment variables of the agent and of these programs.
     pub env: Vec<Variable>,
-    /// Whether it is kept.
+    /// Whether the workspace is kept.
     pub keep: Option<Keep>,
-    /// Directories of skills, which are put where the agent looks for them.
+    /// Directories of skills, copied to the agent's skill directory.
     pub skills: Vec<PathBuf>,
-    /// Files of sub-agents, which are put where the agent looks for them.
+    /// Files of sub-agents, copied to the agent's directory for sub-agents.
     pub agents: Vec<PathBuf>,
-    /// MCP servers, as a JSON object of their names.
+    /// MCP servers, as a JSON object keyed by name.
     pub mcp_servers: Option<String>,
-    /// Which files of it are kept with the result, whatever becomes of the rest.
+    /// Files kept with the result, even if the workspace is removed.
     pub artifacts: Option<ArtifactRules>,
 }
 
-/// Files that are kept with the result of a trial, by patterns. What is excluded is
-/// not kept, even if it is included.
+/// Patterns for files that are kept with the result of a trial. Excluded files are
+/// not kept, even if they are included.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ArtifactRules {
-    /// What is kept.
+    /// Patterns of included files.
     pub include: Vec<String>,
-    /// What is not.
+    /// Patterns of excluded files.
     pub exclude: Vec<String>,
 }
 
 impl WorkspacePlan {
-    /// This, and what another adds to it: its source where there is none here, its files
-    /// and variables, its programs as the inner ones.
+    /// Returns this plan extended by another: the other's source if this plan has none, the files
+    /// and variables of both, and the other's programs run inside those of this plan.
     #[must_use]
     pub fn with(mut self, other: &Self) -> Self {
         if self.from.is_none() && self.git.is_none() {
@@ -468,24 +467,24 @@ impl WorkspacePlan {
 /// A repository at a ref.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitSource {
-    /// Its address, or a path.
+    /// URL or path.
     pub url: String,
-    /// A branch, a tag or a commit; what is checked out there where there is none.
+    /// Branch, tag or commit; by default, what is checked out in the source.
     pub reference: Option<String>,
-    /// Where it is put, in the workspace; the workspace itself where nothing is said.
+    /// Destination in the workspace; by default, the workspace itself.
     pub dest: Option<PathBuf>,
 }
 
-/// A file that is put into a workspace.
+/// A file to create in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceFile {
-    /// What is put there.
+    /// Source of the file.
     pub source: FileSource,
-    /// Where, in the workspace.
+    /// Destination in the workspace.
     pub dest: PathBuf,
 }
 
-/// What a file is made of.
+/// Source of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileSource {
     /// A file or a directory to copy.
@@ -497,19 +496,19 @@ pub enum FileSource {
 /// A program that is run before or after a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hook {
-    /// Its command line.
+    /// Command line.
     pub line: CommandLine,
-    /// How long it may take.
+    /// Maximum duration.
     pub timeout: Duration,
-    /// Where it is run, where that is not the workspace.
+    /// Working directory, if not the workspace.
     pub directory: Option<PathBuf>,
 }
 
 impl Hook {
-    /// How long a hook may take where nothing is said.
+    /// Default timeout of a hook.
     pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// A hook with the usual time.
+    /// Creates a hook with the default timeout.
     #[must_use]
     pub fn new(line: CommandLine) -> Self {
         Self { line, timeout: Self::TIMEOUT, directory: None }

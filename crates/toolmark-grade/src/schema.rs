@@ -1,50 +1,50 @@
-//! JSON Schemas of spec files, put together from the configurations of graders.
+//! JSON Schemas of spec files, composed from the configurations of graders.
 //!
-//! Editors and other tools check spec files with them. The types of graders stand
-//! in one list, and for each there is a condition: where the type is this, the entry
-//! has that shape. Editors complete from a list; of alternatives they choose one.
+//! Editors and other tools validate spec files with them. Grader types are
+//! in one list, and each has a condition: if the type is this, the entry
+//! has that shape. Editors offer completions from a list; of alternatives they choose one.
 
 use crate::GraderInfo;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-/// A part of a spec file that another crate reads, and describes.
+/// A part of a spec file that another crate reads and describes.
 #[derive(Debug, Clone, Copy)]
 pub struct Section {
-    /// Its key at the top of the file.
+    /// Top-level key.
     pub key: &'static str,
-    /// Its schema.
+    /// Returns its schema.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// Where an entry of a dialect has the configuration of its grader.
+/// Position of a grader's configuration within an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// Under a key of its own.
     Under(&'static str),
-    /// Beside the keys every entry has.
+    /// Beside the common keys of an entry.
     Beside,
 }
 
-/// A generator for the schema of a dialect.
+/// Creates a schema generator for a dialect.
 #[must_use]
 pub fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().into_generator()
 }
 
-/// The shape an entry has where its type is one of these words.
+/// Shape of an entry for certain types.
 pub struct Shape {
-    /// The words.
+    /// The types.
     pub words: Vec<String>,
-    /// What it is, in one line.
+    /// One-line summary.
     pub summary: String,
-    /// The schema of the whole entry.
+    /// Schema of the whole entry.
     pub schema: Value,
 }
 
-/// The schema of an entry that is told from others by `type`. `common` are the keys
-/// every one may have: an editor offers them before there is a type.
+/// Returns the schema of an entry whose shape depends on `type`. `common` are the keys
+/// that every entry may have: an editor offers them before a type is set.
 #[must_use]
 pub fn by_type(shapes: Vec<Shape>, common: &Map<String, Value>) -> Value {
     let (mut words, mut summaries, mut conditions) = (Vec::new(), Vec::new(), Vec::new());
@@ -67,8 +67,8 @@ pub fn by_type(shapes: Vec<Shape>, common: &Map<String, Value>) -> Value {
     })
 }
 
-/// The schema of a grader's entry, by the type of the grader. `common` are the keys
-/// that every entry may have besides.
+/// Returns the schema of a grader entry, by grader type. `common` are the additional keys
+/// that every entry may have.
 pub fn grader_entry<'a>(
     generator: &mut SchemaGenerator,
     graders: impl IntoIterator<Item = &'a &'static GraderInfo>,
@@ -83,12 +83,12 @@ pub fn grader_entry<'a>(
     by_type(shapes.collect(), common)
 }
 
-/// Every word for the type of a grader.
+/// Returns the type and aliases of a grader.
 fn words_of(info: &GraderInfo) -> Vec<String> {
     std::iter::once(info.id).chain(info.aliases.iter().copied()).map(str::to_owned).collect()
 }
 
-/// The schema of the entries of one grader.
+/// Returns the shape of the entries of one grader.
 fn shape(
     generator: &mut SchemaGenerator,
     info: &GraderInfo,
@@ -125,7 +125,7 @@ fn shape(
     shape
 }
 
-/// The schema itself, where it is a reference to a definition.
+/// Resolves a schema that is a reference to a definition.
 fn resolved(generator: &SchemaGenerator, schema: &Schema) -> Option<Map<String, Value>> {
     let schema = schema.as_object()?;
     match schema.get("$ref").and_then(Value::as_str).and_then(|at| at.rsplit('/').next()) {
@@ -134,13 +134,13 @@ fn resolved(generator: &SchemaGenerator, schema: &Schema) -> Option<Map<String, 
     }
 }
 
-/// Is there a key without which the configuration is wrong?
+/// Whether the configuration has required keys.
 fn needs_something(generator: &SchemaGenerator, schema: &Schema) -> bool {
     let required = resolved(generator, schema).and_then(|schema| schema.get("required").cloned());
     required.is_some_and(|keys| keys.as_array().is_some_and(|keys| !keys.is_empty()))
 }
 
-/// The keys of a configuration that is a plain object, and those it needs.
+/// Returns the keys of a configuration that is a plain object, and its required keys.
 fn own_keys(
     generator: &SchemaGenerator,
     schema: &Schema,
@@ -160,8 +160,8 @@ fn own_keys(
     Some((properties, required))
 }
 
-/// The schema of a file: `root` with the definitions it refers to. Objects
-/// whose keys are listed have no others, unless they say so.
+/// Returns the schema of a file: `root` with the definitions it references. Objects
+/// with listed keys accept no other keys, unless they allow them explicitly.
 #[must_use]
 pub fn finish(mut generator: SchemaGenerator, title: &str, root: Value) -> Value {
     let mut schema = Map::from_iter([
@@ -180,7 +180,8 @@ pub fn finish(mut generator: SchemaGenerator, title: &str, root: Value) -> Value
     schema
 }
 
-/// Shuts objects against keys they do not list. Schemas are ours, and shallow.
+/// Makes objects reject unlisted keys. Recursion is safe because these schemas are generated, and
+/// shallow.
 fn close(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(close),

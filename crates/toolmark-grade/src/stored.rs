@@ -1,5 +1,5 @@
-//! Cases that stay in their file: of each only its id and its place are kept, and it is
-//! read again when a trajectory belongs to it. So memory does not grow with the size of
+//! Cases that stay in their file: only the ID and position of each case are kept, and it is
+//! read again when a trajectory belongs to it. Memory does not grow with the size of
 //! the cases, and hardly with their number.
 
 use crate::pairing::folded;
@@ -14,37 +14,37 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How much of the file is read at once.
+/// Number of bytes read at once.
 const BLOCK: usize = 128 << 10;
 
-/// A file that is no larger stays in memory.
+/// Maximum size of a file that is kept in memory.
 const MAX_KEPT_BYTES: u64 = 4 << 20;
 
-/// A longer line is no case.
+/// Maximum length of a line.
 const MAX_LINE: usize = 64 << 20;
 
-/// How many cases that were read are kept, for further trials.
+/// Maximum number of recently read cases that are cached, for further trials.
 const RECENT: usize = 64;
 
-/// What has to be known of a case before it is read for grading.
+/// Facts about a case that are needed before it is read for grading.
 pub struct Facts<'l> {
-    /// Its id.
+    /// Case ID.
     pub id: Cow<'l, str>,
-    /// What a trajectory of it is asked first.
+    /// First prompt of its trajectories.
     pub prompt: Option<String>,
-    /// Trace files it names.
+    /// Trace files that it names.
     pub traces: Vec<PathBuf>,
-    /// May one of its graders ask a judge?
+    /// Whether any of its graders may call a judge.
     pub asks_judge: bool,
 }
 
-/// Makes cases of lines.
+/// Reads cases from lines.
 pub trait CaseReader: Send + Sync {
-    /// Looks at the case of a line, of this number. `None` where there is anything to
-    /// say about it, be it a warning.
+    /// Returns the facts of the case on this line. `None` if there is any problem, even a
+    /// warning.
     fn facts<'l>(&self, line: &'l str, number: u32) -> Option<Facts<'l>>;
 
-    /// Reads it.
+    /// Reads the case on a line.
     fn case(&self, line: &Arc<str>, number: u32) -> Option<Case>;
 }
 
@@ -52,7 +52,7 @@ pub trait CaseReader: Send + Sync {
 pub struct StoredCases {
     lines: Vec<Line>,
     ids: Ids,
-    /// Cases by the hash of their prompt.
+    /// Cases by hash of their prompt.
     prompts: HashMap<u64, Vec<usize>>,
     hasher: RandomState,
     traces: Vec<PathBuf>,
@@ -62,10 +62,10 @@ pub struct StoredCases {
     recent: Mutex<Vec<Recent>>,
 }
 
-/// A case that was read lately, and its place.
+/// A recently read case and its index.
 type Recent = Option<(usize, Arc<Case>)>;
 
-/// Where a case stands.
+/// Position of a case in the file.
 #[derive(Clone, Copy)]
 struct Line {
     start: u64,
@@ -74,9 +74,9 @@ struct Line {
 }
 
 impl StoredCases {
-    /// Looks at every line of a file. `None` where the file cannot be read, or where
-    /// there is anything to say about a line or an id: then the file has to be loaded
-    /// as a whole, so that it can be said.
+    /// Indexes every line of a file. `None` if the file cannot be read, or if
+    /// there is any problem with a line or an ID: then the file has to be loaded
+    /// as a whole, so that the problem is reported.
     #[must_use]
     pub fn open(path: &Path, reader: Box<dyn CaseReader>) -> Option<Self> {
         let mut file = Lines::open(path).ok()?;
@@ -113,37 +113,37 @@ impl StoredCases {
         Some(all)
     }
 
-    /// How many cases there are.
+    /// Returns the number of cases.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Is there no case?
+    /// Whether there are no cases.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// The id of a case.
+    /// Returns the ID of a case.
     #[must_use]
     pub fn id(&self, index: usize) -> &str {
         self.ids.get(index)
     }
 
-    /// The case with this id.
+    /// Returns the index of the case with this ID.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         self.ids.find(id, self.hasher.hash_one(id))
     }
 
-    /// Can cases be told by what a trajectory was asked?
+    /// Whether cases can be matched by prompt.
     #[must_use]
     pub fn has_prompts(&self) -> bool {
         !self.prompts.is_empty()
     }
 
-    /// The cases with this prompt, which has no white space too much.
+    /// Returns the cases with this prompt, which must be normalized.
     pub(crate) fn asked(&self, prompt: &str) -> Vec<usize> {
         let same = self.prompts.get(&self.hasher.hash_one(prompt));
         let is_asked = |index: &usize| {
@@ -153,19 +153,19 @@ impl StoredCases {
         same.into_iter().flatten().copied().filter(is_asked).collect()
     }
 
-    /// The trace files that cases name.
+    /// Returns the trace files that cases name.
     #[must_use]
     pub fn traces(&self) -> &[PathBuf] {
         &self.traces
     }
 
-    /// May a grader ask a judge?
+    /// Whether any grader may call a judge.
     #[must_use]
     pub fn asks_judge(&self) -> bool {
         self.asks_judge
     }
 
-    /// A case. `None` where its file is another by now.
+    /// Returns a case. `None` if its file has changed in the meantime.
     #[must_use]
     pub fn case(&self, index: usize) -> Option<Arc<Case>> {
         let slot = index % RECENT;
@@ -192,14 +192,14 @@ impl StoredCases {
     }
 }
 
-/// Ids one behind the other, and a table of their hashes.
+/// IDs in one buffer, and a table of their hashes.
 #[derive(Default)]
 struct Ids {
     text: String,
-    /// Where each ends.
+    /// End of each ID.
     ends: Vec<usize>,
     by_hash: HashMap<u64, usize>,
-    /// Those whose hash another one has.
+    /// IDs whose hash collides with another.
     clashes: Vec<usize>,
 }
 
@@ -216,7 +216,7 @@ impl Ids {
         all.find(|index| self.get(*index) == id)
     }
 
-    /// Another id; `None` where it is there already.
+    /// Adds an ID; `None` if it is a duplicate.
     fn add(&mut self, id: &str, hash: u64) -> Option<()> {
         let index = self.ends.len();
         if self.find(id, hash).is_some() {
@@ -234,8 +234,7 @@ impl Ids {
     }
 }
 
-/// The part of a file that was read last. Cases are mostly asked for one after the
-/// other.
+/// The most recently read part of a file. Cases are mostly requested in file order.
 #[derive(Default)]
 struct Block {
     file: Option<File>,
@@ -266,11 +265,11 @@ impl Block {
 struct Lines {
     file: File,
     bytes: Vec<u8>,
-    /// What of the block was shown.
+    /// Number of bytes already returned.
     shown: usize,
-    /// How much of it was searched for the end of a line.
+    /// Number of bytes already searched for a line end.
     searched: usize,
-    /// Where the block begins in the file.
+    /// Position of the block in the file.
     start: u64,
     is_over: bool,
 }
@@ -292,12 +291,12 @@ impl Lines {
         Ok(Self { file, bytes, shown: 0, searched: 0, start: 0, is_over: is_kept })
     }
 
-    /// What was read last, to read lines again.
+    /// Returns the last block, for reading lines again.
     fn into_block(self) -> Block {
         Block { file: Some(self.file), start: self.start, bytes: self.bytes }
     }
 
-    /// The next line with its end, and where it begins.
+    /// Returns the next line including its line end, and its position.
     fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         loop {
             let rest = self.bytes.get(self.searched..).unwrap_or_default();
@@ -339,7 +338,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A case per line, which is its id.
+    /// A reader for tests: one case per line, whose ID is the line.
     struct Words;
 
     impl CaseReader for Words {

@@ -1,4 +1,4 @@
-//! Help for the tests beside the graders.
+//! Helpers for the tests of graders.
 #![allow(clippy::expect_used, clippy::must_use_candidate, reason = "tests say what they expect")]
 
 use crate::grader::Grader;
@@ -20,7 +20,7 @@ use toolmark_outcome::{Cause, Outcome};
 use toolmark_outcome::{Context, Environment, Rule, Scoring, SpecPlace, Subject};
 use toolmark_trace::Trajectory;
 
-/// A case that asks nothing.
+/// Creates a case without graders.
 pub fn case(id: &str) -> Case {
     Case {
         id: id.to_owned(),
@@ -36,12 +36,12 @@ pub fn case(id: &str) -> Case {
     }
 }
 
-/// Graders to build and ask by their type.
+/// Graders to build and run by type.
 #[derive(Clone, Copy)]
 pub struct Kit(pub Graders);
 
 impl Kit {
-    /// Builds a grader of this type; what is wrong with the configuration otherwise.
+    /// Builds a grader of this type; the error lists the problems of the configuration.
     pub fn build(
         self,
         id: &str,
@@ -54,7 +54,7 @@ impl Kit {
         }
     }
 
-    /// The messages of warnings about a configuration that is used all the same.
+    /// Returns the warnings about a valid configuration.
     pub fn warnings(self, id: &str, config: &Value) -> Vec<String> {
         let (grader, problems) = self.build_with_problems(id, Profile::Toolmark, config);
         assert!(grader.is_some(), "{problems:?}");
@@ -81,7 +81,7 @@ impl Kit {
         (grader, problems)
     }
 
-    /// The messages of what is wrong with a configuration.
+    /// Returns the messages about an invalid configuration.
     pub fn complaints(self, id: &str, config: &Value) -> Vec<String> {
         match self.build(id, Profile::Toolmark, config) {
             Ok(_) => Vec::new(),
@@ -89,19 +89,19 @@ impl Kit {
         }
     }
 
-    /// Builds a grader and asks it about the first trajectory of a trace.
+    /// Builds a grader and grades the first trajectory of a trace.
     pub fn grade(self, id: &str, config: Value, trace: &str) -> Outcome {
         let grader = self.build(id, Profile::Toolmark, &config).expect("a good configuration");
         ask(&*grader, &runs(trace)[0])
     }
 
-    /// Builds a grader under a reading and asks it about the first trajectory of a trace.
+    /// Builds a grader with a profile and grades the first trajectory of a trace.
     pub fn grade_as(self, id: &str, profile: Profile, config: Value, trace: &str) -> Outcome {
         let grader = self.build(id, profile, &config).expect("a good configuration");
         ask(&*grader, &runs(trace)[0])
     }
 
-    /// Builds a grader and asks it with a judge about a case.
+    /// Builds a grader and grades a case with a judge.
     pub fn judged(
         self,
         id: &str,
@@ -118,7 +118,7 @@ impl Kit {
     }
 }
 
-/// Asks a grader about one trajectory.
+/// Runs a grader on one trajectory.
 pub fn ask(grader: &dyn Grader, run: &Trajectory) -> Outcome {
     grader.grade(&Subject {
         view: View::whole(run),
@@ -127,7 +127,7 @@ pub fn ask(grader: &dyn Grader, run: &Trajectory) -> Outcome {
     })
 }
 
-/// A judge that gives every criterion the mark its function says, and quotes the
+/// A judge that gives every criterion the mark returned by its function, and quotes the
 /// first eight or more letters of the first material of the trace.
 pub struct FakeJudge(pub fn(&Question) -> Option<f64>);
 

@@ -1,12 +1,12 @@
-//! Whether a check could fail at all.
+//! Detects graders that cannot fail.
 //!
-//! A check that passes whatever happens proves nothing. [`probe`] takes a
+//! A grader that always passes proves nothing. [`probe`] takes a
 //! trajectory that passes, changes it in many small ways (a call is dropped,
 //! repeated, renamed, given another argument or result, made to fail, or
-//! exchanged with its neighbour; a tool is called that could have been; the answer
-//! is replaced; everything takes much more calls, tokens, time and money) and asks
-//! every grader again. What no change makes fail is reported, part by part where a
-//! grader has parts.
+//! exchanged with its neighbour; an available tool is called; the answer
+//! is replaced; everything takes many more calls, tokens, time and money) and runs
+//! every grader again. Graders that no change makes fail are reported, part by part if
+//! a grader has parts.
 
 use crate::grader::Cost;
 use crate::plan::{Case, Planned};
@@ -19,48 +19,49 @@ use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Level, Location, Payload, Status, ToolName, Trajectory,
 };
 
-/// How many changes of one kind are made at most; of more places an even choice is taken.
+/// Maximum number of changes of one kind; if there are more possible places, they are sampled
+/// evenly.
 const OF_A_KIND: usize = 60;
 
-/// How many arguments of one call are changed, one at a time.
+/// Maximum number of arguments changed per call, one at a time.
 const ARGUMENTS: usize = 4;
 
-/// How many calls all changed trajectories together may have: time and memory.
+/// Maximum number of calls in all changed trajectories together, to bound time and memory.
 const MOST_CALLS: usize = 4_000_000;
 
-/// How often all calls are made again where there are too many.
+/// Number of times all calls are repeated to simulate too many calls.
 const FLOOD: usize = 12;
 
-/// How many times more than it did a run uses up where that is too much.
+/// Factor applied to the resource usage of a run to simulate waste.
 const WASTE: u64 = 1_000_000;
 
-/// What stands where something else stood.
+/// Replacement text.
 const OTHER: &str = "toolmark-probe";
 
-/// What a probe found out about a grader.
+/// Result of probing a grader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The grader, by its name.
+    /// Name of the grader.
     pub grader: String,
-    /// The part of it, in its own words; `None` for the whole.
+    /// Part of the grader, in its own wording; `None` for the whole grader.
     pub item: Option<String>,
-    /// What was found.
+    /// Kind of result.
     pub kind: FindingKind,
-    /// In words.
+    /// Description.
     pub words: String,
 }
 
-/// The kinds of [`Finding`].
+/// Kinds of a [`Finding`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingKind {
-    /// No change made it fail.
+    /// No change made the grader fail.
     CannotFail,
-    /// It was not asked: it runs a program, asks a judge, or did not pass.
+    /// The grader was not probed: it runs a program, calls a judge, or did not pass.
     NotProbed,
 }
 
-/// Finds what cannot fail on this trajectory. `tools` could have been called besides
-/// those that the trajectory says were offered.
+/// Returns the graders that cannot fail on this trajectory. `tools` are available tools in
+/// addition to those that the trajectory records.
 #[must_use]
 pub fn probe(
     case: &Case,
@@ -102,12 +103,12 @@ pub fn probe(
     findings
 }
 
-/// A grader while it is probed.
+/// A grader that is being probed.
 struct Probe<'p> {
     planned: &'p Planned,
     has_failed: bool,
-    /// The parts that passed and have not failed yet: text, and which of those
-    /// with the same text.
+    /// Parts that passed and have not failed yet: text, and index among the parts with the same
+    /// text.
     parts: BTreeSet<(String, usize)>,
 }
 
@@ -124,7 +125,7 @@ impl<'p> Probe<'p> {
     fn look(&mut self, outcome: &Outcome) {
         self.has_failed |= outcome.verdict == Verdict::Fail;
         let now = verdicts(outcome);
-        // A part that is no longer asked gave way to another.
+        // A part that is missing was replaced by another.
         self.parts.retain(|part| now.get(part).is_some_and(|verdict| *verdict != Verdict::Fail));
     }
 
@@ -172,7 +173,7 @@ enum Mutant {
     Slow(usize),
 }
 
-/// The changes to make, the most telling first.
+/// Returns the changes to make, the most informative first.
 fn mutants(trajectory: &Trajectory, tools: &BTreeSet<String>) -> Vec<Mutant> {
     let calls = trajectory.calls.len();
     let all: Vec<usize> = (0..calls).collect();
@@ -282,7 +283,7 @@ fn replace_answer(run: &mut Trajectory) {
     }
 }
 
-/// A call of another tool, at the end.
+/// Appends a call of another tool.
 fn insert(run: &mut Trajectory, tool: &str) {
     let name = ToolName::new(tool);
     let call = match run.calls.last() {
@@ -292,7 +293,7 @@ fn insert(run: &mut Trajectory, tool: &str) {
     add(run, run.calls.len(), call);
 }
 
-/// A call of a run that made none.
+/// Creates a call for a run without calls.
 fn first_call(run: &Trajectory, name: ToolName) -> Call {
     let place = Location { file: Arc::clone(&run.file), line: 1, column: 1, byte: 0 };
     Call {
@@ -314,7 +315,7 @@ fn first_call(run: &Trajectory, name: ToolName) -> Call {
     }
 }
 
-/// Every call again and again: more than any limit that leaves some room.
+/// Repeats every call many times, beyond any limit that leaves some room.
 fn flood(run: &mut Trajectory) {
     let mut again = run.calls.clone();
     if again.is_empty() {
@@ -329,7 +330,7 @@ fn flood(run: &mut Trajectory) {
     }
 }
 
-/// The same for what a run used up.
+/// Multiplies the resource usage of a run beyond any limit that leaves some room.
 fn waste(run: &mut Trajectory) {
     let more = |count: u64| count.saturating_mul(WASTE).saturating_add(WASTE);
     if let Some(usage) = &mut run.usage {
@@ -372,7 +373,7 @@ fn event_of(index: u32, call: &Call) -> Event {
     }
 }
 
-/// Puts a call at this place among the others.
+/// Inserts a call at this index.
 fn add(run: &mut Trajectory, at: usize, call: Call) {
     let index = at as u32;
     renumber(run, |other| if other >= index { other + 1 } else { other });
@@ -386,7 +387,7 @@ fn add(run: &mut Trajectory, at: usize, call: Call) {
     run.calls.insert(at, call);
 }
 
-/// Exchanges a call with the next, steps included: what came first comes second.
+/// Exchanges a call with the next one, including their steps.
 fn swap(run: &mut Trajectory, at: usize) {
     if at + 1 >= run.calls.len() {
         return;

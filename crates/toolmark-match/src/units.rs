@@ -1,4 +1,4 @@
-//! Quantities as people write them in configurations.
+//! Quantities in configurations, with units.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
@@ -7,12 +7,12 @@ use std::borrow::Cow;
 /// A duration with its unit: `500ms`, `30s`, `2m`, `1.5h`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Duration {
-    /// In milliseconds.
+    /// Number of milliseconds.
     pub millis: f64,
 }
 
 impl Duration {
-    /// Reads a number with a unit.
+    /// Parses a number with a unit.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -59,12 +59,12 @@ impl JsonSchema for Duration {
     }
 }
 
-/// A number of things, with `k` for thousands and `M` for millions: `500k`.
+/// A count, with `k` for thousands and `M` for millions: `500k`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount(pub u64);
 
 impl Amount {
-    /// Reads a number, possibly with a unit.
+    /// Parses a number, optionally with a unit.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();

@@ -1,24 +1,24 @@
-//! Expectations and calls side by side.
+//! Shows expectations and calls side by side.
 
 use crate::reading::count;
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Explanation, Row, RowState};
 use toolmark_outcome::{Seen, View};
 
-/// Evidence kept of a grader.
+/// Maximum amount of evidence per grader.
 const MOST_EVIDENCE: usize = 20;
 
-/// Rows of an explanation.
+/// Maximum number of rows of an explanation.
 const MOST_ROWS: usize = 400;
 
-/// What became of an expectation.
+/// Result of an expectation.
 #[derive(Debug, Clone)]
 pub(crate) enum State {
-    /// This call meets it.
+    /// Met by this call.
     Met(usize),
-    /// This call is of the right tool, but something is wrong.
+    /// Not met: this call uses the right tool, but something else is wrong.
     Wrong(usize, String),
-    /// No call meets it.
+    /// Not met by any call.
     Missing,
 }
 
@@ -35,8 +35,8 @@ impl State {
     }
 }
 
-/// Lays expectations, in words, beside the calls that were made. The calls of
-/// the states are in order.
+/// Explains expectations beside the calls that were made. The calls of
+/// the states must be in order.
 pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) -> Explanation {
     let calls = view.calls();
     let mut explanation = Explanation::default();
@@ -86,7 +86,7 @@ pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) ->
     explanation
 }
 
-/// The evidence for a verdict: what speaks against it first.
+/// Evidence for a verdict, with violations first.
 #[derive(Default)]
 pub(crate) struct Found {
     against: Vec<Evidence>,
@@ -95,7 +95,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// A call that meets an expectation.
+    /// Adds a call that meets an expectation.
     pub(crate) fn matched(&mut self, view: &View<'_>, text: &str, at: usize) {
         if self.matched.len() < MOST_EVIDENCE
             && let Some(seen) = view.calls().get(at)
@@ -104,7 +104,7 @@ impl Found {
         }
     }
 
-    /// A call that speaks against.
+    /// Adds a call that counts against the run.
     pub(crate) fn against(&mut self, view: &View<'_>, role: Role, text: String, at: usize) {
         match view.calls().get(at) {
             Some(seen) if self.against.len() < MOST_EVIDENCE => {
@@ -114,7 +114,7 @@ impl Found {
         }
     }
 
-    /// Something that is not there.
+    /// Adds something that is missing.
     pub(crate) fn missing(&mut self, text: String) {
         if self.against.len() < MOST_EVIDENCE {
             self.against.push(Evidence::absence(text));
@@ -123,7 +123,7 @@ impl Found {
         }
     }
 
-    /// What became of expectations.
+    /// Adds the results of expectations.
     pub(crate) fn states(&mut self, view: &View<'_>, expected: &[String], states: &[State]) {
         for (text, state) in expected.iter().zip(states) {
             match state {
@@ -136,7 +136,7 @@ impl Found {
         }
     }
 
-    /// The evidence, and a note about what was left out.
+    /// Returns the evidence, and a note about omitted evidence.
     pub(crate) fn finish(self) -> (Vec<Evidence>, Option<String>) {
         let mut evidence = self.against;
         let room = MOST_EVIDENCE.saturating_sub(evidence.len());

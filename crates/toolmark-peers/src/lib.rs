@@ -1,8 +1,9 @@
-//! The systems toolmark grades for, one folder each: the dialect of its specs, its
-//! graders as that system reads them, and the report it writes. Questions that many systems
-//! answer with a score have one grader (`scores`); what a system does differently is in its folder.
+//! The evaluation systems that toolmark supports, one folder each: the dialect of its specs, its
+//! graders under its own reading, and the format of its reports. Trajectory scores that many
+//! systems compute have one shared grader each (`scores`); the differences of a system are in its
+//! folder.
 //!
-//! A system becomes known by the lines of its graders in [`GRADERS`]; its dialect
+//! A system is registered by listing its graders in [`GRADERS`]; its dialect
 //! and its report are listed by the crates of specs and of reports.
 //!
 //! ```
@@ -25,7 +26,7 @@
 //! assert_eq!(grader_by_id("tool_trajectory").unwrap().origin, "agentv");
 //! ```
 //!
-//! Nothing here prints.
+//! This crate does not print.
 
 #![forbid(unsafe_code)]
 
@@ -58,7 +59,7 @@ pub use vally::dialect::Vally;
 
 use toolmark_grade::{GraderInfo, Graders};
 
-/// Every grader, toolmark's own included, in the order the reference lists them.
+/// All graders, including toolmark's own, in the order of the reference.
 pub static GRADERS: &[&GraderInfo] = &[
     &agentv::graders::tool_trajectory::TOOL_TRAJECTORY,
     &agentv::graders::tool_used::TOOL_USED,
@@ -161,10 +162,10 @@ pub static GRADERS: &[&GraderInfo] = &[
     &scores::suite::reasoning_quality::INFO,
 ];
 
-/// The same, to look them up.
+/// All graders, for lookup.
 pub const ALL: Graders = Graders(GRADERS);
 
-/// The grader with this type, or one of its other names.
+/// Returns the grader with this type or alias.
 #[must_use]
 pub fn grader_by_id(id: &str) -> Option<&'static GraderInfo> {
     ALL.by_id(id)
@@ -193,7 +194,7 @@ mod tests {
 mod taxonomy_tests {
     use super::*;
 
-    /// The words of Vally's pages for tool-calls and for the five budgets.
+    /// Checks for the wording of Vally's pages for tool-calls and the five budgets.
     #[test]
     fn the_words_are_those_of_the_pages() {
         for (id, cost) in [

@@ -1,21 +1,21 @@
-//! A question that several readings answer, as one grader.
+//! Builds one grader from a question that has several readings.
 
 use std::sync::Arc;
 use toolmark_grade::Grader;
 use toolmark_match::Mention;
 use toolmark_outcome::{Contrast, Outcome, Profile, Subject, Untrusted, Verdict};
 
-/// A question that several readings answer.
+/// A question that has several readings.
 pub(crate) trait Question: Send + Sync {
-    /// The answer under one reading.
+    /// Answers under one reading.
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome;
 
-    /// The tools it speaks of.
+    /// Returns the tools that the question mentions.
     fn mentions(&self) -> Vec<Mention> {
         Vec::new()
     }
 
-    /// May a call that is made besides turn a pass into a fail?
+    /// Whether an additional call may turn a pass into a fail.
     fn forbids(&self) -> bool {
         true
     }
@@ -27,7 +27,7 @@ struct Reading<Q> {
     contrast: Option<Profile>,
 }
 
-/// A grader that answers under one reading, and says where another one differs.
+/// Builds a grader that answers under one reading and mentions where another one differs.
 pub(crate) fn grader<Q: Question + 'static>(
     question: Q,
     profile: Profile,
@@ -58,7 +58,7 @@ impl<Q: Question> Grader for Reading<Q> {
     }
 }
 
-/// Mentions another reading where its answer differs.
+/// Adds a note about another reading if its answer differs.
 pub(crate) fn contrasted(
     mut outcome: Outcome,
     profile: Profile,
@@ -75,7 +75,7 @@ pub(crate) fn contrasted(
     outcome
 }
 
-/// A count with its noun.
+/// Formats a count with its noun.
 pub(crate) fn count(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }

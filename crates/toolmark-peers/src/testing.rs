@@ -1,4 +1,4 @@
-//! Help for the tests beside the graders.
+//! Helpers for the tests of graders.
 
 use serde_json::Value;
 use std::sync::Arc;

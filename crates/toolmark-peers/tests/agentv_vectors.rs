@@ -1,7 +1,7 @@
-//! What AgentV's own code answered, asked of the profiles that carry its name.
+//! Compares AgentV's recorded answers with those under its profiles.
 //!
-//! Every vector goes the whole way: the evaluator stands in a spec, the calls in
-//! a row that the reader of AgentV's files reads.
+//! Every vector is tested end to end: the evaluator is in a spec, the calls in
+//! a row that the reader of AgentV's files parses.
 
 #![expect(
     clippy::expect_used,
@@ -19,7 +19,7 @@ use toolmark_outcome::{CaseResult, Environment, Profile, Verdict};
 use toolmark_testing::find_shared;
 use toolmark_trace::{Options, read};
 
-/// The vectors of a file.
+/// Returns the vectors of a file.
 #[track_caller]
 fn vectors(name: &str) -> Option<Vec<Value>> {
     let file = find_shared(&format!("vectors/{name}"))?;
@@ -85,7 +85,7 @@ fn close(a: Option<f64>, b: &Value) -> bool {
     matches!((a, b.as_f64()), (Some(a), Some(b)) if (a - b).abs() < 1e-9)
 }
 
-/// What differs from what AgentV answered.
+/// Returns the differences from AgentV's answer.
 fn differences(vector: &Value, profile: Profile) -> Vec<String> {
     let expect = &vector["expect"];
     let result = ask(&json!([vector["evaluator"]]), None, &row(vector), profile);
@@ -119,7 +119,7 @@ fn differences(vector: &Value, profile: Profile) -> Vec<String> {
     wrong
 }
 
-/// All of a file must have run, and none may differ.
+/// Asserts that all vectors of a file were tested, and that none differs.
 fn conclude(what: &str, ran: usize, all: usize, wrong: &[String]) {
     println!("ran {ran} of {all} vectors of {what}");
     assert!(ran == all && ran > 0, "only {ran} of {all} ran");

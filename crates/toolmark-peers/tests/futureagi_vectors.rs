@@ -1,6 +1,6 @@
-//! The profile `futureagi` against answers of the library itself.
+//! Compares answers under the profile `futureagi` with those of the library.
 //!
-//! Every vector becomes a row, is read by the reader for such rows and graded
+//! Every vector is converted to a row, read by the reader for such rows and graded
 //! by the grader of its metric.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
@@ -42,7 +42,7 @@ fn grade(vector: &Value) -> Outcome {
     asked(&build(vector["metric"].as_str().unwrap(), &Value::Object(config)), &row)
 }
 
-/// What a grader answers about a row.
+/// Returns the outcome of a grader for a row.
 fn asked(grader: &Arc<dyn Grader>, row: &Value) -> Outcome {
     let text = std::io::Cursor::new(row.to_string());
     let run = read(text, "rows.jsonl", &Options::default()).unwrap().next().unwrap();
@@ -74,8 +74,9 @@ fn the_library_answers_the_same() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), vectors.len(), wrong.join("\n"));
 }
 
-/// The graders of the agents suite and of the platform, and the mode where several metrics
-/// are one grader. The scanners look at single texts, not at runs, and have no grader.
+/// Returns the grader of a metric of the agents suite or the platform, and the mode if several
+/// metrics
+/// are one grader. The scanners inspect single texts, not runs, and have no grader.
 fn grader_of(metric: &str) -> Option<(&str, Option<&str>)> {
     Some(match metric {
         "agents.tool_selection_accuracy" => ("tool-selection", None),

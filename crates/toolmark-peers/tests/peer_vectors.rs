@@ -1,8 +1,8 @@
-//! What fifteen systems' own code answered, asked of the profiles that carry their names.
+//! Compares recorded answers of fifteen systems with those under their profiles.
 //!
-//! Every vector goes the whole way: its reference and options are the configuration of a
-//! grader, its calls a trace that a reader reads. What the grader answers is then written
-//! as the system writes it, and compared with what the system wrote.
+//! Every vector is tested end to end: its reference and options are the configuration of a
+//! grader, its calls a trace that a reader parses. The outcome is then converted to
+//! the format of the system, and compared with its recorded answer.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -16,7 +16,7 @@ use toolmark_peers::grader_by_id;
 use toolmark_testing::{assert_compared, find_shared};
 use toolmark_trace::{Options, read};
 
-/// How many vectors of each system there are at least.
+/// Minimum number of vectors per system.
 const COUNTS: &[(&str, usize)] = &[
     ("adk", 9),
     ("agentevals", 24),
@@ -35,7 +35,7 @@ const COUNTS: &[(&str, usize)] = &[
     ("uipath", 6),
 ];
 
-/// The grader to ask, under which reading, with which configuration.
+/// The grader, profile and configuration of a vector.
 struct Question {
     grader: String,
     profile: Profile,
@@ -120,7 +120,7 @@ fn agentv_call(call: &Value) -> Value {
     expected
 }
 
-/// A call as a row has it; what is not given is not there.
+/// Converts a call to the format of a row; missing values are omitted.
 fn made(call: &Value) -> Value {
     let mut made = json!({"tool": call["name"]});
     for (key, name) in [("args", "input"), ("output", "output"), ("duration_ms", "duration_ms")] {
@@ -136,7 +136,7 @@ fn made(call: &Value) -> Value {
     made
 }
 
-/// Neighbouring calls of one turn.
+/// Groups neighbouring calls of one turn.
 fn grouped(calls: &[Value]) -> Vec<&[Value]> {
     let together = |a: &Value, b: &Value| a.get("turn").is_some() && a.get("turn") == b.get("turn");
     calls.chunk_by(together).collect()
@@ -154,7 +154,7 @@ fn row(messages: Vec<Value>) -> String {
     json!({"id": "v", "output_messages": messages}).to_string()
 }
 
-/// The calls as the system was fed them.
+/// Returns the calls in the format passed to the system.
 fn trace(vector: &Value) -> String {
     let made_calls = calls(vector, "actual");
     let done = json!({"role": "assistant", "content": "done"});
@@ -187,7 +187,7 @@ fn trace(vector: &Value) -> String {
     }
 }
 
-/// A trace in the Open Responses format, as AI GO! takes it.
+/// Builds a trace in the Open Responses format, as AI GO! reads it.
 fn open_responses(calls: &[Value]) -> String {
     let mut items = vec![json!({
         "type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}],
@@ -233,7 +233,7 @@ fn ask(question: &Question, trace: &str) -> Outcome {
     })
 }
 
-/// The answer as the system writes it.
+/// Converts the outcome to the format of the system.
 fn written(vector: &Value, outcome: &Outcome) -> Value {
     let passed = outcome.verdict == Verdict::Pass;
     let score = json!(outcome.score);
@@ -306,7 +306,7 @@ fn written(vector: &Value, outcome: &Outcome) -> Value {
     }
 }
 
-/// The same but for the digits that the vectors leave out.
+/// Whether two values are equal except for the digits that the vectors omit.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => {

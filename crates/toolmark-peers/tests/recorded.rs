@@ -1,6 +1,6 @@
-//! Vally's own answers: results files carry the graders of the stimulus, the
-//! trajectory, and what Vally said. What looks at the trajectory alone must say
-//! the same here.
+//! Compares with Vally's own answers: results files contain the graders of the stimulus, the
+//! trajectory, and Vally's outcomes. Graders that only inspect the trajectory must
+//! agree.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -13,7 +13,7 @@ use toolmark_peers::grader_by_id;
 use toolmark_testing::{assert_compared, files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
-/// Does a grader of Vally need more than the trajectory?
+/// Whether a grader of Vally needs more than the trajectory.
 fn needs_more(kind: &str) -> bool {
     let others = ["run-command", "program", "custom-metrics"];
     kind.starts_with("file-") || kind.starts_with("diff-") || others.contains(&kind)

@@ -1,5 +1,5 @@
-//! No grader says pass because nobody recorded the calls: whatever a reader reads,
-//! without its calls no verdict turns green.
+//! Checks that no grader passes merely because the calls were not recorded: in any format,
+//! removing the calls turns no verdict into a pass.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
 
@@ -13,7 +13,7 @@ use toolmark_peers::GRADERS;
 use toolmark_testing::files_below;
 use toolmark_trace::{EventKind, Fact, Fidelity, Options, Trajectory, load_path};
 
-/// Configurations besides the examples, for a tool that is called: what fails with
+/// Configurations in addition to the examples, for a tool that is called: a grader that fails with
 /// the calls must not pass without them.
 fn configurations(tool: &str) -> Vec<(&'static str, Value)> {
     vec![
@@ -33,7 +33,7 @@ fn configurations(tool: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// These run programs of the reader's own, and look at no call.
+/// Graders that run programs of the user and do not inspect calls.
 const PROGRAMS: &[&str] =
     &["run-command", "program", "code-grader", "javascript", "python", "webhook"];
 
@@ -43,7 +43,7 @@ fn verdict(grader: &dyn Grader, run: &Trajectory) -> Verdict {
     ask(grader, &subject).verdict
 }
 
-/// A run as it would be read if its format did not record calls.
+/// Returns a run as if its format did not record calls.
 fn without_calls(run: &Trajectory) -> Trajectory {
     let mut run = run.clone();
     run.calls.clear();
@@ -52,7 +52,7 @@ fn without_calls(run: &Trajectory) -> Trajectory {
     run
 }
 
-/// A run of which only the results of the calls are left.
+/// Returns a run with only the results of the calls left.
 fn with_orphans(run: &Trajectory) -> Trajectory {
     let mut orphaned = without_calls(run);
     orphaned.fidelity = run.fidelity;

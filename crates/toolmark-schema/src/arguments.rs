@@ -1,38 +1,37 @@
-//! Arguments against a JSON Schema.
+//! Checks tool arguments against a JSON Schema.
 //!
-//! Schemas of tools are nearly always flat objects. Those are checked directly;
-//! anything else goes to a full validator, which is built when it is first
-//! needed.
+//! Tool schemas are nearly always flat objects. Those are checked directly;
+//! all other schemas go to a full validator, which is built only for them.
 
 use crate::{Mismatch, MismatchKind, Patterns, Validator};
 use serde_json::{Map, Value};
 
-/// What is wrong with one part of the arguments.
+/// A mistake in one argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// What kind of mistake it is.
+    /// Kind of mistake.
     pub kind: ViolationKind,
-    /// The argument.
+    /// Argument name.
     pub argument: String,
-    /// What is wrong, as a fragment after the argument's name.
+    /// Description of the mistake, as a fragment that follows the argument's name.
     pub message: String,
 }
 
-/// The kinds of mistakes.
+/// Kinds of mistakes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ViolationKind {
-    /// The tool has no such argument.
+    /// The tool does not have this argument.
     Unknown,
-    /// A required argument is not there.
+    /// A required argument is missing.
     Missing,
-    /// The value is of another type.
+    /// The value has the wrong type.
     Type,
-    /// The value is outside what is allowed.
+    /// The value is outside the allowed range.
     Range,
 }
 
 impl ViolationKind {
-    /// The word for it.
+    /// Returns the name of the kind.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -44,19 +43,19 @@ impl ViolationKind {
     }
 }
 
-/// How many mistakes of one call are worth saying.
+/// Maximum number of mistakes reported per call.
 const MAX_VIOLATIONS: usize = 8;
 
-/// The schema of a tool's arguments, made ready.
+/// A tool's argument schema, prepared for checking.
 pub enum Arguments {
     /// A flat object.
     Flat(Flat),
-    /// Anything else.
+    /// Any other schema.
     Full(Box<Validator>),
 }
 
 impl Arguments {
-    /// Makes a schema ready; `None` where it cannot be used.
+    /// Prepares a schema; `None` if the schema cannot be used.
     #[must_use]
     pub fn new(schema: &Value) -> Option<Self> {
         if let Some(flat) = Flat::new(schema) {
@@ -66,7 +65,7 @@ impl Arguments {
         built.ok().map(|validator| Self::Full(Box::new(validator)))
     }
 
-    /// What is wrong with arguments, at most a handful of it.
+    /// Returns the mistakes in `args`, at most 8.
     #[must_use]
     pub fn check(&self, args: &Value) -> Vec<Violation> {
         match self {
@@ -101,7 +100,7 @@ fn short(text: &str) -> String {
     toolmark_base::text::excerpt(text)
 }
 
-/// The schema of an object whose properties are looked at one by one.
+/// An object schema whose properties are checked one by one.
 pub struct Flat {
     required: Vec<String>,
     properties: Vec<(String, Property)>,
@@ -121,7 +120,7 @@ struct Property {
     items: Option<String>,
 }
 
-/// Words of a schema that change nothing about what is valid.
+/// Whether a schema keyword does not affect validation.
 fn is_remark(key: &str) -> bool {
     matches!(key, "description" | "title" | "default" | "examples" | "$schema")
 }

@@ -1,7 +1,7 @@
-//! Values against a JSON Schema, with bounds.
+//! Checks values against a JSON Schema, within limits.
 //!
-//! The validator behind it is generic and large: this crate is its only user
-//! and offers plain types, so that it is compiled once. Nothing is ever fetched:
+//! The underlying validator is generic and large: this crate is its only user
+//! and exposes plain types, so that it is compiled once. Nothing is fetched:
 //! references to other documents are errors.
 //!
 //! ```

@@ -1,55 +1,59 @@
-//! The validator, without its type parameters.
+//! The JSON Schema validator, without its type parameters.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::paths::LocationSegment;
 use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
-/// Which engine patterns of a schema run on.
+/// Engine that runs the patterns of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patterns {
     /// Linear time; look-around and backreferences are errors.
     Linear,
-    /// Look-around and backreferences, with at most this many steps back.
+    /// Supports look-around and backreferences, with this maximum number of backtracking steps.
     Backtracking(usize),
 }
 
-/// A schema that is ready.
+/// A compiled schema.
 #[derive(Debug)]
 pub struct Validator(jsonschema::Validator);
 
-/// What a value has that the schema does not allow.
+/// A part of a value that the schema does not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// What kind of mismatch it is.
+    /// Kind of mismatch.
     pub kind: MismatchKind,
-    /// The names and indices that lead to it.
+    /// Property names and indices that lead to the mismatch.
     pub path: Vec<String>,
-    /// Is the first step of the path a property (not an index)?
+    /// Whether the first step of the path is a property rather than an index.
     pub is_in_property: bool,
     /// The path as a JSON Pointer.
     pub pointer: String,
-    /// What is wrong, in words.
+    /// Description of the mismatch.
     pub message: String,
 }
 
-/// The kinds of mismatches that are told apart.
+/// Kinds of mismatches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MismatchKind {
-    /// These properties are not declared.
+    /// Undeclared properties.
     Undeclared(Vec<String>),
-    /// This property is missing.
+    /// A missing required property.
     Missing(String),
-    /// The value is of another type.
+    /// The value has the wrong type.
     Type,
-    /// A pattern took too many steps: nothing is known.
+    /// A pattern exceeded its step limit, so the result is unknown.
     TooManySteps,
-    /// Anything else.
+    /// Any other mismatch.
     Other,
 }
 
 impl Validator {
-    /// Makes a schema ready; why it cannot be otherwise.
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the schema cannot be used.
     pub fn new(schema: &Value, patterns: Patterns) -> Result<Self, String> {
         let options = jsonschema::options().offline();
         let built = match patterns {
@@ -61,13 +65,13 @@ impl Validator {
         built.map(Self).map_err(|error| error.to_string())
     }
 
-    /// Does the value fit?
+    /// Whether the value is valid.
     #[must_use]
     pub fn is_valid(&self, value: &Value) -> bool {
         self.0.is_valid(value)
     }
 
-    /// What does not fit, at most `limit` of it.
+    /// Returns at most `limit` mismatches of `value`.
     #[must_use]
     pub fn mismatches(&self, value: &Value, limit: usize) -> Vec<Mismatch> {
         if self.0.is_valid(value) {
@@ -77,7 +81,11 @@ impl Validator {
     }
 }
 
-/// Is it a JSON Schema? Why not, otherwise.
+/// Checks that a value is a valid JSON Schema.
+///
+/// # Errors
+///
+/// The reason why it is not.
 pub fn check_schema(schema: &Value) -> Result<(), String> {
     jsonschema::draft202012::new(schema).map(|_| ()).map_err(|error| error.to_string())
 }

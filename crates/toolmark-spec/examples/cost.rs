@@ -1,5 +1,5 @@
-//! What `bench/cost` counts: reading, checking and grading, as the command does them and
-//! without what prints. Half the size of the whole program, so that CI can build it with
+//! Workload of `bench/cost`: reading, checking and grading, as in the commands but without
+//! output. Half the size of the whole program, so that CI can build it with
 //! the profile of the product.
 //!
 //! `cost read DIR`, `cost check DIR`, `cost grade SPEC TRACES`
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How many calls there are: the work of `stats`.
+/// Counts the calls: the work of `stats`.
 fn read(directory: &Path) -> Result<u64, Box<dyn Error>> {
     let mut calls = 0;
     for file in files(directory)? {
@@ -42,7 +42,7 @@ fn read(directory: &Path) -> Result<u64, Box<dyn Error>> {
     Ok(calls)
 }
 
-/// The work of `check`.
+/// Checks the traces: the work of `check`.
 fn check(directory: &Path) -> Result<u64, Box<dyn Error>> {
     let checker = Checker::default();
     let (mut all, mut calls) = (Checked::default(), 0);
@@ -57,7 +57,7 @@ fn check(directory: &Path) -> Result<u64, Box<dyn Error>> {
     Ok(calls)
 }
 
-/// The work of `grade --format jsonl`.
+/// Grades the traces: the work of `grade --format jsonl`.
 fn grade(spec: &Path, traces: &Path) -> Result<u64, Box<dyn Error>> {
     let options = LoadOptions { stores_cases: true, ..LoadOptions::default() };
     let loaded = toolmark_spec::load(spec, &options).map_err(|problem| problem.message)?;
@@ -75,7 +75,7 @@ fn grade(spec: &Path, traces: &Path) -> Result<u64, Box<dyn Error>> {
     Ok(calls)
 }
 
-/// The files below a directory, in the order of their names.
+/// Returns the files below a directory, sorted by name.
 fn files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let (mut files, mut open) = (Vec::new(), vec![directory.to_owned()]);
     while let Some(next) = open.pop() {

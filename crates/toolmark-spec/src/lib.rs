@@ -1,9 +1,9 @@
-//! Specs: what was expected, in any of the dialects toolmark reads.
+//! Reads specs, the expectations for runs, in all supported dialects.
 //!
 //! [`load()`] parses a file into a tree of [`Node`](toolmark_config::Node)s,
 //! recognizes its dialect by its content, and turns it into a
 //! [`Plan`](toolmark_grade::Plan). All problems are reported at once, with their
-//! places.
+//! source positions.
 //!
 //! ```
 //! use std::path::Path;

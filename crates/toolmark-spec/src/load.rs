@@ -1,11 +1,11 @@
-//! From a file of any dialect to a plan.
+//! Loads a file of any dialect into a plan.
 
 use crate::dialects::DIALECTS;
 use std::path::Path;
 use toolmark_config::{Problem, Source, parse};
 use toolmark_grade::{LoadOptions, Loaded};
 
-/// Reads a spec file, tells its dialect, and makes a plan of it.
+/// Reads a spec file, detects its dialect, and builds a plan.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, Box<Problem>> {
     let source = Source::open(path)?;
     let directory = match path.parent() {
@@ -15,14 +15,14 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, Box<Problem>> 
     Ok(load_source(source, directory, options))
 }
 
-/// The same for a text that is already there.
+/// Loads a spec from a text that was already read.
 #[must_use]
 pub fn load_source(source: Source, directory: &Path, options: &LoadOptions) -> Loaded {
     toolmark_grade::load_source(source, directory, options, DIALECTS, toolmark_peers::ALL)
 }
 
-/// Whether a file is a spec. One that cannot be parsed is taken for one where it has
-/// a line that starts with a key only specs have: its errors are worth knowing.
+/// Whether a file is a spec. A file that cannot be parsed counts as a spec if it has
+/// a line that starts with a key only specs have, because its errors should be reported.
 #[must_use]
 pub fn is_spec(path: &Path) -> bool {
     const KEYS: &[&str] = &["stimuli:", "evalcases:", "scorers:", "graders:", "expect:"];

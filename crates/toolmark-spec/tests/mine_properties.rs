@@ -1,5 +1,5 @@
-//! A hidden workflow makes runs with noise; what is mined from them must accept them all
-//! and reject the runs in which something that matters is missing, swapped or changed.
+//! Runs are generated from a hidden workflow with noise; the mined spec must accept them all
+//! and reject runs in which a relevant call is missing, swapped or changed.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -15,7 +15,7 @@ use toolmark_spec::mine::{By, Observed, Options, mine};
 use toolmark_trace::Trajectory;
 
 /// A call of the workflow: the tool, an argument that is always the same, and one that
-/// never is.
+/// always differs.
 #[derive(Debug, Clone)]
 struct Step {
     tool: String,
@@ -28,11 +28,11 @@ type Made = (String, Value);
 #[derive(Debug, Clone)]
 struct Workflow {
     steps: Vec<Step>,
-    /// For every run: where noise comes, and which.
+    /// Positions and kinds of noise, for every run.
     noise: Vec<Vec<(usize, u8)>>,
 }
 
-/// Texts that are hard on YAML and patterns, and paths and ids.
+/// Generates texts that are difficult for YAML and patterns, and paths and IDs.
 fn value() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{1,8}",
@@ -59,14 +59,14 @@ fn workflow() -> impl Strategy<Value = Workflow> {
 }
 
 impl Workflow {
-    /// Is there a kind of noise in every run?
+    /// Whether a kind of noise occurs in every run.
     fn has_noise_everywhere(&self) -> bool {
         let (first, rest) = self.noise.split_first().unwrap();
         let is_in = |run: &[(usize, u8)], kind: u8| run.iter().any(|(_, other)| *other == kind);
         first.iter().any(|(_, kind)| rest.iter().all(|run| is_in(run, *kind)))
     }
 
-    /// The calls of a run without noise.
+    /// Returns the calls of a run without noise.
     fn steps(&self, run: usize) -> Vec<Made> {
         let call = |step: &Step| {
             (step.tool.clone(), json!({"same": step.value, "other": format!("v{run}")}))
@@ -74,7 +74,7 @@ impl Workflow {
         self.steps.iter().map(call).collect()
     }
 
-    /// The calls of a run.
+    /// Returns the calls of a run.
     fn calls(&self, run: usize) -> Vec<Made> {
         let mut calls = self.steps(run);
         for (at, kind) in &self.noise[run] {
@@ -108,7 +108,7 @@ fn observed(runs: impl IntoIterator<Item = Trajectory>, passed: bool) -> Vec<Obs
     runs.into_iter().map(|run| Observed { run, case: None, passed }).collect()
 }
 
-/// A spec that was mined, ready to grade.
+/// A mined spec, ready for grading.
 struct Spec {
     text: String,
     plan: Plan,

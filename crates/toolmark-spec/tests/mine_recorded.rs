@@ -1,4 +1,4 @@
-//! Unrecorded is unknown: what a trace does not have supports nothing.
+//! Tests that unrecorded facts are unknown: data that a trace lacks supports no expectation.
 
 use serde_json::{Value, json};
 use toolmark_outcome::testing::{agentv_with, runs};
@@ -11,12 +11,12 @@ fn run(tools: &[&str]) -> Trajectory {
     runs(&agentv_with(json!(calls), json!({}))).remove(0)
 }
 
-/// A run of which a result is left whose call is not in the trace.
+/// Builds a run with a result whose call is not in the trace.
 fn partly(tools: &[&str]) -> Trajectory {
     Trajectory { orphans: 1, ..run(tools) }
 }
 
-/// A run of which no call is recorded.
+/// Builds a run that records no calls.
 fn unrecorded() -> Trajectory {
     let mut run = run(&[]);
     run.fidelity = run.fidelity.union(Fidelity::lacking(&[Fact::Calls]));

@@ -1,52 +1,52 @@
-//! Values that differ only in their scalars.
+//! Shapes of values that differ only in their scalars.
 //!
-//! Programs write the same keys in the same order over and over. A value that was read
-//! once leaves its [`Shape`] behind: what stands between its texts, numbers and words.
-//! Another value that fits the shape is as plain, and where everything is in it is known
-//! without looking at its keys again.
+//! Programs write the same keys in the same order over and over. The first value read is
+//! recorded as a [`Shape`]: the text between its strings, numbers and words. Another value that
+//! fits the shape is just as plain, and the positions of its parts are known without
+//! reading its keys again.
 
 use super::{Plain, Text, number};
 use std::ops::Range;
 
-/// Values with more scalars than fit between so many pieces have no shape.
+/// Maximum number of pieces of a shape; values with more scalars have no shape.
 const MAX_PIECES: usize = 32;
 
-/// What a value has in common with those that differ from it in scalars only: pieces of
-/// text, each in steps of up to eight bytes.
+/// The common part of values that differ only in their scalars: pieces of text, each in
+/// steps of up to eight bytes.
 #[derive(Debug, Default)]
 pub struct Shape {
     steps: Vec<Step>,
-    /// How many pieces there are.
+    /// Number of pieces.
     pieces: usize,
 }
 
-/// Up to eight bytes that all values have.
+/// Up to eight bytes that are the same in all values.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     bytes: u64,
-    /// Which of them count.
+    /// Mask of the significant bytes.
     mask: u64,
     length: u32,
     behind: Behind,
 }
 
-/// What stands behind a step.
+/// Kind of content that follows a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Behind {
-    /// More of the same piece, or what is not of the value any more.
+    /// More of the same piece, or the end of the value.
     Same,
-    /// The inside of a string.
+    /// The content of a string.
     Text,
     Number,
     /// `true`, `false` or `null`.
     Word,
 }
 
-/// Where the pieces of a shape begin in a text.
+/// Positions in a text at which the pieces of a shape begin.
 #[derive(Debug, Default)]
 pub struct Pieces([u32; MAX_PIECES]);
 
-/// A place in all values of a shape.
+/// A position in all values of a shape.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     piece: usize,
@@ -54,7 +54,7 @@ pub struct Place {
 }
 
 impl Pieces {
-    /// Where this place is in the text.
+    /// Returns the position in the text.
     #[must_use]
     #[inline]
     pub fn at(&self, place: Place) -> u32 {
@@ -63,8 +63,8 @@ impl Pieces {
 }
 
 impl Shape {
-    /// The shape of the value from the cursor to `end`, which has been gone over, and its
-    /// pieces. The string at `fixed` is the same in all values.
+    /// Returns the shape of the value from the cursor to `end`, which has already been read, and
+    /// its pieces. The string at `fixed` is the same in all values.
     #[must_use]
     pub fn of(value: &Plain<'_, '_>, end: usize, fixed: Option<usize>) -> Option<(Self, Pieces)> {
         let text = value.text();
@@ -99,7 +99,7 @@ impl Shape {
         Some((shape, starts))
     }
 
-    /// Only a scalar alone has a piece with nothing in it, and no shape.
+    /// Adds a piece. Only a lone scalar has an empty piece, and it has no shape.
     fn add(&mut self, piece: &[u8], behind: Behind) -> Option<()> {
         self.steps.extend(piece.chunks(8).map(|part| Step {
             bytes: up_to_eight(part),
@@ -112,7 +112,8 @@ impl Shape {
         Some(())
     }
 
-    /// Where a byte is that no scalar holds; `pieces` are those of the value it is in.
+    /// Returns the place of a byte that is not part of a scalar; `pieces` are those of the value
+    /// that contains it.
     #[must_use]
     pub fn place(&self, pieces: &Pieces, at: usize) -> Option<Place> {
         let starts = pieces.0.get(..self.pieces)?;
@@ -120,7 +121,7 @@ impl Shape {
         Some(Place { piece, behind: (at as u32).checked_sub(*starts.get(piece)?)? })
     }
 
-    /// Goes over a value that fits, and says where its pieces are.
+    /// Skips a value that fits the shape and records the positions of its pieces.
     #[inline]
     pub fn fit(&self, cursor: &mut Plain<'_, '_>, pieces: &mut Pieces) -> Option<()> {
         let text = cursor.text();
@@ -149,14 +150,14 @@ impl Shape {
     }
 }
 
-/// The last bytes of a text; behind its end they are zero, which no JSON has.
+/// Returns the last bytes of a text; bytes past its end are zero, which does not occur in JSON.
 #[cold]
 #[inline(never)]
 fn last_bytes(bytes: &[u8], at: usize) -> u64 {
     up_to_eight(bytes.get(at..).unwrap_or_default())
 }
 
-/// Bytes as a word; there are no more than eight.
+/// Packs up to eight bytes into a word.
 fn up_to_eight(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
@@ -173,7 +174,7 @@ impl Text<'_> {
 }
 
 impl<'t> Plain<'t, '_> {
-    /// A part of the text.
+    /// Returns a part of the text.
     #[must_use]
     #[inline]
     pub fn slice(&self, range: &Range<u32>) -> Option<&'t str> {
@@ -247,7 +248,7 @@ mod tests {
     }
 
     proptest! {
-        /// What fits a shape is what is plain, up to the same place.
+        /// Everything that fits a shape is plain, up to the same position.
         #[test]
         fn it_takes_nothing_that_is_not_plain(
             text in r#"\{("a":("[ab]{0,3}"|[0-9]{1,2}|true|\[1?\]),?){1,3}\}"#,

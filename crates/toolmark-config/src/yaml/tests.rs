@@ -1,4 +1,4 @@
-//! What YAML means, where it stands, and what hostile YAML comes to.
+//! Tests of YAML values, their positions, and hostile YAML.
 
 use super::*;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn value(text: &str) -> Value {
     node.unwrap().to_json()
 }
 
-/// The code and the underlined text of each problem.
+/// Returns the code and the underlined text of each problem.
 fn codes(text: &str) -> Vec<(&'static str, String)> {
     let source = Source::new("x.yaml", text);
     let mut problems = Vec::new();
@@ -24,7 +24,7 @@ fn codes(text: &str) -> Vec<(&'static str, String)> {
     problems.iter().map(|p| (p.code, at(p))).collect()
 }
 
-/// Every key and value with the text at its place, one a line.
+/// Returns every key and value with the text at its position, one per line.
 fn places(text: &str) -> String {
     fn walk(source: &Source, node: &Node, indent: usize, out: &mut String) {
         let pad = "  ".repeat(indent);

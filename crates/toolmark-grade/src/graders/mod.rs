@@ -1,6 +1,6 @@
-//! The graders that are toolmark's own.
+//! toolmark's own graders.
 //!
-//! One grader, one file or folder: its configuration, its page of the reference,
+//! Each grader has one file or folder with its configuration, its reference page,
 //! its code and its tests.
 
 mod expect;

@@ -1,4 +1,4 @@
-//! Arguments against the values that were written down for them.
+//! Compares arguments with expected values.
 
 use super::path::{KeyPath, Step, written};
 use schemars::JsonSchema;
@@ -6,41 +6,41 @@ use serde::Deserialize;
 use serde_json::Value;
 use toolmark_outcome::{Numbers, equal};
 
-/// How the arguments of a call are compared with the expected ones.
+/// Comparison mode for the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArgsMatch {
-    /// The call must contain what is expected; it may have more. Objects inside
+    /// The call must contain the expected arguments and may have more. Nested objects
     /// may have more keys too, lists must have the same length.
     #[default]
     Contains,
-    /// The arguments must be the expected ones, no more and no less.
+    /// The arguments must be exactly the expected ones.
     Exact,
-    /// The call must stay within what is expected: every argument it has must
-    /// be expected with this value; it may have fewer.
+    /// Every argument of the call must be expected with this value; the call may have fewer
+    /// arguments.
     Within,
     /// Arguments are not compared.
     Ignore,
 }
 
-/// One way in which a call is not what was expected.
+/// A difference between a call and the expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// What differs: `argument city`, `status`.
+    /// Differing part: `argument city`, `status`.
     pub what: String,
-    /// What it should be; `None` where it should not be there.
+    /// Expected value; `None` if nothing is expected.
     pub expected: Option<String>,
-    /// What it is; `None` where it is not there.
+    /// Actual value; `None` if it is missing.
     pub found: Option<String>,
 }
 
-/// More differences of one call than this are not listed.
+/// Maximum number of differences listed per call.
 const DIFFERENCES: usize = 8;
 
-/// Values longer than this are cut.
+/// Maximum length of displayed values.
 const SHOWN: usize = 60;
 
-/// A JSON value on one short line.
+/// Returns a JSON value on one short line.
 #[must_use]
 pub fn shown(value: &Value) -> String {
     // Not `to_string`, which writes through a formatter. Values can be written to memory.
@@ -54,8 +54,8 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
-/// Hears of a place where something differs, what is expected there and what is
-/// found; says whether to go on.
+/// Callback for a difference, with its path, the expected value and the actual value;
+/// returns whether to continue.
 type Tell<'t, 'v> = dyn FnMut(&[Step<'v>], Option<&Value>, Option<&Value>) -> bool + 't;
 
 /// A comparison of expected and found arguments.
@@ -65,7 +65,7 @@ pub(super) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Are they what was expected?
+    /// Whether the arguments match.
     pub(super) fn holds(&self, expected: &Value, found: &Value) -> bool {
         if self.ignore.is_empty() && self.how == ArgsMatch::Exact {
             return equal(expected, found, Numbers::Json);
@@ -78,7 +78,7 @@ impl<'a> Comparison<'a> {
         !differs
     }
 
-    /// Where they differ.
+    /// Returns the differences.
     pub(super) fn differences(&self, expected: &Value, found: &Value) -> Vec<Difference> {
         let mut all = Vec::new();
         self.walk(expected, found, &mut Vec::new(), &mut |steps, expected, found| {
@@ -92,7 +92,7 @@ impl<'a> Comparison<'a> {
         all
     }
 
-    /// Tells every place where they differ, until that is enough. Both values
+    /// Calls `tell` for every difference until it returns `false`. Both values
     /// come from parsers that bound nesting.
     fn walk<'v>(
         &self,

@@ -17,47 +17,47 @@ use toolmark_config::{Kind, Node, Span, Spanned};
 use toolmark_outcome::{Numbers, equal};
 use toolmark_pattern::Pattern;
 
-/// What must hold for one value. Several operators must all hold.
+/// Conditions for one value. If several operators are given, all must hold.
 #[derive(Debug, Clone, Deserialize, JsonSchema, Default)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1))]
 pub struct Operators {
-    /// The value must be this one. 1 equals 1.0; true is not 1.
+    /// The value must equal this value. 1 equals 1.0; true does not equal 1.
     #[serde(default, deserialize_with = "given")]
     equals: Option<Node>,
-    /// This must not hold: a value, or operators. A value that is not there is
-    /// not equal to any.
+    /// This value or condition must not hold. A missing value does not
+    /// equal any value.
     #[serde(default)]
     not: Option<Box<ConditionConfig>>,
-    /// A regular expression that is found in the text. Values that are no text
-    /// are looked at as JSON.
+    /// A regular expression that must match anywhere in the text. Values that are not text
+    /// are converted to JSON.
     #[serde(default)]
     regex: Option<Spanned<String>>,
     /// The value must be one of these.
     #[serde(default)]
     one_of: Option<Spanned<Vec<Node>>>,
-    /// A number within these bounds, bounds included.
+    /// A number within these bounds, inclusive.
     #[serde(default)]
     range: Option<Spanned<Range>>,
-    /// The kind of value.
+    /// The value must be of this kind.
     #[serde(default, rename = "type")]
     kind: Option<ValueKind>,
-    /// A JSON Schema the value must fit. It may refer to its own parts, but not
-    /// in circles and not to other files.
+    /// A JSON Schema that the value must match. The schema may refer to its own parts, but not
+    /// in circles, and not to other files.
     #[serde(default)]
     schema: Option<Spanned<Node>>,
-    /// Text that holds this text, or a list that holds this value.
+    /// Text that contains this text, or a list that contains this value.
     #[serde(default, deserialize_with = "given")]
     contains: Option<Node>,
-    /// The value must be there (true) or must not (false).
+    /// Whether the value must be present (true) or absent (false).
     #[serde(default)]
     present: Option<bool>,
-    /// The value must not be there (true) or must (false).
+    /// Whether the value must be absent (true) or present (false).
     #[serde(default)]
     absent: Option<bool>,
 }
 
-/// Null is a value here, not a key left empty.
+/// Deserializes null as a value rather than as a missing key.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Node>, D::Error> {
     Node::deserialize(deserializer).map(Some)
 }
@@ -66,9 +66,9 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Node>, D::
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Range {
-    /// The least it may be.
+    /// Minimum.
     min: Option<f64>,
-    /// The most it may be.
+    /// Maximum.
     max: Option<f64>,
 }
 
@@ -80,7 +80,7 @@ pub(super) enum ValueKind {
     String,
     /// Any number.
     Number,
-    /// A number without a fraction; 2.0 is one.
+    /// A number without a fraction, including 2.0.
     Integer,
     /// True or false.
     Boolean,
@@ -120,10 +120,10 @@ impl ValueKind {
     }
 }
 
-/// A value to be equal to, or operators.
+/// An expected value, or operators.
 #[derive(Debug, Clone)]
 pub(super) enum ConditionConfig {
-    /// The value itself.
+    /// An expected value.
     Equals(Node),
     /// Operators.
     Operators(Box<Operators>),
@@ -195,7 +195,7 @@ impl JsonSchema for ConditionConfig {
     }
 }
 
-/// Conditions by the place of the value, such as `address.city`.
+/// Conditions by the path of the value, such as `address.city`.
 #[derive(Debug, Clone, Default)]
 pub struct Conditions(Vec<(Spanned<String>, ConditionConfig)>);
 
@@ -237,7 +237,7 @@ impl JsonSchema for Conditions {
     }
 }
 
-/// Conditions ready to be asked, each with the place it looks at.
+/// Compiles conditions, each with the path to which it applies.
 pub(super) fn compile_all(
     config: &Conditions,
     span: Span,
@@ -265,7 +265,7 @@ pub(super) fn compile_all(
     all.into_iter().map(|one| one.and_then(|(path, condition)| Some((path?, condition)))).collect()
 }
 
-/// What must hold for one value, ready to be asked.
+/// A compiled condition on one value.
 #[derive(Debug, Clone)]
 pub struct Condition {
     tests: Vec<Test>,
@@ -328,7 +328,7 @@ fn compile(config: &ConditionConfig, span: Span, building: &mut Building<'_>) ->
     tests.extend(operators.contains.iter().map(|value| Test::Contains(value.to_json())));
     tests.extend(operators.present.map(Test::Present));
     tests.extend(operators.absent.map(|absent| Test::Present(!absent)));
-    // A condition with an unknown operator is not told to be empty besides.
+    // A condition with an unknown operator is not also reported as empty.
     let is_typo = building.problems.iter().any(|problem| problem.code == "unknown-key");
     if tests.is_empty() && is_good && !is_typo {
         building.reject(
@@ -364,13 +364,13 @@ fn compile_schema(schema: &Spanned<Node>, building: &mut Building<'_>) -> Option
 }
 
 impl Condition {
-    /// Does it hold for this value, or for its absence?
+    /// Whether the condition holds for a value, or for a missing value.
     #[must_use]
     pub fn holds(&self, value: Option<&Value>) -> Truth {
         Truth::all(self.tests.iter().map(|test| test.holds(value)))
     }
 
-    /// Is it the same question?
+    /// Whether both conditions are the same.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.tests.len() == other.tests.len()
             && self.tests.iter().zip(&other.tests).all(|(a, b)| a.is(b))
@@ -429,7 +429,7 @@ impl Test {
     }
 }
 
-/// Is a pattern found in a text?
+/// Whether a pattern matches anywhere in a text.
 pub(super) fn found(pattern: &Pattern, text: &str) -> Truth {
     match pattern.is_match(text) {
         Ok(found) => Truth::of(found),

@@ -1,4 +1,4 @@
-//! How a call is written down in a configuration: a name, or a map.
+//! Configuration of a call: a name, or a map.
 
 use super::args::ArgsMatch;
 use super::condition::{Conditions, compile_all};
@@ -18,6 +18,7 @@ use toolmark_trace::Status;
 
 /// Makes a type that is written as text or as a map of `$fields`.
 #[macro_export]
+/// Defines a type that is written as text or as a map of `$fields`.
 macro_rules! text_or_map {
     ($(#[$doc:meta])* $vis:vis $name:ident, $title:literal, $fields:ty, $text:ident => $from_text:expr, $words:literal) => {
         $(#[$doc])*
@@ -63,16 +64,16 @@ macro_rules! text_or_map {
 /// A regular expression for names.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct NameFields {
-    /// A regular expression that is found in the name.
+    /// A regular expression that must match anywhere in the name.
     regex: Spanned<String>,
-    /// The name as text, where it is no regular expression.
+    /// The name as text, if it is not a regular expression.
     #[serde(skip)]
     word: Option<String>,
 }
 
 text_or_map!(
-    /// The name of a tool: exactly this one; with `*` or `?` a glob; between
-    /// slashes a regular expression.
+    /// The name of a tool: an exact name, a glob with `*` or `?`, or a regular expression
+    /// between slashes.
     pub Name, "ToolName", NameFields,
     text => name_of(text).0,
     "the name of a tool, a glob with * or ?, or a /regular expression/"
@@ -83,7 +84,7 @@ fn regex_between_slashes(text: &str) -> Option<&str> {
 }
 
 impl Name {
-    /// Ready to be asked.
+    /// Compiles the name.
     pub fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<NamePattern> {
         match &self.0.word {
             Some(word) if word.trim().is_empty() => {
@@ -106,41 +107,41 @@ impl Name {
     }
 }
 
-/// What must have come back.
+/// Expected result of a call.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct ResultFields {
-    /// A regular expression that is found in the text of the result.
+    /// A regular expression that must match anywhere in the text of the result.
     #[serde(default)]
     regex: Option<Spanned<String>>,
-    /// Conditions on values inside a result that is JSON, by their place.
+    /// Conditions on values inside a JSON result, by path.
     #[serde(default, rename = "where")]
     conditions: Option<Spanned<Conditions>>,
 }
 
 text_or_map!(
-    /// What must have come back: a regular expression, or a map.
+    /// Expected result of a call: a regular expression, or a map.
     pub ResultConfig, "ResultCondition", ResultFields,
     text => ResultFields { regex: Some(text.to_owned().into()), conditions: None },
     "a regular expression that is found in the text of the result"
 );
 
-/// How a call ended.
+/// Status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StatusWord {
-    /// The source says or implies that it worked.
+    /// The source states or implies that the call succeeded.
     Succeeded,
     /// The tool reported an error.
     Failed,
-    /// A person, a hook or a policy refused it.
+    /// A person, a hook or a policy denied the call.
     Denied,
-    /// It was started and cut off.
+    /// The call was started and interrupted.
     Interrupted,
-    /// The trace has no result for it.
+    /// The trace does not contain a result for the call.
     Unanswered,
-    /// Nothing says whether it failed.
+    /// The trace does not show whether the call failed.
     Unknown,
-    /// However it ended.
+    /// Any status.
     Any,
 }
 
@@ -158,7 +159,7 @@ impl StatusWord {
     }
 }
 
-/// One status, or several of which one must hold.
+/// One status, or a list of accepted ones.
 #[derive(Debug, Clone)]
 pub struct StatusConfig(Vec<StatusWord>);
 
@@ -193,15 +194,16 @@ impl JsonSchema for StatusConfig {
     }
 }
 
-/// How long a call may take.
+/// Limit on the duration of a call.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 pub struct DurationFields {
-    /// The longest it may take: `500ms`, `30s`, `2m`.
+    /// Maximum duration: `500ms`, `30s`, `2m`.
     max: Duration,
 }
 
 /// Makes a type of the fields that describe a call, and more of its own.
 #[macro_export]
+/// Defines a type with the fields that describe a call, and additional fields.
 macro_rules! call_fields {
     (
         $(#[$doc:meta])* $vis:vis $name:ident { tool: $tool:ty, $($(#[$meta:meta])* $field:ident: $type:ty,)* }
@@ -209,51 +211,51 @@ macro_rules! call_fields {
         $(#[$doc])*
         #[derive(Debug, Clone, Deserialize, JsonSchema)]
         $vis struct $name {
-            /// The name of the tool (`name` is the same): exactly this one; with
-            /// `*` or `?` a glob; between slashes, or as `{regex: …}`, a regular
-            /// expression.
+            /// The name of the tool (alias: `name`): an exact name, a glob with
+            /// `*` or `?`, or a regular expression between slashes or as
+            /// `{regex: …}`.
             #[serde(alias = "name")]
             $vis tool: $tool,
-            /// Arguments with the values they must have.
+            /// Expected values of arguments.
             #[serde(default)]
             $vis args: Option<Spanned<Node>>,
-            /// How `args` are compared: `contains` (the call may have more),
+            /// Comparison mode for `args`: `contains` (the call may have more),
             /// `exact`, `within` (the call may have fewer) or `ignore`.
             #[serde(default)]
             $vis args_match: Option<Spanned<ArgsMatch>>,
-            /// Places in the arguments that are not compared: ids, timestamps.
+            /// Paths of arguments that are not compared: IDs, timestamps.
             #[serde(default)]
             $vis ignore: Option<Spanned<Vec<Spanned<String>>>>,
-            /// Conditions on arguments, by their place: `a.b[0].c`.
+            /// Conditions on arguments, by path: `a.b[0].c`.
             #[serde(default, rename = "where")]
             $vis conditions: Option<Spanned<Conditions>>,
-            /// What must have come back.
+            /// Expected result.
             #[serde(default)]
             $vis result: Option<ResultConfig>,
-            /// How the call must have ended. Where nothing is said, failed,
+            /// Required status of the call. By default, failed,
             /// denied, interrupted and unanswered calls do not count as done.
             #[serde(default)]
             $vis status: Option<Spanned<StatusConfig>>,
-            /// How long the call may have taken.
+            /// Limit on the duration of the call.
             #[serde(default)]
             $vis duration: Option<DurationFields>,
-            /// The step (model response) it must belong to, from 0.
+            /// Step (model response) of the call, from 0.
             #[serde(default)]
             $vis at_step: Option<u32>,
-            /// The step it must come before, from 0.
+            /// The call must be in a step before this one, from 0.
             #[serde(default)]
             $vis before_step: Option<u32>,
-            /// No call may come before it.
+            /// Whether no call may come before it.
             #[serde(default)]
             $vis first: bool,
-            /// No call may come after it.
+            /// Whether no call may come after it.
             #[serde(default)]
             $vis last: bool,
             $($(#[$meta])* $vis $field: $type,)*
         }
 
         impl $name {
-            /// What it says about the call, of this tool.
+            /// Returns the description of the call, for this tool.
             #[must_use]
             $vis fn call<'c>(&'c self, tool: &'c Spanned<Name>) -> Described<'c> {
                 Described {
@@ -272,7 +274,7 @@ macro_rules! call_fields {
                 }
             }
 
-            /// Of which only the tool is said.
+            /// Creates a call with only a tool name.
             #[must_use]
             $vis fn named(tool: $tool) -> Self {
                 Self {
@@ -299,7 +301,7 @@ call_fields! {
     pub CallFields { tool: Spanned<Name>, }
 }
 
-/// What a configuration says about a call.
+/// Description of a call in a configuration.
 #[derive(Clone, Copy)]
 pub struct Described<'c> {
     /// Tool name.
@@ -329,8 +331,8 @@ pub struct Described<'c> {
 }
 
 impl Described<'_> {
-    /// Ready to be asked; what is wrong with it goes to the problems. `span` is
-    /// the place of the whole.
+    /// Compiles the description; errors are added to the problems. `span` is
+    /// the position of the whole call.
     pub fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<CallPattern> {
         let span = self.tool.span.known().unwrap_or(span);
         let name = self.tool.compile(span, building);
@@ -451,7 +453,7 @@ text_or_map!(
     "the name of a tool, a glob with * or ?, or a /regular expression/"
 );
 
-/// The name that a text stands for.
+/// Returns the name that a text represents.
 #[must_use]
 pub fn name_of(text: &str) -> Name {
     Name(match regex_between_slashes(text) {

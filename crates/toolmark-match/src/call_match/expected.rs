@@ -1,9 +1,9 @@
-//! Expected arguments, and a comparison that builds no tree of those found.
+//! Expected arguments, and a comparison that builds no tree of the actual arguments.
 //!
 //! Most calls are compared with one expectation, and most of the cost would be
-//! a JSON value on either side that nobody looks at again. [`Expected`] keeps
-//! what the spec says as the spec's tree or, of a file of JSON lines, as its text; it
-//! makes a tree or a JSON value of it when an explanation needs one, and compares with
+//! building JSON values that are used only once. [`Expected`] keeps
+//! the expectation as the spec's tree or, for a file of JSON lines, as its text; it
+//! builds a tree or a JSON value only for explanations, and otherwise compares with
 //! the text of a call in place.
 
 use super::args::ArgsMatch;
@@ -16,7 +16,7 @@ use toolmark_config::plain::{Keys, Plain};
 use toolmark_config::{Entry, Kind, Node, json};
 use toolmark_scan::{Kind as Scanned, Scanner, Value as Found};
 
-/// The arguments a spec asks for.
+/// Expected arguments in a spec.
 #[derive(Debug, Clone)]
 pub struct Expected {
     written: Option<Written>,
@@ -24,12 +24,12 @@ pub struct Expected {
     value: OnceLock<Box<Value>>,
 }
 
-/// A plain object, as [`Plain`] reads it, in a text.
+/// A plain object in a text, as read by [`Plain`].
 #[derive(Debug, Clone)]
 struct Written {
     text: Arc<str>,
     range: Range<u32>,
-    /// Where its keys are in the text.
+    /// Positions of its keys in the text.
     keys: KeySpans,
 }
 
@@ -48,9 +48,9 @@ impl Written {
         self.text.as_bytes().get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// Is the first thing in which an object differs from this one the text of an
-    /// argument? Then it is not what is expected, however it is compared. False also
-    /// where that takes a closer look.
+    /// Whether the first difference between an object and this one is the text value of an
+    /// argument. Then the objects do not match in any comparison mode. Returns `false` also
+    /// if a full comparison is needed.
     fn has_other_text(&self, found: &str) -> bool {
         let (bytes, other) = (self.bytes(), found.as_bytes());
         let same = common_prefix(bytes, other);
@@ -80,7 +80,7 @@ impl Written {
 }
 
 impl Expected {
-    /// What the spec says.
+    /// Creates the expectation from a node of the spec.
     #[must_use]
     pub fn new(node: Node) -> Self {
         let node = OnceLock::from(Box::new(node));
@@ -93,7 +93,7 @@ impl Expected {
         Self { written, node: OnceLock::new(), value: OnceLock::new() }
     }
 
-    /// As JSON.
+    /// Returns the expectation as JSON.
     pub fn value(&self) -> &Value {
         self.value.get_or_init(|| {
             let written = self.written.as_ref().map(Written::object);
@@ -104,7 +104,7 @@ impl Expected {
         })
     }
 
-    /// As the spec has it.
+    /// Returns the expectation as a node of the spec.
     fn node(&self) -> &Node {
         self.node.get_or_init(|| {
             let object = self.written.as_ref().map_or("", Written::object);
@@ -114,7 +114,7 @@ impl Expected {
         })
     }
 
-    /// Shows the names of the arguments, where they are an object.
+    /// Passes the names of the arguments to `see`, if the expectation is an object.
     pub(super) fn each_key<'s>(&'s self, see: &mut dyn FnMut(&'s str)) {
         match &self.written {
             Some(Written { text, keys, .. }) => {
@@ -125,9 +125,9 @@ impl Expected {
         }
     }
 
-    /// Is the JSON object in `text` what is expected? `None` where only a tree
-    /// can tell: text that is not such JSON, keys that come twice, numbers JSON
-    /// does not have.
+    /// Whether the JSON object in `text` matches the expectation. `None` if only a tree
+    /// can decide: text that is not a JSON object, duplicate keys, or numbers that JSON
+    /// lacks.
     pub(super) fn is_met(
         &self,
         how: ArgsMatch,
@@ -156,8 +156,8 @@ impl Expected {
     }
 }
 
-/// Reads JSON and compares it on the way. It knows the plain cases, which are
-/// nearly all, and leaves the rest (`None`) to those who read everything first.
+/// Parses JSON and compares it on the way. Supports the plain cases, which are
+/// nearly all, and returns `None` for the rest, which need full parsing.
 struct Cursor<'t> {
     text: &'t str,
     at: usize,
@@ -181,7 +181,7 @@ impl<'t> Cursor<'t> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// The inside of a string without escapes.
+    /// Reads a string without escapes and returns its content.
     fn string(&mut self) -> Option<&'t str> {
         self.take(b'"')?;
         let (bytes, start) = (self.text.as_bytes(), self.at);
@@ -198,7 +198,7 @@ impl<'t> Cursor<'t> {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// Recurses no deeper than the tree of a spec, whose depth is bounded.
+    /// Compares with a node. The recursion is bounded by the depth of the spec's tree.
     fn compare(&mut self, expected: &Node, how: ArgsMatch) -> Option<bool> {
         Some(match (&expected.kind, self.peek()?) {
             (Kind::Map(entries), b'{') => return self.fields(entries, how),
@@ -218,13 +218,12 @@ impl<'t> Cursor<'t> {
             (Kind::Bool(false), b'f') => self.word() == "false",
             (Kind::Null, b'n') => self.word() == "null",
             (Kind::UInt(_) | Kind::Float(_), _) => return None,
-            // What stands here is of another kind, or no JSON.
+            // The value has another kind, or is not JSON.
             _ => false,
         })
     }
 
-    /// The same with what is expected as text, which is nested no deeper than
-    /// [`Plain`] goes.
+    /// Compares with expected text, whose nesting is bounded by [`Plain`].
     fn like(&mut self, expected: &mut Plain<'_, '_>, how: ArgsMatch) -> Option<bool> {
         Some(match (expected.peek()?, self.peek()?) {
             (b'{', b'{') => return self.like_fields(expected, how),
@@ -241,7 +240,7 @@ impl<'t> Cursor<'t> {
                 expected.skip()?;
                 matches!(self.word(), "true" | "false" | "null")
             }
-            // What stands here is of another kind, or no JSON.
+            // The value has another kind, or is not JSON.
             _ => false,
         })
     }
@@ -355,7 +354,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// Where the first quote or backslash is, from `at` on. Arguments are short: eight
+/// Returns the position of the first quote or backslash from `at` on. Arguments are short, so eight
 /// bytes at a time are enough.
 #[inline]
 fn quote_or_slash(bytes: &[u8], mut at: usize) -> Option<usize> {
@@ -374,7 +373,7 @@ fn quote_or_slash(bytes: &[u8], mut at: usize) -> Option<usize> {
     Some(at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?)
 }
 
-/// How many bytes both begin with.
+/// Returns the length of the common prefix in bytes.
 fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     let (ones, others) = (one.as_chunks::<8>().0, other.as_chunks::<8>().0);
     let whole = ones.iter().zip(others).take_while(|(one, other)| one == other).count() * 8;
@@ -382,14 +381,15 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     whole + rest.take_while(|(one, other)| one == other).count()
 }
 
-/// Does a short text hold a word?
+/// Whether a short text contains a word.
 fn holds(text: &[u8], word: &[u8]) -> bool {
     let Some(first) = word.first() else { return true };
     let mut starts = memchr::memchr_iter(*first, text);
     starts.any(|at| text.get(at..).is_some_and(|rest| rest.starts_with(word)))
 }
 
-/// Is this a whole number as everybody writes it, so that another one is another number?
+/// Whether a text is a whole number in canonical form, so that a different text is a different
+/// number.
 fn is_whole(word: &str) -> bool {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let is_plain = digits.len() == 1 || !digits.starts_with('0');
@@ -399,7 +399,7 @@ fn is_whole(word: &str) -> bool {
         && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Recurses no deeper than the tree of a spec, whose depth is bounded.
+/// Compares with a found value. The recursion is bounded by the depth of the spec's tree.
 fn compare(expected: &Node, found: Found<'_>, how: ArgsMatch) -> Option<bool> {
     Some(match (&expected.kind, found.kind()) {
         (Kind::Map(entries), Scanned::Object) => return fields(entries, found, how),
@@ -427,7 +427,7 @@ fn compare(expected: &Node, found: Found<'_>, how: ArgsMatch) -> Option<bool> {
     })
 }
 
-/// Whole numbers compare exactly, others as 64-bit floats.
+/// Compares whole numbers exactly, others as 64-bit floats.
 fn is_number(expected: &Node, found: Found<'_>) -> Option<bool> {
     let raw = found.raw();
     if !raw.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E')) {
@@ -494,7 +494,7 @@ mod tests {
             assert_eq!(same.value(), expected);
             assert_eq!(same.keys(), tree.keys());
             let quick = same.is_met(how, text, &RefCell::default());
-            // Only a text that is the same word by word is told without a doubt.
+            // Only an identical text is certain to match.
             assert!(quick == met || *text == *written, "{expected} {text} {how:?}");
         }
         met

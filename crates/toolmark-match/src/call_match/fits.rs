@@ -1,8 +1,8 @@
-//! Many patterns against many calls.
+//! Matches many patterns against many calls.
 //!
-//! Names are compared once per name, not once per call. Where many patterns fit
-//! a name, those that want an argument to have a plain value are found by that
-//! value. Only what is left is looked at call by call.
+//! Names are compared once per name, not once per call. If many patterns match
+//! a name, patterns that require an argument to have a plain value are looked up by that
+//! value. Only the remaining patterns are compared call by call.
 
 use super::name::{NamePattern, Prefixes};
 use super::{CallPattern, CallTable, Lack, Made, Truth};
@@ -12,46 +12,47 @@ use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
 use toolmark_trace::Fact;
 
-/// The most pairs of pattern and call that are kept: 256 MB of bits.
+/// Maximum number of pairs of pattern and call that are stored: 256 MB of bits.
 const MOST_PAIRS: usize = 1 << 31;
 
-/// The most that is looked at, in calls; long arguments and results count for more.
+/// Maximum amount of work, in calls; long arguments and results count for more.
 const MOST_WORK: usize = 1 << 24;
 
-/// How many bytes of a payload cost as much as a call.
+/// Number of payload bytes that cost as much as a call.
 const BYTES: usize = 256;
 
-/// So many patterns of one name are asked one by one: to sort them costs more.
+/// Up to this number of patterns of one name, patterns are compared one by one, which is cheaper
+/// than sorting.
 const FEW: usize = 8;
 
-/// How many open questions are kept for the explanation.
+/// Number of open questions kept for the explanation.
 const KEPT: usize = 20;
 
-/// Which calls meet which pattern.
+/// The calls that match each pattern.
 #[derive(Debug)]
 pub struct Fits {
-    /// For every pattern the calls that meet it.
+    /// Calls that match, per pattern.
     pub sure: Vec<Column>,
-    /// The same with the calls that may meet it; only for patterns that have any.
+    /// Calls that match or may match; only for patterns with undecided calls.
     possible: BTreeMap<usize, Column>,
     /// Some of the open questions: pattern, call, and what is missing.
     pub open: Vec<(usize, usize, Lack)>,
 }
 
 impl Fits {
-    /// The calls that meet a pattern or may meet it.
+    /// Returns the calls that match a pattern or may match it.
     #[must_use]
     pub fn possible(&self, pattern: usize) -> &Column {
         self.possible.get(&pattern).unwrap_or(&self.sure[pattern])
     }
 
-    /// Is every question answered?
+    /// Whether every question is decided.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         self.possible.is_empty()
     }
 
-    /// Takes calls out of a pattern's.
+    /// Removes calls from those of a pattern.
     pub fn exclude(&mut self, pattern: usize, calls: &Column) {
         self.sure[pattern].exclude(calls);
         if let Some(possible) = self.possible.get_mut(&pattern) {
@@ -64,7 +65,7 @@ impl Fits {
     }
 }
 
-/// Lays every pattern against every call.
+/// Compares every pattern with every call.
 pub fn fits(
     patterns: &[&CallPattern],
     table: &CallTable<'_>,
@@ -96,23 +97,23 @@ pub fn fits(
     Ok(all.fits)
 }
 
-/// The patterns that a name fits.
+/// Patterns that match a name.
 #[derive(Default)]
 struct Bucket {
-    /// Nothing but the name is asked.
+    /// Patterns that only check the name.
     named: SmallVec<[u32; 4]>,
-    /// Everything else is asked call by call.
+    /// Patterns that are compared call by call.
     asked: SmallVec<[u32; 4]>,
-    /// An argument must have a plain value.
+    /// Patterns that require an argument to have a plain value.
     keyed: Option<Box<Keyed>>,
-    /// The name itself could not be decided.
+    /// Patterns whose name match could not be decided.
     open: Vec<u32>,
 }
 
-/// Patterns by an argument, then by the value that it must have.
+/// Patterns by argument name, then by required value.
 type Keyed = BTreeMap<String, HashMap<Plain, Vec<u32>>>;
 
-/// A value that may be equal to another of the same `Plain`.
+/// Key of a value that may equal another value with the same key.
 #[derive(PartialEq, Eq, Hash)]
 enum Plain {
     Null,
@@ -156,7 +157,7 @@ fn buckets(patterns: &[&CallPattern], table: &CallTable<'_>, prefixes: Prefixes)
 }
 
 impl Bucket {
-    /// Sorts the patterns by a value that an argument must have.
+    /// Sorts the patterns by a required argument value.
     fn sort(&mut self, patterns: &[&CallPattern]) {
         for number in std::mem::take(&mut self.asked) {
             let key = patterns[number as usize].key();
@@ -236,7 +237,7 @@ impl Filling<'_, '_> {
     }
 }
 
-/// What it costs to lay a pattern against a call.
+/// Returns the cost of comparing a pattern with a call.
 fn cost(pattern: &CallPattern, made: &Made<'_>) -> usize {
     let call = made.seen.call;
     let args = match (made.args, &call.args) {

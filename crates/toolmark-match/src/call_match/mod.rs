@@ -1,9 +1,9 @@
-//! One call against what is expected of it.
+//! Compares one call with its expectation.
 //!
 //! A [`CallPattern`] is a predicate on a call: its tool, arguments, result,
-//! status, duration and position. Its answer is three-valued ([`Truth`]): what
-//! the trace does not record makes it unknown, never false. A [`CallTable`]
-//! holds the calls of a view, and [`fits()`] lays many patterns against all of
+//! status, duration and position. The answer is three-valued ([`Truth`]): facts that
+//! the trace does not record make it unknown, never false. A [`CallTable`]
+//! holds the calls of a view, and [`fits()`] compares many patterns with all of
 //! them at once. The configuration of a call is [`config::CallConfig`].
 
 mod args;
@@ -39,27 +39,27 @@ use toolmark_outcome::{Numbers, equal};
 use toolmark_pattern::Pattern;
 use toolmark_trace::{Call, Fact, Status};
 
-/// What the arguments of a call must be.
+/// Rule for the arguments of a call.
 #[derive(Debug, Clone, Default)]
 pub struct ArgsRule {
-    /// The expected values, where there are any.
+    /// Expected values, if any.
     pub expected: Option<Expected>,
-    /// How they are compared.
+    /// Comparison mode for arguments.
     pub how: ArgsMatch,
-    /// Places that are not compared.
+    /// Paths that are not compared.
     pub ignore: Vec<KeyPath>,
 }
 
-/// What a call must have given back.
+/// Rule for the result of a call.
 #[derive(Debug, Clone)]
 pub struct ResultRule {
-    /// Found in its text.
+    /// Pattern that must match anywhere in its text.
     pub regex: Option<Pattern>,
-    /// Conditions on values in it.
+    /// Conditions on values in the result.
     pub conditions: Vec<(KeyPath, Condition)>,
 }
 
-/// Where a call must stand.
+/// Required position of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
     /// In this step.
@@ -72,16 +72,16 @@ pub enum Position {
     Last,
 }
 
-/// What is expected of one call.
+/// Expectation for one call.
 #[derive(Debug, Clone)]
 pub struct CallPattern {
     name: NamePattern,
     args: ArgsRule,
-    /// Most patterns have nothing of it.
+    /// Rules that most patterns do not have.
     more: Option<Box<MoreRules>>,
 }
 
-/// What may be expected of a call besides its name and values of its arguments.
+/// Rules for a call in addition to its name and the values of its arguments.
 #[derive(Debug, Clone, Default)]
 struct MoreRules {
     conditions: Vec<(KeyPath, Condition)>,
@@ -105,7 +105,7 @@ impl MoreRules {
 }
 
 impl CallPattern {
-    /// All that is expected; `status` is `None` where nothing is said about it.
+    /// Creates a pattern with all rules; `status` is `None` if unspecified.
     #[must_use]
     pub fn new(
         name: NamePattern,
@@ -146,31 +146,31 @@ impl CallPattern {
         self.more.as_ref().map_or(&[], |more| &more.positions)
     }
 
-    /// Only the name is asked about.
+    /// Creates a pattern for the name.
     #[must_use]
     pub fn named(name: NamePattern) -> Self {
         Self::with_args(name, ArgsRule::default())
     }
 
-    /// The tool.
+    /// Returns the pattern of the tool name.
     #[must_use]
     pub fn name(&self) -> &NamePattern {
         &self.name
     }
 
-    /// Does it say itself how the call must have ended?
+    /// Whether the pattern has its own rule for the status.
     #[must_use]
     pub fn names_status(&self) -> bool {
         self.status().is_some()
     }
 
-    /// Is nothing asked but the name?
+    /// Whether only the name is checked.
     #[must_use]
     pub fn is_name_only(&self) -> bool {
         !self.compares_args() && self.conditions().is_empty() && self.asks_only_args()
     }
 
-    /// Is nothing asked besides the name but the arguments?
+    /// Whether only the name and the arguments are checked.
     fn asks_only_args(&self) -> bool {
         self.more.as_ref().is_none_or(|more| more.asks_only_args())
     }
@@ -179,8 +179,8 @@ impl CallPattern {
         self.args.expected.is_some() && self.args.how != ArgsMatch::Ignore
     }
 
-    /// An argument that must be there with a plain value: what tells calls
-    /// apart before anything else is looked at.
+    /// Returns an argument with a required plain value, which distinguishes calls
+    /// before anything else is compared.
     fn key(&self) -> Option<(&str, &Value)> {
         let sorts = matches!(self.args.how, ArgsMatch::Contains | ArgsMatch::Exact);
         let Some(Value::Object(fields)) = self.args.expected.as_ref().map(Expected::value) else {
@@ -193,7 +193,7 @@ impl CallPattern {
         plain.next().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Does the call meet all that is asked besides the name?
+    /// Whether the call meets all rules except the one for the name.
     #[must_use]
     pub fn fits(&self, table: &CallTable<'_>, call: usize) -> Truth {
         let Some(made) = table.calls().get(call) else { return Truth::No };
@@ -250,8 +250,8 @@ impl CallPattern {
         self.accepts(&found)
     }
 
-    /// Are these arguments what is asked? For a call that is not in a table,
-    /// because it has not been made yet.
+    /// Whether arguments match, for a call that is not in a table because it has not been made
+    /// yet.
     #[must_use]
     pub fn accepts(&self, args: &Value) -> Truth {
         if let Some(expected) = &self.args.expected
@@ -287,7 +287,7 @@ impl CallPattern {
         regex.and(Truth::all(conditions))
     }
 
-    /// How the call differs from what is expected, its name left out.
+    /// Returns the differences between the call and the expectation, except for the name.
     #[must_use]
     pub fn differences(&self, table: &CallTable<'_>, call: usize) -> Vec<Difference> {
         let Some(made) = table.calls().get(call) else { return Vec::new() };
@@ -355,7 +355,7 @@ impl CallPattern {
         all
     }
 
-    /// Is it the same question?
+    /// Whether both patterns are the same.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         let conditions = |a: &[(KeyPath, Condition)], b: &[(KeyPath, Condition)]| {
@@ -390,7 +390,7 @@ impl CallPattern {
             && self.positions() == other.positions()
     }
 
-    /// The tool and what is asked about, without the values.
+    /// Returns the tool and the checked parts, without values.
     #[must_use]
     pub fn title(&self) -> String {
         let mut out = String::with_capacity(64);
@@ -398,7 +398,7 @@ impl CallPattern {
         out
     }
 
-    /// Adds the title to a text.
+    /// Appends the title to a text.
     pub fn add_title(&self, out: &mut String) {
         self.name.add_to(out);
         let Some(expected) = self.args.expected.as_ref().filter(|_| self.compares_args()) else {
@@ -497,8 +497,8 @@ impl fmt::Display for Position {
     }
 }
 
-/// The arguments of a call; `None` where the trace does not record them. A call
-/// without arguments in a trace that records them has none.
+/// Returns the arguments of a call; `None` if the trace does not record them. A call
+/// without arguments in a trace that records them has empty arguments.
 fn arguments<'a>(made: &Made<'a>) -> Option<Cow<'a, Value>> {
     match &made.seen.call.args {
         Some(args) => {
@@ -509,7 +509,7 @@ fn arguments<'a>(made: &Made<'a>) -> Option<Cow<'a, Value>> {
     }
 }
 
-/// The conditions that do not hold.
+/// Returns the conditions that do not hold.
 fn unmet<'a>(
     conditions: &'a [(KeyPath, Condition)],
     found: &'a Value,

@@ -1,4 +1,4 @@
-//! Tool names against what is expected of them.
+//! Compares tool names with expected names.
 
 use crate::Mention;
 use smallvec::{SmallVec, smallvec};
@@ -10,28 +10,28 @@ use toolmark_config::CompactString;
 use toolmark_pattern::{Pattern, is_wildcard_match};
 use toolmark_trace::{Canonical, ToolName};
 
-/// What the name of a tool must be.
+/// Pattern for the name of a tool.
 #[derive(Debug, Clone)]
 pub enum NamePattern {
-    /// This name.
+    /// An exact name.
     Exact(CompactString),
-    /// This name, where `*` stands for any characters and `?` for one.
+    /// A name in which `*` matches any characters and `?` matches one.
     Glob(CompactString),
-    /// A name in which this regular expression is found.
+    /// A regular expression that must match anywhere in the name.
     Regex(Pattern),
 }
 
-/// How far a name may differ from the one that is written.
+/// Whether server prefixes may be omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prefixes {
-    /// `search` also stands for `mcp__web__search` where no other server has a `search`.
+    /// `search` also matches `mcp__web__search` if no other server has a `search`.
     MayBeLeftOut,
-    /// The server is always written, as in `web/search`.
+    /// The server is always required, as in `web/search`.
     AreNeeded,
 }
 
 impl NamePattern {
-    /// A name or a glob, by what is written.
+    /// Creates a pattern for an exact name or a glob.
     #[must_use]
     pub fn word(word: &str) -> Self {
         match word.bytes().any(|byte| matches!(byte, b'*' | b'?')) {
@@ -40,7 +40,7 @@ impl NamePattern {
         }
     }
 
-    /// The tools it speaks of.
+    /// Returns the tools that the pattern mentions.
     #[must_use]
     pub fn mention(&self) -> Mention {
         match self {
@@ -59,7 +59,7 @@ impl NamePattern {
         }
     }
 
-    /// Adds it to a text, as it is displayed.
+    /// Appends the displayed pattern to a text.
     pub(super) fn add_to(&self, out: &mut String) {
         match self {
             Self::Exact(name) | Self::Glob(name) => {
@@ -71,7 +71,7 @@ impl NamePattern {
         }
     }
 
-    /// Is it the same question?
+    /// Whether both patterns are the same.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         match (self, other) {
@@ -91,53 +91,53 @@ impl fmt::Display for NamePattern {
     }
 }
 
-/// The different names of the tools that were called.
+/// Distinct names of the called tools.
 #[derive(Debug, Default)]
 pub struct Names {
     names: Vec<ToolName>,
-    /// The names as the trace has them.
+    /// Names as recorded in the trace.
     full: Vec<CompactString>,
-    /// A digest of each name, which few others share.
+    /// A digest of each name; digests rarely collide.
     digests: Vec<u64>,
-    /// Their numbers, once they are many.
+    /// Numbers of the names, once there are many.
     by_name: HashMap<String, u32>,
-    /// Tools that could have been called.
+    /// Tools that were available.
     offered: Vec<ToolName>,
     apart: OnceCell<Apart>,
 }
 
-/// Names taken apart into server and tool: needed only where a spec does not
-/// write them as the trace has them.
+/// Names split into server and tool: needed only if a spec does not
+/// write them as the trace does.
 #[derive(Debug, Default)]
 struct Apart {
-    /// `server/tool`, by the number of the name.
+    /// `server/tool`, by number of the name.
     canonical: Vec<Option<String>>,
     by_canonical: HashMap<String, Vec<u32>>,
     by_tool: HashMap<String, Vec<u32>>,
-    /// The servers that have a tool of this name, called or only offered.
+    /// Servers that have a tool of this name, called or only available.
     servers: HashMap<String, BTreeSet<String>>,
 }
 
 /// Names by their numbers; mostly it is one.
 pub(super) type Numbers = SmallVec<[u32; 4]>;
 
-/// So many names have room from the start.
+/// Initial capacity for names.
 const USUAL: usize = 16;
 
-/// So few names are compared one by one.
+/// Up to this number, names are compared one by one.
 const FEW: usize = 32;
 
-/// The names that fit a pattern, and those it gave up on.
+/// Names that match a pattern, and names for which the match is undecided.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Fitting {
-    /// By their place among the names.
+    /// Numbers of the matching names.
     pub yes: Numbers,
-    /// Those on which a pattern took too many steps.
+    /// Names on which a pattern exceeded its step limit.
     pub unknown: Numbers,
 }
 
 impl Names {
-    /// The number of a name; a new one where it is new.
+    /// Returns the number of a name; a new name gets a new number.
     pub fn add(&mut self, name: &ToolName) -> u32 {
         let full = name.full();
         if let Some(number) = self.number(&full) {
@@ -162,7 +162,7 @@ impl Names {
         number
     }
 
-    /// The number of a name as the trace has it.
+    /// Returns the number of a name as recorded in the trace.
     fn number(&self, full: &str) -> Option<u32> {
         if self.full.len() > FEW {
             return self.by_name.get(full).copied();
@@ -172,7 +172,7 @@ impl Names {
         alike.find(|(at, _)| self.full[*at] == full).map(|(at, _)| at as u32)
     }
 
-    /// A tool that could have been called.
+    /// Adds an available tool.
     pub fn offer(&mut self, name: ToolName) {
         self.offered.push(name);
         self.apart.take();
@@ -200,25 +200,25 @@ impl Names {
         })
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Was no tool called?
+    /// Whether no tool was called.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// A name by its number.
+    /// Returns a name by number.
     #[must_use]
     pub fn get(&self, number: u32) -> Cow<'_, str> {
         self.names.get(number as usize).map(ToolName::full).unwrap_or_default()
     }
 
-    /// The names that fit a pattern.
+    /// Returns the names that match a pattern.
     #[must_use]
     pub fn fitting(&self, pattern: &NamePattern, prefixes: Prefixes) -> Fitting {
         let mut found = Fitting::default();
@@ -263,7 +263,7 @@ impl Names {
     }
 }
 
-/// The length and both ends of a name, in which most names differ.
+/// Returns a digest of the length and both ends of a name, which differ in most names.
 fn digest(name: &str) -> u64 {
     let bytes = name.as_bytes();
     let (first, last) = match (bytes.first_chunk(), bytes.last_chunk()) {

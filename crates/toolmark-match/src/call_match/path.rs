@@ -1,12 +1,12 @@
-//! Places inside JSON: `a.b[0].c`.
+//! Paths inside JSON: `a.b[0].c`.
 
 use serde_json::Value;
 use std::fmt;
 
-/// A way from a JSON value to one inside it.
+/// A path from a JSON value to a nested value.
 ///
 /// Keys are separated by dots; `[0]` is an element of a list, from 0. A key
-/// that holds dots or brackets is put in quotes: `a."b.c"` or `a["b.c"]`.
+/// that contains dots or brackets is quoted: `a."b.c"` or `a["b.c"]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyPath {
     parts: Vec<Part>,
@@ -23,7 +23,7 @@ pub(super) enum Part {
 }
 
 impl KeyPath {
-    /// Reads a path; what is wrong with it otherwise.
+    /// Parses a path; the error describes what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -42,7 +42,7 @@ impl KeyPath {
         Ok(Self { parts, text: text.to_owned() })
     }
 
-    /// The value at this place.
+    /// Returns the value at this path.
     #[must_use]
     pub fn get<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         self.parts.iter().try_fold(value, |value, part| part.of(value))
@@ -77,7 +77,7 @@ impl fmt::Display for KeyPath {
     }
 }
 
-/// One step into a value while it is walked.
+/// One step into a value during a walk.
 #[derive(Debug, Clone, Copy)]
 pub enum Step<'v> {
     /// Into the value of a key.
@@ -86,7 +86,7 @@ pub enum Step<'v> {
     Index(usize),
 }
 
-/// The path of these steps, as a person would write it.
+/// Formats a path of these steps.
 #[must_use]
 pub fn written(steps: &[Step<'_>]) -> String {
     let mut out = String::new();

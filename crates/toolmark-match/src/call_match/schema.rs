@@ -5,19 +5,19 @@ use std::fmt;
 use std::sync::Arc;
 use toolmark_schema::{Patterns, Validator};
 
-/// Schemas with more parts than this, references followed, are refused: their
-/// check could take for ever.
+/// Maximum number of parts of a schema, including followed references. Validating larger
+/// schemas could take very long.
 const MAX_PARTS: usize = 20_000;
 
-/// Compiles a JSON Schema, or says why it cannot be used.
+/// Compiles a JSON Schema, or returns the reason why it cannot be used.
 ///
-/// It is handed in, because the validator is larger than everything else that
-/// conditions need: a program that never meets a schema need not contain it.
+/// The compiler is passed in because the validator is larger than everything else that
+/// conditions need: a program that never uses a schema need not contain it.
 pub type SchemaCompiler = fn(&Value) -> Result<Arc<dyn CompiledSchema>, String>;
 
-/// A JSON Schema, ready to be asked.
+/// A compiled JSON Schema.
 pub trait CompiledSchema: fmt::Debug + Send + Sync {
-    /// Does the value fit?
+    /// Whether the value is valid.
     fn is_valid(&self, value: &Value) -> bool;
 }
 
@@ -27,18 +27,18 @@ impl CompiledSchema for Validator {
     }
 }
 
-/// The compiler of every program that has the validator.
+/// Compiles schemas with the validator.
 ///
 /// # Errors
 ///
-/// It is not a JSON Schema, or its references go outside, in circles, or add up
-/// to too much.
+/// The value is not a JSON Schema, or its references go outside, in circles, or expand
+/// to too many parts.
 pub fn compile_schema(source: &Value) -> Result<Arc<dyn CompiledSchema>, String> {
     check_size(source)?;
     Ok(Arc::new(Validator::new(source, Patterns::Linear)?))
 }
 
-/// Refuses schemas whose references go outside, in circles, or add up to too much.
+/// Rejects schemas whose references go outside, in circles, or expand to too many parts.
 fn check_size(schema: &Value) -> Result<(), String> {
     let mut open = vec![schema];
     let mut parts = 0;

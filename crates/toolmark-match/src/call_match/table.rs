@@ -1,4 +1,4 @@
-//! The calls that expectations are laid against.
+//! The calls that expectations are compared with.
 
 use super::name::Names;
 use super::{ArgsMatch, Expected};
@@ -13,14 +13,14 @@ use toolmark_outcome::{Seen, View};
 use toolmark_scan::Scanner;
 use toolmark_trace::{Actor, Call, Fact, Fidelity, Payload, Status, ToolName, Trajectory};
 
-/// Whose calls are looked at.
+/// Agents whose calls are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Agents {
     /// The calls of the agent itself.
     #[default]
     Main,
-    /// Those of its sub-agents too, behind the call that started them.
+    /// The calls of its sub-agents too, after the call that started them.
     All,
 }
 
@@ -28,33 +28,33 @@ pub enum Agents {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Parallel {
-    /// They have none: the model asked for all of them at once.
+    /// The calls have no order: the model requested all of them at once.
     #[default]
     Free,
-    /// They have the order they are listed in.
+    /// The calls have the order in which they are listed.
     InOrder,
 }
 
 /// A call in the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Made<'a> {
-    /// The call, and its place in its own trajectory.
+    /// The call, and its index in its own trajectory.
     pub seen: Seen<'a>,
-    /// What its trajectory could not tell.
+    /// Facts that its trajectory does not record.
     pub fidelity: Fidelity,
-    /// The text of its arguments, unless it has to be decoded.
+    /// Text of its arguments, unless it must be decoded.
     pub args: Option<&'a str>,
-    /// The number of its tool's name.
+    /// Number of its tool name.
     pub name: u32,
-    /// Whose call it is: 0 for the agent itself, then sub-agents.
+    /// Agent that made the call: 0 for the main agent, then sub-agents.
     pub lane: u32,
-    /// May calls of one step be taken as made at once?
+    /// Whether calls of one step may be considered simultaneous.
     is_batched: bool,
 }
 
 impl Made<'_> {
-    /// Is it known that the call did nothing: refused, failed, cut off or
-    /// never answered? A trace without results does not tell.
+    /// Whether the call is known to have had no effect: denied, failed, interrupted or
+    /// unanswered. A trace without results does not show this.
     #[must_use]
     pub fn is_undone(&self) -> bool {
         match self.seen.call.status {
@@ -64,7 +64,7 @@ impl Made<'_> {
     }
 }
 
-/// The calls that expectations are laid against, in order.
+/// The calls that expectations are compared with, in order.
 pub struct CallTable<'a> {
     made: Vec<Made<'a>>,
     names: Names,
@@ -75,7 +75,7 @@ pub struct CallTable<'a> {
 }
 
 impl<'a> CallTable<'a> {
-    /// The calls of a view.
+    /// Builds the table of a view.
     #[must_use]
     pub fn of(view: &View<'a>, agents: Agents, parallel: Parallel) -> Self {
         let trajectory = view.trajectory();
@@ -103,50 +103,50 @@ impl<'a> CallTable<'a> {
         Self { made, names, batches, undone, left_out, scanner: RefCell::default() }
     }
 
-    /// The calls.
+    /// Returns the calls.
     #[must_use]
     pub fn calls(&self) -> &[Made<'a>] {
         &self.made
     }
 
-    /// How many calls there are.
+    /// Returns the number of calls.
     #[must_use]
     pub fn len(&self) -> usize {
         self.made.len()
     }
 
-    /// Is there no call?
+    /// Whether there are no calls.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.made.is_empty()
     }
 
-    /// The names of their tools.
+    /// Returns the names of the called tools.
     #[must_use]
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// Which of them were made side by side.
+    /// Returns the batches of simultaneous calls.
     #[must_use]
     pub fn batches(&self) -> &Batches {
         &self.batches
     }
 
-    /// Those that are known to have done nothing.
+    /// Returns the calls that are known to have had no effect.
     #[must_use]
     pub fn undone(&self) -> &Column {
         &self.undone
     }
 
-    /// How many calls of sub-agents are not in the table.
+    /// Returns the number of sub-agent calls that are not in the table.
     #[must_use]
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// Are these arguments what is expected? `None` where only a tree of them
-    /// can tell.
+    /// Whether the arguments match. `None` if only a parsed tree can
+    /// decide.
     pub(super) fn is_met(
         &self,
         expected: &Expected,
@@ -160,7 +160,7 @@ impl<'a> CallTable<'a> {
         }
     }
 
-    /// How texts name a call: "call 3 `book`".
+    /// Returns the display name of a call: "call 3 `book`".
     #[must_use]
     pub fn title(&self, call: usize) -> String {
         let Some(made) = self.made.get(call) else { return String::new() };
@@ -171,13 +171,13 @@ impl<'a> CallTable<'a> {
         }
     }
 
-    /// A call as evidence names it.
+    /// Returns the reference to a call for evidence.
     #[must_use]
     pub fn call_ref(&self, view: &View<'_>, call: usize) -> Option<CallRef> {
         self.made.get(call).map(|made| view.call_ref(made.seen))
     }
 
-    /// Which call it is, without what it says.
+    /// Returns the reference to a call, without its content.
     #[must_use]
     pub fn pointer(&self, call: usize) -> Option<CallRef> {
         let made = self.made.get(call)?;
@@ -192,7 +192,7 @@ impl<'a> CallTable<'a> {
         })
     }
 
-    /// Evidence about a call.
+    /// Returns evidence about a call.
     #[must_use]
     pub fn evidence(
         &self,
@@ -218,7 +218,7 @@ struct Filler<'a> {
 }
 
 impl<'a> Filler<'a> {
-    /// Sub-agents are nested no deeper than readers allow.
+    /// Adds the calls of a trajectory. Sub-agents are nested no deeper than readers allow.
     fn fill(&mut self, trajectory: &'a Trajectory, calls: &[Seen<'a>], is_whole: bool) {
         let lane = self.lanes;
         let is_batched = has_batches(trajectory);
@@ -242,7 +242,7 @@ impl<'a> Filler<'a> {
             };
             self.made.push(Made { seen: *seen, fidelity, args, name, lane, is_batched });
             started.extend(children.take(seen.call));
-            // What a response started stands behind all calls of the response.
+            // Runs started by a response come after all calls of the response.
             let next = calls.get(at + 1);
             let goes_on = next.is_some_and(|next| is_batched && next.call.step == seen.call.step);
             if !goes_on {
@@ -267,7 +267,7 @@ impl<'a> Filler<'a> {
     }
 }
 
-/// The runs of sub-agents until the call that started them comes.
+/// Runs of sub-agents, waiting for the call that started them.
 #[derive(Default)]
 struct Children<'a> {
     waiting: Vec<Option<&'a Trajectory>>,
@@ -290,7 +290,7 @@ impl<'a> Children<'a> {
         all
     }
 
-    /// Those that this call started.
+    /// Removes and returns the runs that this call started.
     fn take(&mut self, call: &Call) -> Vec<&'a Trajectory> {
         if self.waiting.is_empty() {
             return Vec::new();
@@ -303,11 +303,11 @@ impl<'a> Children<'a> {
     }
 }
 
-/// Are the steps of a trajectory model responses, so that calls of one were
-/// asked for at once?
+/// Whether the steps of a trajectory are model responses, so that calls of one step were
+/// requested at once.
 ///
 /// AgentV keeps the calls of a whole run in one message, each with its result,
-/// so there the list is the order.
+/// so their order is the list order.
 #[must_use]
 pub fn has_batches(trajectory: &Trajectory) -> bool {
     let fidelity = trajectory.fidelity;

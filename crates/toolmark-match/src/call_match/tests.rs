@@ -1,4 +1,4 @@
-//! Tables over patterns and calls.
+//! Table-driven tests of patterns and calls.
 
 use super::config::CallConfig;
 use super::{Agents, CallPattern, CallTable, Parallel, Prefixes, Truth, fits};
@@ -27,7 +27,8 @@ fn pattern(config: Value) -> CallPattern {
     pattern.unwrap_or_else(|| panic!("{problems:?}"))
 }
 
-/// One call of `a` with these arguments and this result, in the second of three steps.
+/// Builds a run with one call of `a` with these arguments and this result, in the second of three
+/// steps.
 fn run(args: Value, result: Value) -> Trajectory {
     let call = |id: &str, tool: &str, args: &Value| {
         ("tool_call", json!({"toolName": tool, "toolCallId": id, "arguments": args}))

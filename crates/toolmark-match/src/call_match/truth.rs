@@ -2,25 +2,25 @@
 
 use toolmark_trace::Fact;
 
-/// What a trace does not say, so that a question about a call stays open.
+/// A fact missing from a trace that leaves a question about a call open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lack {
     /// The arguments of calls.
     Arguments,
     /// The results of calls.
     Results,
-    /// Whether a call failed.
+    /// The status of a call.
     Status,
-    /// How long a call took.
+    /// The duration of a call.
     Duration,
-    /// Which model response a call belongs to.
+    /// The model response to which a call belongs.
     Step,
-    /// A pattern took too many steps on this text.
+    /// A pattern exceeded its step limit on this text.
     Pattern,
 }
 
 impl Lack {
-    /// In words that fit behind "because".
+    /// Returns a description that fits after "because".
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Lack {
         }
     }
 
-    /// The fact of the trace that is missing.
+    /// Returns the missing fact of the trace.
     #[must_use]
     pub fn fact(self) -> Option<Fact> {
         Some(match self {
@@ -47,25 +47,25 @@ impl Lack {
     }
 }
 
-/// Yes, no, or it cannot be told.
+/// Three-valued answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Truth {
-    /// It is so.
+    /// True.
     Yes,
-    /// It is not.
+    /// False.
     No,
-    /// It cannot be told without this.
+    /// Undecidable because of a missing fact.
     Unknown(Lack),
 }
 
 impl Truth {
-    /// Yes where it holds.
+    /// Converts a boolean.
     #[must_use]
     pub fn of(holds: bool) -> Self {
         if holds { Self::Yes } else { Self::No }
     }
 
-    /// Both: a no decides, then what is unknown.
+    /// Returns the conjunction: a no takes precedence, then an unknown.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -75,7 +75,7 @@ impl Truth {
         }
     }
 
-    /// The opposite; what is unknown stays so.
+    /// Returns the negation; unknown stays unknown.
     #[must_use]
     pub fn negated(self) -> Self {
         match self {
@@ -85,7 +85,7 @@ impl Truth {
         }
     }
 
-    /// All of them; the first no ends it.
+    /// Returns the conjunction of all answers; the first no ends the evaluation.
     pub fn all(truths: impl IntoIterator<Item = Self>) -> Self {
         let mut sum = Self::Yes;
         for truth in truths {

@@ -1,17 +1,17 @@
-//! As many expectations as can be, in order: the longest common subsequence,
+//! Maximizes the number of expectations met in order: the longest common subsequence,
 //! 64 expectations at a time (Hyyrö's bit-vector form).
 
 use super::grid::Grid;
 
-/// The question has more pairs than an answer may cost.
+/// The input exceeds the size limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// The most pairs of call and expectation that are kept for the way back: 256 MB of bits.
+/// Maximum number of pairs of call and expectation stored for backtracking: 256 MB of bits.
 const MOST_PAIRS: usize = 1 << 31;
 
-/// For every expectation the call it gets, calls in the order of expectations.
-/// As many get one as can at all; of those, the earliest calls.
+/// Returns the call assigned to each expectation, with calls in the order of expectations.
+/// The number of assignments is maximal, and among such assignments the earliest calls are used.
 pub fn align(grid: &Grid) -> Result<Vec<Option<usize>>, TooLarge> {
     let (items, calls) = (grid.items(), grid.calls());
     if let Some(all) = greedy(grid) {
@@ -54,7 +54,7 @@ pub fn align(grid: &Grid) -> Result<Vec<Option<usize>>, TooLarge> {
     Ok(of_item)
 }
 
-/// How many of the first `items` expectations lengthen the subsequence.
+/// Returns how many of the first `items` expectations lengthen the subsequence.
 fn lengthens(row: &[u64], items: usize) -> u32 {
     let whole = items / 64;
     let mut count: u32 = row[..whole].iter().map(|word| word.count_zeros()).sum();
@@ -64,7 +64,7 @@ fn lengthens(row: &[u64], items: usize) -> u32 {
     count
 }
 
-/// Takes the first call for each expectation in turn; `None` unless all get one.
+/// Assigns the first matching call to each expectation in turn; `None` unless all get one.
 fn greedy(grid: &Grid) -> Option<Vec<Option<usize>>> {
     let mut of_item = Vec::with_capacity(grid.items());
     let mut calls = 0..grid.calls();

@@ -1,4 +1,4 @@
-//! Every expectation a call of its own, as many as can be: maximum bipartite
+//! Assigns a separate call to as many expectations as possible: maximum bipartite
 //! matching by Hopcroft and Karp, in O(pairs × √expectations).
 
 use super::grid::Grid;
@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 const FREE: u32 = u32::MAX;
 
-/// For every expectation the call it gets. As many get one as can at all.
+/// Returns the call assigned to each expectation. The number of assignments is maximal.
 #[must_use]
 pub fn assign(grid: &Grid) -> Vec<Option<usize>> {
     let (items, calls) = (grid.items(), grid.calls());
@@ -26,8 +26,8 @@ pub fn assign(grid: &Grid) -> Vec<Option<usize>> {
     assign_choices(&edges, calls)
 }
 
-/// The same where the choice of every expectation is a list of calls. As many
-/// calls as there are expectations are choice enough: the others can hold all
+/// Like [`assign`], with the candidates of every expectation as a list of calls. The lists may be
+/// cut to as many calls as there are expectations, because the other expectations can occupy all
 /// but one of them.
 #[must_use]
 pub fn assign_choices(edges: &[impl AsRef<[u32]>], calls: usize) -> Vec<Option<usize>> {
@@ -54,7 +54,8 @@ pub fn assign_choices(edges: &[impl AsRef<[u32]>], calls: usize) -> Vec<Option<u
     of_item.iter().map(|&call| (call != FREE).then_some(call as usize)).collect()
 }
 
-/// Breadth first from the expectations without a call. Is there a free call to reach?
+/// Searches breadth first from the expectations without a call. Returns whether a free call is
+/// reachable.
 fn layer(edges: &[impl AsRef<[u32]>], of_item: &[u32], of_call: &[u32], level: &mut [u32]) -> bool {
     let mut queue = VecDeque::new();
     for (item, &call) in of_item.iter().enumerate() {
@@ -78,7 +79,7 @@ fn layer(edges: &[impl AsRef<[u32]>], of_item: &[u32], of_call: &[u32], level: &
     found
 }
 
-/// Depth first along the layers, with a stack of its own: paths may be long.
+/// Searches depth first along the layers, with an explicit stack because paths may be long.
 fn augment(
     start: usize,
     edges: &[impl AsRef<[u32]>],

@@ -1,21 +1,22 @@
-//! Which calls were made side by side.
+//! Batches of simultaneous calls.
 
-/// Calls in order, in batches: calls of one batch have no order among each other.
+/// Calls in order, grouped in batches: calls of one batch are unordered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batches {
     of_call: Vec<u32>,
-    /// Where each batch starts, and where the last one ends.
+    /// Start of each batch, and end of the last one.
     starts: Vec<u32>,
 }
 
 impl Batches {
-    /// Every call is a batch of its own.
+    /// Makes every call a separate batch.
     #[must_use]
     pub fn singles(calls: usize) -> Self {
         Self::of_keys(std::iter::repeat_n(None::<()>, calls))
     }
 
-    /// Neighbours with the same key are one batch; a call without a key stands alone.
+    /// Groups neighbours with the same key into one batch; a call without a key is a separate
+    /// batch.
     pub fn of_keys<K: PartialEq>(keys: impl IntoIterator<Item = Option<K>>) -> Self {
         let keys = keys.into_iter();
         let (calls, _) = keys.size_hint();
@@ -32,43 +33,43 @@ impl Batches {
         Self { of_call, starts }
     }
 
-    /// How many calls there are.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.of_call.len()
     }
 
-    /// How many batches there are.
+    /// Returns the number of batches.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Are there no calls?
+    /// Whether there are no calls.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.of_call.is_empty()
     }
 
-    /// Is every call a batch of its own?
+    /// Whether every call is a separate batch.
     #[must_use]
     pub fn are_single(&self) -> bool {
         self.len() == self.calls()
     }
 
-    /// The batch of a call.
+    /// Returns the batch of a call.
     #[must_use]
     pub fn of(&self, call: usize) -> usize {
         self.of_call[call] as usize
     }
 
-    /// The first call of a batch.
+    /// Returns the first call of a batch.
     #[must_use]
     pub fn start(&self, batch: usize) -> usize {
         self.starts[batch] as usize
     }
 
-    /// The call after the last one of a batch.
+    /// Returns the call after the last one of a batch.
     #[must_use]
     pub fn end(&self, batch: usize) -> usize {
         self.starts[batch + 1] as usize

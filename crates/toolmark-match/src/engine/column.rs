@@ -1,7 +1,7 @@
 //! The calls that meet one expectation.
 
-/// A set of calls that finds the next one fast: a bit per call, and a bit per
-/// word of those.
+/// A set of calls with fast search for the next one: a bit per call, and a bit per
+/// word of calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     calls: usize,
@@ -10,7 +10,7 @@ pub struct Column {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Bits {
-    /// Of 64 calls at most, as most trajectories have.
+    /// A set over at most 64 calls, which most trajectories have.
     Few(u64),
     Many(Box<Words>),
 }
@@ -22,7 +22,7 @@ struct Words {
 }
 
 impl Column {
-    /// None of so many calls.
+    /// Creates an empty set over this number of calls.
     #[must_use]
     pub fn new(calls: usize) -> Self {
         let bits = match calls {
@@ -38,7 +38,7 @@ impl Column {
         Self { calls, bits }
     }
 
-    /// Those of so many calls that a question picks.
+    /// Creates the set of the calls that `picks` selects.
     #[must_use]
     pub fn from_fn(calls: usize, picks: impl Fn(usize) -> bool) -> Self {
         let mut column = Self::new(calls);
@@ -46,13 +46,13 @@ impl Column {
         column
     }
 
-    /// How many calls there are, in the set or not.
+    /// Returns the total number of calls, in the set or not.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.calls
     }
 
-    /// Puts a call into the set.
+    /// Adds a call to the set.
     #[inline]
     pub fn set(&mut self, call: usize) {
         debug_assert!(call < self.calls);
@@ -62,14 +62,14 @@ impl Column {
         }
     }
 
-    /// Is the call in the set?
+    /// Whether the call is in the set.
     #[must_use]
     #[inline]
     pub fn get(&self, call: usize) -> bool {
         self.words().get(call / 64).is_some_and(|word| word & (1 << (call % 64)) != 0)
     }
 
-    /// Is no call in the set?
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words().iter().all(|word| *word == 0)
@@ -83,7 +83,7 @@ impl Column {
         }
     }
 
-    /// The first call of the set that is not before `from`.
+    /// Returns the first call of the set from `from` on.
     #[must_use]
     #[inline]
     pub fn next(&self, from: usize) -> Option<usize> {
@@ -101,12 +101,12 @@ impl Column {
         }
     }
 
-    /// The calls of the set, in order.
+    /// Iterates over the calls of the set, in order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(self.next(0), |call| self.next(call + 1))
     }
 
-    /// How many calls are in the set.
+    /// Returns the number of calls in the set.
     #[must_use]
     pub fn count(&self) -> usize {
         self.words().iter().map(|word| word.count_ones() as usize).sum()
@@ -117,7 +117,7 @@ impl Column {
         self.merge(other, |mine, theirs| mine | theirs);
     }
 
-    /// Takes the calls of another set out.
+    /// Removes the calls of another set.
     pub fn exclude(&mut self, other: &Self) {
         self.merge(other, |mine, theirs| mine & !theirs);
     }

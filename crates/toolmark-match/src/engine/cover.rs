@@ -1,4 +1,4 @@
-//! Expected calls in any order, each a call of its own, with counts.
+//! Matches expected calls in any order, each with separate calls, with counts.
 
 use super::align::TooLarge;
 use super::assign::assign_choices;
@@ -7,37 +7,37 @@ use super::sequence::Calls;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// Pairs of expectation and call that are considered at most: 256 MB.
+/// Maximum number of pairs of expectation and call: 256 MB.
 const MOST_CHOICES: usize = 1 << 26;
 
-/// Calls looked at at most to have surplus calls taken instead of others.
+/// Maximum number of calls inspected when calls are exchanged so that surplus calls are used.
 const MOST_WORK: usize = 1 << 25;
 
-/// A call that is expected in any order.
+/// A call expected in any order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Want {
-    /// The calls that meet it, by its place among the columns.
+    /// Index of the column with the calls that meet it.
     pub column: usize,
-    /// How many different calls are needed.
+    /// Number of separate calls needed.
     pub count: usize,
-    /// Does it take every further call of its kind too?
+    /// Whether it also takes every additional matching call.
     pub more: bool,
 }
 
-/// Which calls met which expectation.
+/// Assignment of calls to expectations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covered {
-    /// For every expectation the calls it got, in order.
+    /// Calls assigned to each expectation, in order.
     pub calls: Vec<Calls>,
-    /// For every expectation how many it lacks.
+    /// Number of missing calls of each expectation.
     pub missing: Vec<usize>,
-    /// All calls that someone got.
+    /// All assigned calls.
     pub used: Column,
 }
 
-/// Gives every expectation its calls: as many as can be, and among the ways to
-/// do so one that leaves the fewest calls over. `elsewhere` are calls that
-/// somebody else uses, which may well be left over here.
+/// Assigns as many calls to expectations as possible; among the maximal assignments, one that
+/// leaves the fewest calls unassigned. `elsewhere` are calls that are
+/// used elsewhere and may be left unassigned here.
 pub fn cover(wants: &[Want], columns: &[Column], elsewhere: &Column) -> Result<Covered, TooLarge> {
     let calls = elsewhere.calls();
     // Who wants more takes whatever fits, so nothing of it is left over.
@@ -86,7 +86,7 @@ pub fn cover(wants: &[Want], columns: &[Column], elsewhere: &Column) -> Result<C
     Ok(covered)
 }
 
-/// Has calls that would be left over taken instead of calls that need nobody.
+/// Exchanges assigned calls that are used elsewhere for calls that would be left over.
 fn exchange(
     wants: &[Want],
     columns: &[Column],
@@ -181,7 +181,7 @@ mod tests {
             cover(&[want(0, 1, false), want(1, 1, true)], &columns, &Column::new(3)).unwrap();
         assert_eq!(covered.calls, [Calls::from_slice(&[2]), Calls::from_slice(&[0, 1])]);
         assert_eq!(covered.used.count(), 3);
-        // A call that somebody else uses may be left over.
+        // A call that is used elsewhere may be left over.
         let elsewhere = Column::from_fn(3, |call| call == 0);
         let covered = cover(&[want(0, 1, false)], &columns, &elsewhere).unwrap();
         assert_eq!(covered.calls, [Calls::from_slice(&[2])]);

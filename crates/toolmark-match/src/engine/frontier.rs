@@ -1,18 +1,18 @@
 //! The search behind [`super::arrange`].
 //!
-//! Walking along the sequence, only those ways are kept that no other beats:
-//! a way is better when it gained at least as much and stands at an earlier
-//! call. So there are never more ways than gains that differ, and the whole
+//! While the search walks along the sequence, only undominated paths are kept:
+//! a path dominates another if it gained at least as much and is at an earlier
+//! call. There are never more paths than distinct gains, and the whole search
 //! costs about the square of the length of the sequence, however many calls
 //! there are.
 //!
-//! A first, narrow search that keeps only the best few ways tells how good an
-//! answer there surely is; the full one leaves out what can no longer reach it.
+//! A first, narrow search that keeps only the best few paths gives a lower bound
+//! for the answer; the full search skips paths that can no longer reach it.
 //!
-//! Calls of one batch have no order. A way that stands in a batch remembers
-//! the expectations that hold calls of it (and how these could change places);
-//! the next expectation is met in the same batch if they all still find a call.
-//! A required expectation that can be met in the batch at hand always is:
+//! Calls of one batch have no order. A path within a batch remembers
+//! the expectations that hold calls of it (and how these could be exchanged);
+//! the next expectation is met in the same batch if all of them still find a call.
+//! A required expectation that can be met in the current batch always is:
 //! meeting it costs at most one later expectation its call, so nothing is lost.
 //! An optional one is met too, and gives its call back when a required one
 //! needs it. Both are the exchange property of matchings.
@@ -25,20 +25,19 @@ use super::sequence::{Alignment, Calls, Element, Extras, Item, Place};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-/// Ways remembered at most: some 250 MB.
+/// Maximum number of remembered paths: some 250 MB.
 const MOST_STATES: usize = 1 << 22;
 
-/// Calls looked at in all at most: about a second.
+/// Maximum number of inspected calls: about a second.
 const MOST_WORK: usize = 1 << 26;
 
-/// How many ways the narrow search keeps.
+/// Number of paths that the narrow search keeps.
 const NARROW: usize = 6;
 
-/// How good a way is: what comes first outweighs all that follows.
+/// Gain of a path, compared in field order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Gain {
-    /// What is missing counts against it; where extras are forbidden, every
-    /// call that is met counts for it.
+    /// Missing calls count against it; if extras are forbidden, every matched call counts for it.
     top: i64,
     required: i32,
     optional: i32,
@@ -67,38 +66,38 @@ impl Gain {
     }
 }
 
-/// Where a way stands and what it gained.
+/// Position and gain of a path.
 #[derive(Clone, Copy)]
 struct State {
     gain: Gain,
-    /// The batch it stands in, from 1; 0 before the first.
+    /// Current batch, from 1; 0 before the first.
     batch: u32,
-    /// What holds calls of this batch: a stretch of `Frontier::held`.
+    /// Expectations that hold calls of this batch: a range of `Frontier::held`.
     held: (u32, u32),
     parent: u32,
     visit: Visit,
-    /// Did it leave what its parent held behind?
+    /// Whether the path has left the batch of its parent.
     moved: bool,
 }
 
-/// How a way leaves a group.
+/// State of a path that leaves a group.
 #[derive(Clone, Copy)]
 struct Leaving {
     way: u32,
     group: u32,
     batch: u32,
     moved: bool,
-    /// How many of the group there can be no call for.
+    /// Number of expectations in the group for which no call can exist.
     absent: usize,
 }
 
-/// What a way came past last.
+/// The last element on a path.
 #[derive(Clone, Copy)]
 enum Visit {
     Start,
-    /// One of the calls an item expects, or all there can be no call for.
+    /// One of the calls that an item expects, or all calls of it that cannot exist.
     Item(u32),
-    /// A group, by its number.
+    /// A group, by number.
     Group(u32),
 }
 
@@ -111,11 +110,11 @@ pub(super) struct Frontier<'a> {
     held: Vec<Held>,
     items: Vec<Item>,
     groups: Vec<Vec<u32>>,
-    /// How many ways are kept at most.
+    /// Maximum number of paths kept.
     width: usize,
-    /// What the best way gains at least.
+    /// Lower bound for the gain of the best path.
     floor: i64,
-    /// How many more calls the rest of the sequence can take.
+    /// Maximum number of further calls that the rest of the sequence can take.
     left: i64,
 }
 
@@ -136,7 +135,7 @@ impl<'a> Frontier<'a> {
         }
     }
 
-    /// The best alignment.
+    /// Returns the best alignment.
     pub(super) fn solve(
         sequence: &[Element],
         columns: &[Column],
@@ -153,7 +152,7 @@ impl<'a> Frontier<'a> {
         Ok(best.map(|end| full.trace(end)).unwrap_or_default())
     }
 
-    /// The end of the best way.
+    /// Returns the end of the best path.
     fn best(&mut self, sequence: &[Element]) -> Result<Option<u32>, TooLarge> {
         let start = State {
             gain: Gain::default(),
@@ -178,8 +177,8 @@ impl<'a> Frontier<'a> {
         }))
     }
 
-    /// Can a way still be the best? What is missing stays missing; where calls
-    /// that are met count, there are only so many left.
+    /// Whether a path can still become the best. Missing calls stay missing; if matched calls
+    /// count, only a limited number of calls remains.
     fn may_win(&self, gain: Gain, batch: u32) -> bool {
         let more = match self.extras {
             Extras::Allowed => 0,
@@ -191,13 +190,14 @@ impl<'a> Frontier<'a> {
         gain.top.saturating_add(more) >= self.floor
     }
 
-    /// What it is worth that an expectation is met.
+    /// Returns the gain of meeting an expectation.
     fn worth(&self, optional: bool) -> Gain {
         let top = i64::from(self.extras == Extras::Forbidden);
         Gain { top, required: i32::from(!optional), optional: i32::from(optional) }
     }
 
-    /// Sequences nest no deeper than the configuration they come from.
+    /// Walks a sequence from all paths. Sequences nest no deeper than the configuration they come
+    /// from.
     fn walk(&mut self, sequence: &[Element], mut ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
         for element in sequence {
             ways = match element {
@@ -250,8 +250,8 @@ impl<'a> Frontier<'a> {
         self.items.len() as u32 - 1
     }
 
-    /// Goes past one expectation: with a call of this batch, with one of a
-    /// later batch, or without.
+    /// Advances past one expectation: with a call of this batch, with a call of a
+    /// later batch, or without a call.
     fn meet(&mut self, way: u32, number: u32, next: &mut Vec<u32>) -> Result<(), TooLarge> {
         let item = self.items[number as usize];
         let state = self.states[way as usize];
@@ -288,12 +288,12 @@ impl<'a> Frontier<'a> {
         Ok(())
     }
 
-    /// What a way holds, with an expectation that looks for a call beside it in
-    /// the same batch; `None` where there can be none.
+    /// Returns what a path holds, and an additional expectation that needs a call in
+    /// the same batch; `None` if there can be none.
     fn beside(&self, state: &State, number: u32) -> Option<(Vec<Held>, Held)> {
         let (from, to) = self.window(state.batch)?;
         if to - from < 2 {
-            // The way stands here because it holds the one call there is.
+            // The path is here because it holds the only call.
             return None;
         }
         let item = self.items[number as usize];
@@ -301,7 +301,7 @@ impl<'a> Frontier<'a> {
         Some((self.holdings(state).to_vec(), self.holder(number, from, to)))
     }
 
-    /// The way that meets an expectation with the next call of a later batch.
+    /// Returns the path that meets an expectation with the next call of a later batch.
     fn move_on(&mut self, way: u32, number: u32) -> Result<Option<u32>, TooLarge> {
         let item = self.items[number as usize];
         let state = self.states[way as usize];
@@ -317,7 +317,7 @@ impl<'a> Frontier<'a> {
         self.push(State { gain, batch, held, parent: way, visit, moved: true }).map(Some)
     }
 
-    /// Takes further calls of a kind, as many as pay.
+    /// Takes additional calls of a kind, as many as are beneficial.
     fn further(&mut self, item: &Item, ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
         let number = self.number(&Item { count: 0, optional: true, ..*item });
         let mut open: BinaryHeap<Reverse<(u32, Reverse<Gain>, u32)>> = BinaryHeap::new();
@@ -358,8 +358,8 @@ impl<'a> Frontier<'a> {
         self.prune(all)
     }
 
-    /// Goes past a group. From every way the group spreads over the batches
-    /// that follow; there is a way on from each batch where one more of it is met.
+    /// Advances past a group. From every path the group spreads over the following
+    /// batches; there is a new path from each batch in which one more of it is met.
     fn group(&mut self, items: &[Item], ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
         let numbers: Vec<u32> = items.iter().map(|item| self.number(item)).collect();
         let group = self.groups.len() as u32;
@@ -430,8 +430,8 @@ impl<'a> Frontier<'a> {
         }
     }
 
-    /// The expectations of a group that look for a call, and how many there
-    /// can be no call for. Required ones come first: they are worth more.
+    /// Returns the expectations of a group that need a call, and the number of expectations for
+    /// which no call can exist. Required ones come first because they are worth more.
     fn seekers(&self, numbers: &[u32], first: usize) -> (Vec<Held>, usize) {
         let mut required = Vec::new();
         let mut optional = Vec::new();
@@ -455,8 +455,7 @@ impl<'a> Frontier<'a> {
         (required, absent)
     }
 
-    /// Leaves a group. What is required and without a call may drive out what
-    /// is optional.
+    /// Leaves a group. A required expectation without a call may displace an optional one.
     fn exit(&mut self, leaving: Leaving, held: &[Held], without: &[Held]) -> Result<u32, TooLarge> {
         let Leaving { way, group, batch, moved, absent } = leaving;
         let state = self.states[way as usize];
@@ -478,7 +477,7 @@ impl<'a> Frontier<'a> {
         self.push(State { gain, batch, held, parent: way, visit: Visit::Group(group), moved })
     }
 
-    /// Leaves out the ways that another one beats.
+    /// Removes dominated paths.
     fn prune(&mut self, mut ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
         ways.sort_by_key(|way| {
             let state = &self.states[*way as usize];
@@ -513,9 +512,9 @@ impl<'a> Frontier<'a> {
         Ok(kept)
     }
 
-    /// Is a way of the same batch with at least the same gain at least as good?
-    /// It is where whatever still finds a call beside what `state` holds finds
-    /// one beside what `way` holds.
+    /// Whether a path of the same batch with at least the same gain is at least as good,
+    /// that is, whether every expectation that finds a call in addition to those held by `state`
+    /// also finds one in addition to those held by `way`.
     fn beats(&mut self, way: u32, state: &State) -> bool {
         let Some((from, to)) = self.window(state.batch) else { return true };
         if to - from < 2 {
@@ -568,7 +567,7 @@ impl<'a> Frontier<'a> {
         if self.room.work > MOST_WORK { Err(TooLarge) } else { Ok(()) }
     }
 
-    /// The calls of a batch, from 1.
+    /// Returns the range of calls of a batch, from 1.
     fn window(&self, batch: u32) -> Option<(usize, usize)> {
         let batch = (batch as usize).checked_sub(1)?;
         Some((self.batches.start(batch), self.batches.end(batch)))
@@ -578,7 +577,7 @@ impl<'a> Frontier<'a> {
         self.window(batch).map_or(0, |(_, end)| end)
     }
 
-    /// The expectations of a way with the calls they got.
+    /// Returns the expectations of a path with their calls.
     fn trace(&self, end: u32) -> Alignment {
         let mut calls: BTreeMap<u32, Calls> = BTreeMap::new();
         let mut asked: BTreeSet<u32> = BTreeSet::new();
@@ -618,7 +617,7 @@ impl<'a> Frontier<'a> {
     }
 }
 
-/// How many of so many calls a sequence can take at most.
+/// Returns the maximum number of `calls` that a sequence can take.
 fn takes(sequence: &[Element], calls: usize) -> i64 {
     let of_item = |item: &Item| if item.more { calls } else { item.count.min(calls) } as i64;
     let of_element = |element: &Element| match element {

@@ -1,8 +1,8 @@
-//! Which call meets which expectation, a bit each.
+//! A bit matrix of calls and the expectations they meet.
 
 use super::align::TooLarge;
 
-/// The largest table: 256 MB.
+/// Maximum size of the table: 256 MB.
 const MOST_WORDS: usize = 1 << 25;
 
 /// A table of bits: a row per call, a column per expectation.
@@ -15,14 +15,14 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Nothing meets anything yet.
+    /// Creates an empty table.
     #[must_use]
     pub fn new(calls: usize, items: usize) -> Self {
         let words = items.div_ceil(64);
         Self { calls, items, words, bits: vec![0; calls * words] }
     }
 
-    /// Nothing meets anything yet, in a table that is not too large to keep.
+    /// Creates an empty table, unless it would be too large.
     pub fn bounded(calls: usize, items: usize) -> Result<Self, TooLarge> {
         match calls.checked_mul(items.div_ceil(64)) {
             Some(words) if words <= MOST_WORDS => Ok(Self::new(calls, items)),
@@ -30,7 +30,7 @@ impl Grid {
         }
     }
 
-    /// A grid filled by asking about every pair.
+    /// Creates a grid by evaluating every pair.
     #[must_use]
     pub fn from_fn(calls: usize, items: usize, fits: impl Fn(usize, usize) -> bool) -> Self {
         let mut grid = Self::new(calls, items);
@@ -44,36 +44,36 @@ impl Grid {
         grid
     }
 
-    /// How many calls.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.calls
     }
 
-    /// How many expectations.
+    /// Returns the number of expectations.
     #[must_use]
     pub fn items(&self) -> usize {
         self.items
     }
 
-    /// The call meets the expectation.
+    /// Marks the call as meeting the expectation.
     pub fn set(&mut self, call: usize, item: usize) {
         self.bits[call * self.words + item / 64] |= 1 << (item % 64);
     }
 
-    /// Does the call meet the expectation?
+    /// Whether the call meets the expectation.
     #[must_use]
     pub fn get(&self, call: usize, item: usize) -> bool {
         self.bits[call * self.words + item / 64] & (1 << (item % 64)) != 0
     }
 
-    /// The bits of one call, 64 expectations to a word.
+    /// Returns the bits of one call, 64 expectations per word.
     #[must_use]
     pub fn row(&self, call: usize) -> &[u64] {
         &self.bits[call * self.words..(call + 1) * self.words]
     }
 
-    /// Makes every pair of `other` meet here too.
+    /// Adds every pair of `other`.
     pub fn include(&mut self, other: &Self) {
         debug_assert_eq!((self.calls, self.items), (other.calls, other.items));
         for (mine, theirs) in self.bits.iter_mut().zip(&other.bits) {
@@ -81,7 +81,7 @@ impl Grid {
         }
     }
 
-    /// Does any call meet any expectation?
+    /// Whether no call meets any expectation.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bits.iter().all(|word| *word == 0)

@@ -1,13 +1,13 @@
-//! The matching engine: calls against expectations.
+//! The matching engine, which assigns calls to expectations.
 //!
-//! A [`Grid`] says which call meets which expectation. [`assign`] gives every
-//! expectation a call of its own, as many as can be; [`align`] does the same
+//! A [`Grid`] records which call meets which expectation. [`assign`] gives as many
+//! expectations as possible a separate call; [`align`] does the same
 //! and keeps the order; [`arrange`] does it for sequences with groups,
-//! alternatives and optional parts, where calls that were made side by side
-//! ([`Batches`]) have no order; [`cover`] is for counts in any order. All are
-//! optimal, and all give the same answer every time: the earliest calls are
-//! taken where several would do. Where pairs are worth
-//! more or less, [`weigh`] and [`weigh_in_order`] find those worth most.
+//! alternatives and optional parts, in which simultaneous calls
+//! ([`Batches`]) have no order; [`cover`] handles counts in any order. All are
+//! optimal and deterministic: the earliest calls are
+//! used if several would do. If pairs have different
+//! weights, [`weigh`] and [`weigh_in_order`] find the pairs with the largest total.
 
 mod align;
 mod assign;

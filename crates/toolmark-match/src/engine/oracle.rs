@@ -1,13 +1,13 @@
-//! The engine against a brute force that tries everything.
+//! Compares the engine with a brute-force search.
 //!
-//! The brute force shares no code with the engine: it writes out every way
-//! through a sequence as a list of slots and gives every slot every call.
+//! The brute force shares no code with the engine: it enumerates every path
+//! through a sequence as a list of slots and tries every call in every slot.
 
 use super::{Alignment, Batches, Column, Element, Extras, Grid, Item, Want};
 use super::{align, arrange, assign, cover};
 use std::collections::BTreeMap;
 
-/// A small generator: the same cases in every run.
+/// A small deterministic random generator: the same cases in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -27,16 +27,16 @@ impl Dice {
     }
 }
 
-/// A call that a way has room for.
+/// A slot for a call on a path.
 #[derive(Clone, Copy)]
 struct Slot {
     column: usize,
     optional: bool,
-    /// Slots of one position have no order.
+    /// Position; slots with the same position are unordered.
     position: usize,
 }
 
-/// Every way through a sequence.
+/// Returns every path through a sequence.
 fn ways(sequence: &[Element], calls: usize, extras: Extras) -> Vec<Vec<Slot>> {
     let mut all: Vec<Vec<Slot>> = vec![Vec::new()];
     for element in sequence {
@@ -78,7 +78,7 @@ fn slots(items: &[Item], calls: usize, extras: Extras) -> Vec<Slot> {
     slots
 }
 
-/// What a result is worth: most important first.
+/// Value of a result: most important first.
 type Worth = (i64, i64, i64);
 
 fn worth(missing: i64, required: i64, optional: i64, extras: Extras) -> Worth {
@@ -97,7 +97,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Gives slot `at` every call it may have, and none.
+    /// Tries every allowed call, and none, in slot `at`.
     fn run(&mut self, at: usize, used: u32, floor: usize, high: usize, sum: (i64, i64, i64)) {
         let (missing, required, optional) = sum;
         let Some(slot) = self.slots.get(at).copied() else {
@@ -131,7 +131,7 @@ fn brute(sequence: &[Element], columns: &[Column], batches: &Batches, extras: Ex
     best
 }
 
-/// What the engine's answer is worth; panics where it is no answer at all.
+/// Returns the value of the engine's answer; panics if the answer is invalid.
 fn judged(
     found: &Alignment,
     sequence: &[Element],
@@ -168,7 +168,7 @@ fn judged(
     worth(missing, required, optional, extras)
 }
 
-/// Every item by its id, with its position; a group has one for all.
+/// Collects every item by ID, with its position; a group has one position for all items.
 fn list(sequence: &[Element], next: &mut usize, items: &mut BTreeMap<usize, (Item, usize)>) {
     for element in sequence {
         *next += 1;
@@ -277,7 +277,7 @@ fn sequences_agree_with_trying_everything() {
     assert!(met > 20_000 && failed > 20_000, "{met} met, {failed} failed: a lopsided test");
 }
 
-/// The most expectations that can have a call of their own.
+/// Returns the maximum number of expectations with separate calls.
 fn brute_assign(rows: &[u32], used: u32) -> usize {
     let Some((&fits, rest)) = rows.split_first() else { return 0 };
     let mut best = brute_assign(rest, used);
@@ -287,7 +287,7 @@ fn brute_assign(rows: &[u32], used: u32) -> usize {
     best
 }
 
-/// The most expectations that can have a call of their own, in order.
+/// Returns the maximum number of expectations with separate calls, in order.
 fn brute_align(rows: &[u32], from: u32) -> usize {
     let Some((&fits, rest)) = rows.split_first() else { return 0 };
     let mut best = brute_align(rest, from);
@@ -321,7 +321,7 @@ fn assign_and_align_agree_with_trying_everything() {
     }
 }
 
-/// The fewest calls left over among the ways that leave the fewest missing.
+/// Returns the fewest calls left over among the assignments with the fewest missing calls.
 fn brute_cover(
     wants: &[(u32, usize, bool)],
     copy: usize,
@@ -366,7 +366,7 @@ fn covers_agree_with_trying_everything() {
         let found = cover(&asked, &columns, &outside).unwrap();
         let left = (0..calls).filter(|call| !found.used.get(*call) && !outside.get(*call)).count();
         let got = (found.missing.iter().sum::<usize>(), left as u32);
-        // What an open expectation or somebody else takes is never left over.
+        // Calls taken by an open expectation or used elsewhere are never left over.
         let open = wants.iter().filter(|want| want.2).fold(elsewhere, |sum, want| sum | want.0);
         let mut best = (usize::MAX, 0);
         brute_cover(&wants, 0, 0, all & !open, 0, &mut best);

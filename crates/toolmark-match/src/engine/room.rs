@@ -1,53 +1,53 @@
-//! Whether some expectations and some calls go together: a matching that is
+//! Checks whether expectations can all get separate calls: a matching that is
 //! extended one expectation at a time.
 
 use super::column::Column;
 
 const NONE: u32 = u32::MAX;
 
-/// An expectation that holds a call, and the calls it may hold instead.
+/// An expectation that holds a call, and the calls it could hold instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Held {
     /// The expectation.
     pub(super) item: u32,
-    /// The calls that meet it.
+    /// Index of the column with the calls that meet it.
     pub(super) column: u32,
-    /// The first call it may hold.
+    /// First call it may hold.
     pub(super) from: u32,
-    /// The call after the last it may hold.
+    /// Call after the last one it may hold.
     pub(super) to: u32,
-    /// The call it holds.
+    /// Call it holds.
     pub(super) call: u32,
-    /// May it go without?
+    /// Whether it may go without a call.
     pub(super) optional: bool,
 }
 
 impl Held {
-    /// The same expectation with the same choice, whatever it holds.
+    /// Whether both are the same expectation with the same candidates, whatever call they hold.
     fn is(&self, other: &Self) -> bool {
         (self.item, self.from, self.to) == (other.item, other.from, other.to)
     }
 }
 
-/// What became of an expectation that asked for a call.
+/// Result of adding an expectation.
 pub(super) enum Added {
-    /// It has one, and everyone else still has.
+    /// The expectation has a call, and all others keep one.
     Yes,
-    /// It has one, and an optional expectation went without.
+    /// The expectation has a call, and an optional one lost its own.
     Instead,
-    /// There is none.
+    /// No call is available.
     No,
 }
 
-/// Finds calls for expectations. Keeps its tables between questions.
+/// Finds calls for expectations. Reuses its tables between queries.
 pub(super) struct Room<'a> {
     columns: &'a [Column],
-    /// Who holds a call, from 1; 0 where nobody does.
+    /// Holder of each call, from 1; 0 if free.
     owner: Vec<u32>,
-    /// How an expectation was reached: from which one, or `NONE`.
+    /// Predecessor from which an expectation was reached, or `NONE`.
     reached_from: Vec<u32>,
     queue: Vec<u32>,
-    /// How many calls were looked at.
+    /// Number of calls inspected.
     pub(super) work: usize,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Room<'a> {
         Self { columns, owner, reached_from: Vec::new(), queue: Vec::new(), work: 0 }
     }
 
-    /// Gives `new` a call; the others may have to change theirs for it.
+    /// Gives `new` a call; the others may be reassigned.
     pub(super) fn add(&mut self, held: &mut Vec<Held>, new: Held, may_evict: bool) -> Added {
         held.push(Held { call: NONE, ..new });
         let last = held.len() - 1;
@@ -87,8 +87,8 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// The expectations among `held` that could give their call to one of
-    /// `without` if they themselves found another.
+    /// Returns the expectations among `held` that could give their call to one of
+    /// `without` if they found another.
     pub(super) fn could_help(&mut self, held: &[Held], without: &[Held]) -> Vec<Held> {
         let mut all = held.to_vec();
         let sources: Vec<u32> =
@@ -102,7 +102,7 @@ impl<'a> Room<'a> {
         reached.map(|at| all[at]).collect()
     }
 
-    /// Is every one of `few` either among `many` or without a chance beside them?
+    /// Whether every one of `few` is among `many` or cannot be added to them.
     pub(super) fn spans(&mut self, many: &[Held], few: impl Iterator<Item = Held>) -> bool {
         let mut left = many.to_vec();
         let mut rest = Vec::new();
@@ -132,8 +132,8 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Breadth first from `sources` to a call nobody holds: the last
-    /// expectation on the way, and the call.
+    /// Searches breadth first from `sources` to a free call: returns the last
+    /// expectation on the path, and the call.
     fn search(&mut self, held: &[Held], sources: &[u32]) -> Option<(u32, u32)> {
         self.reached_from.clear();
         self.reached_from.resize(held.len(), NONE);
@@ -166,7 +166,7 @@ impl<'a> Room<'a> {
         None
     }
 
-    /// `at` takes `call`; who led to it takes what it held, and so on.
+    /// Assigns `call` to `at`; its predecessor gets the call that `at` held, and so on.
     fn shift(&mut self, held: &mut [Held], at: u32, call: u32) {
         let (mut at, mut call) = (at, call);
         loop {

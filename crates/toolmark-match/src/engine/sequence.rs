@@ -1,10 +1,10 @@
-//! Expected calls in order, with groups in any order, alternatives and
-//! optional ones, laid beside the calls that were made.
+//! Aligns expected calls in order, with groups in any order, alternatives and
+//! optional parts, with the calls that were made.
 //!
-//! What is looked for is the alignment that leaves the fewest required calls
-//! missing; of those, the one with the most required calls met, then the most
-//! optional ones, then the earliest calls. Where calls that were not expected
-//! count against it, missing and surplus calls together are kept fewest.
+//! The best alignment has the fewest missing required calls;
+//! then the most matched required calls, then the most
+//! matched optional ones, then the earliest calls. If unexpected calls
+//! count against it, the total of missing and surplus calls is minimal.
 
 use super::align::{TooLarge, align};
 use super::batches::Batches;
@@ -13,18 +13,18 @@ use super::frontier::Frontier;
 use super::grid::Grid;
 use smallvec::SmallVec;
 
-/// A call that is expected, once or several times.
+/// An expected call, with a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Item {
-    /// Whatever tells it apart for the one who asks.
+    /// ID chosen by the caller.
     pub id: usize,
-    /// The calls that meet it, by its place among the columns.
+    /// Index of the column with the calls that meet it.
     pub column: usize,
-    /// How many different calls are expected.
+    /// Number of separate expected calls.
     pub count: usize,
-    /// Does it take further calls of its kind too?
+    /// Whether it also takes additional matching calls.
     pub more: bool,
-    /// May it be missing?
+    /// Whether it may be missing.
     pub optional: bool,
 }
 
@@ -33,61 +33,61 @@ pub struct Item {
 pub enum Element {
     /// One expectation.
     Item(Item),
-    /// Several, in any order.
+    /// Several expectations, in any order.
     AnyOrder(Vec<Item>),
-    /// One of several ways.
+    /// Alternatives.
     OneOf(Vec<Vec<Element>>),
     /// A part that may be missing as a whole.
     Optional(Vec<Element>),
 }
 
-/// What counts against an alignment.
+/// Deviations that count against an alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extras {
-    /// Only what is missing.
+    /// Only missing calls.
     Allowed,
-    /// Calls that nobody expected too.
+    /// Missing calls and unexpected calls.
     Forbidden,
 }
 
-/// The calls of one expectation, in order; mostly it is one.
+/// Calls of one expectation, in order; mostly one.
 pub type Calls = SmallVec<[usize; 2]>;
 
-/// What became of one expectation on the chosen way.
+/// Result of one expectation on the chosen path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The expectation.
+    /// ID of the expectation.
     pub id: usize,
-    /// The calls it got, in order.
+    /// Calls assigned to it, in order.
     pub calls: Calls,
-    /// How many required calls it lacks.
+    /// Number of missing required calls.
     pub missing: usize,
 }
 
-/// The best alignment: the expectations of the chosen way, in order.
+/// The best alignment: the expectations of the chosen path, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Alignment {
-    /// What became of each.
+    /// Result of each expectation.
     pub places: Vec<Place>,
 }
 
 impl Alignment {
-    /// How many required calls are missing.
+    /// Returns the number of missing required calls.
     #[must_use]
     pub fn missing(&self) -> usize {
         self.places.iter().map(|place| place.missing).sum()
     }
 
-    /// Every call that was used, in the order of expectations.
+    /// Iterates over the used calls, in the order of expectations.
     pub fn calls(&self) -> impl Iterator<Item = usize> + '_ {
         self.places.iter().flat_map(|place| place.calls.iter().copied())
     }
 }
 
-/// The best alignment of a sequence with the calls that were made.
+/// Returns the best alignment of a sequence with the calls that were made.
 ///
-/// `columns` says which calls meet which expectation. Questions that would take
-/// too much work are not answered.
+/// `columns` contains the calls that meet each expectation. Inputs that would need
+/// too much work return an error.
 pub fn arrange(
     sequence: &[Element],
     columns: &[Column],
@@ -100,8 +100,8 @@ pub fn arrange(
     }
 }
 
-/// The expectations, repeated as often as they are expected, where there is
-/// nothing else to a sequence; more than there are calls are not repeated.
+/// Returns the expectations repeated by their counts, if the sequence contains nothing
+/// else; repetitions are limited to the number of calls.
 fn plain<'a>(
     sequence: &'a [Element],
     columns: &[Column],
@@ -147,8 +147,8 @@ fn arrange_plain(
     Ok(Alignment { places: places.collect() })
 }
 
-/// Takes the first call for each copy in turn; `None` unless all get one. It is what
-/// [`align`] finds too, without a table of all pairs.
+/// Assigns the first matching call to each copy in turn; `None` unless all get one. The result
+/// equals that of [`align`], without a table of all pairs.
 fn greedy(copies: &[(&Item, usize)], columns: &[Column]) -> Option<Vec<Place>> {
     let mut from = 0;
     let mut places = Vec::with_capacity(copies.len());
@@ -170,7 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Where every copy gets a call, they are the calls that the table gives them.
+        /// If every copy gets a call, the result equals that of the table.
         #[test]
         fn greedy_is_what_align_finds(
             calls in 1_usize..7,

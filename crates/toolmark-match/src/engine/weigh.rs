@@ -1,17 +1,17 @@
-//! Every expectation a call of its own so that the pairs are worth most
-//! together: the assignment problem by shortest augmenting paths (Kuhn,
+//! Assigns separate calls to expectations so that the total weight of the pairs is
+//! maximal: the assignment problem by shortest augmenting paths (Kuhn,
 //! Munkres, Jonker and Volgenant), in O(smaller² × larger), and the same in
 //! order, by the dynamic programme of Needleman and Wunsch.
 
 use super::align::TooLarge;
 
-/// The most steps an assignment may take.
+/// Maximum number of steps of an assignment.
 const MOST_STEPS: usize = 64_000_000;
-/// The most pairs that are kept for the way back.
+/// Maximum number of pairs stored for backtracking.
 const MOST_PAIRS: usize = 1 << 24;
 
-/// For every expectation the call it gets, so that the worth of all pairs
-/// together is largest. All of the smaller side are paired.
+/// Returns the call assigned to each expectation, so that the total worth of all pairs
+/// is maximal. All elements of the smaller side are paired.
 ///
 /// `worth(item, call)` must be finite and 0 or more.
 pub fn weigh(
@@ -38,7 +38,8 @@ pub fn weigh(
     Ok(of_item)
 }
 
-/// For every column the row it gets, at the least cost; rows are not more than columns.
+/// Returns the row assigned to each column, at the least cost; there must not be more rows than
+/// columns.
 fn cheapest(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> f64) -> Vec<Option<usize>> {
     let mut row_price = vec![0.0; rows];
     let mut column_price = vec![0.0; columns];
@@ -64,7 +65,7 @@ fn cheapest(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> f64) -> 
                     (least, next) = (slack[column], Some(column));
                 }
             }
-            // Only costs that are no numbers leave nothing to choose.
+            // Only NaN costs leave no choice.
             let Some(column) = next else { break None };
             row_price[start] += least;
             for other in 0..columns {
@@ -93,9 +94,9 @@ fn cheapest(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> f64) -> 
     row_of
 }
 
-/// The same with calls in the order of expectations. `None` as the worth of a
-/// pair means that it is none; of two alignments worth the same, the one with
-/// more pairs.
+/// Like [`weigh`], with calls in the order of expectations. If the worth of a
+/// pair is `None`, it cannot be paired; of two alignments with the same worth, the one with
+/// more pairs is returned.
 pub fn weigh_in_order(
     items: usize,
     calls: usize,
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The best there is, by trying everything.
+    /// Returns the maximum by trying everything.
     fn brute(
         worth: &[Vec<f64>],
         calls: usize,

@@ -46,7 +46,7 @@ fn whole(pairs: Vec<Option<usize>>) -> (Vec<Option<usize>>, bool) {
     (pairs, holds)
 }
 
-/// No arguments are not an empty object.
+/// Returns a predicate that compares calls. Missing arguments do not equal an empty object.
 fn fits(asked: &Asked<'_>) -> impl Fn(&Expected, &Made<'_>) -> bool + use<> {
     let ignores = asked.options.args_match == ArgsMatch::Ignore;
     move |expected, made| {
@@ -58,7 +58,7 @@ fn fits(asked: &Asked<'_>) -> impl Fn(&Expected, &Made<'_>) -> bool + use<> {
     }
 }
 
-/// The mean over the invocations.
+/// Returns the mean over the invocations.
 fn mean(asked: &Asked<'_>, pair: Pair) -> Answered {
     if !asked.options.invocations {
         let (pairs, holds) = pair(asked);

@@ -1,8 +1,8 @@
-//! How agentevals, and with it openevals, compares trajectories.
+//! Trajectory comparison of agentevals and openevals.
 //!
-//! Every expected call takes the first free call that fits. `strict` compares the
+//! Every expected call takes the first free matching call. `strict` compares the
 //! messages one by one, so that calls of one message must be calls of one message in
-//! the reference too; messages without calls are taken for the same on both sides,
+//! the reference too; messages without calls are treated as equal on both sides,
 //! because a reference is a list of calls.
 
 use crate::scores::calls::{Expected, Made};
@@ -47,18 +47,18 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-/// What the two packages do differently.
+/// Differences between the two packages.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
-    /// Do the arguments change roles where the trajectories do?
+    /// Whether the arguments are swapped when the trajectories are.
     pub(crate) exchanges_roles: bool,
-    /// Are two paths that lead nowhere, or to null, equal?
+    /// Whether two paths are equal if both are missing or null.
     pub(crate) absent_is_equal: bool,
 }
 
 const AGENTEVALS: Rules = Rules { exchanges_roles: true, absent_is_equal: true };
 
-/// A call of either side.
+/// A call of the trajectory or the reference.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     name: &'a str,
@@ -75,7 +75,7 @@ fn made<'a>(call: &'a Made<'_>) -> Side<'a> {
     Side { name: &call.name, args: call.args.as_ref().unwrap_or(&NO_ARGS) }
 }
 
-/// Do the arguments of a call fit those of the reference?
+/// Whether the arguments of a call match those of the reference.
 fn fits(
     rules: Rules,
     options: &Options,
@@ -109,7 +109,7 @@ fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     crate::scores::calls::at(value, path)
 }
 
-/// Is every argument of one side in the other?
+/// Whether every argument of `part` is in `whole`.
 fn within(part: &Value, whole: &Value) -> Result<bool, Stop> {
     let (Value::Object(part), Value::Object(whole)) = (part, whole) else {
         return Err(Stop::raised("arguments that are no object are compared by key"));
@@ -118,7 +118,7 @@ fn within(part: &Value, whole: &Value) -> Result<bool, Stop> {
     Ok(part.iter().all(has))
 }
 
-/// Does every call of `part` find one of its own in `whole`? Gives the place of each.
+/// Returns the index in `whole` of a separate call for every call of `part`, if each has one.
 fn contains(
     whole: &[Side<'_>],
     part: &[Side<'_>],
@@ -156,7 +156,7 @@ pub(crate) fn superset(asked: &Asked<'_>, rules: Rules) -> Answered {
     Ok(Answer::binary(is_whole(&pairs)).paired(pairs))
 }
 
-/// The calls within the reference, by their places there.
+/// Returns the reference index of each matched call.
 fn places(asked: &Asked<'_>, rules: Rules) -> Result<Vec<Option<usize>>, Stop> {
     let (calls, reference) = sides(asked);
     contains(&reference, &calls, &|reference, call| {
@@ -185,7 +185,7 @@ pub(crate) fn unordered(asked: &Asked<'_>, rules: Rules) -> Answered {
     Ok(Answer { passed: Some(holds), score: f64::from(u8::from(holds)), ..answer })
 }
 
-/// Neighbours of the same turn: how many there are in each.
+/// Returns the number of items in each run of neighbours with the same turn.
 fn sizes<K: PartialEq>(keys: impl Iterator<Item = Option<K>>) -> Vec<usize> {
     let mut sizes: Vec<usize> = Vec::new();
     let mut last = None;

@@ -1,4 +1,4 @@
-//! AgentV: its specs of all versions, its graders, its result rows.
+//! AgentV: its specs of all versions, its graders, and its result rows.
 
 pub(crate) mod dialect;
 pub mod graders;

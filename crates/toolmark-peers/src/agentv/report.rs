@@ -1,7 +1,7 @@
-//! The result rows of AgentV (`index.jsonl`, version 2): one per outcome.
+//! AgentV's result rows (`index.jsonl`, version 2): one per outcome.
 //!
-//! A row has a number where AgentV wants one: what cannot be told scores 0 there
-//! and is an `execution_error`, so that nobody takes it for a measured score.
+//! AgentV requires a numeric score in each row: an unknown outcome scores 0
+//! and is an `execution_error`, so that it is not mistaken for a measured score.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use toolmark_outcome::{
 };
 use toolmark_trace::{exporter_by_id, rewrite};
 
-/// The rows of a run.
+/// Returns the rows of a run.
 #[must_use]
 pub fn rows(run: &RunResult<Printable>, generated_at: Option<Timestamp>) -> Vec<Value> {
     let cases = run.outcomes.chunk_by(|a, b| a.case_index == b.case_index);
@@ -65,8 +65,8 @@ fn row(
     Value::Object(row)
 }
 
-/// What the agent did, as a row has it: the lines of a transcript are its messages,
-/// and what they say of the whole is said of the row.
+/// Adds the agent's actions to a row: the lines of a transcript become its messages,
+/// and their totals become fields of the row.
 fn made(lines: Vec<Value>, row: &mut Map<String, Value>) {
     let totals = ["token_usage", "cost_usd", "duration_ms"];
     let mut messages = Vec::new();
@@ -105,7 +105,7 @@ fn score(grader: &GraderResult<Printable>) -> Value {
     score
 }
 
-/// The parts of a grader; one that has none asserts its own reason.
+/// Returns the parts of a grader; a grader without parts asserts its own reason.
 fn assertions(outcome: &Outcome<Printable>) -> Vec<Value> {
     if outcome.parts.is_empty() {
         let mut whole = assertion(&outcome.reason, outcome.verdict, None);

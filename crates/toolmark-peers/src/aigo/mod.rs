@@ -1,4 +1,4 @@
-//! LatticeFlow AI GO!: its tasks and evaluations, and its scorers.
+//! LatticeFlow AI GO!: its tasks, evaluations and scorers.
 
 pub(crate) mod dialect;
 pub(crate) mod graders;

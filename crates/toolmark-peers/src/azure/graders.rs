@@ -41,7 +41,7 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-/// A name and its parameters as text, sorted.
+/// A name and its parameters as text, sorted by name.
 type Step = (String, Vec<(String, String)>);
 
 fn parameters(params: &Map<String, Value>) -> Vec<(String, String)> {

@@ -1,7 +1,7 @@
 //! The AST checker of the Berkeley Function Calling Leaderboard, for Python declarations.
 //!
-//! A reference argument is a list of accepted values; an empty text among them means that
-//! it may be left out.
+//! A reference argument is a list of accepted values; an empty text in the list means that
+//! the argument may be omitted.
 
 use crate::scores::calls::object;
 use crate::scores::python::same;
@@ -44,10 +44,10 @@ fn relevance(holds: bool, error: &'static str) -> Answer {
     verdict(if holds { Ok(()) } else { Err(Invalid(error)) })
 }
 
-/// What the checker calls an error.
+/// A validation error of the checker.
 struct Invalid(&'static str);
 
-/// A check that holds or not; the outer error is one that the checker raises.
+/// Result of a check; the outer error is raised by the checker.
 type Checked = Result<Result<(), Invalid>, Stop>;
 
 const VALID: Checked = Ok(Ok(()));
@@ -87,7 +87,7 @@ fn declared<'a>(asked: &'a Asked<'_>, expected: usize) -> Option<&'a Value> {
     asked.options.functions.iter().find(|function| function["name"] == **name)
 }
 
-/// Every expected call takes the first free call that is valid.
+/// Assigns the first free valid call to every expected call.
 fn parallel(asked: &Asked<'_>) -> Answered {
     if asked.made.len() != asked.expected.len() {
         return Ok(relevance(false, "parallel_function_checker_no_order:wrong_count"));
@@ -111,7 +111,7 @@ fn parallel(asked: &Asked<'_>) -> Answered {
     Ok(verdict(Ok(())).paired(pairs))
 }
 
-/// The types that Python's `type()` tells apart.
+/// Types distinguished by Python's `type()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
     Text,
@@ -147,7 +147,7 @@ fn type_named(word: &Value) -> Result<Type, Stop> {
     }
 }
 
-/// One call against one expected call and the declaration of its function.
+/// Checks one call against an expected call and the declaration of its function.
 fn check(asked: &Asked<'_>, function: Option<&Value>, expected: usize, made: usize) -> Checked {
     let none = || Stop::raised("the function is not declared");
     let function = function.ok_or_else(none)?;
@@ -231,7 +231,8 @@ fn parameter(declared: &Value, value: &Value, answers: &[Value]) -> Checked {
     if holds { VALID } else { invalid("value_error:others") }
 }
 
-/// Is the value of the declared type? A value of the type of the answers is a variable.
+/// Checks that the value has the declared type or the type of the accepted answers; returns
+/// whether it is a variable, that is, has the latter only.
 fn has_type(
     value: &Value,
     answers: &[Value],
@@ -262,7 +263,7 @@ fn has_type(
     }
 }
 
-/// Without spaces and some punctuation, in lower case, with one kind of quotes.
+/// Normalizes text: without spaces and some punctuation, in lower case, with one kind of quotes.
 fn standard(text: &str) -> String {
     let kept = text.chars().filter(|c| !matches!(c, ' ' | ',' | '.' | '/' | '-' | '_' | '*' | '^'));
     kept.collect::<String>().to_lowercase().replace('\'', "\"")
@@ -272,7 +273,7 @@ fn standard_value(value: &Value) -> Value {
     value.as_str().map_or_else(|| value.clone(), |text| Value::from(standard(text)))
 }
 
-/// A list with its texts made comparable; a text is a list of its letters to Python.
+/// Normalizes the texts of a list; in Python, a text is a list of its characters.
 fn standard_items(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(standard_value).collect(),

@@ -28,7 +28,7 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-/// A call as text: 1 and 1.0 are different texts.
+/// Returns a call as text: 1 and 1.0 are different texts.
 fn signature(name: &str, args: Option<&Value>, with_args: bool) -> Result<String, Stop> {
     if !with_args {
         return Ok(name.to_owned());
@@ -45,7 +45,7 @@ struct Signatures {
     made: Vec<String>,
 }
 
-/// The calls of both sides as text; `None` where their numbers differ.
+/// Returns the calls of both sides as text; `None` if their numbers differ.
 fn signatures(asked: &Asked<'_>) -> Result<Option<Signatures>, Stop> {
     if asked.expected.is_empty() {
         return Err(Stop::raised("exact matching needs expected calls"));

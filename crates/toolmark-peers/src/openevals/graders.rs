@@ -1,4 +1,4 @@
-//! How openevals compares trajectories: as agentevals does, but for arguments.
+//! Trajectory comparison of openevals: as in agentevals, except for arguments.
 
 use crate::agentevals::graders::{Rules, strict, subset, superset, unordered};
 use crate::scores::system::{Mode, System};

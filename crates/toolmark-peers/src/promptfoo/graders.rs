@@ -4,7 +4,7 @@ use crate::scores::matching::{f1, share};
 use std::collections::BTreeSet;
 use toolmark_outcome::{Cause, Outcome, View};
 
-/// Precision, recall and F1 over the sets of names in the last response of the model.
+/// Computes precision, recall and F1 over the sets of names in the last response of the model.
 pub(crate) fn tool_call_f1(
     tools: &[String],
     view: &View<'_>,

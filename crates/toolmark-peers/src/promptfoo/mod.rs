@@ -1,3 +1,3 @@
-//! promptfoo. Its trajectory assertions are those of AgentV, which took them over.
+//! promptfoo. Its trajectory assertions are those of AgentV, which adopted them.
 
 pub(crate) mod graders;

@@ -23,14 +23,14 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-/// Attempts that failed do not count, unless they are asked for.
+/// Whether a call counts. Failed attempts do not count unless they are included.
 pub(crate) fn counts(made: &Made<'_>, include_failed: bool) -> bool {
     include_failed || !made.failed
 }
 
 type Pairs = Result<Vec<Option<usize>>, Stop>;
 
-/// The pairs, among the calls that count, and how many do.
+/// Returns the pairs among the calls that count, and the number of those calls.
 fn pairs(
     asked: &Asked<'_>,
     pair: fn(&Asked<'_>, Fits<'_>) -> Pairs,

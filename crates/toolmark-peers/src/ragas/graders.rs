@@ -30,7 +30,7 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-/// A call with its place in its list.
+/// A call with its index in its list.
 struct Call<'a> {
     place: usize,
     name: &'a str,
@@ -38,7 +38,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// What calls are sorted by where order is free.
+    /// Returns the sort key of calls if order is free.
     fn key(&self) -> Vec<String> {
         let mut args: Vec<(&String, &Value)> = self.args.iter().collect();
         args.sort_by_key(|(name, _)| *name);
@@ -89,7 +89,7 @@ fn accuracy(asked: &Asked<'_>, strict: bool) -> Answered {
     Ok(Answer::of(sum / expected.len() as f64).paired(pairs))
 }
 
-/// The share of expected arguments whose text is the same.
+/// Returns the share of expected arguments with the same text.
 fn arguments(made: &Map<String, Value>, expected: &Map<String, Value>) -> f64 {
     if expected.is_empty() {
         return f64::from(u8::from(made.is_empty()));
@@ -106,7 +106,7 @@ fn is_same(a: &Call<'_>, b: &Call<'_>) -> bool {
     a.name == b.name && a.args.len() == b.args.len() && a.args.iter().all(has)
 }
 
-/// Every call once.
+/// Removes duplicate calls.
 fn set(calls: Vec<Call<'_>>) -> Vec<Call<'_>> {
     let mut kept: Vec<Call<'_>> = Vec::new();
     for call in calls {
@@ -117,7 +117,7 @@ fn set(calls: Vec<Call<'_>>) -> Vec<Call<'_>> {
     kept
 }
 
-/// Over sets: repeated calls are one.
+/// Computes F1 over sets: repeated calls count once.
 fn f1(asked: &Asked<'_>) -> Answered {
     let (made, expected) = sides(asked)?;
     let (made, expected) = (set(made), set(expected));

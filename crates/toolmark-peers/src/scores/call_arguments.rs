@@ -1,4 +1,4 @@
-//! `call-arguments`: did one call of a tool have these arguments?
+//! `call-arguments`: checks the arguments of one call of a tool.
 
 use super::calls::made;
 use super::question::build;
@@ -14,36 +14,36 @@ use toolmark_trace::Fact;
 
 const PROFILES: &[Profile] = &[Profile::PydanticEvals];
 
-/// The arguments one call of a tool must have.
+/// Arguments required in one call of a tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "CallArgumentsConfig")]
 struct Config {
-    /// The tool.
+    /// Name of the tool.
     #[serde(alias = "tool_name")]
     tool: String,
-    /// The arguments.
+    /// Required arguments.
     #[serde(alias = "expected_arguments")]
     args: Map<String, Value>,
-    /// `subset` (the default): what is given must be there; `exact`: and nothing else.
+    /// `subset` (the default): the given arguments must be present; `exact`: no others are allowed.
     #[serde(default, alias = "match_mode")]
     mode: MatchMode,
-    /// Which call of the tool: `first` (the default), `last`, or a number from 0.
+    /// Call of the tool to check: `first` (the default), `last`, or an index from 0.
     #[serde(default)]
     #[schemars(schema_with = "occurrence_schema")]
     occurrence: Option<Node>,
-    /// Do calls that failed count?
+    /// Whether failed calls count.
     #[serde(default)]
     include_failed: bool,
 }
 
-/// How arguments are compared.
+/// Comparison mode for arguments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum MatchMode {
-    /// What is given must be there.
+    /// The given arguments must be present.
     #[default]
     Subset,
-    /// And nothing else.
+    /// The arguments must be exactly the given ones.
     Exact,
 }
 
@@ -111,7 +111,7 @@ struct CallArguments {
 }
 
 impl CallArguments {
-    /// What is wrong with the arguments of the call.
+    /// Returns the differences between the arguments of the call and the required ones.
     fn differences(&self, had: &Map<String, Value>, numbers: Numbers) -> Vec<String> {
         let mut wrong = Vec::new();
         for (key, wanted) in &self.args {

@@ -1,4 +1,4 @@
-//! `call-counts`: were tools called so many times?
+//! `call-counts`: checks the number of calls per tool and in total.
 
 use super::calls::made;
 use super::question::{build, reading, warn_of_idle_keys};
@@ -16,28 +16,28 @@ use toolmark_outcome::{Outcome, Part, Profile, Subject, Verdict};
 
 const PROFILES: &[Profile] = &[Profile::UiPath, Profile::PydanticEvals, Profile::FutureAgi];
 
-/// How many calls there may be.
+/// Required numbers of calls.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "CallCountsConfig")]
 struct Config {
-    /// For every tool how often it must be called: a number, a comparison such as
+    /// Required number of calls per tool: a number, a comparison such as
     /// `\">= 2\"`, or the same as a list (`[\">=\", 2]`).
     #[serde(default)]
     #[schemars(schema_with = "counts_schema")]
     counts: Option<Node>,
-    /// The exact number of calls.
+    /// Exact total number of calls.
     #[serde(default, alias = "expected_steps")]
     exact: Option<u64>,
-    /// The minimum number of calls.
+    /// Minimum total number of calls.
     #[serde(default, alias = "min_steps")]
     min: Option<u64>,
-    /// The maximum number of calls.
+    /// Maximum total number of calls.
     #[serde(default, alias = "max_steps", alias = "max_calls")]
     max: Option<u64>,
-    /// Do calls that failed count? True unless set.
+    /// Whether failed calls count. True by default.
     #[serde(default)]
     include_failed: Option<bool>,
-    /// `uipath`: is the score 0 where one count is wrong?
+    /// `uipath`: whether the score is 0 if any count is wrong.
     #[serde(default)]
     strict: Option<bool>,
 }
@@ -210,7 +210,7 @@ fn read(building: &mut Building<'_>) -> Option<CallCounts> {
 }
 
 impl CallCounts {
-    /// The conditions on all calls together.
+    /// Returns the conditions on the total number of calls.
     fn totals(&self) -> Vec<(Comparison, u64)> {
         let all = [
             (Comparison::Equal, self.exact),

@@ -1,4 +1,4 @@
-//! Calls that are expected and calls that were made, as scores compare them.
+//! Expected calls and actual calls, as compared by scores.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
@@ -7,42 +7,42 @@ use toolmark_config::{Node, Problem, did_you_mean, quoted};
 use toolmark_outcome::{Seen, View, excerpt};
 use toolmark_trace::{Payload, calls_in};
 
-/// A call that is expected.
+/// An expected call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Expected {
-    /// The tool.
+    /// Name of the tool.
     pub(crate) name: String,
-    /// Its arguments; where there are none, nothing is said about them.
+    /// Expected arguments; any arguments match if there are none.
     pub(crate) args: Option<Value>,
-    /// What it must give back.
+    /// Expected output.
     pub(crate) output: Option<Value>,
-    /// Neighbours with the same turn belong together.
+    /// Turn; neighbours with the same turn belong together.
     pub(crate) turn: Option<i64>,
 }
 
-/// A call that was made.
+/// An actual call.
 pub(crate) struct Made<'a> {
     /// The call.
     pub(crate) seen: Seen<'a>,
-    /// The tool.
+    /// Name of the tool.
     pub(crate) name: Cow<'a, str>,
-    /// Its arguments, where the trace has them.
+    /// Arguments, if recorded.
     pub(crate) args: Option<Value>,
-    /// What it gave back.
+    /// Output of the call.
     pub(crate) output: Option<Value>,
-    /// The turn of the user it was made in, from 0.
+    /// Turn of the user in which it was made, from 0.
     pub(crate) turn: usize,
-    /// Did it fail?
+    /// Whether the call failed.
     pub(crate) failed: bool,
 }
 
 impl Expected {
-    /// A tool with any arguments.
+    /// Creates an expected call of a tool with any arguments.
     pub(crate) fn named(name: &str) -> Self {
         Self { name: name.to_owned(), args: None, output: None, turn: None }
     }
 
-    /// In words.
+    /// Describes the expected call.
     pub(crate) fn text(&self) -> String {
         match &self.args {
             None => self.name.clone(),
@@ -51,7 +51,7 @@ impl Expected {
     }
 }
 
-/// The calls of a view.
+/// Returns the calls of a view.
 pub(crate) fn made<'a>(view: &'a View<'_>) -> Vec<Made<'a>> {
     // A call belongs to the turn that started last before it.
     let mut turns = vec![0; view.trajectory().calls.len()];
@@ -80,12 +80,12 @@ pub(crate) fn made<'a>(view: &'a View<'_>) -> Vec<Made<'a>> {
     view.calls().iter().map(one).collect()
 }
 
-/// How many turns of the user a view has; one where nobody said anything.
+/// Returns the number of user turns of a view; 1 if there are no user messages.
 pub(crate) fn turns(view: &View<'_>) -> usize {
     view.events().iter().filter(|event| event.starts_turn()).count().max(1)
 }
 
-/// The arguments as an object; none are an empty one.
+/// Returns the arguments as an object; missing arguments become an empty one.
 pub(crate) fn object(args: Option<&Value>) -> Option<Cow<'_, Map<String, Value>>> {
     match args {
         None | Some(Value::Null) => Some(Cow::Owned(Map::new())),
@@ -94,7 +94,7 @@ pub(crate) fn object(args: Option<&Value>) -> Option<Cow<'_, Map<String, Value>>
     }
 }
 
-/// The value at a dotted path.
+/// Returns the value at a dotted path.
 pub(crate) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(value, |value, key| value.as_object()?.get(key))
 }
@@ -141,7 +141,7 @@ pub(crate) fn expected(node: &Node, problems: &mut Vec<Problem>) -> Option<Expec
     Some(call)
 }
 
-/// The schema of a list of expected calls.
+/// Returns the schema of a list of expected calls.
 pub(crate) fn list_schema(_: &mut SchemaGenerator) -> Schema {
     let call = serde_json::json!({
         "type": "object",
@@ -161,7 +161,7 @@ pub(crate) fn list_schema(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// The expected calls of a row: names, or calls in any shape.
+/// Parses the expected calls of a row: names, or calls in any format.
 pub(crate) fn from_value(value: &Value) -> Result<Vec<Expected>, String> {
     if let Value::Array(items) = value
         && let Some(names) = items.iter().map(Value::as_str).collect::<Option<Vec<_>>>()

@@ -1,4 +1,4 @@
-//! `loop-detection`: did the agent go round in circles?
+//! `loop-detection`: checks that the agent did not loop.
 
 use super::calls::made;
 use super::python::rounded;
@@ -15,35 +15,36 @@ use toolmark_trace::Fact;
 
 const PROFILES: &[Profile] = &[Profile::DeepEval];
 
-/// Calls beyond these are counted, not listed.
+/// Maximum number of listed calls; the rest are only counted.
 const MAX_SHOWN: usize = 20;
 
-/// More calls than these are not compared with one another.
+/// Maximum number of calls that are compared with one another.
 const MAX_CALLS: usize = 20_000;
 
-/// From when on repeated calls are a loop.
+/// Thresholds above which repeated calls are a loop.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "LoopDetectionConfig")]
 struct Config {
-    /// The number of equal calls that is a loop; 3 unless set.
+    /// Number of equal calls that is a loop; 3 by default.
     #[serde(default)]
     repetition_threshold: Option<Spanned<usize>>,
-    /// The score that passes under a profile; 0.5 unless set.
+    /// Minimum score under a profile; 0.5 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
-    /// `deepeval`: from this similarity on, neighbouring messages are the same; 0.85 unless set.
+    /// `deepeval`: minimum similarity of consecutive messages that count as the same; 0.85 by
+    /// default.
     #[serde(default)]
     similarity_threshold: Option<Spanned<f64>>,
-    /// `deepeval`: are calls looked at?
+    /// `deepeval`: whether calls are checked.
     #[serde(default)]
     check_tool_repetition: Option<bool>,
-    /// `deepeval`: are messages looked at?
+    /// `deepeval`: whether messages are checked.
     #[serde(default)]
     check_reasoning_stagnation: Option<bool>,
-    /// `deepeval`: are calls of sub-agents looked at?
+    /// `deepeval`: whether calls of sub-agents are checked.
     #[serde(default)]
     check_call_graph_cycles: Option<bool>,
-    /// `deepeval`: does everything below 1 count as 0?
+    /// `deepeval`: whether any score below 1 becomes 0.
     #[serde(default, alias = "strict_mode")]
     strict: Option<bool>,
 }

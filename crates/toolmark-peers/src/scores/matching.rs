@@ -1,18 +1,18 @@
-//! The ways systems pair expected calls with calls that were made.
+//! Pairing strategies for expected calls and actual calls.
 
 use super::calls::{Expected, Made};
 use super::system::Asked;
 use toolmark_match::engine::{Grid, TooLarge, align};
 
-/// Is a call that was made the expected one?
+/// Predicate for whether a call matches an expected call.
 pub(crate) type Fits<'f> = &'f dyn Fn(&Expected, &Made<'_>) -> bool;
 
-/// The names are the same.
+/// Whether the names are the same.
 pub(crate) fn same_name(expected: &Expected, made: &Made<'_>) -> bool {
     expected.name == made.name
 }
 
-/// Every expected call takes the first free call that fits, in the order they are expected.
+/// Assigns to every expected call the first free matching call, in the order of expectations.
 pub(crate) fn greedy(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
     let mut taken = vec![false; asked.made.len()];
     let take = |expected: &Expected| {
@@ -26,7 +26,7 @@ pub(crate) fn greedy(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
     asked.expected.iter().map(take).collect()
 }
 
-/// One walk through the calls: an expected call that is missing loses all later ones.
+/// Walks through the calls once: after a missing expected call, no later one is matched.
 pub(crate) fn walk(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
     let mut pairs = vec![None; asked.expected.len()];
     let mut next = 0;
@@ -41,30 +41,30 @@ pub(crate) fn walk(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
     pairs
 }
 
-/// Call by call: the first expected one with the first made, and so on.
+/// Pairs by position: the first expected call with the first actual call, and so on.
 pub(crate) fn by_position(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
     let fit = |at: usize| asked.made.get(at).is_some_and(|made| fits(&asked.expected[at], made));
     (0..asked.expected.len()).map(|at| fit(at).then_some(at)).collect()
 }
 
-/// As many pairs as can be in the expected order.
+/// Returns as many pairs as possible in the expected order.
 pub(crate) fn longest(asked: &Asked<'_>, fits: Fits<'_>) -> Result<Vec<Option<usize>>, TooLarge> {
     align(&Grid::from_fn(asked.made.len(), asked.expected.len(), |made, expected| {
         fits(&asked.expected[expected], &asked.made[made])
     }))
 }
 
-/// How many are paired.
+/// Returns the number of pairs.
 pub(crate) fn paired(pairs: &[Option<usize>]) -> usize {
     pairs.iter().flatten().count()
 }
 
-/// The harmonic mean; 0 where both are 0.
+/// Returns the harmonic mean; 0 if both are 0.
 pub(crate) fn f1(precision: f64, recall: f64) -> f64 {
     if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
 }
 
-/// A share; 0 of nothing.
+/// Returns the share `part / whole`; 0 if `whole` is 0.
 pub(crate) fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -1,9 +1,9 @@
-//! Questions about a trajectory that many systems answer with a score, each in its own way.
+//! Graders for trajectory scores that many systems compute, each in its own way.
 //!
-//! The graders here are toolmark's own: they answer honestly by default, and as the
-//! system that a profile names. What a system does differently is in the folder of that
+//! The graders here are toolmark's own: by default they answer under toolmark's reading, and
+//! otherwise as the system that a profile names. Differences of a system are in the folder of that
 //! system: for [`trajectory_match`] a table of its modes ([`system::System`]), each a
-//! small function over expected calls and calls that were made ([`calls`]).
+//! small function over expected calls and actual calls ([`calls`]).
 
 pub(crate) mod call_arguments;
 pub(crate) mod call_counts;

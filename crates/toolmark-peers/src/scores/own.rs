@@ -1,5 +1,5 @@
-//! toolmark's own reading of `trajectory-match`: one to one, the best assignment, failed
-//! calls are not done, calls of one step have no order.
+//! toolmark's own reading of `trajectory-match`: one to one, by optimal assignment; failed
+//! calls do not count, and calls of one step have no order.
 
 use super::calls::{Expected, Made, at, object};
 use super::system::{Answer, Answered, ArgsMatch, Asked, Mode, Options, Override, Stop, System};
@@ -52,8 +52,8 @@ fn larger(asked: &Asked<'_>) -> usize {
 type Pairs = Result<Vec<Option<usize>>, Stop>;
 type Meets<'m> = &'m dyn Fn(&Expected, &Made<'_>) -> bool;
 
-/// The pairs divided by what they are a share of. Where only arguments that are not
-/// recorded could tell, the answer is unknown.
+/// Returns the number of pairs divided by the denominator. If only unrecorded arguments could
+/// decide, the verdict is unknown.
 fn score(
     asked: &Asked<'_>,
     pair: fn(&Asked<'_>, Meets<'_>) -> Pairs,

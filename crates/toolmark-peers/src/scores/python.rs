@@ -1,24 +1,24 @@
-//! Values as Python writes, compares and rounds them.
+//! Python's notation, comparison and rounding of values.
 
 use serde_json::{Map, Value};
 use toolmark_outcome::{Numbers, equal};
 
-/// `a == b`.
+/// Whether `a == b` in Python.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     equal(a, b, Numbers::Python)
 }
 
-/// `a == b` where either may be `None`.
+/// Whether `a == b` in Python, where either may be `None`.
 pub(crate) fn same_option(a: Option<&Value>, b: Option<&Value>) -> bool {
     same(a.unwrap_or(&Value::Null), b.unwrap_or(&Value::Null))
 }
 
-/// `round(value, places)`.
+/// Returns Python's `round(value, places)`.
 pub(crate) fn rounded(value: f64, places: usize) -> f64 {
     format!("{value:.places$}").parse().unwrap_or(value)
 }
 
-/// `str(value)`.
+/// Returns Python's `str(value)`.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -26,7 +26,7 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// `repr(value)`.
+/// Returns Python's `repr(value)`.
 fn repr(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -55,7 +55,7 @@ fn number_text(number: &serde_json::Number) -> String {
     }
 }
 
-/// The shortest digits that give the number back, with an exponent from 1e16 on and
+/// Returns the shortest digits that round-trip, with an exponent from 1e16 on and
 /// below 1e-4.
 fn float_text(float: f64) -> String {
     let scientific = format!("{float:e}");
@@ -90,12 +90,12 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// `json.dumps(value)`.
+/// Returns Python's `json.dumps(value)`.
 pub(crate) fn dumps(value: &Value) -> String {
     written(value, false)
 }
 
-/// `json.dumps(value, sort_keys=True)`.
+/// Returns Python's `json.dumps(value, sort_keys=True)`.
 pub(crate) fn sorted_dumps(value: &Value) -> String {
     written(value, true)
 }
@@ -127,7 +127,7 @@ fn in_order(fields: &Map<String, Value>, sorted: bool) -> Vec<(&String, &Value)>
     all
 }
 
-/// A JSON string in ASCII.
+/// Writes a JSON string in ASCII.
 fn escaped(text: &str) -> String {
     let json = Value::from(text).to_string();
     let mut out = String::with_capacity(json.len());

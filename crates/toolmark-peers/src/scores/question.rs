@@ -1,4 +1,5 @@
-//! What the graders of scores share: which reading answers, and how an answer becomes an outcome.
+//! Helpers shared by the graders of scores: selecting the reading, and converting an answer to an
+//! outcome.
 
 use super::calls::{Expected, Made};
 use super::system::Answer;
@@ -10,12 +11,13 @@ use toolmark_grade::Grader;
 use toolmark_match::Building;
 use toolmark_outcome::{Outcome, Profile, Role, Verdict, View};
 
-/// The reading to answer under: a profile that is not known to a grader is toolmark's.
+/// Returns the reading for a profile: toolmark's own if the grader does not support the profile.
 pub(in crate::scores) fn reading(profile: Profile, known: &[Profile]) -> Profile {
     if known.contains(&profile) { profile } else { Profile::Toolmark }
 }
 
-/// A grader that answers under the reading asked for, and says where toolmark's own differs.
+/// Builds a grader that answers under the requested reading and mentions where toolmark's own
+/// differs.
 pub(in crate::scores) fn build<Q: Question + 'static>(
     building: &Building<'_>,
     known: &[Profile],
@@ -26,7 +28,7 @@ pub(in crate::scores) fn build<Q: Question + 'static>(
     Some(grader(question, profile, contrast.filter(|other| *other != profile)))
 }
 
-/// Complains about a threshold that is not a share.
+/// Reports a threshold that is not between 0 and 1.
 pub(in crate::scores) fn check_share(
     building: &mut Building<'_>,
     what: &str,
@@ -40,7 +42,7 @@ pub(in crate::scores) fn check_share(
     false
 }
 
-/// Points out keys that do nothing under a profile.
+/// Warns about keys without effect under a profile.
 pub(in crate::scores) fn warn_of_idle_keys(
     building: &mut Building<'_>,
     profile: Profile,
@@ -52,7 +54,7 @@ pub(in crate::scores) fn warn_of_idle_keys(
     }
 }
 
-/// An answer with the calls that decided it.
+/// Converts an answer to an outcome with the decisive calls.
 pub(in crate::scores) fn outcome(
     view: &View<'_>,
     expected: &[Expected],

@@ -1,4 +1,4 @@
-//! How a system answers: the table of its modes, and what each is asked and answers.
+//! Description of a system: the table of its modes, and their inputs and answers.
 
 use super::calls::{Expected, Made};
 use serde_json::{Map, Value};
@@ -8,76 +8,76 @@ use toolmark_outcome::{Cause, Profile};
 
 /// A system that compares a trajectory with a reference.
 pub(crate) struct System {
-    /// The profile that names it.
+    /// Profile that selects the system.
     pub(crate) profile: Profile,
-    /// The version whose answers are given.
+    /// Version whose answers are reproduced.
     pub(crate) version: &'static str,
-    /// The score that passes, unless the configuration says otherwise.
+    /// Default minimum score.
     pub(crate) threshold: f64,
-    /// The keys of the configuration it looks at, besides `mode`, `reference` and `threshold`.
+    /// Supported configuration keys, besides `mode`, `reference` and `threshold`.
     pub(crate) options: &'static [&'static str],
-    /// Its modes; the first is the default.
+    /// Supported modes; the first is the default.
     pub(crate) modes: &'static [Mode],
 }
 
-/// One way to compare.
+/// A comparison mode.
 pub(crate) struct Mode {
-    /// The system's own word for it.
+    /// Name of the mode in the system.
     pub(crate) word: &'static str,
-    /// Other words for it.
+    /// Other names of the mode.
     pub(crate) aliases: &'static [&'static str],
-    /// The mode of toolmark that asks the same question.
+    /// Equivalent mode of toolmark.
     pub(crate) own: Option<&'static str>,
-    /// The answer.
+    /// Computes the answer.
     pub(crate) score: fn(&Asked<'_>) -> Answered,
 }
 
 impl System {
-    /// The mode with this word.
+    /// Returns the mode with this name.
     pub(crate) fn mode(&self, word: &str) -> Option<&'static Mode> {
         self.modes.iter().find(|mode| mode.word == word || mode.aliases.contains(&word))
     }
 }
 
-/// What a mode is asked.
+/// Input of a mode.
 pub(crate) struct Asked<'a> {
-    /// The configuration.
+    /// Configuration of the grader.
     pub(crate) options: &'a Options,
     /// The calls that are expected.
     pub(crate) expected: &'a [Expected],
     /// The calls that were made.
     pub(crate) made: &'a [Made<'a>],
-    /// How many turns of the user there were.
+    /// Number of user turns.
     pub(crate) turns: usize,
-    /// Does the trace record arguments?
+    /// Whether the trace records arguments.
     pub(crate) has_arguments: bool,
-    /// The row the trajectory was read from, for systems that look at rows.
+    /// Row from which the trajectory was read, for systems that inspect rows.
     pub(crate) row: Option<&'a Map<String, Value>>,
 }
 
-/// How arguments are compared.
+/// Comparison mode for arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArgsMatch {
-    /// They are the same.
+    /// The arguments are the same.
     Exact,
-    /// They do not matter.
+    /// Arguments are ignored.
     Ignore,
-    /// The call has all that are expected.
+    /// The call has all expected arguments.
     Superset,
-    /// All that the call has are expected.
+    /// All arguments of the call are expected.
     Subset,
 }
 
-/// How the arguments of one tool are compared.
+/// Comparison mode for the arguments of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Override {
-    /// As a whole.
+    /// All arguments, in this mode.
     Mode(ArgsMatch),
-    /// At these dotted paths.
+    /// Only the values at these dotted paths.
     Paths(Vec<String>),
 }
 
-/// The configuration, as far as any system looks at it.
+/// Configuration keys that any system uses.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     pub(crate) threshold: Option<f64>,
@@ -95,54 +95,54 @@ pub(crate) struct Options {
     pub(crate) underscore_to_dot: bool,
 }
 
-/// What a mode answers.
+/// Answer of a mode.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
-    /// The score.
+    /// Score of the run.
     pub(crate) score: f64,
-    /// Does it pass, where the system says so without a threshold?
+    /// Whether the run passes, if the system decides without a threshold.
     pub(crate) passed: Option<bool>,
-    /// What the system says besides.
+    /// Additional results of the system.
     pub(crate) metrics: Vec<(&'static str, Value)>,
-    /// For every expected call the one that was made for it, where calls are paired.
+    /// Call assigned to each expected call, if calls are paired.
     pub(crate) pairs: Option<Vec<Option<usize>>>,
 }
 
 impl Answer {
-    /// A score.
+    /// Creates an answer with a score.
     pub(crate) fn of(score: f64) -> Self {
         Self { score, passed: None, metrics: Vec::new(), pairs: None }
     }
 
-    /// Yes or no.
+    /// Creates an answer with a score of 1 or 0.
     pub(crate) fn binary(holds: bool) -> Self {
         Self { passed: Some(holds), ..Self::of(f64::from(u8::from(holds))) }
     }
 
-    /// With what the system says besides.
+    /// Adds an additional result of the system.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.metrics.push((name, value.into()));
         self
     }
 
-    /// With the calls that were paired.
+    /// Adds the paired calls.
     pub(crate) fn paired(mut self, pairs: Vec<Option<usize>>) -> Self {
         self.pairs = Some(pairs);
         self
     }
 }
 
-/// Why there is no answer.
+/// Reason for a missing answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Stop {
     /// The system raises an error.
     Raised(String),
-    /// It cannot be told.
+    /// The result is unknown.
     Unknown(Cause, String),
 }
 
 impl Stop {
-    /// The system raises this error.
+    /// Creates an error raised by the system.
     pub(crate) fn raised(what: impl Into<String>) -> Self {
         Self::Raised(what.into())
     }
@@ -154,5 +154,5 @@ impl From<TooLarge> for Stop {
     }
 }
 
-/// An answer, or why there is none.
+/// An answer, or the reason why there is none.
 pub(crate) type Answered = Result<Answer, Stop>;

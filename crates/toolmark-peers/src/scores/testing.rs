@@ -1,20 +1,20 @@
-//! Calls and answers for the tests beside the systems.
+//! Helpers for the tests of the systems: calls and answers.
 
 use crate::testing::{grade, grade_as};
 use serde_json::{Value, json};
 use toolmark_outcome::{Outcome, Profile};
 
-/// A call of either side.
+/// Builds a call.
 pub(crate) fn call(name: &str, args: Value) -> Value {
     json!({"name": name, "args": args})
 }
 
-/// A call without arguments for every letter.
+/// Builds a call without arguments for every letter.
 pub(crate) fn names(letters: &str) -> Value {
     letters.chars().map(|letter| Value::from(letter.to_string())).collect()
 }
 
-/// A call with empty arguments for every letter.
+/// Builds a call with empty arguments for every letter.
 pub(crate) fn calls(letters: &str) -> Value {
     letters.chars().map(|letter| call(&letter.to_string(), json!({}))).collect()
 }
@@ -27,19 +27,19 @@ fn steps(calls: &Value) -> Vec<Value> {
     calls.as_array().into_iter().flatten().map(step).collect()
 }
 
-/// A trace with these calls, one in every step.
+/// Builds a trace with these calls, one per step.
 pub(crate) fn trace(calls: &Value) -> String {
     let mut messages = steps(calls);
     messages.push(json!({"role": "assistant", "content": "done"}));
     json!({"id": "t", "output_messages": messages}).to_string()
 }
 
-/// What `trajectory-match` answers under a profile.
+/// Returns the outcome of `trajectory-match` under a profile.
 pub(crate) fn outcome(profile: Profile, config: Value, calls: &Value) -> Outcome {
     grade_as("trajectory-match", profile, config, &trace(calls))
 }
 
-/// Its score and the word for its verdict.
+/// Returns the score and the verdict word of `trajectory-match`.
 pub(crate) fn scores(
     profile: Profile,
     config: Value,
@@ -49,7 +49,7 @@ pub(crate) fn scores(
     (outcome.score, outcome.verdict.word())
 }
 
-/// The same for calls of several turns of the user.
+/// Returns the score and the verdict word for calls of several user turns.
 pub(crate) fn turns(
     profile: Profile,
     config: Value,
@@ -65,12 +65,12 @@ pub(crate) fn turns(
     (outcome.score, outcome.verdict.word())
 }
 
-/// What any grader answers about these calls under toolmark's reading.
+/// Returns the outcome of a grader for these calls under toolmark's reading.
 pub(crate) fn own(id: &str, config: Value, calls: &Value) -> Outcome {
     grade(id, config, &trace(calls))
 }
 
-/// The same under a profile.
+/// Returns the outcome of a grader for these calls under a profile.
 pub(crate) fn theirs(id: &str, profile: Profile, config: Value, calls: &Value) -> Outcome {
     grade_as(id, profile, config, &trace(calls))
 }

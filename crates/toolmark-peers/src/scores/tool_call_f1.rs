@@ -1,4 +1,4 @@
-//! `tool-call-f1`: how well do the tools that were called agree with those expected?
+//! `tool-call-f1`: scores how well the called tools agree with the expected ones.
 
 use super::calls::made;
 use super::matching::{f1, share};
@@ -15,17 +15,17 @@ use toolmark_outcome::{Outcome, Profile, Subject, Verdict};
 
 const PROFILES: &[Profile] = &[Profile::Promptfoo];
 
-/// The tools that are expected.
+/// Expected tools.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ToolCallF1Config")]
 struct Config {
-    /// The tools, each as often as it is expected: a list, or a text with commas.
+    /// Expected tools, repeated as often as expected: a list, or a text with commas.
     #[schemars(schema_with = "value_schema")]
     value: Node,
-    /// The score that passes; 1 unless set.
+    /// Minimum score; 1 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
-    /// Is the opposite wanted?
+    /// Whether the check is inverted.
     #[serde(default)]
     negate: bool,
 }

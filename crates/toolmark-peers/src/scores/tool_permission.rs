@@ -1,4 +1,4 @@
-//! `tool-permission`: were only permitted tools called?
+//! `tool-permission`: checks that only permitted tools were called.
 
 use super::calls::{Made, made};
 use super::question::{build, check_share};
@@ -13,23 +13,23 @@ use toolmark_outcome::{Outcome, Profile, Role, Subject, Verdict};
 
 const PROFILES: &[Profile] = &[Profile::DeepEval, Profile::Mastra];
 
-/// Calls beyond these are counted, not listed.
+/// Maximum number of listed calls; the rest are only counted.
 const MAX_SHOWN: usize = 20;
 
-/// Which tools may be called.
+/// Tools that may be called.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ToolPermissionConfig")]
 struct Config {
     /// The only tools that may be called.
     #[serde(default)]
     allowed_tools: Option<Vec<String>>,
-    /// Tools that must not be called, even if they are allowed.
+    /// Tools that must not be called, even if they are in `allowed_tools`.
     #[serde(default, alias = "blacklistedTools")]
     denied_tools: Option<Vec<String>>,
     /// Tools that must not be called one right after the other.
     #[serde(default, alias = "blacklistedSequences")]
     denied_sequences: Option<Vec<Vec<String>>>,
-    /// The share of permitted calls that passes; 1 unless set.
+    /// Minimum share of permitted calls; 1 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
 }
@@ -94,7 +94,7 @@ impl ToolPermission {
         self.denied.iter().any(|tool| tool == name) || !is_allowed && profile != Profile::Mastra
     }
 
-    /// The sequences that were called, each with where its first one starts.
+    /// Returns the denied sequences that were called, each with the index of its first call.
     fn sequences(&self, made: &[Made<'_>]) -> Vec<(&[String], usize)> {
         let called = |sequence: &Vec<String>| {
             made.windows(sequence.len().max(1))

@@ -1,4 +1,4 @@
-//! `tool-retries`: were failing tools not tried again and again?
+//! `tool-retries`: checks that failing tools were not retried too often.
 
 use super::calls::{Made, made};
 use super::question::build;
@@ -12,14 +12,14 @@ use toolmark_outcome::{Numbers, Outcome, Profile, Role, Subject, Verdict, equal}
 
 const PROFILES: &[Profile] = &[Profile::Mastra];
 
-/// Calls beyond these are counted, not listed.
+/// Maximum number of listed calls; the rest are only counted.
 const MAX_SHOWN: usize = 20;
 
-/// How often a tool that fails may be tried again.
+/// Limit on retries of a failing tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ToolRetriesConfig")]
 struct Config {
-    /// So many retries in a row are allowed; 2 unless set.
+    /// Maximum number of retries in a row; 2 by default.
     #[serde(default, alias = "maxRetriesPerTool")]
     max_retries: Option<usize>,
 }
@@ -51,7 +51,8 @@ struct ToolRetries {
     max_retries: usize,
 }
 
-/// The places of calls that do once more what failed right before, in rows.
+/// Returns the indices of calls that repeat a call that failed directly before, grouped in
+/// sequences.
 fn retries(made: &[Made<'_>]) -> Vec<Vec<usize>> {
     let same_args = |a: &Made<'_>, b: &Made<'_>| match (&a.args, &b.args) {
         (Some(a), Some(b)) => equal(a, b, Numbers::Json),
@@ -120,7 +121,7 @@ mod tests {
 
     const ID: &str = "tool-retries";
 
-    /// A call for every word: the argument, and `!` where it fails.
+    /// Builds a call for every word: its argument, with `!` for a failed call.
     fn tries(words: &str) -> Value {
         let one = |word: &str| {
             let status = if word.ends_with('!') { "error" } else { "ok" };

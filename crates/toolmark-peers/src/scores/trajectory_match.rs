@@ -1,4 +1,4 @@
-//! `trajectory-match`: how near are the calls to a reference trajectory?
+//! `trajectory-match`: scores how closely the calls match a reference trajectory.
 
 use super::calls::{self, Expected};
 use super::own::TOOLMARK;
@@ -18,7 +18,7 @@ use toolmark_trace::Fact;
 #[cfg(test)]
 mod tests;
 
-/// Every system with a reading of its own.
+/// All systems with their own reading.
 pub(crate) static SYSTEMS: &[&System] = &[
     &TOOLMARK,
     &crate::agentevals::graders::SYSTEM,
@@ -52,85 +52,86 @@ const PROFILES: &[Profile] = &[
     Profile::FutureAgi,
 ];
 
-/// More pairs of expected calls and calls made than these are not compared.
+/// Maximum number of compared pairs of expected calls and actual calls.
 const MAX_PAIRS: usize = 1 << 24;
 
-/// The keys of a row under which the reference may stand.
+/// Keys of a row that may contain the reference.
 const ROW_KEYS: [&str; 3] = ["expected", "expected_response", "expected_output"];
 
-/// The reference trajectory, and how the calls are compared with it.
+/// The reference trajectory, and the comparison settings.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "TrajectoryMatchConfig")]
 struct Config {
-    /// How calls are compared: `exact` (the default), `in_order`, `any_order`,
+    /// Comparison mode: `exact` (the default), `in_order`, `any_order`,
     /// `unordered` or `within`; under a profile, a mode of that system.
     #[serde(default)]
     mode: Option<Spanned<String>>,
-    /// The expected calls: names of tools, or maps with `name`, `args`, `output` and
-    /// `turn`. An empty list means that no call is right. Without it, those of the row count.
+    /// Expected calls: names of tools, or maps with `name`, `args`, `output` and
+    /// `turn`. An empty list means that no call is expected. By default, those of the row.
     #[serde(default, alias = "expected")]
     #[schemars(schema_with = "reference_schema")]
     reference: Option<Vec<Node>>,
-    /// The score that passes; 1 unless the profile has another.
+    /// Minimum score; 1 by default, unless the profile has another default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
-    /// How arguments are compared where an expected call has some: `exact` (the
-    /// default), `superset` (the call has all that are expected), `subset` (all that the
-    /// call has are expected) or `ignore`.
+    /// Comparison mode for the arguments of an expected call that has any: `exact` (the
+    /// default), `superset` (the call has all expected arguments), `subset` (all arguments of the
+    /// call are expected) or `ignore`.
     #[serde(default, alias = "tool_args_match_mode")]
     args_match: Option<ArgsWord>,
-    /// The same for single tools: a mode, or a list of dotted paths that must be equal.
+    /// Comparison mode per tool: one of the modes of `args_match`, or a list of dotted paths that
+    /// must be equal.
     #[serde(default, alias = "tool_args_match_overrides")]
     #[schemars(schema_with = "overrides_schema")]
     args_match_overrides: Option<Node>,
-    /// `adk`: are arguments left out of the comparison?
+    /// `adk`: whether arguments are ignored.
     #[serde(default)]
     ignore_args: Option<bool>,
-    /// `adk`: is every turn of the user compared by itself, by the `turn` of the
-    /// expected calls (from 0)?
+    /// `adk`: whether every user turn is compared separately, by the `turn` of the
+    /// expected calls (from 0).
     #[serde(default)]
     invocations: Option<bool>,
-    /// `deepeval`: what is compared besides names.
+    /// `deepeval`: what is compared in addition to names.
     #[serde(default)]
     evaluation_params: Option<Vec<EvaluationParam>>,
-    /// `deepeval`: does everything below 1 count as 0? `uipath`: is only the whole right?
+    /// `deepeval`: whether any score below 1 becomes 0. `uipath`: whether only a full match counts.
     #[serde(default, alias = "strict_mode")]
     strict: Option<bool>,
-    /// `uipath`, mode `args`: are the expected arguments a part of those of the call? They
-    /// are compared in the same way either way.
+    /// `uipath`, mode `args`: whether the expected arguments are a part of those of the call.
+    /// Has no effect on the comparison.
     #[serde(default)]
     subset: Option<bool>,
-    /// `azure`: the parameters of every tool.
+    /// `azure`: parameters of every tool.
     #[serde(default)]
     params: Option<Map<String, Value>>,
-    /// `pydantic-evals`, mode `tool_correctness`: may other tools be called?
+    /// `pydantic-evals`, mode `tool_correctness`: whether other tools may be called.
     #[serde(default)]
     allow_extra: Option<bool>,
-    /// `pydantic-evals`: do calls that failed count?
+    /// `pydantic-evals`: whether failed calls count.
     #[serde(default)]
     include_failed: Option<bool>,
-    /// `mastra`: may a tool be called more than once? True unless set.
+    /// `mastra`: whether a tool may be called more than once. True by default.
     #[serde(default, alias = "allowRepeatedSteps")]
     allow_repeated: Option<bool>,
-    /// `bfcl`: the declarations of the functions.
+    /// `bfcl`: declarations of the functions.
     #[serde(default)]
     functions: Option<Vec<Value>>,
-    /// `bfcl`: do the dots of declared names become underscores? True unless set.
+    /// `bfcl`: whether dots in declared names become underscores. True by default.
     #[serde(default)]
     underscore_to_dot: Option<bool>,
 }
 
-/// How arguments are compared.
+/// Comparison mode for arguments.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum ArgsWord {
-    /// They are the same.
+    /// The arguments are the same.
     Exact,
-    /// They do not matter.
+    /// Arguments are ignored.
     Ignore,
-    /// The call has all that are expected.
+    /// The call has all expected arguments.
     Superset,
-    /// All that the call has are expected.
+    /// All arguments of the call are expected.
     Subset,
 }
 
@@ -145,13 +146,13 @@ impl ArgsWord {
     }
 }
 
-/// What DeepEval compares besides names.
+/// Parts of a call that DeepEval compares in addition to names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum EvaluationParam {
     /// The arguments.
     InputParameters,
-    /// What came back.
+    /// The output.
     Output,
 }
 
@@ -224,7 +225,7 @@ an error is unknown. Their own words for modes and options are understood, and t
 | `bfcl` | bfcl-eval 2026.3.23 | `simple`, `multiple`, `parallel`, `irrelevance`, `relevance` | reference arguments are lists of accepted values, types are those of `functions`; greedy in `parallel` |
 | `futureagi` | platform, August 2026 | `strict`, `unordered`, `subset`, `superset`, `tool_call_accuracy` | names; common prefix in `strict`, sets elsewhere; `subset` asks that the expected ones were called; passes from 0.5 |";
 
-/// The systems a question is asked of, with the mode of each.
+/// The systems that answer a question, with the mode of each.
 struct TrajectoryMatch {
     reference: Option<Vec<Expected>>,
     options: Options,
@@ -341,8 +342,8 @@ fn overrides(node: Option<&Node>, problems: &mut Vec<Problem>) -> BTreeMap<Strin
     all
 }
 
-/// The configuration is that of all systems together; a key that does nothing under the
-/// profile is pointed out.
+/// Warns about keys without effect under the profile. The configuration has the keys of all
+/// systems.
 fn warn_of_idle_keys(system: &System, building: &mut Building<'_>) {
     const ALWAYS: [&str; 4] = ["mode", "reference", "expected", "threshold"];
     let canonical = |key: &str| match key {
@@ -361,13 +362,14 @@ fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
     value.and_then(Value::as_object)
 }
 
-/// The row a trajectory was read from.
+/// Returns the row from which a trajectory was read.
 fn row<'a>(view: &View<'a>) -> Option<&'a Map<String, Value>> {
     object(view.trajectory().stated.row.as_ref().and_then(|row| row.parsed()))
 }
 
 impl TrajectoryMatch {
-    /// The expected calls: of the configuration, of the row, of the case.
+    /// Returns the expected calls: of the configuration, otherwise of the row, otherwise of the
+    /// case.
     fn expected(&self, subject: &Subject<'_>) -> Result<Vec<Expected>, Stop> {
         if let Some(reference) = &self.reference {
             return Ok(reference.clone());

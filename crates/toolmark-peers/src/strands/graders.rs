@@ -22,7 +22,7 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-/// The share of positions that are right; what comes after the last is not seen.
+/// Returns the share of correct positions; calls after the last position are ignored.
 fn exact(asked: &Asked<'_>) -> Answered {
     if asked.expected.is_empty() {
         return Err(Stop::raised("division by zero: nothing is expected"));
@@ -37,7 +37,7 @@ fn in_order(asked: &Asked<'_>) -> Answered {
     Ok(Answer::of(score).paired(pairs))
 }
 
-/// Sets, divided by the length of the list.
+/// Returns the size of the common set divided by the length of the list.
 fn any_order(asked: &Asked<'_>) -> Answered {
     if asked.expected.is_empty() {
         return Ok(Answer::of(1.0));

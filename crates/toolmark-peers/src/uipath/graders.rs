@@ -20,7 +20,8 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-/// A name as tools may be called: spaces become underscores, what a name may not have goes.
+/// Sanitizes a name: spaces become underscores, and characters not allowed in tool names are
+/// removed.
 fn sanitized(name: &str) -> String {
     let joined = name.split_whitespace().collect::<Vec<_>>().join("_");
     let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -31,7 +32,7 @@ fn same_name(expected: &Expected, made: &Made<'_>) -> bool {
     sanitized(&expected.name) == sanitized(&made.name)
 }
 
-/// The answer where a side is empty.
+/// Returns the answer if a side is empty.
 fn empty(asked: &Asked<'_>) -> Option<Answer> {
     match (asked.expected.is_empty(), asked.made.is_empty()) {
         (true, true) => Some(Answer::of(1.0)),
@@ -61,7 +62,7 @@ fn order(asked: &Asked<'_>) -> Answered {
     Ok(shares(asked, pairs))
 }
 
-/// Only the expected arguments are looked at.
+/// Compares only the expected arguments.
 fn args(asked: &Asked<'_>) -> Answered {
     let fits = |expected: &Expected, made: &Made<'_>| {
         let (Some(wanted), Some(had)) =
@@ -77,7 +78,7 @@ fn args(asked: &Asked<'_>) -> Answered {
     Ok(empty(asked).unwrap_or_else(|| shares(asked, greedy(asked, &fits))))
 }
 
-/// What came back, as text: of an object only its `content`.
+/// Returns the output as text: of an object only its `content`.
 fn output_text(output: Option<&Value>) -> String {
     let content = |fields: &Map<String, Value>| match fields.get("content") {
         None | Some(Value::Null) => String::new(),
@@ -118,7 +119,7 @@ fn output(asked: &Asked<'_>) -> Answered {
     Ok(shares(asked, pairs))
 }
 
-/// How often a tool was called: by its name, else by the name it may be called by.
+/// Returns the number of calls of a tool: by its name, otherwise by its sanitized name.
 pub(crate) fn count_of(counts: &BTreeMap<&str, usize>, tool: &str) -> usize {
     let own = counts.get(tool).or_else(|| counts.get(sanitized(tool).as_str()));
     own.copied().unwrap_or(0)

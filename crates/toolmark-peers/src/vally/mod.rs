@@ -1,4 +1,4 @@
-//! Microsoft Vally: its specs, its graders, its result records.
+//! Microsoft Vally: its specs, graders and result records.
 
 pub(crate) mod dialect;
 pub(crate) mod graders;

@@ -1,10 +1,10 @@
 //! The result records of Microsoft Vally (`results.jsonl`): one `trial-result`
 //! per outcome and one `run-summary` at the end.
 //!
-//! As there, `gradeResult.passed` asks whether every grader passed; whether the
-//! score reaches the threshold is said apart, in the summary. What cannot be
-//! told has no verdict in these records: such a grader has `status: error`, and
-//! so has a trial of which nothing else can be said.
+//! As in Vally, `gradeResult.passed` tells whether every grader passed; whether the
+//! score reaches the threshold is reported separately, in the summary. These records have no
+//! unknown verdict: an undecided grader has `status: error`, and
+//! so has a trial without any decided grader.
 
 use crate::grader_by_id;
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use toolmark_outcome::{
 };
 use toolmark_trace::{exporter_by_id, rewrite};
 
-/// The records of a run.
+/// Returns the records of a run.
 #[must_use]
 pub fn records(run: &RunResult<Printable>, generated_at: Option<Timestamp>) -> Vec<Value> {
     let name = run.name.as_deref().unwrap_or(&run.spec);
@@ -53,7 +53,7 @@ fn trial(
     record
 }
 
-/// Whether a trial counts, and why not.
+/// Returns the status of a trial, and the reason if it does not count.
 fn status(result: &CaseResult<Printable>) -> (&'static str, Option<&str>) {
     match result.verdict {
         Verdict::Unknown(Cause::NoTrajectory | Cause::NotRun) => ("skipped", Some(&result.reason)),
@@ -158,7 +158,7 @@ fn summary(run: &RunResult<Printable>, name: &str) -> Value {
     })
 }
 
-/// How many cases nobody ran.
+/// Returns the number of cases that were not run.
 fn not_run(run: &RunResult<Printable>) -> u64 {
     run.outcomes.iter().filter(|result| status(result).0 == "skipped").count() as u64
 }

@@ -1,14 +1,14 @@
-//! The dialects, and the list of them.
+//! The supported dialects.
 
 mod toolmark;
 
 use toolmark_grade::Dialect;
 use toolmark_peers::{AgentV, AiGo, Vally};
 
-/// Every dialect, in the order they are asked: the special before the general.
+/// All dialects in detection order: specific dialects before general ones.
 pub static DIALECTS: &[&dyn Dialect] = &[&Vally, &AgentV, &AiGo, &toolmark::Toolmark];
 
-/// The dialect with this id.
+/// Returns the dialect with this ID.
 #[must_use]
 pub fn dialect_by_id(id: &str) -> Option<&'static dyn Dialect> {
     DIALECTS.iter().copied().find(|dialect| dialect.info().id == id)

@@ -1,51 +1,53 @@
-//! What can be said about one argument of a call: its value, or a pattern that stays
-//! when machines, ids and dates change.
+//! Conditions on one argument of a call: its value, or a pattern that stays the same
+//! when machines, IDs and dates change.
 
 use crate::mine::generalize::{Places, escaped, path_parts, programs, shape};
 use serde_json::{Map, Value};
 use toolmark_match::call_match::{PathStep, written_path};
 use toolmark_redact::Redactor;
 
-/// Arguments are looked at this deep.
+/// Maximum nesting depth of inspected arguments.
 const MAX_DEPTH: usize = 3;
 
-/// So many values of one call are looked at.
+/// Maximum number of inspected values per call.
 const MAX_VALUES: usize = 24;
 
-/// Longer lists are data; only the elements of short ones have a meaning by their place.
+/// Maximum length of inspected lists: longer lists are data; only in short ones does the position
+/// of an element have a meaning.
 const MAX_ITEMS: usize = 4;
 
-/// Longer texts are written for one run: code, messages, patches.
+/// Maximum length of inspected texts: longer texts (code, messages, patches) are specific to one
+/// run.
 const MAX_TEXT: usize = 300;
 
-/// Something that holds for an argument.
+/// A condition that an argument meets.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Atom {
-    /// The place of the argument, as `where` has it.
+    /// Path of the argument, as in `where`.
     pub(crate) path: String,
-    /// Its key, where the argument is no part of another.
+    /// Top-level key of the argument, if it is not nested.
     pub(crate) key: Option<String>,
-    /// What holds for it.
+    /// The condition.
     pub(crate) test: Test,
 }
 
-/// What holds for a value, from the least to the most telling.
+/// A condition on a value, from the least to the most specific.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Test {
     /// A command line runs this program.
     Program(String),
-    /// The last part of a path.
+    /// Last component of a path.
     FileName(String),
-    /// The last parts of a path: those below the working directory.
+    /// Last components of a path: those below the working directory.
     Tail(String),
-    /// The text, with gaps for ids, dates and numbers.
+    /// The text, with gaps for IDs, dates and numbers.
     Shape(String),
     /// The value, as JSON.
     Equals(String),
 }
 
 impl Test {
-    /// The condition of `where`.
+    /// Returns the condition as written in `where`.
     pub(crate) fn condition(&self) -> Value {
         match self {
             Self::Program(regex)
@@ -64,8 +66,8 @@ fn value_of(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-/// The tool with what holds for its arguments, as an expectation has it. Of several
-/// tests of one argument the most telling is written.
+/// Returns the expectation for a tool with conditions on its arguments. If an argument has
+/// several tests, the most specific one is written.
 pub(crate) fn call_config(tool: &str, atoms: &[Atom]) -> Value {
     let name = tool_config(tool);
     if atoms.is_empty() && name.is_string() {
@@ -92,7 +94,8 @@ pub(crate) fn call_config(tool: &str, atoms: &[Atom]) -> Value {
     config.into()
 }
 
-/// The name of a tool. One that looks like a pattern is written as one that means it.
+/// Returns the expectation for a tool name. A name that looks like a pattern is written as a
+/// pattern that matches exactly this name.
 pub(crate) fn tool_config(tool: &str) -> Value {
     match tool.contains(['*', '?']) || tool.starts_with('/') {
         true => serde_json::json!({ "regex": format!("^{}$", escaped(tool)) }),
@@ -100,8 +103,8 @@ pub(crate) fn tool_config(tool: &str) -> Value {
     }
 }
 
-/// What holds for the arguments of a call. Values that hold a secret say nothing:
-/// they are not written, and what is written in their place would match no call.
+/// Returns the conditions that the arguments of a call meet. Values that contain a secret are
+/// skipped: they are not written, and a redacted value would match no call.
 pub(crate) fn atoms_of(args: &Value, places: &Places, redactor: Redactor) -> Vec<Atom> {
     let mut walk = Walk { places, redactor, atoms: Vec::new(), values: 0 };
     if let Value::Object(fields) = args {
@@ -197,7 +200,7 @@ impl Walk<'_> {
     }
 }
 
-/// Of every argument the most telling test.
+/// Returns the most specific test of every argument.
 pub(crate) fn most_telling<'a>(atoms: impl IntoIterator<Item = &'a Atom>) -> Vec<Atom> {
     let mut best: Vec<Atom> = Vec::new();
     for atom in atoms {
@@ -215,7 +218,7 @@ pub(crate) fn most_telling<'a>(atoms: impl IntoIterator<Item = &'a Atom>) -> Vec
     best
 }
 
-/// How telling a test is.
+/// Returns the rank of a test by how specific it is.
 pub(crate) fn rank(test: &Test) -> usize {
     match test {
         Test::Program(_) => 1,

@@ -1,4 +1,4 @@
-//! Limits for the whole run: what the runs took, and some room.
+//! Derives limits for the whole run: the amounts that the runs used, plus some room.
 
 use crate::mine::item::{Family, Item, Part};
 use crate::mine::propose::with_room;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use toolmark_outcome::{View, duration_of};
 use toolmark_trace::Trajectory;
 
-/// A limit: the grader that asks for it, and what it is about.
+/// A limit: its grader and the quantity it limits.
 struct Limit {
     name: &'static str,
     grader: &'static str,
-    /// What a run took, where that is recorded.
+    /// Amount used by a run, if recorded.
     value: fn(&Trajectory) -> Option<f64>,
     config: fn(f64) -> Value,
-    /// An amount in words.
+    /// Formats an amount as text.
     words: fn(f64) -> String,
 }
 
@@ -52,7 +52,7 @@ const LIMITS: &[Limit] = &[
     },
 ];
 
-/// Limits for everything that all runs record.
+/// Adds limits for every quantity that all runs record.
 pub(crate) fn budgets(passing: &[&Sample<'_>], items: &mut Vec<Item>) {
     for limit in LIMITS {
         let values: Option<Vec<f64>> =
@@ -79,7 +79,7 @@ pub(crate) fn budgets(passing: &[&Sample<'_>], items: &mut Vec<Item>) {
     }
 }
 
-/// A number rounded up to two digits.
+/// Rounds a number up to two digits.
 fn rounded(number: f64) -> f64 {
     if number <= 0.0 {
         return 0.0;

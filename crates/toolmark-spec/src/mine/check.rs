@@ -1,4 +1,4 @@
-//! The written spec, graded as anybody would grade it.
+//! Grades the runs with the written spec, like any other spec.
 
 use crate::load_source;
 use crate::mine::mined::Mined;
@@ -8,21 +8,21 @@ use toolmark_config::{Problem, Source};
 use toolmark_grade::{Grading, LeftBehind, LoadOptions, Pairing, Selection};
 use toolmark_outcome::{Environment, Verdict};
 
-/// What a spec says about the runs it was mined from.
+/// Results of a spec for the runs from which it was mined.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// Runs that passed, and how many of them the spec accepts.
+    /// Passing runs, and how many of them the spec accepts.
     pub accepted: Share,
-    /// Runs that failed, and how many of them the spec rejects.
+    /// Failing runs, and how many of them the spec rejects.
     pub rejected: Share,
-    /// Runs whose case nobody finds by their id, name, file name or prompt.
+    /// Number of runs that match no case by ID, name, file name or prompt.
     pub unpaired: usize,
-    /// What is wrong with the spec.
+    /// Problems of the spec.
     pub problems: Vec<Problem>,
 }
 
 impl Mined {
-    /// Loads a spec that was mined from these runs and grades them.
+    /// Loads a spec that was mined from these runs and grades the runs with it.
     #[must_use]
     pub fn check(&self, spec: &str, observed: &[Observed]) -> Checked {
         let source = Source::new("toolmark.yaml", spec);

@@ -1,17 +1,17 @@
-//! Texts of arguments without what is of one machine, one day or one run.
+//! Generalizes argument texts by replacing the parts specific to one machine, day or run.
 
-/// Where the run was: what is below these directories is of one machine.
+/// Directories of a run; paths below them are specific to one machine.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
-    /// The working directory, without a slash at its end.
+    /// Working directory, without a trailing slash.
     workspace: Option<String>,
 }
 
 impl Places {
-    /// The places of a run with this working directory.
+    /// Creates the places of a run with this working directory.
     pub(crate) fn new(workspace: Option<&str>) -> Self {
         let workspace = workspace.map(|path| path.trim_end_matches('/'));
-        // The root is no place of its own.
+        // The root directory is not specific to a machine.
         Self { workspace: workspace.filter(|path| path.len() > 1).map(str::to_owned) }
     }
 }
@@ -19,15 +19,16 @@ impl Places {
 /// A text as a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shaped {
-    /// A regular expression for the whole text.
+    /// Regular expression that matches the whole text.
     pub(crate) regex: String,
-    /// Is the pattern wider than the text?
+    /// Whether the pattern matches more than this text.
     pub(crate) has_gaps: bool,
-    /// Does the text name a place of one machine?
+    /// Whether the text contains a directory of one machine.
     pub(crate) is_of_machine: bool,
 }
 
-/// A text as a pattern: directories of one machine, ids, dates and long numbers are gaps.
+/// Converts a text to a pattern with gaps for machine-specific directories, IDs, dates and long
+/// numbers.
 pub(crate) fn shape(text: &str, places: &Places) -> Shaped {
     let mut out = Shaped { regex: "^".into(), has_gaps: false, is_of_machine: false };
     let mut rest = text;
@@ -66,7 +67,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// A directory of one machine at the start of a text: its length and its pattern.
+/// Returns the length and the pattern of a machine-specific directory at the start of a text.
 fn directory(text: &str, places: &Places) -> Option<(usize, String)> {
     let ends =
         |rest: &str| rest.chars().next().is_none_or(|c| !is_word(c) && !matches!(c, '-' | '.'));
@@ -95,8 +96,8 @@ fn directory(text: &str, places: &Places) -> Option<(usize, String)> {
     None
 }
 
-/// An id, a date, a time or a long number at the start of a text: its length and its
-/// pattern.
+/// Returns the length and the pattern of an ID, date, time or long number at the start of
+/// a text.
 fn value(text: &str) -> Option<(usize, String)> {
     if let Some(length) = digits(text, &[4, 2, 2], '-') {
         let mut length = length;
@@ -146,7 +147,7 @@ fn is_over(rest: &str) -> bool {
     rest.chars().next().is_none_or(|c| !c.is_ascii_digit())
 }
 
-/// Groups of so many digits with something between them: their length.
+/// Returns the length of digit groups of these sizes, separated by `between`.
 fn digits(text: &str, groups: &[usize], between: char) -> Option<usize> {
     let mut at = 0;
     for (n, group) in groups.iter().enumerate() {
@@ -162,15 +163,15 @@ fn digits(text: &str, groups: &[usize], between: char) -> Option<usize> {
     Some(at)
 }
 
-/// The end of a path as patterns.
+/// Patterns for the end of a path.
 pub(crate) struct PathParts {
-    /// Its last part.
+    /// Last component.
     pub(crate) name: String,
-    /// What is below the working directory, or its last two parts.
+    /// Components below the working directory, or the last two components.
     pub(crate) tail: Option<String>,
 }
 
-/// The end of a text that is a path.
+/// Returns patterns for the end of a text that is a path.
 pub(crate) fn path_parts(text: &str, places: &Places) -> Option<PathParts> {
     let is_path = text.contains('/')
         && !text.contains("://")
@@ -203,7 +204,7 @@ pub(crate) fn path_parts(text: &str, places: &Places) -> Option<PathParts> {
     Some(PathParts { name: ending(name), tail: tail.map(ending) })
 }
 
-/// Programs that look around, or set up others: every agent runs them all the time.
+/// Programs for inspection or for starting other programs, which every agent runs all the time.
 const USUAL: &[&str] = &[
     "awk", "cat", "cd", "command", "cut", "date", "echo", "env", "exit", "export", "false", "file",
     "find", "for", "grep", "head", "if", "less", "ls", "mkdir", "printf", "pwd", "rg", "sed",
@@ -211,8 +212,8 @@ const USUAL: &[&str] = &[
     "tr", "tree", "true", "type", "uniq", "wc", "which", "while", "xargs",
 ];
 
-/// Patterns for the programs that the first line of a command runs, with and without
-/// their first word.
+/// Returns patterns for the programs that the first line of a command runs, with and without
+/// their first argument.
 pub(crate) fn programs(command: &str) -> Vec<String> {
     let line = command.trim_start().lines().next().unwrap_or_default();
     let mut all = Vec::new();
@@ -234,7 +235,7 @@ pub(crate) fn programs(command: &str) -> Vec<String> {
     all
 }
 
-/// Is it the name of a program or a subcommand, or a file without a directory?
+/// Whether a word is the name of a program or a subcommand, or a file name without a directory.
 fn is_plain(word: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     word.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -247,7 +248,7 @@ fn runs(words: &str) -> String {
     format!(r"(^|[;&|(]) *{}\b", escaped(words))
 }
 
-/// Text as a regular expression that means nothing else.
+/// Escapes text for use in a regular expression.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Which runs belong together: those that were asked the same.
+//! Groups runs that belong together: those with the same prompt.
 
 use crate::mine::{By, Observed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,46 +7,46 @@ use toolmark_outcome::View;
 use toolmark_redact::Redactor;
 use toolmark_trace::Recorded;
 
-/// Longer prompts are not written.
+/// Maximum length of prompts that are written.
 const MAX_PROMPT: usize = 16 << 10;
 
-/// Words of a prompt that make the id of a case.
+/// Maximum number of prompt words in a case ID.
 const ID_WORDS: usize = 6;
 
-/// Runs of one case, by their places.
+/// Runs of one case, by index.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    /// The id of the case; none where the spec has no cases.
+    /// Case ID; `None` if the spec has no cases.
     pub(crate) id: Option<String>,
-    /// What all of them were asked.
+    /// Prompt of all its runs.
     pub(crate) prompt: Option<String>,
     pub(crate) passing: Vec<usize>,
     pub(crate) failing: Vec<usize>,
 }
 
-/// The groups, and how many runs are in none.
+/// The groups, and the numbers of runs outside of any group.
 pub(crate) struct Groups {
     pub(crate) groups: Vec<Group>,
-    /// Runs that record no calls.
+    /// Number of runs that record no calls.
     pub(crate) unrecorded: usize,
-    /// Runs that nothing else was asked the same as.
+    /// Number of runs whose prompt no other run shares.
     pub(crate) alone: usize,
-    /// Cases of which no run passed.
+    /// Number of cases without a passing run.
     pub(crate) failed: usize,
 }
 
-/// What runs of one case have in common.
+/// Key shared by the runs of one case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// The name of the case.
+    /// Case name.
     Case(String),
-    /// What the user asked.
+    /// Prompt of the user.
     Prompt(String),
-    /// Nothing.
+    /// No key.
     None,
 }
 
-/// Puts runs together.
+/// Groups runs.
 pub(crate) fn groups(observed: &[Observed], by: By, redactor: Redactor) -> Groups {
     let usable: Vec<usize> = (0..observed.len())
         .filter(|at| observed[*at].run.calls_recorded() != Recorded::Not)
@@ -112,12 +112,12 @@ impl Group {
     }
 }
 
-/// Does somebody say which case the runs are of?
+/// Whether the case of any of these runs was specified.
 fn is_given(observed: &[Observed], runs: Option<&Vec<usize>>) -> bool {
     runs.is_some_and(|runs| runs.iter().any(|at| observed[*at].case.is_some()))
 }
 
-/// The keys of the runs: the case that is given, a name that several have, what was asked.
+/// Returns the keys of the runs: the specified case, a name that several runs share, or the prompt.
 fn keys(observed: &[Observed], usable: &[usize]) -> Vec<Key> {
     let name = |at: usize| observed[at].run.name.as_ref().map(|name| name.get().into_owned());
     let mut named: BTreeMap<String, usize> = BTreeMap::new();
@@ -142,7 +142,7 @@ fn keys(observed: &[Observed], usable: &[usize]) -> Vec<Key> {
     usable.iter().map(key).collect()
 }
 
-/// What all runs were asked, where that may be written.
+/// Returns the prompt shared by all runs, if it may be written.
 fn prompt_of(observed: &[Observed], runs: &[usize], redactor: Redactor) -> Option<String> {
     let mut prompts = runs
         .iter()
@@ -153,7 +153,7 @@ fn prompt_of(observed: &[Observed], runs: &[usize], redactor: Redactor) -> Optio
     (prompts.all(is_same) && may_be_written && !first.trim().is_empty()).then_some(first)
 }
 
-/// The id of a case: its name, or the first words of its prompt.
+/// Returns the ID of a case: its name, or the first words of its prompt.
 fn id_of(key: &Key, ids: &mut BTreeSet<String>, redactor: Redactor) -> String {
     let named = match key {
         Key::Case(name) => name.clone(),

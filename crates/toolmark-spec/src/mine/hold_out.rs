@@ -1,4 +1,4 @@
-//! Mining from a part of the runs, and asking the rest whether it holds there.
+//! Mines from a part of the runs and tests the result on the remaining runs.
 
 use crate::mine::item::{Family, Item, Part};
 use crate::mine::panel::Panel;
@@ -8,21 +8,23 @@ use crate::mine::settle::{Doubt, Judged, settle};
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::Verdict;
 
-/// Expectations of one thing hold on the rest this often, or are comments.
+/// Minimum share of held-out runs on which expectations about one slot must hold; others become
+/// comments.
 const SLOT_HOLDS: f64 = 0.8;
 
-/// Expectations of one kind hold on the rest this often, or are comments.
+/// Minimum share of held-out runs on which expectations of one kind must hold; others become
+/// comments.
 const FAMILY_HOLDS: f64 = 0.75;
 
-/// So many answers tell something about a kind.
+/// Minimum number of answers needed to judge a kind.
 const MIN_ANSWERS: usize = 3;
 
-/// How often what was mined from a part held on the rest: times, out of so many.
+/// Frequency with which something mined from a part of the runs held on the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Share {
-    /// Times it held.
+    /// Number of times it held.
     pub held: usize,
-    /// Times it was asked and could be decided.
+    /// Number of times it was tested and could be decided.
     pub of: usize,
 }
 
@@ -37,26 +39,26 @@ impl Share {
     }
 }
 
-/// What the rest said.
+/// Results on held-out runs.
 #[derive(Debug, Clone, Default)]
 pub struct HeldOut {
-    /// In so many parts the runs were divided.
+    /// Number of parts into which the runs were divided.
     pub folds: usize,
-    /// Passing runs that pass everything that was mined from the others.
+    /// Passing runs that pass everything mined from the other runs.
     pub accepted: Share,
-    /// Failing runs that fail something that was mined from the others.
+    /// Failing runs that fail something mined from the other runs.
     pub rejected: Share,
-    /// Single expectations, by their kind.
+    /// Single expectations, by kind.
     pub families: BTreeMap<Family, Share>,
     slots: BTreeMap<String, Share>,
-    /// The kinds of expectations that each run did not meet: of those that passed, and
-    /// of those that failed.
+    /// Kinds of expectations that each run did not meet: first for the passing runs, then for
+    /// the failing ones.
     unmet: (Vec<BTreeSet<Family>>, Vec<BTreeSet<Family>>),
 }
 
 impl HeldOut {
-    /// Mines from all parts but one, for each part in turn. Runs go to the parts one
-    /// after the other, so that the same runs always give the same parts.
+    /// Mines from all parts but one, for each part in turn. Runs are assigned to the parts
+    /// round-robin, so that the same runs always give the same parts.
     pub(crate) fn new(evidence: &Evidence<'_, '_>, folds: usize) -> Self {
         let folds = folds.min(evidence.passing.len());
         let mut all = Self { folds, ..Self::default() };
@@ -76,7 +78,7 @@ impl HeldOut {
         all
     }
 
-    /// What is a comment in the end neither accepts nor rejects.
+    /// Computes the totals. Expectations that end up as comments neither accept nor reject runs.
     fn sum_up(&mut self) {
         let (passing, failing) = std::mem::take(&mut self.unmet);
         for unmet in passing {
@@ -105,7 +107,7 @@ impl HeldOut {
                 if judged.is_expected() && verdicts[at] != Some(Verdict::Pass) {
                     unmet.insert(item.family);
                 }
-                // Calls that were not made are no wrong order.
+                // Missing calls are not an order violation.
                 let is_made = |call: &usize| verdicts[*call] == Some(Verdict::Pass);
                 if let Part::Sequence(layers) = &item.part
                     && !layers.iter().flatten().all(is_made)
@@ -130,7 +132,7 @@ impl HeldOut {
         }
     }
 
-    /// Do expectations of this kind hold on the rest?
+    /// Whether expectations of this kind hold on held-out runs.
     pub(crate) fn trusts(&self, family: Family) -> bool {
         let share = self.families.get(&family).copied().unwrap_or_default();
         // A tool that some runs do not call is not expected in the end, and those that
@@ -138,7 +140,7 @@ impl HeldOut {
         family == Family::Tools || share.of < MIN_ANSWERS || share.reaches(FAMILY_HOLDS)
     }
 
-    /// Makes comments of what did not hold on the rest.
+    /// Turns expectations that did not hold on held-out runs into comments.
     pub(crate) fn doubt(&self, items: &[Item], judged: &mut [Judged]) {
         for (item, judged) in items.iter().zip(judged) {
             let share = self.slots.get(&item.slot).copied().unwrap_or_default();
@@ -160,7 +162,7 @@ fn decided(verdict: Option<Verdict>) -> Option<bool> {
     }
 }
 
-/// The runs of a part, and the others.
+/// Returns the runs of a part, and the others.
 fn split<'s, 't>(
     samples: &[&'s Sample<'t>],
     fold: usize,

@@ -1,9 +1,9 @@
-//! One thing that may be expected, how it is asked alone, and where it is written.
+//! One possible expectation, the grader that tests it alone, and its position in the spec.
 
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Kinds of expectations. Those of one kind hold on new runs about equally often.
+/// Kinds of expectations. Expectations of one kind hold on new runs about equally often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
     /// Tools that are always called.
@@ -14,18 +14,18 @@ pub enum Family {
     Order,
     /// Tools that are never called.
     Never,
-    /// How often tools are called.
+    /// Number of calls per tool.
     Counts,
-    /// Calls, tokens, time and money of the whole run.
+    /// Calls, tokens, time and cost of the whole run.
     Budgets,
 }
 
 impl Family {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Tools, Self::Arguments, Self::Order, Self::Never, Self::Counts, Self::Budgets];
 
-    /// Its name in texts.
+    /// Returns the name of the kind as used in texts.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -45,19 +45,19 @@ impl fmt::Display for Family {
     }
 }
 
-/// Where an expectation is written.
+/// Position of an expectation in the spec.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
-    /// In the sequence that has it, else in `calls`.
+    /// In the sequence that contains it, otherwise in `calls`.
     Call(Value),
-    /// In `calls`, with bounds of its own.
+    /// In `calls`, with its own bounds.
     Count {
         /// The entry.
         entry: Value,
-        /// The tool that is counted.
+        /// Tool that is counted.
         tool: String,
     },
-    /// As `sequence`: layers of the calls, by the places of their items.
+    /// As `sequence`: layers of calls, by item index.
     Sequence(Vec<Vec<usize>>),
     /// As `none: true`.
     NoCalls,
@@ -65,34 +65,34 @@ pub(crate) enum Part {
     Forbidden(Value),
     /// In `never`.
     Never(Value),
-    /// As a grader of its own, by its name.
+    /// As a separate grader with this name.
     Budget(&'static str),
 }
 
-/// Something that may be expected.
+/// A possible expectation.
 #[derive(Debug, Clone)]
 pub(crate) struct Item {
     pub(crate) family: Family,
-    /// What it is about, whatever numbers it has: the same in every part of the runs.
+    /// Subject of the expectation, independent of its numbers: the same in every part of the runs.
     pub(crate) slot: String,
     pub(crate) part: Part,
-    /// The grader that asks it alone, and its configuration.
+    /// Grader that tests the expectation alone, with its configuration.
     pub(crate) grader: &'static str,
     pub(crate) config: Value,
-    /// The tools a run must call for the expectation to mean something there.
+    /// Tools a run must call for the expectation to be meaningful.
     pub(crate) tools: Vec<String>,
-    /// So many runs must support it before it is expected; fewer leave it a comment.
+    /// Minimum number of supporting runs; with fewer, the expectation stays a comment.
     pub(crate) least: usize,
-    /// The runs in which it says something, where that is not all of them.
+    /// Number of runs in which the expectation is meaningful, if not all.
     pub(crate) relevant: Option<usize>,
-    /// Is it a comment however well it is supported?
+    /// Whether the expectation stays a comment regardless of its support.
     pub(crate) is_doubtful: bool,
-    /// What else there is to say about it.
+    /// Additional remark.
     pub(crate) remark: Option<String>,
 }
 
 impl Item {
-    /// An entry of an expectation.
+    /// Creates an entry of an expectation.
     pub(crate) fn expect(family: Family, slot: String, part: Part) -> Self {
         let config = match &part {
             Part::Call(entry) | Part::Count { entry, .. } => json!({ "calls": [entry] }),

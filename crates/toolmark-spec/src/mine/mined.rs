@@ -1,4 +1,4 @@
-//! What was mined, and the spec it makes.
+//! The mined expectations, and the spec built from them.
 
 use crate::mine::group::groups;
 use crate::mine::hold_out::HeldOut;
@@ -10,51 +10,51 @@ use crate::mine::write::{scalar, write_graders};
 use crate::mine::{Observed, Options};
 use std::collections::BTreeSet;
 
-/// What was mined from the runs of one case.
+/// Expectations mined from the runs of one case.
 #[derive(Debug)]
 pub struct MinedCase {
-    /// Its id; none where the spec has no cases.
+    /// Case ID; `None` if the spec has no cases.
     pub id: Option<String>,
-    /// What its runs were asked, where that may be written.
+    /// Prompt of its runs, if it may be written.
     pub prompt: Option<String>,
-    /// How many runs that passed it was mined from.
+    /// Number of passing runs used for mining.
     pub passing: usize,
-    /// How many runs that failed it was compared with.
+    /// Number of failing runs used for comparison.
     pub failing: usize,
-    /// How many of the passing runs do not record all their calls.
+    /// Number of passing runs that do not record all their calls.
     pub incomplete: usize,
-    /// What runs said that it was not mined from.
+    /// Results on held-out runs.
     pub held_out: HeldOut,
-    /// Its runs, by their places.
+    /// Runs of the case, by index.
     pub(crate) members: Vec<usize>,
     pub(crate) items: Vec<Item>,
     pub(crate) judged: Vec<Judged>,
 }
 
 impl MinedCase {
-    /// How many expectations it has.
+    /// Returns the number of expectations.
     #[must_use]
     pub fn expected(&self) -> usize {
         self.judged.iter().filter(|judged| judged.is_expected()).count()
     }
 
-    /// How many are comments.
+    /// Returns the number of comments.
     #[must_use]
     pub fn comments(&self) -> usize {
         self.judged.iter().filter(|judged| !judged.is_expected() && !judged.is_dropped()).count()
     }
 }
 
-/// What was mined.
+/// Result of mining.
 #[derive(Debug)]
 pub struct Mined {
     /// The cases, in the order of their first runs.
     pub cases: Vec<MinedCase>,
-    /// Runs left out because they record no calls.
+    /// Number of runs skipped because they record no calls.
     pub unrecorded: usize,
-    /// Runs left out because no other was asked the same.
+    /// Number of runs skipped because no other run has the same prompt.
     pub alone: usize,
-    /// Cases left out because none of their runs passed.
+    /// Number of cases skipped because none of their runs passed.
     pub failed: usize,
 }
 
@@ -107,13 +107,13 @@ pub fn mine(observed: &[Observed], options: &Options) -> Mined {
 }
 
 impl Mined {
-    /// Is there anything to expect?
+    /// Whether there are no expectations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cases.iter().all(|case| case.expected() == 0)
     }
 
-    /// The spec. Everything that comes from traces is quoted; comments have numbers only.
+    /// Returns the spec as YAML. Everything from traces is quoted; comments contain only numbers.
     #[must_use]
     pub fn to_yaml(&self) -> String {
         let mut out = String::from(
@@ -156,7 +156,7 @@ impl Mined {
     }
 }
 
-/// What is known about all expectations of a case together.
+/// Returns remarks that apply to all expectations of a case.
 fn about(case: &MinedCase) -> Vec<String> {
     let failing = match case.failing {
         0 => String::new(),

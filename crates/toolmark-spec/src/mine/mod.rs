@@ -1,10 +1,10 @@
 //! Mines expectations from runs of an agent: what all runs that passed have in common,
-//! and what tells them from those that failed.
+//! and what distinguishes them from those that failed.
 //!
 //! [`mine`] looks for tools that are always or never called, the order that always
-//! holds, arguments that stay the same, counts and budgets. Every expectation is asked
-//! of the graders themselves before it is written, probed for whether it could fail at
-//! all, and mined again from parts of the runs to see whether it holds on the rest.
+//! holds, arguments that stay the same, counts and budgets. Every expectation is
+//! tested with the graders before it is written, checked for whether it could fail at
+//! all, and cross-validated: mined again from parts of the runs and tested on the rest.
 //! [`Mined::to_yaml`] writes a spec with the support of every line.
 //!
 //! ```
@@ -25,8 +25,9 @@
 //! # Ok::<(), toolmark_trace::ReadError>(())
 //! ```
 //!
-//! Unrecorded is unknown: a run that does not record its calls supports nothing, and
-//! one that records some of them no "never". Nothing here reads files or prints.
+//! Unrecorded facts are unknown: a run that does not record its calls supports nothing, and
+//! a run that records only some of them supports no "never". This crate does not read files
+//! or print.
 
 mod atom;
 mod budget;
@@ -54,37 +55,37 @@ pub use mined::{Mined, MinedCase, mine};
 use toolmark_redact::Redactor;
 use toolmark_trace::Trajectory;
 
-/// A run, and what it came to.
+/// A run and its result.
 #[derive(Debug)]
 pub struct Observed {
     /// The run.
     pub run: Trajectory,
-    /// The case it is of, where that is known.
+    /// Case of the run, if known.
     pub case: Option<String>,
-    /// Did it pass?
+    /// Whether the run passed.
     pub passed: bool,
 }
 
-/// Which runs belong together.
+/// Grouping of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum By {
-    /// Runs with the same case, name or prompt; all together where no two have one.
+    /// Runs with the same case, name or prompt; all runs together if no two share one.
     #[default]
     Auto,
-    /// Runs with the same case, name or prompt, also where there is only one.
+    /// Runs with the same case, name or prompt, even if there is only one.
     Case,
-    /// All together.
+    /// All runs together.
     All,
 }
 
-/// How runs are mined.
+/// Options for mining.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// In how many parts runs are divided to see whether what is mined holds on others.
+    /// Number of parts into which runs are divided for cross-validation.
     pub folds: usize,
-    /// Which runs belong together.
+    /// Grouping of runs.
     pub by: By,
-    /// What may be written.
+    /// Redactor for everything that is written.
     pub redactor: Redactor,
 }
 

@@ -1,35 +1,35 @@
-//! The order that holds in every run, as far as a sequence can say it.
+//! Finds the order that holds in every run, as far as a sequence can express it.
 
 use crate::mine::sample::Sample;
 use crate::mine::template::Template;
 
-/// The number of calls of one kind that get an event each.
+/// Maximum number of calls of one kind that get an event each.
 const MAX_TIMES: usize = 3;
 
-/// So many events are put in order.
+/// Maximum number of events that are ordered.
 const MAX_EVENTS: usize = 48;
 
-/// The n-th call that fits a template.
+/// The n-th call that matches a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// The template, by its place.
+    /// Template index.
     pub(crate) template: usize,
-    /// From 0.
+    /// Occurrence, counted from 0.
     pub(crate) time: usize,
 }
 
-/// What is known about the order of calls.
+/// Known order of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Order {
-    /// Everything of one layer comes before everything of the next; within a layer
-    /// nothing is said.
+    /// Layers: every event of one layer comes before every event of the next; within a layer
+    /// the order is unspecified.
     pub(crate) layers: Vec<Vec<Event>>,
-    /// Templates of which the first calls are always in this order, though the layers
-    /// do not say so.
+    /// Pairs of templates whose first calls are always in this order, although the layers
+    /// do not express it.
     pub(crate) inside: Vec<(usize, usize)>,
 }
 
-/// Repeated calls of one kind: may the second be an event of its own?
+/// Whether a repeated call of one kind may become an event of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeats {
     Apart,
@@ -37,7 +37,7 @@ pub(crate) enum Repeats {
 }
 
 impl Order {
-    /// The order of the calls that fit these templates in all runs.
+    /// Finds the order of the calls that match these templates in all runs.
     pub(crate) fn new(templates: &[Template], samples: &[&Sample<'_>], repeats: Repeats) -> Self {
         let places: Vec<Vec<Vec<usize>>> = samples
             .iter()
@@ -79,7 +79,7 @@ impl Order {
     }
 }
 
-/// Events that no order separates belong together; what remains of them is in one order.
+/// Groups events that no order separates; the groups are totally ordered.
 fn layers(before: &[Vec<bool>]) -> Vec<Vec<usize>> {
     let count = before.len();
     let mut layer: Vec<usize> = (0..count).collect();
@@ -106,7 +106,7 @@ fn layers(before: &[Vec<bool>]) -> Vec<Vec<usize>> {
     all
 }
 
-/// Pairs within a layer whose order always holds, without those that follow from others.
+/// Returns pairs within a layer whose order always holds, without those implied by others.
 fn inside(events: &[Event], layers: &[Vec<usize>], before: &[Vec<bool>]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for layer in layers {

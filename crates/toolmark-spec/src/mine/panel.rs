@@ -1,4 +1,4 @@
-//! Asks the graders themselves: what is mined is held to what will be graded.
+//! Tests mined expectations with the graders that will grade them later.
 
 use crate::load_source;
 use crate::mine::item::Item;
@@ -9,16 +9,16 @@ use toolmark_grade::{Case, Grading, LoadOptions, Plan, Selection};
 use toolmark_outcome::{Environment, Verdict};
 use toolmark_trace::Trajectory;
 
-/// Expectations as graders, each on its own.
+/// Expectations as separate graders.
 pub(crate) struct Panel {
     plan: Option<Plan>,
-    /// The expectations that are asked, by their places.
+    /// Indices of the expectations that are tested.
     asked: Vec<usize>,
     count: usize,
 }
 
 impl Panel {
-    /// The graders of these expectations, without those that cannot be built.
+    /// Builds the graders of these expectations; those that cannot be built are skipped.
     pub(crate) fn new(items: &[&Item]) -> Self {
         let all: Vec<Value> = items.iter().enumerate().map(question).collect();
         let mut asked: Vec<usize> = (0..items.len()).collect();
@@ -31,7 +31,7 @@ impl Panel {
         Self { plan, asked, count: items.len() }
     }
 
-    /// What each of them says about a run; nothing where it cannot be asked.
+    /// Returns the verdict of each expectation on a run; `None` if it cannot be tested.
     pub(crate) fn ask(&self, run: &Trajectory) -> Vec<Option<Verdict>> {
         let mut verdicts = vec![None; self.count];
         let Some(plan) = &self.plan else { return verdicts };
@@ -43,7 +43,8 @@ impl Panel {
         verdicts
     }
 
-    /// All of them as one case, each under the number of its place.
+    /// Returns all expectations as one case; each grader is named after the index of its
+    /// expectation.
     pub(crate) fn case(&self) -> Option<&Case> {
         self.plan.as_ref()?.every.as_deref()
     }

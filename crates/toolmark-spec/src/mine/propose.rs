@@ -1,4 +1,4 @@
-//! What may be expected, from the runs alone. Whether it holds is asked of the graders.
+//! Proposes expectations from the runs alone. The graders decide whether they hold.
 
 use crate::mine::atom::{Test, most_telling, tool_config};
 use crate::mine::budget::budgets;
@@ -11,44 +11,43 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_redact::Redactor;
 
-/// Pairs of calls whose order is said beside the sequence.
+/// Maximum number of call pairs whose order is written in addition to the sequence.
 const MAX_PAIRS: usize = 16;
 
-/// Arguments that are the same in all calls of a tool.
+/// Maximum number of arguments per tool that are the same in all calls.
 const MAX_SAME: usize = 3;
 
-/// Two runs have much in common by chance: fewer than this do not tell which arguments
-/// matter.
+/// Minimum number of runs for expecting arguments: two runs have much in common by chance.
 pub(crate) const MIN_FOR_ARGUMENTS: usize = 3;
 
-/// More tools that are never called than this share a line.
+/// Up to this number, tools that are never called get a line each; more of them share one.
 const MAX_LINES: usize = 2;
 
-/// From so many runs on a number that is always the same is expected.
+/// Minimum number of runs from which a constant number is expected.
 const SURE: usize = 5;
 
-/// A tool that many runs have and some do not is worth a comment from this share on.
+/// Minimum share of runs with a tool for a comment about tools that some runs lack.
 const OFTEN: f64 = 0.8;
 
-/// Where runs are looked for what is the same in them.
+/// The runs to compare.
 pub(crate) struct Evidence<'s, 't> {
     pub(crate) passing: Vec<&'s Sample<'t>>,
     pub(crate) failing: Vec<&'s Sample<'t>>,
-    /// Tools that runs of other cases call.
+    /// Tools called in runs of other cases.
     pub(crate) elsewhere: &'s BTreeSet<String>,
     pub(crate) redactor: Redactor,
-    /// Are arguments expected? Otherwise they are comments.
+    /// Whether arguments are expected; otherwise they are comments.
     pub(crate) uses_arguments: bool,
 }
 
 impl<'s, 't> Evidence<'s, 't> {
-    /// The runs that tell what is always there: those that record all calls, if any.
+    /// Returns the runs that show what is always present: those that record all calls, if any.
     fn complete(&self) -> Vec<&'s Sample<'t>> {
         let complete: Vec<_> = self.passing.iter().copied().filter(|s| s.is_complete()).collect();
         if complete.is_empty() { self.passing.clone() } else { complete }
     }
 
-    /// Everything that may be expected.
+    /// Returns all possible expectations.
     pub(crate) fn propose(&self) -> Vec<Item> {
         let runs = self.complete();
         let mut items = Vec::new();
@@ -67,7 +66,7 @@ impl<'s, 't> Evidence<'s, 't> {
         items
     }
 
-    /// The tools that every run calls with success.
+    /// Returns the tools that every run calls successfully.
     fn always(&self, runs: &[&Sample<'_>]) -> Vec<String> {
         let mut all: Vec<String> = tools_of(runs, self.redactor)
             .into_iter()
@@ -80,7 +79,7 @@ impl<'s, 't> Evidence<'s, 't> {
         all
     }
 
-    /// Calls that every run makes, and their order.
+    /// Adds the calls that every run makes, and their order.
     fn calls(&self, runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
         let mut expected: Vec<Template> = Vec::new();
         for tool in always {
@@ -121,7 +120,7 @@ impl<'s, 't> Evidence<'s, 't> {
         }
     }
 
-    /// Tools that some runs call, and only after another.
+    /// Adds the tools that some runs call, and only after another tool.
     fn dependent(&self, runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
         let tools = tools_of(runs, self.redactor);
         let mut left = MAX_PAIRS;
@@ -161,8 +160,8 @@ impl<'s, 't> Evidence<'s, 't> {
         }
     }
 
-    /// Arguments that are the same in all calls of a tool, where it is called more than
-    /// once or not always: no expected call says so.
+    /// Adds arguments that are the same in all calls of a tool that is called more than
+    /// once or not always, because no expected call covers them.
     fn same_arguments(&self, runs: &[&Sample<'_>], items: &mut Vec<Item>) {
         for tool in tools_of(runs, self.redactor) {
             let calls: Vec<_> =
@@ -191,7 +190,7 @@ impl<'s, 't> Evidence<'s, 't> {
         }
     }
 
-    /// Tools that most runs call.
+    /// Adds the tools that most runs call.
     fn often(&self, runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
         for tool in tools_of(runs, self.redactor).iter().filter(|tool| !always.contains(tool)) {
             let callers = runs.iter().filter(|run| run.done(tool).next().is_some()).count();
@@ -201,7 +200,7 @@ impl<'s, 't> Evidence<'s, 't> {
         }
     }
 
-    /// Tools that no run calls, though it could have: failing runs or those of other
+    /// Adds the tools that no run calls although it could have: failing runs or runs of other
     /// cases call them, or they were offered.
     fn never(&self, items: &mut Vec<Item>) {
         let is_known = self.passing.iter().any(|run| run.is_complete());
@@ -245,7 +244,7 @@ impl<'s, 't> Evidence<'s, 't> {
         }
     }
 
-    /// The tools that some run calls or could have called.
+    /// Returns the tools that a run calls or could have called.
     pub(crate) fn known_tools(&self) -> BTreeSet<String> {
         let mut all = tools_of(&self.passing, self.redactor);
         all.extend(tools_of(&self.failing, self.redactor));
@@ -255,7 +254,7 @@ impl<'s, 't> Evidence<'s, 't> {
     }
 }
 
-/// Expects that none of these tools is called.
+/// Adds the expectation that none of these tools is called.
 fn never_call(tools: &[&String], least: usize, why: &str, items: &mut Vec<Item>) {
     let entry = match tools {
         [one] => match tool_config(one) {
@@ -271,7 +270,7 @@ fn never_call(tools: &[&String], least: usize, why: &str, items: &mut Vec<Item>)
     items.push(item.at_least(least).remark(why.to_owned()));
 }
 
-/// Why a tool is known that no passing run calls.
+/// Source of a known tool that no passing run calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Offered,
@@ -297,7 +296,7 @@ fn never_before(call: &Template, before: &Template) -> Item {
     item.about([call.tool.clone(), before.tool.clone()])
 }
 
-/// The sequence of an order, where it says anything.
+/// Adds the sequence of an order, if it has any content.
 fn sequence(order: &Order, place: &impl Fn(usize) -> usize, items: &mut Vec<Item>) {
     if order.layers.len() < 2 {
         return;
@@ -329,7 +328,7 @@ fn sequence(order: &Order, place: &impl Fn(usize) -> usize, items: &mut Vec<Item
     items.push(item.at_least(2).about(tools));
 }
 
-/// How often the tools are called that every run calls.
+/// Adds the number of calls of the tools that every run calls.
 fn counts(runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
     for tool in always {
         let counts = runs.iter().map(|run| run.done(tool).count());
@@ -349,7 +348,7 @@ fn counts(runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
     }
 }
 
-/// A number that leaves room for half as many again.
+/// Returns a limit with room for half as many again.
 pub(crate) fn with_room(most: usize) -> usize {
     most + most.div_ceil(2).max(1)
 }

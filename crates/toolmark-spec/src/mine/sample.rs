@@ -1,4 +1,4 @@
-//! What is looked at of one run: its calls, and what can be said about them.
+//! The inspected parts of one run: its calls and the conditions that they meet.
 
 use crate::mine::atom::{Atom, atoms_of};
 use crate::mine::generalize::Places;
@@ -14,18 +14,18 @@ pub(crate) struct Sample<'t> {
     /// The calls of the agent itself, in order.
     pub(crate) calls: Vec<SampleCall>,
     pub(crate) recorded: Recorded,
-    /// The tools it could have called, where that is recorded.
+    /// Tools that were available to the run, if recorded.
     pub(crate) offered: BTreeSet<String>,
 }
 
-/// One of its calls.
+/// A call of a run.
 pub(crate) struct SampleCall {
     pub(crate) tool: String,
-    /// Calls of one model response have the same number; later ones a higher one.
+    /// Batch number: calls of one model response share it, and later responses have higher numbers.
     pub(crate) batch: usize,
-    /// Does it count as done?
+    /// Whether the call counts as done.
     pub(crate) is_done: bool,
-    /// What holds for its arguments.
+    /// Conditions that its arguments meet.
     pub(crate) atoms: BTreeSet<Atom>,
 }
 
@@ -55,41 +55,41 @@ impl<'t> Sample<'t> {
         }
     }
 
-    /// The calls of a tool that count as done.
+    /// Iterates over the calls of a tool that count as done.
     pub(crate) fn done<'s>(&'s self, tool: &'s str) -> impl Iterator<Item = &'s SampleCall> {
         self.calls.iter().filter(move |call| call.is_done && call.tool == tool)
     }
 
-    /// Was the tool called, however that ended?
+    /// Whether the tool was called, regardless of the result.
     pub(crate) fn calls_tool(&self, tool: &str) -> bool {
         self.calls.iter().any(|call| call.tool == tool)
     }
 
-    /// The tools it called.
+    /// Returns the names of the called tools.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
         self.calls.iter().map(|call| call.tool.as_str())
     }
 
-    /// Is every call of it in the trace?
+    /// Whether the trace contains every call of the run.
     pub(crate) fn is_complete(&self) -> bool {
         self.recorded == Recorded::Fully
     }
 }
 
-/// The name of a tool without what hosts add to it, to tell whether two names may mean
-/// the same.
+/// Returns a tool name without prefixes added by hosts, to detect names that may mean
+/// the same tool.
 pub(crate) fn bare(tool: &str) -> String {
     ToolName::new(tool).canonical().tool
 }
 
-/// The tools that these runs call, each once. A tool without a name is none, and one
-/// whose name holds a secret is not written.
+/// Returns the tools that these runs call, each once. Tools without a name are skipped, and
+/// so are tools whose name contains a secret.
 pub(crate) fn tools_of(samples: &[&Sample<'_>], redactor: Redactor) -> BTreeSet<String> {
     let all = samples.iter().flat_map(|sample| sample.tools());
     all.filter(|tool| is_writable(tool, redactor)).map(str::to_owned).collect()
 }
 
-/// May the name of a tool be written?
+/// Whether the name of a tool may be written.
 pub(crate) fn is_writable(tool: &str, redactor: Redactor) -> bool {
     !tool.trim().is_empty() && tool.len() <= 200 && *redactor.apply(tool) == *tool
 }

@@ -1,4 +1,4 @@
-//! What holds, and how sure that is.
+//! Decides which expectations hold, and how certain they are.
 
 use crate::mine::item::{Item, Part};
 use crate::mine::panel::Panel;
@@ -7,44 +7,44 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_grade::vacuity::{FindingKind, probe};
 use toolmark_outcome::{Environment, Verdict};
 
-/// Longer runs are not altered to see whether an expectation can fail: that takes long,
-/// and a shorter one is there nearly always.
+/// Maximum number of calls of a run that is altered to test whether an expectation can fail:
+/// longer runs take long, and a shorter one is nearly always available.
 const MAX_PROBED_CALLS: usize = 400;
 
-/// What became of an expectation.
+/// Status of an expectation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum State {
-    /// It does not hold, or could not fail.
+    /// The expectation does not hold, or could not fail.
     Dropped,
-    /// It is written as a comment.
+    /// The expectation is written as a comment.
     Comment(Doubt),
-    /// It is expected.
+    /// The expectation is written.
     Expected,
 }
 
-/// Why something that holds is only a comment.
+/// Reason why an expectation that holds is only a comment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Doubt {
-    /// It is weak by its nature, or some run does not have it.
+    /// The expectation is weak by its nature, or does not hold in every run.
     Weak,
-    /// Too few runs support it.
+    /// Too few runs support the expectation.
     FewRuns,
-    /// Mined from a part of the runs, it did not hold on the rest.
+    /// The expectation, mined from a part of the runs, did not hold on the rest.
     HeldOut(usize, usize),
-    /// Expectations of its kind did not hold on the rest.
+    /// Expectations of the same kind did not hold on the rest.
     Kind(usize, usize),
 }
 
-/// How an expectation fares.
+/// Results of an expectation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Judged {
-    /// Passing runs in which it holds.
+    /// Passing runs in which the expectation holds.
     pub(crate) held: usize,
-    /// Passing runs in which it does not.
+    /// Passing runs in which the expectation fails.
     pub(crate) failed: usize,
-    /// Passing runs of which nobody can tell.
+    /// Passing runs for which the result is unknown.
     pub(crate) undecided: usize,
-    /// Failing runs that it rejects.
+    /// Failing runs that the expectation rejects.
     pub(crate) rejected: usize,
     pub(crate) state: State,
 }
@@ -65,7 +65,7 @@ impl Judged {
     }
 }
 
-/// Asks every expectation of every run. `more` runs are known to exist that are held out.
+/// Tests every expectation on every run. `more` is the number of additional runs that are held out.
 pub(crate) fn settle(
     items: &[Item],
     passing: &[&Sample<'_>],
@@ -111,8 +111,8 @@ pub(crate) fn settle(
     all
 }
 
-/// Drops what could not fail: passing runs are altered in many ways, also with calls of
-/// these tools, and what still holds on all of them says nothing.
+/// Drops expectations that could not fail: passing runs are altered in many ways, also with
+/// calls of these tools, and an expectation that still holds on all of them is useless.
 pub(crate) fn drop_vacuous(
     items: &[Item],
     judged: &mut [Judged],

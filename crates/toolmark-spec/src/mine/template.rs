@@ -5,22 +5,22 @@ use crate::mine::sample::{Sample, SampleCall};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// So many different calls of one tool are told apart.
+/// Maximum number of different calls of one tool.
 const MAX_OF_TOOL: usize = 6;
 
-/// So many sets of arguments are kept while runs are compared.
+/// Maximum number of argument sets kept while runs are compared.
 const MAX_SETS: usize = 64;
 
 /// A call that is expected.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Template {
     pub(crate) tool: String,
-    /// At most one for every argument.
+    /// Conditions, at most one per argument.
     pub(crate) atoms: Vec<Atom>,
 }
 
 impl Template {
-    /// The tool, whatever its arguments are.
+    /// Creates a template for the tool with any arguments.
     pub(crate) fn bare(tool: &str) -> Self {
         Self { tool: tool.to_owned(), atoms: Vec::new() }
     }
@@ -29,7 +29,7 @@ impl Template {
         call.tool == self.tool && self.atoms.iter().all(|atom| call.atoms.contains(atom))
     }
 
-    /// As an expectation has it.
+    /// Returns the template as an expectation.
     pub(crate) fn config(&self) -> Value {
         call_config(&self.tool, &self.atoms)
     }
@@ -38,15 +38,15 @@ impl Template {
         self.atoms.iter().map(|atom| rank(&atom.test)).sum()
     }
 
-    /// The batches of the calls that fit and count as done, in order.
+    /// Returns the batches of the calls that match and count as done, in order.
     pub(crate) fn batches(&self, sample: &Sample<'_>) -> Vec<usize> {
         let fitting = sample.calls.iter().filter(|call| call.is_done && self.fits(call));
         fitting.map(|call| call.batch).collect()
     }
 }
 
-/// The calls of a tool that every one of these runs makes, the most telling first: the
-/// tool alone where no argument is the same each time. Each has a call of its own in
+/// Returns the calls of a tool that every one of these runs makes, the most specific first:
+/// only the tool if no argument is the same each time. Each template matches a separate call in
 /// every run.
 pub(crate) fn templates(tool: &str, samples: &[&Sample<'_>]) -> Vec<Template> {
     let mut sets: Option<Vec<BTreeSet<&Atom>>> = None;
@@ -83,7 +83,7 @@ pub(crate) fn templates(tool: &str, samples: &[&Sample<'_>]) -> Vec<Template> {
     chosen
 }
 
-/// The sets that are part of no other; the largest where there are too many.
+/// Returns the sets that are not subsets of others; the largest ones if there are too many.
 fn maximal<'a>(sets: impl IntoIterator<Item = BTreeSet<&'a Atom>>) -> Vec<BTreeSet<&'a Atom>> {
     let distinct: BTreeSet<BTreeSet<&Atom>> = sets.into_iter().collect();
     let mut sorted: Vec<BTreeSet<&Atom>> = distinct.into_iter().collect();
@@ -101,8 +101,8 @@ fn maximal<'a>(sets: impl IntoIterator<Item = BTreeSet<&'a Atom>>) -> Vec<BTreeS
     kept
 }
 
-/// Does every template have a call of its own in this run? Few templates, so that each
-/// call is asked about each of them.
+/// Whether every template can be assigned a separate call in this run. There are few templates,
+/// so every call is compared with each of them.
 fn have_calls(templates: &[Template], sample: &Sample<'_>) -> bool {
     let calls: Vec<&SampleCall> = sample.calls.iter().filter(|call| call.is_done).collect();
     let mut owner: Vec<Option<usize>> = vec![None; calls.len()];
@@ -112,8 +112,8 @@ fn have_calls(templates: &[Template], sample: &Sample<'_>) -> bool {
     })
 }
 
-/// Finds a call for a template, moving others to calls that fit them too. Every level
-/// of it is about another template, of which there are few.
+/// Finds a call for a template and reassigns other templates if needed. Each recursion
+/// level handles another template, of which there are few.
 fn take(
     template: usize,
     templates: &[Template],

@@ -6,12 +6,12 @@ use toolmark_outcome::testing::{runs, vally_with};
 use toolmark_redact::Redactor;
 use toolmark_trace::Trajectory;
 
-/// A run that makes these calls, one per response.
+/// Builds a run that makes these calls, one per response.
 pub(crate) fn run(calls: &[(&str, Value)]) -> Trajectory {
     run_with(calls, json!({}))
 }
 
-/// The same with more keys at the top of the trace.
+/// Builds such a run with additional top-level keys in the trace.
 pub(crate) fn run_with(calls: &[(&str, Value)], more: Value) -> Trajectory {
     let mut events = vec![("user_message", json!({"content": "go"}))];
     for (n, (tool, args)) in calls.iter().enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn run_with(calls: &[(&str, Value)], more: Value) -> Trajectory {
     runs(&vally_with(&events, more)).remove(0)
 }
 
-/// What is looked at of a run.
+/// Returns the sample of a run.
 pub(crate) fn sample(run: &Trajectory) -> Sample<'_> {
     Sample::new(run, Redactor::new(true))
 }

@@ -1,4 +1,4 @@
-//! The spec as a person would write it: one line per expectation, with its support.
+//! Writes the spec with one line per expectation and its support.
 
 use crate::mine::item::{Family, Item, Part};
 use crate::mine::mined::MinedCase;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use toolmark_redact::is_obeyed;
 
-/// Writes the graders of a case, each line so many spaces in.
+/// Writes the graders of a case, indented by `indent` spaces.
 pub(crate) fn write_graders(case: &MinedCase, indent: usize, out: &mut String) {
     let mut writer = Writer { case, out };
     let mut counts = writer.separate_counts();
@@ -44,10 +44,10 @@ struct Writer<'c, 'o> {
     out: &'o mut String,
 }
 
-/// The entry of a section, where a part belongs to it.
+/// Returns the entry of a section if a part belongs to it.
 type EntryOf = fn(&Part) -> Option<&Value>;
 
-/// A line, and what it says beside.
+/// A line and its trailing comment.
 struct Line {
     indent: usize,
     text: String,
@@ -65,7 +65,7 @@ impl Writer<'_, '_> {
         self.line(&Line::new(indent, format!("# {words}")), None);
     }
 
-    /// Writes a line; one that is a comment starts where the whole comment starts.
+    /// Writes a line; a commented line starts at the indentation of the whole comment.
     fn line(&mut self, line: &Line, comment: Option<usize>) {
         let start = comment.unwrap_or(line.indent);
         self.out.push_str(&" ".repeat(start));
@@ -85,7 +85,7 @@ impl Writer<'_, '_> {
         self.case.judged[at].is_expected()
     }
 
-    /// Is it written as a part of the sequence?
+    /// Whether the item is written as a part of the sequence.
     fn is_in_sequence(&self, at: usize) -> bool {
         let sequences = self.case.items.iter().zip(&self.case.judged);
         let mut expected = sequences.filter(|(_, judged)| judged.is_expected());
@@ -95,8 +95,8 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// The counts that need an expectation of their own: every entry of `calls` has
-    /// calls of its own, and these are calls that other entries are about.
+    /// Returns the counts that need an expectation of their own: every entry of `calls` claims
+    /// separate calls, and these counts cover calls that other entries claim.
     fn separate_counts(&self) -> BTreeSet<usize> {
         let items = &self.case.items;
         let is_line = |at: usize| {
@@ -222,7 +222,7 @@ impl Writer<'_, '_> {
         Line { note: Some(self.note(at)), ..line }
     }
 
-    /// How many runs say so, and what else is known.
+    /// Returns the number of supporting runs and further remarks.
     fn note(&self, at: usize) -> String {
         let (item, judged) = (&self.case.items[at], &self.case.judged[at]);
         let passing = judged.held + judged.failed + judged.undecided;
@@ -245,7 +245,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Why something is a comment, in words.
+/// Describes why an item is only a comment.
 fn doubt(item: &Item, state: State) -> Option<String> {
     let State::Comment(doubt) = state else { return None };
     match doubt {
@@ -261,7 +261,7 @@ fn doubt(item: &Item, state: State) -> Option<String> {
     }
 }
 
-/// A value on one line of YAML.
+/// Writes a value on one line of YAML.
 pub(crate) fn flow(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
@@ -277,11 +277,11 @@ pub(crate) fn flow(value: &Value) -> String {
     }
 }
 
-/// Words that YAML takes for something else than text, in one of its versions.
+/// Words that some YAML version does not parse as text.
 const KEYWORDS: &[&str] =
     &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
 
-/// A text as YAML has it: plain where it cannot be taken for anything else.
+/// Writes a text as YAML: plain if it cannot be parsed as anything else, otherwise quoted.
 pub(crate) fn scalar(text: &str) -> String {
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))

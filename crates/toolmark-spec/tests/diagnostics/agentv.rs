@@ -1,4 +1,4 @@
-//! Broken specs of AgentV.
+//! Broken AgentV specs.
 
 use super::{Broken, said};
 

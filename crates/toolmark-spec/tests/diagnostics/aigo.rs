@@ -1,4 +1,4 @@
-//! Broken tasks of AI GO!.
+//! Broken AI GO! tasks.
 
 use super::{Broken, said};
 

@@ -1,7 +1,7 @@
-//! What is said about broken specs, in every dialect: one snapshot each.
+//! Diagnostics of broken specs, with one snapshot per dialect.
 //!
-//! A message has the file, the line and the column, shows the text it is about, and
-//! says what to write instead.
+//! Each message has a file, a line and a column, shows the affected text, and
+//! suggests a fix.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -17,10 +17,10 @@ use toolmark_config::{Source, Style, render};
 use toolmark_grade::LoadOptions;
 use toolmark_spec::load_source;
 
-/// A spec that is broken: what is wrong with it, and its text.
+/// A broken spec: a description of the error, and the text of the spec.
 type Broken = (&'static str, &'static str);
 
-/// Everything that is said about these specs. Each is broken, so none is silent.
+/// Renders all diagnostics of these specs. Each spec is broken, so each has at least one.
 fn said(file: &str, specs: &[Broken]) -> String {
     // Files the specs refer to are looked for in a directory that has none.
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Broken specs of our own.
+//! Broken toolmark specs.
 
 use super::{Broken, said};
 

@@ -1,4 +1,4 @@
-//! Broken specs of Vally.
+//! Broken Vally specs.
 
 use super::{Broken, said};
 

@@ -1,4 +1,4 @@
-//! From what is written down to what is asked.
+//! Builds the `expect` grader from its configuration.
 
 use super::config::{
     BranchConfig, CountConfig, ElementConfig, ExpectConfig, ExtrasWord, FailedCalls,
@@ -11,7 +11,7 @@ use toolmark_match::call_match::CallPattern;
 use toolmark_match::call_match::config::{CallConfig, Described};
 use toolmark_match::engine::{Element, Extras, Item};
 
-/// Builds the grader; what is wrong with the configuration goes to the problems.
+/// Builds the grader; errors in the configuration are added to the problems.
 pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Option<Expect> {
     let mut builder = Builder { building, patterns: Vec::new(), leaves: Vec::new(), is_good: true };
     let is_none = config.none.as_ref().is_some_and(|none| none.value);
@@ -130,7 +130,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Every entry of a list; all of them are looked at, so that all mistakes are found.
+    /// Builds every entry of a list; continues after errors, so that all of them are found.
     fn list<T, U>(
         &mut self,
         list: &Option<Spanned<Vec<Spanned<T>>>>,
@@ -149,7 +149,7 @@ impl Builder<'_, '_> {
         all
     }
 
-    /// A call, by the number of its pattern.
+    /// Compiles a call and returns the number of its pattern.
     fn call(&mut self, call: Described<'_>, span: Span) -> Option<usize> {
         let pattern = call.compile(span, self.building)?;
         self.patterns.push(pattern);
@@ -202,7 +202,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// Whatever describes a call has no meaning beside a group.
+    /// Reports keys that describe a call but are used on a group.
     fn check_group_keys(&mut self, element: &Spanned<ElementConfig>) {
         let fields = &element.0;
         let call = [
@@ -312,7 +312,7 @@ impl Builder<'_, '_> {
         Some(never_itself)
     }
 
-    /// A call that is expected and forbidden at once.
+    /// Reports calls that are both expected and forbidden.
     fn contradictions(&mut self, calls: &[Wanted], forbidden: &[usize], config: &ExpectConfig) {
         let lists = config.forbidden.iter().flat_map(|list| &list.value);
         let spans: Vec<Span> = lists.map(|call| call.span).collect();
@@ -339,7 +339,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Does the order of calls matter where something is counted?
+/// Whether the order of calls matters in a position with counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ordered {
     Yes,

@@ -1,4 +1,4 @@
-//! How expectations are written down.
+//! Configuration of `expect`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -12,33 +12,33 @@ use toolmark_match::call_match::config::{
 };
 use toolmark_match::call_match::{Agents, ArgsMatch, Conditions, Parallel};
 
-/// What calls are expected. At least one key is needed, and all that is given
+/// Expected calls. At least one key is required, and all given conditions
 /// must hold.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ExpectConfig {
-    /// Calls in this order; others may come in between.
+    /// Calls in this order; other calls may come in between.
     #[serde(default)]
     pub(super) sequence: Option<Spanned<Vec<Spanned<ElementConfig>>>>,
-    /// Calls in any order, each a call of its own.
+    /// Calls in any order; each needs a separate call.
     #[serde(default)]
     pub(super) calls: Option<Spanned<Vec<Spanned<WantConfig>>>>,
-    /// No call at all is right.
+    /// Whether no calls are allowed.
     #[serde(default)]
     pub(super) none: Option<Spanned<bool>>,
     /// The only tools that may be called.
     #[serde(default)]
     pub(super) only: Option<Spanned<Vec<Spanned<Name>>>>,
-    /// Whether calls that `sequence` and `calls` have no use for are allowed.
+    /// Whether calls that match neither `sequence` nor `calls` are allowed.
     #[serde(default)]
     pub(super) extras: Option<Spanned<ExtrasWord>>,
-    /// Calls that must not be made, however they end.
+    /// Calls that must not be made, regardless of their result.
     #[serde(default)]
     pub(super) forbidden: Option<Spanned<Vec<Spanned<CallConfig>>>>,
     /// Calls that must not follow one another: lists of calls, or
     /// `{calls: […], contiguous: true}`.
     #[serde(default)]
     pub(super) forbidden_sequences: Option<Spanned<Vec<Spanned<ForbiddenConfig>>>>,
-    /// Calls that must not be made before another one is done.
+    /// Calls that must not be made before another call is done.
     #[serde(default)]
     pub(super) never: Option<Spanned<Vec<Spanned<NeverConfig>>>>,
     /// Whether calls of one model response have an order.
@@ -47,18 +47,18 @@ pub(super) struct ExpectConfig {
     /// Whether failed, denied, interrupted and unanswered calls count as done.
     #[serde(default)]
     pub(super) failed_calls: FailedCalls,
-    /// Whose calls are looked at.
+    /// Agents whose calls are checked.
     #[serde(default)]
     pub(super) agents: Agents,
 }
 
-/// Whether calls that nobody expected are allowed.
+/// Whether unexpected calls are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ExtrasWord {
-    /// They are, and are reported.
+    /// Unexpected calls are allowed, and are reported.
     Allow,
-    /// They are not.
+    /// Unexpected calls are forbidden.
     Forbid,
 }
 
@@ -66,30 +66,30 @@ pub(super) enum ExtrasWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FailedCalls {
-    /// They do not, unless an expectation has a `status`.
+    /// Such calls do not count, unless an expectation has a `status`.
     #[default]
     Skip,
-    /// They do.
+    /// Such calls count.
     Count,
 }
 
-/// The least and the most.
+/// Bounds of a count.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 pub(super) struct CountFields {
-    /// The least; 1 where nothing is said, 0 where only `max` is.
+    /// Minimum; 1 by default, 0 if only `max` is given.
     #[serde(default)]
     pub(super) min: Option<usize>,
-    /// The most: all calls that fit are counted.
+    /// Maximum: all matching calls are counted.
     #[serde(default)]
     pub(super) max: Option<usize>,
 }
 
-/// How often: a number, or `{min, max}`.
+/// Count: a number, or `{min, max}`.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum CountConfig {
-    /// So many different calls; further ones are extra.
+    /// Number of separate calls; further calls are extra.
     Times(usize),
-    /// At least and at most so many.
+    /// Minimum and maximum.
     Range(CountFields),
 }
 
@@ -136,10 +136,10 @@ impl JsonSchema for CountConfig {
 }
 
 toolmark_match::call_fields! {
-    /// A call that is expected in any order.
+    /// A call expected in any order.
     pub(super) WantFields {
         tool: Spanned<Name>,
-        /// How often: a number of different calls, or `{min, max}`.
+        /// Count: a number of separate calls, or `{min, max}`.
         #[serde(default)]
         count: Option<Spanned<CountConfig>>,
     }
@@ -149,10 +149,10 @@ toolmark_match::call_fields! {
     /// A call inside a group.
     pub(super) GroupFields {
         tool: Spanned<Name>,
-        /// How often: a number of different calls, or `{min}`.
+        /// Count: a number of separate calls, or `{min}`.
         #[serde(default)]
         count: Option<Spanned<CountConfig>>,
-        /// May it be missing?
+        /// Whether the call may be missing.
         #[serde(default)]
         optional: bool,
     }
@@ -163,23 +163,23 @@ toolmark_match::call_fields! {
     /// alternatives (`one_of`).
     pub(super) ElementFields {
         tool: Option<Spanned<Name>>,
-        /// How often: a number of different calls, or `{min}`.
+        /// Count: a number of separate calls, or `{min}`.
         #[serde(default)]
         count: Option<Spanned<CountConfig>>,
-        /// May it be missing?
+        /// Whether the part may be missing.
         #[serde(default)]
         optional: bool,
-        /// Calls that all belong here, in any order.
+        /// Calls that must all be made, in any order.
         #[serde(default)]
         any_order: Option<Spanned<Vec<Spanned<GroupConfig>>>>,
-        /// Alternatives, one of which is enough: each a call, or a list of parts.
+        /// Alternatives, one of which must match: each a call, or a list of parts.
         #[serde(default)]
         one_of: Option<Spanned<Vec<Spanned<BranchConfig>>>>,
     }
 }
 
 toolmark_match::text_or_map!(
-    /// A call that is expected in any order: the name of a tool, or a map.
+    /// A call expected in any order: the name of a tool, or a map.
     pub(super) WantConfig, "ExpectedCall", WantFields,
     text => WantFields::named(name_of(text).into()),
     "the name of a tool, a glob with * or ?, or a /regular expression/"
@@ -199,7 +199,7 @@ toolmark_match::text_or_map!(
     "the name of a tool, a glob with * or ?, or a /regular expression/"
 );
 
-/// One of several ways: a part of a sequence, or a list of them.
+/// An alternative: a part of a sequence, or a list of them.
 #[derive(Debug, Clone)]
 pub(super) struct BranchConfig(pub(super) Vec<Spanned<ElementConfig>>);
 
@@ -246,7 +246,7 @@ impl JsonSchema for BranchConfig {
 pub(super) struct ForbiddenFields {
     /// The calls, in order.
     pub(super) calls: Spanned<Vec<Spanned<CallConfig>>>,
-    /// Only where nothing is in between?
+    /// Whether only consecutive calls are forbidden.
     #[serde(default)]
     pub(super) contiguous: bool,
 }
@@ -296,8 +296,8 @@ impl JsonSchema for ForbiddenConfig {
 /// A call that must not be made before another one is done.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(super) struct NeverConfig {
-    /// What must not be called.
+    /// Call that must not be made.
     pub(super) call: Spanned<CallConfig>,
-    /// What must be done first.
+    /// Call that must be done first.
     pub(super) before: Spanned<CallConfig>,
 }

@@ -1,4 +1,4 @@
-//! A reading in words: rows, the first divergence, and what to change.
+//! Explains a reading: rows, the first divergence, and suggested changes.
 
 use super::Expect;
 use super::reading::{Known, Mood, Reading};
@@ -10,35 +10,36 @@ use toolmark_outcome::View;
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Explanation, Row, RowState};
 
-/// More calls of one expectation than this have no row.
+/// Maximum number of calls per expectation that get a row.
 const CALLS_SHOWN: usize = 5;
 
-/// Of a longer run of allowed extra calls only the ends are shown.
+/// Maximum length of a run of allowed extra calls that is shown in full; of longer runs only the
+/// ends are shown.
 const RUN_SHOWN: usize = 4;
 
-/// More extra calls than this have no row, and more changes are not listed.
+/// Maximum number of extra calls that get a row, and of listed changes.
 const LISTED: usize = 50;
 
-/// Pairs of call and expectation among which near misses are looked for.
+/// Maximum number of pairs of call and expectation searched for near misses.
 const MOST_PAIRS: usize = 1 << 20;
 
-/// A reading in words.
+/// Explanation of a reading.
 pub(super) struct Explained {
     pub(super) explanation: Explanation,
     pub(super) evidence: Vec<Evidence>,
 }
 
-/// Where a row goes: at a call, or right before one.
+/// Position of a row: at a call, or directly before one.
 type Place = (usize, bool);
 
-/// An expectation without a call, and between which calls it should have one.
+/// An expectation without a call, and the range of calls in which one was expected.
 struct Gap {
     pattern: usize,
-    /// The first call it could be.
+    /// First possible call.
     from: usize,
-    /// The call after the last it could be.
+    /// Call after the last possible one.
     to: usize,
-    /// The call it should come after.
+    /// Call after which it was expected.
     after: Option<usize>,
     times: usize,
 }
@@ -50,15 +51,15 @@ struct Writer<'w, 't, 'a, 'v> {
     mood: Mood,
     reading: &'w Reading,
     words: &'w PatternWords<'w>,
-    /// Rows as they come, and where each goes.
+    /// Rows in order of creation, and the position of each.
     rows: Vec<Row>,
     places: Vec<Place>,
     repair: Vec<String>,
     evidence: Vec<Evidence>,
-    /// Calls that the sequence uses, and that any expectation does.
+    /// Calls used by the sequence, and calls used by any expectation.
     in_order: Column,
     used: Column,
-    /// Extra calls that were paired with something they nearly are.
+    /// Extra calls paired with an expectation that they nearly match.
     paired: BTreeSet<usize>,
     elided: usize,
 }
@@ -117,7 +118,7 @@ impl Writer<'_, '_, '_, '_> {
         self.rows.push(Row { expected, call, state, why });
     }
 
-    /// The calls an expectation got.
+    /// Adds the calls of an expectation.
     fn matched(&mut self, pattern: usize, calls: &[usize]) {
         let pattern_of = &self.expect.patterns[pattern];
         for &call in calls.iter().take(CALLS_SHOWN) {
@@ -150,7 +151,7 @@ impl Writer<'_, '_, '_, '_> {
         self.elided += calls.len().saturating_sub(CALLS_SHOWN);
     }
 
-    /// What is missing to tell whether a call meets an expectation.
+    /// Returns the missing fact that leaves open whether a call meets an expectation.
     fn open(&self, pattern: usize, call: usize) -> Option<String> {
         let open = self.known.fits.open.iter().find(|open| (open.0, open.1) == (pattern, call));
         Some(open.map_or("it cannot be told".to_owned(), |(_, _, lack)| lack.words().to_owned()))
@@ -196,8 +197,8 @@ impl Writer<'_, '_, '_, '_> {
         self.gaps(gaps, false);
     }
 
-    /// Pairs what is missing with calls that nearly are it: the same tool, and
-    /// of no other use. Then says what is missing and what is wrong.
+    /// Pairs missing expectations with calls that nearly match: the same tool, and
+    /// not used otherwise. Then reports missing calls and wrong calls.
     fn gaps(&mut self, gaps: Vec<Gap>, is_ordered: bool) {
         let near = self.near_misses(&gaps, is_ordered);
         for (gap, near) in gaps.iter().zip(near) {
@@ -245,7 +246,7 @@ impl Writer<'_, '_, '_, '_> {
         }
     }
 
-    /// For every gap a call that nearly fits.
+    /// Returns a nearly matching call for every gap.
     fn near_misses(&self, gaps: &[Gap], is_ordered: bool) -> Vec<Option<usize>> {
         let table = self.known.table;
         let candidates: Vec<usize> =
@@ -288,7 +289,7 @@ impl Writer<'_, '_, '_, '_> {
         all
     }
 
-    /// A call that is what is missing, but stands elsewhere.
+    /// Describes a call that matches the expectation but is in the wrong position.
     fn misplaced(&self, gap: &Gap) -> Option<String> {
         let column = self.known.wanted(gap.pattern, self.mood);
         let call = column.iter().take(LISTED).find(|call| !self.in_order.get(*call))?;
@@ -403,8 +404,8 @@ impl Writer<'_, '_, '_, '_> {
     }
 }
 
-/// The rows in the order of their places. Rows are large, and mostly a few come late: those
-/// are put where they belong, and only if there are many all are sorted.
+/// Sorts the rows by position. Rows are large, and mostly only a few are added late: those
+/// are inserted, and all rows are sorted only if there are many.
 fn in_place(mut rows: Vec<Row>, mut places: Vec<Place>) -> Vec<Row> {
     const FEW: usize = 8;
     let mut furthest = (0, false);
@@ -428,7 +429,7 @@ fn in_place(mut rows: Vec<Row>, mut places: Vec<Place>) -> Vec<Row> {
     rows
 }
 
-/// A difference as a fragment.
+/// Formats a difference as a fragment.
 fn said(difference: &Difference) -> String {
     let Difference { what, expected, found } = difference;
     match (expected, found) {
@@ -439,7 +440,7 @@ fn said(difference: &Difference) -> String {
     }
 }
 
-/// What to change about a call.
+/// Describes how to change a call.
 fn change(title: &str, differences: &[Difference]) -> String {
     let mut changes: Vec<String> = Vec::new();
     for Difference { what, expected, found } in differences {

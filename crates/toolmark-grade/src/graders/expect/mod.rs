@@ -1,9 +1,9 @@
-//! Expected calls: in order, in any order, forbidden, or none at all.
+//! Grades expected calls: in order, in any order, forbidden, or none at all.
 //!
-//! The page of the reference is [`EXPECT`]'s `docs`. A [`reading`] of the
+//! The reference page is the `docs` field of [`EXPECT`]. A [`reading`] of the
 //! expectations finds the best alignment of expectations and calls;
-//! [`verdict`] takes it once at its best and once at its worst where the trace
-//! does not tell everything; [`explain`] puts it into words.
+//! [`verdict`] takes the best and the worst reading if the trace
+//! does not record everything; [`explain`] describes the result.
 
 mod build;
 mod config;
@@ -25,7 +25,7 @@ use toolmark_match::engine::{Element, Extras, Item};
 pub use quick::PlainExpect;
 pub use shapes::CallShapes;
 
-/// `expect`, as the reference page has it.
+/// The `expect` grader and its reference page.
 pub static EXPECT: GraderInfo = GraderInfo {
     id: "expect",
     aliases: &[],
@@ -156,11 +156,11 @@ the required calls `precision`, `recall` and `f1`. Extra calls are reported \
 whether they are allowed or not. The explanation shows the alignment, the first \
 divergence, and the smallest change that would make it pass.";
 
-/// What is expected.
+/// The compiled expectations.
 struct Expect {
-    /// Every call that is spoken of.
+    /// Patterns of all mentioned calls.
     patterns: Vec<CallPattern>,
-    /// The calls of the sequence, in the order they are written.
+    /// Calls of the sequence, in the order they are written.
     leaves: Vec<Leaf>,
     sequence: Option<Vec<Element>>,
     calls: Vec<Wanted>,
@@ -203,12 +203,12 @@ struct Never {
 }
 
 impl Expect {
-    /// Are there calls that others could be extra to?
+    /// Whether calls are expected, so that others can be extra.
     fn expects_calls(&self) -> bool {
         self.sequence.is_some() || self.has_calls
     }
 
-    /// The item of the sequence with this pattern.
+    /// Returns the item of the sequence with this pattern.
     fn item(&self, pattern: usize) -> Option<&Item> {
         // Patterns are numbered in the order of the leaves, mostly without a gap.
         if let Some(leaf) = self.leaves.get(pattern)

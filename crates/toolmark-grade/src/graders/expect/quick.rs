@@ -1,8 +1,8 @@
-//! Expectations of plain calls, straight from the text of a case.
+//! Reads plain `expect` entries directly from the text of a case.
 //!
-//! Files of cases that programs write hold thousands of lists of calls with their
-//! arguments. Those are read without a tree; whatever else an expectation may have is
-//! left to [`build`](super::build), which also says what is wrong.
+//! Generated case files contain thousands of lists of calls with their
+//! arguments. Those are read without a tree; all other expectations are
+//! left to [`build`](super::build), which also reports problems.
 
 use super::shapes::CallShapes;
 use super::{Expect, Leaf, Wanted};
@@ -24,26 +24,26 @@ pub struct PlainExpect {
     extras: Extras,
 }
 
-/// So many bytes a call with arguments usually takes.
+/// Typical length in bytes of a call with arguments.
 const USUAL_CALL: usize = 128;
 
-/// Room for more calls than this is not made before they are read.
+/// Maximum number of calls for which capacity is reserved in advance.
 const MOST_ROOM: usize = 256;
 
-/// How calls before were written, and whether it matters where the keys are.
+/// Shapes of earlier calls, and whether the positions of keys are needed.
 struct Known<'s> {
     shapes: &'s mut CallShapes,
     keys: bool,
 }
 
-/// Which list a call stands in.
+/// List that contains a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
     Sequence,
     Calls,
 }
 
-/// A call as it is written.
+/// Positions of the parts of a call in the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) tool: Range<u32>,
@@ -52,13 +52,13 @@ pub(super) struct Written {
 }
 
 impl PlainExpect {
-    /// Goes over an expectation. `None` where it is not plain, or where there is
-    /// anything to say about it.
+    /// Reads past an expectation. `None` if it is not plain, or if there is
+    /// any problem or warning about it.
     pub fn check(cursor: &mut Plain<'_, '_>, shapes: &mut CallShapes) -> Option<Self> {
         read(cursor, &mut Known { shapes, keys: false }, &mut |_, _| {})
     }
 
-    /// Builds the expectation the cursor is at; `text` is what the cursor goes over.
+    /// Builds the expectation at the cursor; `text` is the text of the cursor.
     pub fn build(
         cursor: &mut Plain<'_, '_>,
         text: &Arc<str>,
@@ -119,7 +119,7 @@ fn pattern(text: &Arc<str>, call: Written) -> CallPattern {
     CallPattern::with_args(NamePattern::word(tool.unwrap_or_default()), args)
 }
 
-/// Reads an expectation and shows its calls.
+/// Reads an expectation and passes its calls to the callback.
 fn read(
     cursor: &mut Plain<'_, '_>,
     known: &mut Known<'_>,
@@ -174,7 +174,7 @@ fn list(
     (items > 0).then_some(())
 }
 
-/// Reads a call. Also says where it says how to compare.
+/// Reads a call. Also returns the position of the comparison mode.
 pub(super) fn call(cursor: &mut Plain<'_, '_>) -> Option<(Written, Option<usize>)> {
     if cursor.peek()? == b'"' {
         return Some((Written { tool: tool(cursor)?, args: None, how: None }, None));
@@ -209,20 +209,20 @@ pub(super) fn call(cursor: &mut Plain<'_, '_>) -> Option<(Written, Option<usize>
     Some((Written { tool: named.filter(|_| is_complete)?, args, how }, how_at))
 }
 
-/// A place in a line, which is no longer than spans reach.
+/// Converts a range in a line, whose length fits into a span.
 fn short(range: Range<usize>) -> Range<u32> {
     let cut = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     cut(range.start)..cut(range.end)
 }
 
-/// Where the name of a tool is.
+/// Reads the name of a tool and returns its range.
 fn tool(cursor: &mut Plain<'_, '_>) -> Option<Range<u32>> {
     let length = name(cursor.string()?)?.len();
     let end = cursor.at() - 1;
     Some(short(end - length..end))
 }
 
-/// The name of a tool, unless it is a regular expression or nothing.
+/// Returns the name of a tool, unless it is a regular expression or empty.
 pub(super) fn name(word: &str) -> Option<&str> {
     (!word.starts_with('/') && !word.chars().all(char::is_whitespace)).then_some(word)
 }

@@ -1,4 +1,4 @@
-//! The expectations laid beside the calls.
+//! Compares the expectations with the calls.
 
 use super::{Expect, Follows, Never};
 use std::borrow::Cow;
@@ -7,46 +7,46 @@ use toolmark_match::engine::{
     Alignment, Calls, Column, Covered, Extras, TooLarge, Want, arrange, cover,
 };
 
-/// Pairs of allowed tool and tool that was called that are compared at most.
+/// Maximum number of compared pairs of allowed tool and called tool.
 const MOST_NAMES: usize = 1 << 24;
 
-/// Everything that is known about the calls.
+/// Known facts about the calls.
 pub(super) struct Known<'t, 'a> {
     pub(super) table: &'t CallTable<'a>,
-    /// Calls that meet an expectation and count as done where that matters.
+    /// Calls that meet an expectation and, if required, count as done.
     pub(super) fits: Fits,
-    /// Calls that were tried in vain at something expected.
+    /// Failed attempts at expected calls.
     pub(super) attempts: Column,
-    /// Calls of tools that may be called, for sure and perhaps.
+    /// Calls of allowed tools: certain, and possible.
     allowed: (Column, Column),
 }
 
-/// How open questions are read.
+/// Interpretation of open questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mood {
     /// Against the agent.
     Worst,
-    /// In its favour.
+    /// In the agent's favour.
     Best,
 }
 
-/// What became of every expectation.
+/// Result of every expectation.
 pub(super) struct Reading {
     pub(super) alignment: Alignment,
     pub(super) covered: Option<Covered>,
-    /// For every expectation with a `max`: its place in `calls`, and how many fit.
+    /// For every expectation with a `max`: its index in `calls`, and the number of matching calls.
     pub(super) counted: Vec<(usize, usize)>,
-    /// Calls that no expectation has use for.
+    /// Calls that match no expectation.
     pub(super) extras: Vec<usize>,
     /// Calls of tools that are not allowed.
     pub(super) strays: Vec<usize>,
-    /// For every forbidden call those that were made.
+    /// Calls made, per forbidden call.
     pub(super) forbidden: Vec<Vec<usize>>,
-    /// For every forbidden sequence the calls that make it.
+    /// Calls that form the sequence, per forbidden sequence.
     pub(super) sequences: Vec<Option<Vec<usize>>>,
-    /// For every order that is ruled out the calls that came too early.
+    /// Calls that were made too early, per `never` rule.
     pub(super) never: Vec<Vec<usize>>,
-    /// All calls where none was right.
+    /// All calls, if no call was allowed.
     pub(super) unwanted: Vec<usize>,
 }
 
@@ -62,12 +62,12 @@ impl<'t, 'a> Known<'t, 'a> {
         Ok(Self { table, fits, attempts, allowed })
     }
 
-    /// Is every question about a call answered?
+    /// Whether every question about a call is decided.
     pub(super) fn is_certain(&self) -> bool {
         self.fits.is_certain() && self.allowed.0 == self.allowed.1
     }
 
-    /// The calls that count as meeting something expected.
+    /// Returns the calls that count as meeting an expectation.
     pub(super) fn wanted(&self, pattern: usize, mood: Mood) -> &Column {
         match mood {
             Mood::Worst => &self.fits.sure[pattern],
@@ -75,7 +75,7 @@ impl<'t, 'a> Known<'t, 'a> {
         }
     }
 
-    /// The same for every expectation.
+    /// Returns the calls that count as meeting each expectation.
     fn columns(&self, mood: Mood) -> Cow<'_, [Column]> {
         if mood == Mood::Worst || self.fits.is_certain() {
             return Cow::Borrowed(&self.fits.sure);
@@ -84,7 +84,7 @@ impl<'t, 'a> Known<'t, 'a> {
         Cow::Owned(all.map(|pattern| self.wanted(pattern, mood).clone()).collect())
     }
 
-    /// The calls that count as meeting something forbidden.
+    /// Returns the calls that count as matching a forbidden pattern.
     fn unwanted(&self, pattern: usize, mood: Mood) -> &Column {
         match mood {
             Mood::Worst => self.fits.possible(pattern),
@@ -94,8 +94,8 @@ impl<'t, 'a> Known<'t, 'a> {
 }
 
 impl Expect {
-    /// Takes calls that did nothing out of those that meet an expectation; they are the
-    /// attempts at it.
+    /// Removes calls without effect from those that meet an expectation, and returns them as
+    /// attempts.
     fn attempts(&self, fits: &mut Fits, table: &CallTable<'_>) -> Column {
         let mut attempts = Column::new(table.len());
         let expected = self.leaves.iter().map(|leaf| leaf.item.id);
@@ -115,8 +115,8 @@ impl Expect {
         attempts
     }
 
-    /// The calls of tools that may be called, for sure and perhaps; none where no tool
-    /// is ruled out.
+    /// Returns the calls of allowed tools, certain and possible; both are empty if every tool
+    /// is allowed.
     fn allowed(&self, table: &CallTable<'_>) -> Result<(Column, Column), TooLarge> {
         let (mut sure, mut maybe) = (Column::new(table.len()), Column::new(table.len()));
         if self.only.is_empty() {
@@ -147,15 +147,14 @@ impl Expect {
         Ok((sure, maybe))
     }
 
-    /// Takes out the calls that did nothing, unless the expectation says itself
-    /// how the call must have ended.
+    /// Removes calls without effect, unless the expectation has its own rule for the status.
     fn count_done(&self, pattern: usize, fits: &mut Fits, table: &CallTable<'_>) {
         if !self.counts_failed && !self.patterns[pattern].names_status() {
             fits.exclude(pattern, table.undone());
         }
     }
 
-    /// Lays the expectations beside the calls.
+    /// Compares the expectations with the calls.
     pub(super) fn read(&self, known: &Known<'_, '_>, mood: Mood) -> Result<Reading, TooLarge> {
         let table = known.table;
         let (alignment, covered) = self.align(known, mood)?;
@@ -197,7 +196,7 @@ impl Expect {
         })
     }
 
-    /// The best alignment of the sequence, and the best cover of the rest.
+    /// Returns the best alignment of the sequence, and the best cover of the rest.
     fn align(
         &self,
         known: &Known<'_, '_>,
@@ -214,7 +213,7 @@ impl Expect {
         if self.extras == Extras::Allowed || first.1.is_none() || leftover(&first) == 0 {
             return Ok(first);
         }
-        // What `calls` can use is left to it, if the sequence is no worse for it.
+        // Calls that `calls` can use are left to it, if the sequence is not worse.
         let mut others = columns.to_vec();
         for leaf in &self.leaves {
             for want in &self.calls {
@@ -255,8 +254,8 @@ impl Expect {
         Ok((alignment, Some(covered)))
     }
 
-    /// Gives expectations of at least so many calls the further ones that
-    /// stand between their neighbours. (Where extra calls are forbidden this is
+    /// Gives expectations with a minimum the additional calls
+    /// between their neighbours. (If extra calls are forbidden, this is
     /// part of the alignment.)
     fn take_more(&self, alignment: &mut Alignment, columns: &[Column]) {
         if !self.leaves.iter().any(|leaf| leaf.item.more) {
@@ -293,7 +292,7 @@ impl Expect {
 }
 
 impl Follows {
-    /// The first calls that make the sequence.
+    /// Returns the first calls that form the sequence.
     fn found(&self, known: &Known<'_, '_>, mood: Mood) -> Option<Vec<usize>> {
         let columns: Vec<&Column> =
             self.patterns.iter().map(|pattern| known.unwanted(*pattern, mood)).collect();
@@ -317,7 +316,7 @@ impl Follows {
 }
 
 impl Never {
-    /// The calls that came too early.
+    /// Returns the calls that were made too early.
     fn found(&self, known: &Known<'_, '_>, mood: Mood) -> Vec<usize> {
         let batches = known.table.batches();
         let opposite = known.wanted(self.before, mood);

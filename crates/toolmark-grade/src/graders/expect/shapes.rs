@@ -1,4 +1,4 @@
-//! The shapes of calls that were read lately.
+//! Shapes of recently read calls.
 
 use super::quick::{Written, name};
 use smallvec::SmallVec;
@@ -6,25 +6,25 @@ use std::ops::Range;
 use toolmark_config::plain::{Pieces, Place, Plain, Shape};
 use toolmark_match::call_match::{ArgsMatch, KeySpans};
 
-/// So many shapes are kept.
+/// Maximum number of shapes kept.
 const KEPT: usize = 8;
 
-/// So many more calls than those that fit may be without a shape before it is no longer
-/// worth it to look for one.
+/// Maximum excess of calls without a known shape over matching calls, after which
+/// shapes are no longer used.
 const PATIENCE: usize = 64;
 
-/// The shapes of the calls of expectations that were read lately: most calls in a file
-/// are written like one of those before.
+/// Shapes of recently read expected calls: most calls in a file
+/// are written like an earlier one.
 #[derive(Debug, Default)]
 pub struct CallShapes {
-    /// Those that fit often come first.
+    /// Recorded shapes, the most frequently matching first.
     kept: Vec<CallShape>,
     pieces: Pieces,
     fitted: usize,
     missed: usize,
 }
 
-/// A call, and where everything is in it.
+/// The shape of a call, and the positions of its parts.
 #[derive(Debug)]
 struct CallShape {
     shape: Shape,
@@ -35,8 +35,8 @@ struct CallShape {
 }
 
 impl CallShapes {
-    /// Reads the call the cursor is at, where it is like one before it. Where the keys of
-    /// its arguments are is only said to those who ask.
+    /// Reads the call at the cursor if its shape is known. The positions of
+    /// its argument keys are only returned if `keys` is set.
     #[inline]
     pub(super) fn read(&mut self, cursor: &mut Plain<'_, '_>, keys: bool) -> Option<Written> {
         if !self.is_worth_it() {
@@ -65,8 +65,8 @@ impl CallShapes {
         self.missed <= self.fitted + PATIENCE
     }
 
-    /// Remembers the shape of a call that was read from the cursor to `end`. How it is
-    /// compared is written at `how`.
+    /// Records the shape of a call that was read from the cursor to `end`. Its
+    /// comparison mode is at `how`.
     pub(super) fn add(
         &mut self,
         start: &Plain<'_, '_>,
@@ -99,7 +99,7 @@ impl CallShape {
         Some(Self { shape, tool, args, keys, how: call.how })
     }
 
-    /// A call of this shape.
+    /// Returns a call of this shape.
     #[inline]
     fn written(&self, text: &Plain<'_, '_>, pieces: &Pieces, keys: bool) -> Option<Written> {
         let at = |range: &Range<Place>| pieces.at(range.start)..pieces.at(range.end);
@@ -121,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
     use toolmark_config::plain::PlainText;
 
-    /// A call and the place behind it.
+    /// A call and the position after it.
     type Read = Option<(Written, usize)>;
 
     fn alone(text: &str, shapes: &mut CallShapes) -> Read {
@@ -181,7 +181,7 @@ mod tests {
     );
 
     proptest! {
-        /// Whatever was read before, a call is read as it is read alone.
+        /// Whatever was read before, a call is read in the same way as alone.
         #[test]
         fn shapes_say_what_the_call_says(texts in prop::collection::vec(CALL, 1..20)) {
             let mut shapes = CallShapes::default();

@@ -1,4 +1,4 @@
-//! Tables over the grader.
+//! Table-driven tests of the grader.
 
 use crate::testing::OWN;
 use serde_json::{Value, json};
@@ -11,9 +11,9 @@ const PASS: Verdict = Verdict::Pass;
 const FAIL: Verdict = Verdict::Fail;
 const OPEN: Verdict = Verdict::Unknown(Cause::MissingEvidence);
 
-/// A run: steps, each a list of calls, each the name of a tool, or
-/// `(tool, arguments)`. A name that starts with `!` failed, with `-` was never
-/// answered.
+/// Builds a run: steps, each a list of calls, each the name of a tool, or
+/// `(tool, arguments)`. A name that starts with `!` is a failed call, with `-` an
+/// unanswered call.
 fn run(steps: &Value) -> String {
     let mut events = vec![("user_message", json!({"content": "go"}))];
     let mut number = 0;
@@ -43,7 +43,7 @@ fn run(steps: &Value) -> String {
     vally(&events)
 }
 
-/// One call to a step.
+/// Builds a run with one call per step.
 fn one_by_one(calls: &Value) -> String {
     let steps: Vec<Value> = calls.as_array().unwrap().iter().map(|call| json!([call])).collect();
     run(&json!(steps))
@@ -262,7 +262,7 @@ fn failed_is_not_done() {
             FAIL,
             0.5,
         ),
-        // A failed attempt at something expected is no extra call; others are.
+        // A failed attempt at an expected call is not an extra call; others are.
         (exact.clone(), json!(["!a", "a", "b"]), PASS, 1.0),
         (exact, json!(["a", "!x", "b"]), FAIL, 2.0 / 3.0),
     ]);

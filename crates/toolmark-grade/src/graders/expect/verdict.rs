@@ -1,4 +1,4 @@
-//! From readings to an outcome.
+//! Converts readings to an outcome.
 
 use super::Expect;
 use super::explain::Explained;
@@ -16,10 +16,10 @@ use toolmark_outcome::rounded;
 use toolmark_outcome::{Cause, Metrics, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role};
 
-/// How much evidence is shown.
+/// Maximum amount of evidence shown.
 const EVIDENCE: usize = 20;
 
-/// How many of a kind are named in a sentence.
+/// Maximum number of items of a kind named in a sentence.
 const NAMED: usize = 3;
 
 impl Grader for Expect {
@@ -46,7 +46,7 @@ impl Grader for Expect {
             || self.calls.iter().any(|wanted| wanted.max.is_some())
     }
 
-    /// The tools that must be called: one that must not be may well be unseen.
+    /// Returns the tools that must be called; forbidden tools may be missing from all traces.
     fn mentions(&self) -> Vec<Mention> {
         let leaves = self.leaves.iter().map(|leaf| leaf.item.id);
         let wanted = leaves.chain(self.calls.iter().map(|want| want.pattern));
@@ -54,7 +54,7 @@ impl Grader for Expect {
     }
 }
 
-/// Patterns in words, of which the first few are kept: what is missing is named in the
+/// Descriptions of patterns, with a cache of the first few: a missing call is named in the
 /// reason, in a part and in the explanation.
 pub(super) struct PatternWords<'e> {
     expect: &'e Expect,
@@ -62,14 +62,14 @@ pub(super) struct PatternWords<'e> {
 }
 
 impl<'e> PatternWords<'e> {
-    /// So many are kept.
+    /// Number of cached descriptions.
     const KEPT: usize = 8;
 
     fn new(expect: &'e Expect) -> Self {
         Self { expect, kept: RefCell::default() }
     }
 
-    /// A pattern in words.
+    /// Returns the description of a pattern.
     pub(super) fn of(&self, pattern: usize) -> Rc<str> {
         let mut kept = self.kept.borrow_mut();
         if let Some((_, words)) = kept.iter().find(|(known, _)| *known == pattern) {
@@ -83,7 +83,7 @@ impl<'e> PatternWords<'e> {
     }
 }
 
-/// The reading that decided.
+/// The decisive reading.
 struct Answer<'r> {
     mood: Mood,
     reading: &'r Reading,
@@ -91,16 +91,16 @@ struct Answer<'r> {
     verdict: Verdict,
 }
 
-/// One check of a reading, a key of the configuration or an entry of one: what
-/// was asked, how many aspects it has, and how many of them hold.
+/// One check of a reading (a key of the configuration or an entry of one): its
+/// description, the number of its aspects, and how many of them hold.
 #[derive(Debug, Clone)]
 struct Check {
     text: String,
     asked: usize,
     held: usize,
-    /// What is wrong, one each; empty where it is only counted.
+    /// Errors, one entry each; empty if they are only counted.
     wrong: Vec<String>,
-    /// Is what is wrong clear without the words of the check?
+    /// Whether the errors are clear without the description of the check.
     is_list: bool,
 }
 
@@ -144,7 +144,7 @@ impl Expect {
         Ok(self.outcome(view, &known, &answer, parts, &words))
     }
 
-    /// Every check of a reading, in the order of the configuration.
+    /// Returns every check of a reading, in the order of the configuration.
     fn checks(
         &self,
         table: &CallTable<'_>,
@@ -248,7 +248,7 @@ impl Expect {
         outcome
     }
 
-    /// The calls that are what was expected.
+    /// Returns evidence of the calls that meet expectations.
     fn agreeing(&self, table: &CallTable<'_>, view: &View<'_>, reading: &Reading) -> Vec<Evidence> {
         let in_order = reading.alignment.places.iter().map(|place| (place.id, &place.calls));
         let covered = reading.covered.iter().flat_map(|covered| &covered.calls);
@@ -409,7 +409,7 @@ impl Expect {
     }
 }
 
-/// The calls that must have been made: pattern, how many, how many are missing.
+/// Adds the check of required calls: pattern, count, and number of missing calls.
 fn made(
     how: &str,
     required: impl Iterator<Item = (usize, usize, usize)>,
@@ -436,7 +436,7 @@ fn made(
     Check { text, asked, held: asked - lacking, wrong, is_list: true }
 }
 
-/// The first of these calls, and how many more there are.
+/// Returns the titles of the first of these calls, and the number of further calls.
 fn titles(table: &CallTable<'_>, calls: &[usize]) -> String {
     let named: Vec<String> = calls.iter().take(NAMED).map(|call| table.title(*call)).collect();
     match calls.len().saturating_sub(NAMED) {
@@ -445,7 +445,7 @@ fn titles(table: &CallTable<'_>, calls: &[usize]) -> String {
     }
 }
 
-/// The checks of the best reading; what fails in the worst is open. Both
+/// Returns the checks of the best reading; those that fail in the worst reading are open. Both
 /// readings make the same checks in the same order.
 fn parts(best: &[Check], worst: &[Check]) -> Vec<Part> {
     let part = |(check, worst): (&Check, &Check)| {

@@ -1,6 +1,6 @@
-//! `failure`: does a call fail again in a way that `toolmark feed` knows?
+//! `failure`: checks that no call fails in a way known from `toolmark feed`.
 //!
-//! The key of the issue is the expectation: whatever the arguments are this time, a
+//! The key of the issue is the expectation: whatever the arguments are, a
 //! call that fails for the same cause has the same key.
 
 #[cfg(test)]
@@ -16,38 +16,38 @@ use toolmark_feed::{FailureClass, Key, Role as ToolKind, failure_keys};
 use toolmark_outcome::{CallRef, Evidence, Outcome, Role, Subject, excerpt};
 use toolmark_trace::Trajectory;
 
-/// So many failures are shown as evidence.
+/// Maximum number of failures shown as evidence.
 const MAX_SHOWN: usize = 10;
 
-/// A failure that must not come back.
+/// A failure that must not recur.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "FailureConfig")]
 struct Config {
-    /// The kind of failure, as `toolmark feed` calls it.
+    /// The kind of failure, as named by `toolmark feed`.
     #[schemars(schema_with = "class_schema")]
     class: Spanned<String>,
-    /// Only calls of tools that are for this.
+    /// Only calls of tools with this role.
     #[serde(default)]
     role: Option<RoleName>,
     /// Only calls of this tool.
     #[serde(default)]
     tool: Option<String>,
-    /// Only failures with this message, its values masked, as `toolmark feed` shows it.
+    /// Only failures with this message, with masked values, as shown by `toolmark feed`.
     #[serde(default)]
     template: Option<String>,
 }
 
-/// What tools are for.
+/// Roles of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum RoleName {
-    /// They edit, patch or write files.
+    /// Tools that edit, patch or write files.
     Edit,
-    /// They read files.
+    /// Tools that read files.
     Read,
-    /// They look for files, or for text in them.
+    /// Tools that search for files, or for text in them.
     Search,
-    /// They run commands.
+    /// Tools that run commands.
     Shell,
 }
 
@@ -68,7 +68,7 @@ fn class_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": words })
 }
 
-/// The grader.
+/// The `failure` grader.
 pub static FAILURE: GraderInfo = GraderInfo {
     id: "failure",
     aliases: &[],

@@ -1,6 +1,6 @@
-//! `finding`: does a rule of `toolmark check` find its fault again?
+//! `finding`: checks that a rule of `toolmark check` has no findings.
 //!
-//! The rule itself is the expectation: whatever the arguments are this time, the
+//! The rule itself is the expectation: whatever the arguments are, the
 //! fault is the same.
 
 #[cfg(test)]
@@ -16,53 +16,53 @@ use toolmark_config::Spanned;
 use toolmark_outcome::{Confidence, Finding, Outcome, Role, Subject};
 use toolmark_trace::Trajectory;
 
-/// So many findings are shown as evidence.
+/// Maximum number of findings shown as evidence.
 const MAX_SHOWN: usize = 10;
 
-/// A fault that must not come back.
+/// A fault that must not recur.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "FindingConfig")]
 struct Config {
-    /// The rule: its code, such as `S101`, or its name, such as `repeated-read`.
+    /// Code of the rule, such as `S101`, or its name, such as `repeated-read`.
     #[schemars(schema_with = "rule_schema")]
     code: Spanned<String>,
-    /// Only findings on calls of this tool, as `toolmark check` names it.
+    /// Only findings on calls of this tool, as named by `toolmark check`.
     #[serde(default)]
     tool: Option<String>,
     /// Only findings of this kind: the class of an error, the program of a command.
     #[serde(default)]
     bucket: Option<String>,
-    /// Whose calls are looked at.
+    /// Agents whose calls are checked.
     #[serde(default)]
     scope: Whose,
-    /// Findings that are less sure do not count.
+    /// Minimum confidence; findings below it do not count.
     #[serde(default)]
     min_confidence: LeastConfidence,
 }
 
-/// Whose calls are looked at.
+/// Agents whose calls are checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Whose {
-    /// Those of the agent and of its sub-agents.
+    /// The agent and its sub-agents.
     #[default]
     All,
-    /// Those of the agent alone.
+    /// The agent alone.
     Agent,
-    /// Those of its sub-agents.
+    /// The sub-agents alone.
     SubAgents,
 }
 
-/// The lowest confidence that counts.
+/// Minimum confidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum LeastConfidence {
-    /// Everything counts.
+    /// All findings count.
     Low,
-    /// What `toolmark check` shows.
+    /// Findings shown by `toolmark check`.
     #[default]
     Medium,
-    /// Only what the trace proves.
+    /// Only findings that the trace proves.
     High,
 }
 
@@ -81,7 +81,7 @@ fn rule_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": words })
 }
 
-/// The grader.
+/// The `finding` grader.
 pub static FINDING: GraderInfo = GraderInfo {
     id: "finding",
     aliases: &[],
@@ -113,18 +113,18 @@ arguments are.",
     },
 };
 
-/// The rules of one axis, for graders that ask about all of them at once.
+/// Rules of one axis, for graders that check all of them at once.
 pub struct Axis(Checker);
 
 impl Axis {
-    /// The rules whose codes start with this letter, such as `I` for what cannot be undone.
+    /// Selects the rules whose codes start with this letter, such as `I` for irreversible actions.
     #[must_use]
     pub fn new(letter: char) -> Self {
         let rules = default_rules().filter(|rule| rule.code.starts_with(letter)).collect();
         Self(Checker::new(rules, Confidence::Medium, Toolsets::default()))
     }
 
-    /// What they find in one trajectory, without its sub-agents.
+    /// Returns the findings in one trajectory, without its sub-agents.
     #[must_use]
     pub fn check(&self, run: &Trajectory) -> Vec<Finding> {
         self.0.check_alone(run).findings

@@ -23,7 +23,7 @@ fn found(rule: &'static Rule, run: &Trajectory) -> Vec<Finding> {
     Checker::new(vec![rule], Confidence::Medium, Toolsets::default()).check(run).findings
 }
 
-/// The arguments of the call at fault.
+/// Returns the arguments of the faulty call.
 fn arguments(finding: &Finding, root: &Trajectory) -> Option<String> {
     let index = finding.evidence.first()?.call.as_ref()?.index;
     let run = root.flatten().into_iter().find(|run| {
@@ -32,7 +32,7 @@ fn arguments(finding: &Finding, root: &Trajectory) -> Option<String> {
     run.calls.get(index)?.args.as_ref().map(|args| format!("{args:?}"))
 }
 
-/// The same trace with other files and directories, everywhere in it.
+/// Renames files and directories throughout a trace.
 fn rename(trace: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '~' | '-');
     let mut out = String::new();
@@ -56,13 +56,13 @@ fn rename(trace: &str) -> String {
     out
 }
 
-/// The same trace with other words as arguments.
+/// Replaces the words in the arguments of a trace.
 fn reword(trace: &str) -> String {
     trace.replace("\":\"", "\":\"zz")
 }
 
 /// A promoted fault fails again with other arguments, for every rule: in the same
-/// trace about other files or with other words, or in another example of the rule.
+/// trace with other files or words, or in another example of the rule.
 #[test]
 fn a_promoted_fault_fails_with_other_arguments() {
     for rule in RULES {
@@ -96,7 +96,7 @@ fn a_promoted_fault_fails_with_other_arguments() {
             }
         }
         assert!(repeated > 0, "{}: no example repeats the fault with other arguments", rule.code);
-        // What is quiet passes, or cannot be told: never fails.
+        // A trace without findings passes or is unknown; it never fails.
         for example in examples.iter().filter(|one| one.expectation == Expectation::Quiet) {
             let run = notation::parse(&example.trace).unwrap();
             let outcome = grade(&json!({"code": rule.code}), &run);

@@ -1,68 +1,68 @@
-//! The configuration of `judge`, and the mistakes one can make with it.
+//! Configuration of `judge`, and its validation.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted};
 use toolmark_outcome::judging::{Aggregation, Effort, FIELDS, Field, Panel, Scale};
 
-/// A rubric a model marks.
+/// A rubric that a model scores.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Config {
-    /// What the rubric is called in reports.
+    /// Display name of the rubric in reports.
     #[serde(default)]
     pub(super) name: Option<String>,
-    /// What is asked: a text, a list of criteria, or the name of a built-in rubric.
+    /// Rubric: a text, a list of criteria, or the name of a built-in rubric.
     #[serde(default)]
     pub(super) rubric: Option<Node>,
-    /// The same.
+    /// Alias of `rubric`.
     #[serde(default)]
     pub(super) grading_criteria: Option<Node>,
-    /// The marks; by default those the rubric's own words use, else `1-5`.
+    /// Scale of the marks; by default the scale that the rubric mentions, otherwise `1-5`.
     #[serde(default)]
     pub(super) scale: Option<Scale>,
-    /// Cases that were marked by hand, as a guide: `text`, `mark` and `reason`.
+    /// Hand-scored examples for the judge: `text`, `mark` and `reason`.
     #[serde(default)]
     pub(super) examples: Option<Node>,
-    /// What the judge is shown: names and the fields they stand for.
+    /// Inputs of the judge: names and the fields that they show.
     #[serde(default)]
     inputs: Option<Node>,
-    /// The same.
+    /// Alias of `inputs`.
     #[serde(default)]
     input_mapping: Option<Node>,
-    /// The calls it is asked about; the whole run where it is not given.
+    /// Calls to judge; the whole run by default.
     #[serde(default)]
     pub(super) calls: Option<Spanned<Calls>>,
-    /// The share that passes, from 0 to 1; 0.5 by default.
+    /// Minimum share that passes, from 0 to 1; 0.5 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
-    /// The model that judges.
+    /// Model of the judge.
     #[serde(default)]
     model: Option<Spanned<String>>,
-    /// The models of a panel.
+    /// Models of a panel of judges.
     #[serde(default)]
     models: Option<Spanned<Vec<Spanned<String>>>>,
-    /// How often each is asked; once by default.
+    /// Number of votes per model; 1 by default.
     #[serde(default)]
     votes: Option<Spanned<u32>>,
-    /// How their answers make one; by majority by default.
+    /// Method for combining the votes; by majority by default.
     #[serde(default)]
     aggregation: Option<Aggregation>,
-    /// How many of the votes must decide, or the verdict is unknown; more than half by
+    /// Minimum number of decided votes, otherwise the verdict is unknown; more than half by
     /// default.
     #[serde(default)]
     quorum: Option<Spanned<u32>>,
-    /// How hard they think.
+    /// Reasoning effort of the models.
     #[serde(default)]
     effort: Option<Effort>,
-    /// How several calls make one; all must pass by default.
+    /// Method for combining the results of several calls; all must pass by default.
     #[serde(default)]
     pub(super) over: Option<Over>,
-    /// What it means that no call was chosen; unknown by default.
+    /// Verdict if no call was selected; unknown by default.
     #[serde(default)]
     pub(super) if_none: Option<If>,
 }
 
-/// How the answers for several calls make one.
+/// Method for combining the results of several calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Over {
@@ -71,50 +71,50 @@ pub(super) enum Over {
     All,
     /// Their mean must reach the threshold.
     Mean,
-    /// The lowest must.
+    /// The lowest must reach the threshold.
     Min,
 }
 
-/// What it means that there is nothing to judge.
+/// Verdict if there is nothing to judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum If {
-    /// It cannot be told.
+    /// The verdict is unknown.
     #[default]
     Unknown,
-    /// It is fine.
+    /// The grader passes.
     Pass,
 }
 
-/// Which calls a judge is asked about.
+/// Calls to judge.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct Calls {
     /// Tools, by name or pattern: one, or a list.
     #[serde(default)]
     pub(super) tool: Option<Node>,
-    /// Codes of rules of `toolmark check`, or what they begin with: one, or a list.
+    /// Codes of `toolmark check` rules, or prefixes of codes: one, or a list.
     #[serde(default)]
     pub(super) finding: Option<Node>,
-    /// How the call ended.
+    /// Status of the call.
     #[serde(default)]
     pub(super) status: Option<Wanted>,
-    /// So many of them, the same ones every time.
+    /// Maximum number of calls, sampled deterministically.
     #[serde(default)]
     pub(super) sample: Option<Spanned<u32>>,
 }
 
-/// How a call ended.
+/// Status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Wanted {
-    /// With an error, a refusal or an interruption.
+    /// The call failed, was denied or was interrupted.
     Failed,
-    /// Well.
+    /// The call succeeded.
     Succeeded,
 }
 
 impl Config {
-    /// What the judge is shown, where it is said.
+    /// Returns the configured inputs of the judge, if any.
     pub(super) fn inputs(&self, problems: &mut Vec<Problem>) -> Option<Vec<(String, String)>> {
         let node = match (&self.inputs, &self.input_mapping) {
             (Some(node), None) | (None, Some(node)) => node,
@@ -150,7 +150,7 @@ impl Config {
         Some(inputs)
     }
 
-    /// Warns where fields of a call are shown and nothing chooses the calls.
+    /// Warns if fields of a call are inputs but no calls are selected.
     pub(super) fn warn_of_every_call(&self, problems: &mut Vec<Problem>) {
         let Some(node) = self.inputs.as_ref().or(self.input_mapping.as_ref()) else { return };
         let message = "`calls` is missing: the judge is asked about every call with these fields";
@@ -158,7 +158,7 @@ impl Config {
         problems.push(problem.help("`calls: {tool: …}` selects the calls to judge"));
     }
 
-    /// Who is asked.
+    /// Returns the panel of judges.
     pub(super) fn panel(&self, problems: &mut Vec<Problem>) -> Panel {
         let mut wrong = |span, code, message: &str| {
             problems.push(Problem::error(code, message).at(span));

@@ -1,4 +1,4 @@
-//! `judge`: a rubric that a model marks, with quotes that are looked up.
+//! `judge`: a rubric that a model scores, with quotes that are verified against the trace.
 
 mod config;
 mod select;
@@ -17,7 +17,7 @@ use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Missing, Seen, Untrusted};
 
-/// `judge`, as the reference page has it.
+/// The `judge` grader and its reference page.
 pub static JUDGE: GraderInfo = GraderInfo {
     id: "judge",
     aliases: &["custom-llm-judge", "CustomLLMJudge"],
@@ -65,9 +65,9 @@ threshold: 0.85",
 struct Judged {
     rubric: Arc<Rubric>,
     inputs: Vec<(String, String)>,
-    /// Is it shown what is usual, rather than what somebody chose?
+    /// Whether the default inputs are used rather than configured ones.
     is_usual: bool,
-    /// Is it asked only about calls that have every input?
+    /// Whether only calls with every input are judged.
     needs_inputs: bool,
     selection: Option<Selection>,
     threshold: f64,
@@ -126,7 +126,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
         inputs.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect()
     };
     let is_usual = given_inputs.is_none() && named.is_none();
-    // Of calls nobody chose, those that have what is asked for.
+    // Without a selection, only calls with all inputs are judged.
     let needs_inputs = config.calls.is_none() && of_call;
     let inputs = match (given_inputs, named) {
         (Some(inputs), _) => inputs,
@@ -204,8 +204,7 @@ impl Judged {
         Ok(Question { rubric, materials, panel: self.panel.clone(), threshold })
     }
 
-    /// Has a call the arguments that are asked for? What else may be missing is no
-    /// matter of which call it is.
+    /// Whether a call has the required arguments. Other missing inputs do not depend on the call.
     fn has_arguments(&self, seen: Seen<'_>, subject: &Subject<'_>) -> bool {
         let of_args = self.inputs.iter().filter(|(_, path)| {
             let field = Field::of(path.trim_end_matches('?'));
@@ -241,7 +240,7 @@ impl Judged {
         self.joined(subject, each)
     }
 
-    /// One outcome of those of the calls.
+    /// Combines the outcomes of several calls.
     fn joined(&self, subject: &Subject<'_>, each: Vec<(Seen<'_>, Outcome)>) -> Outcome {
         let scores: Option<Vec<f64>> = each.iter().map(|(_, outcome)| outcome.score).collect();
         let score = scores.map(|scores| match self.over {

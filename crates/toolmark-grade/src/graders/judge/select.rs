@@ -1,4 +1,4 @@
-//! Which calls a judge is asked about.
+//! Selects the calls to judge.
 
 use super::config::{Calls, Wanted};
 use toolmark_config::{Node, Problem, Spanned};
@@ -9,7 +9,7 @@ use toolmark_outcome::{Missing, Seen};
 use toolmark_pattern::is_wildcard_match;
 use toolmark_trace::Status;
 
-/// Which calls a judge is asked about.
+/// The selection of calls to judge.
 #[derive(Debug, Default)]
 pub(super) struct Selection {
     tools: Vec<String>,
@@ -56,7 +56,7 @@ impl Selection {
         self.tools.iter().map(of).collect()
     }
 
-    /// The calls, in order.
+    /// Returns the selected calls, in order.
     pub(super) fn choose<'a>(&self, subject: &Subject<'a>) -> Result<Vec<Seen<'a>>, Missing> {
         let trajectory = subject.view.trajectory();
         let found = match (self.findings.is_empty(), &subject.environment.findings) {
@@ -109,8 +109,8 @@ fn names(pattern: &str, tool: &str) -> bool {
     is_wildcard_match(&pattern.to_lowercase(), &tool.to_lowercase())
 }
 
-/// A number that looks like chance and is the same every time (FNV-1a, then
-/// mixed, so that neighbours end up far apart).
+/// Returns a deterministic pseudo-random number (FNV-1a, then
+/// mixed, so that neighbours are far apart).
 fn spread(id: &str, index: usize) -> u64 {
     let bytes = id.bytes().chain((index as u64).to_le_bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

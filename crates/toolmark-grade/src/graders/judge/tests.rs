@@ -1,4 +1,4 @@
-//! What is asked of a judge, and what becomes of the answers.
+//! Tests of the questions to a judge, and of the use of its answers.
 
 use crate::testing::{FakeJudge, OWN};
 use serde_json::{Value, json};

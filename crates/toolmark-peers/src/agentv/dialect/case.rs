@@ -1,4 +1,4 @@
-//! One case of a file.
+//! Reads one case of a file.
 
 use super::keys;
 use super::suite::{Suite, listed, share};
@@ -11,7 +11,7 @@ use toolmark_grade::{Case, Match, Planned};
 use toolmark_grade::{Entry, Loading};
 use toolmark_outcome::{Context, Profile, Rule, Scoring};
 
-/// Reads a case. `n` is its place in its list, `vars` what else it may use.
+/// Reads a case. `n` is its index in the list, `vars` are additional variables.
 pub(super) fn case(
     node: &Node,
     n: usize,
@@ -129,7 +129,7 @@ pub(super) fn case(
     })
 }
 
-/// How the turns of a case make one: all graders are weighed together, or one of the
+/// Returns how the turns of a case are combined: all graders are weighed together, or one of the
 /// turns decides.
 fn rule(node: &Node, threshold: f64, loading: &mut Loading<'_>) -> Rule {
     let Some(how) = node.get("aggregation").filter(|how| !how.is_null()) else {
@@ -165,7 +165,7 @@ fn id(node: &Node, n: usize, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Op
     None
 }
 
-/// What the user says: a text, or the texts of messages.
+/// Returns the user's prompts: a text, or the texts of messages.
 fn prompts(input: &Node) -> Vec<String> {
     if let Some(text) = input.as_str() {
         return vec![text.to_owned()];
@@ -177,7 +177,7 @@ fn prompts(input: &Node) -> Vec<String> {
     messages.iter().filter(is_users).filter_map(|m| words(m.get("content")?)).collect()
 }
 
-/// The words of a message: a text, or a list with texts in it.
+/// Returns the text of a message: a text, or a list with texts in it.
 fn words(content: &Node) -> Option<String> {
     if let Some(text) = content.as_str() {
         return Some(text.to_owned());
@@ -191,7 +191,7 @@ fn words(content: &Node) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-/// Tags, and what a test is filed under.
+/// Returns the tags and categories of a test.
 fn tags(node: &Node) -> BTreeMap<String, Vec<String>> {
     let mut tags = BTreeMap::new();
     for tag in node.get("tags").into_iter().flat_map(Node::items).filter_map(Node::as_str) {
@@ -217,13 +217,13 @@ fn tags(node: &Node) -> BTreeMap<String, Vec<String>> {
     tags
 }
 
-/// The graders of a case while they are built.
+/// Builds the graders of a case.
 struct Planning<'p, 'a> {
     loading: &'p mut Loading<'a>,
     contrast: Option<Profile>,
     graders: Vec<Planned>,
     names: BTreeSet<String>,
-    /// Could one not be built? Then the case is not one without graders.
+    /// Whether a grader could not be built. The case is then not treated as one without graders.
     failed: bool,
 }
 
@@ -238,7 +238,7 @@ impl<'p, 'a> Planning<'p, 'a> {
         }
     }
 
-    /// The evaluators of a list.
+    /// Adds the evaluators of a list.
     fn list(&mut self, list: &Node, turn: Option<u32>) {
         let list = super::files::with_includes(list, self.loading);
         let before = self.loading.problems.len();
@@ -249,7 +249,7 @@ impl<'p, 'a> Planning<'p, 'a> {
         }
     }
 
-    /// Criteria a case has besides its evaluators.
+    /// Adds criteria that a case has in addition to its evaluators.
     fn rubrics(&mut self, rubrics: &Node) {
         if rubrics.as_list().is_none_or(<[Node]>::is_empty) {
             let message = "expected a list of one or more criteria";
@@ -263,7 +263,7 @@ impl<'p, 'a> Planning<'p, 'a> {
         self.add(entry, None);
     }
 
-    /// A judge for the criteria of a case that has no evaluators.
+    /// Adds a judge for the criteria of a case that has no evaluators.
     fn judge(&mut self, criteria: &Node) {
         let mut entry = judged(vec![criteria.clone()], criteria.span);
         entry.type_word.value = "llm-grader".into();
@@ -293,7 +293,7 @@ impl<'p, 'a> Planning<'p, 'a> {
         self.graders.push(planned);
     }
 
-    /// A name nobody else in the case has.
+    /// Returns a name that is unique within the case.
     fn unique(&mut self, name: String) -> String {
         let mut unique = name.clone();
         let mut n = 2;

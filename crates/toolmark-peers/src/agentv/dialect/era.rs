@@ -1,20 +1,21 @@
-//! Which versions of AgentV a file was written for.
+//! Detects the AgentV versions for which a file was written.
 
 use super::keys::{CASES, EVALUATORS};
 use toolmark_config::Node;
 use toolmark_outcome::Profile;
 
-/// Keys only the newest files have.
+/// Keys that only the newest files have.
 const NEWEST: &[&str] = &["prompts", "providers", "scenarios", "default_test", "evaluate_options"];
 
-/// Keys only the first files had.
+/// Keys that only the first files had.
 const FIRST: &[&str] = &["input_messages", "expected_messages", "expected_outcome"];
 
-/// Types only the newest versions know.
+/// Types that only the newest versions support.
 const NEWEST_TYPES: &[&str] =
     &["assert-set", "skill-used", "javascript", "python", "webhook", "similar", "llm-rubric"];
 
-/// Cases looked at; a file is of one era, and the first few cases show which.
+/// Number of cases inspected to detect the schema version; a file has one version, and the first
+/// cases show which.
 const LOOKED_AT: usize = 200;
 
 fn cases(root: &Node) -> impl Iterator<Item = &Node> {
@@ -22,7 +23,7 @@ fn cases(root: &Node) -> impl Iterator<Item = &Node> {
     lists.flat_map(Node::items).take(LOOKED_AT)
 }
 
-/// The evaluators of a node, wherever they are listed.
+/// Iterates over the evaluators of a node, under any of their keys.
 fn evaluators(node: &Node) -> impl Iterator<Item = &Node> {
     let blocks = [Some(node), node.get("execution"), node.get("default_test")];
     let lists = blocks
@@ -42,7 +43,7 @@ fn is_newest_type(word: &str) -> bool {
     word.starts_with("trajectory:") || NEWEST_TYPES.contains(&word)
 }
 
-/// The reading of the versions a file was written for.
+/// Returns the profile of the versions for which a file was written.
 pub(super) fn era(root: &Node) -> Profile {
     let has = |node: &Node, keys: &[&str]| keys.iter().any(|key| node.get(key).is_some());
     if has(root, NEWEST) || types(root).any(is_newest_type) {
@@ -52,7 +53,7 @@ pub(super) fn era(root: &Node) -> Profile {
     if first { Profile::AgentV1 } else { Profile::AgentV2 }
 }
 
-/// How sure it is that a file is AgentV's.
+/// Returns the confidence that a file is an AgentV file.
 pub(super) fn confidence(root: &Node) -> u8 {
     if root.get("evalcases").is_some() {
         return 95;

@@ -1,4 +1,4 @@
-//! Cases that stand in the file, and those it says stand elsewhere.
+//! Reads cases from the file itself and from files that it references.
 
 use super::case::case;
 use super::keys::CASES;
@@ -12,16 +12,16 @@ use toolmark_grade::Loading;
 use toolmark_outcome::SpecPlace;
 use toolmark_pattern::{has_wildcards, is_wildcard_match};
 
-/// Files a spec may draw in, all in all.
+/// Maximum number of files that a spec may include.
 const MOST_FILES: usize = 10_000;
 
-/// Cases of a spec, all in all.
+/// Maximum number of cases of a spec.
 const MOST_CASES: usize = 1_000_000;
 
-/// How deep templates may draw in others.
+/// Maximum nesting depth of template includes.
 const MOST_INCLUDES: usize = 3;
 
-/// All cases of a file.
+/// Reads all cases of a file.
 pub(super) fn cases(root: &Node, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Vec<Case> {
     let mut reading = Reading { suite, cases: Vec::new(), files: 0 };
     for list in CASES.iter().filter_map(|key| root.get(key)) {
@@ -46,7 +46,7 @@ struct Reading<'s, 'n> {
 }
 
 impl Reading<'_, '_> {
-    /// A list of cases, or the name of a file that holds some.
+    /// Reads a list of cases, or a file that is named instead.
     fn list(&mut self, list: &Node, vars: Option<&Node>, loading: &mut Loading<'_>) {
         match &list.kind {
             Kind::Text(path) => {
@@ -86,7 +86,7 @@ impl Reading<'_, '_> {
         self.cases.extend(case(item, n, self.suite, vars, loading));
     }
 
-    /// Every set of values with every test.
+    /// Reads a scenario: every set of values combined with every test.
     fn scenario(&mut self, scenario: &Node, loading: &mut Loading<'_>) {
         if let Some(path) = scenario.as_str() {
             let path = located(path, loading);
@@ -117,7 +117,7 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// A file of scenarios: a list of them, or a map that has one.
+    /// Reads a file of scenarios: a list, or a map that contains one.
     fn scenario_file(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
         let Some(source) = self.open(path, span, loading) else { return };
         let parsed = parse(&source);
@@ -138,7 +138,7 @@ impl Reading<'_, '_> {
         loading.problems.extend(problems.into_iter().map(|p| elsewhere(p, &source)));
     }
 
-    /// Opens a file that the spec draws in.
+    /// Opens a file that the spec includes.
     fn open(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) -> Option<Source> {
         self.files += 1;
         if self.files > MOST_FILES {
@@ -157,7 +157,7 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// A file, all files of a directory, or those a pattern fits.
+    /// Reads a file, all files of a directory, or those matching a pattern.
     fn path(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
         if !path.is_dir() {
             for file in matching(path, span, loading) {
@@ -214,7 +214,7 @@ impl Reading<'_, '_> {
                         }
                     }
                 }
-                // A case in a directory of its own goes by the name of that.
+                // A case in a separate directory is named after the directory.
                 Kind::Map(_) if node.get("id").is_none() && is_case_file(path) => {
                     let name = path.parent().and_then(Path::file_name).unwrap_or_default();
                     let id = Kind::Text(name.to_string_lossy().as_ref().into());
@@ -232,8 +232,8 @@ impl Reading<'_, '_> {
         loading.problems.extend(problems.into_iter().map(|p| elsewhere(p, &source)));
     }
 
-    /// A table of tests as promptfoo has them: a row is a test, its columns are values
-    /// and what is expected.
+    /// Reads a table of tests in promptfoo's format: each row is a test, and its columns are values
+    /// and expectations.
     fn table(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
         let rows = match toolmark_dataset::read(path) {
             Ok(rows) => rows,
@@ -251,7 +251,7 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// Says where two cases have one id, and gives the cases.
+    /// Reports duplicate case IDs, and returns the cases.
     fn unique(self, loading: &mut Loading<'_>) -> Vec<Case> {
         let mut places: BTreeMap<&str, &SpecPlace> = BTreeMap::new();
         let mut problems = Vec::new();
@@ -284,12 +284,12 @@ impl Reading<'_, '_> {
     }
 }
 
-/// A path of the spec, from its directory.
+/// Resolves a path of the spec relative to its directory.
 fn located(path: &str, loading: &Loading<'_>) -> PathBuf {
     loading.path(path.strip_prefix("file://").unwrap_or(path))
 }
 
-/// A file the spec draws in, while it is read.
+/// Starts loading a file that the spec includes.
 fn inner<'a>(source: &'a Source, loading: &Loading<'a>) -> Loading<'a> {
     Loading::new(
         source.name.clone(),
@@ -304,7 +304,7 @@ fn is_case_file(path: &Path) -> bool {
     path.file_stem().is_some_and(|stem| stem == "case")
 }
 
-/// The files that a path stands for whose last part may have `*` and `?`.
+/// Returns the files that match a path whose last component may contain `*` and `?`.
 fn matching(path: &Path, span: Span, loading: &mut Loading<'_>) -> Vec<PathBuf> {
     let pattern = path.file_name().unwrap_or_default().to_string_lossy();
     if !has_wildcards(&pattern) || path.exists() {
@@ -329,7 +329,7 @@ fn matching(path: &Path, span: Span, loading: &mut Loading<'_>) -> Vec<PathBuf> 
     files
 }
 
-/// The files of a directory that may hold tests, and `case.yaml` of those below.
+/// Returns the files of a directory that may contain tests, and `case.yaml` of its subdirectories.
 fn files_of(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory)?.take(MOST_FILES + 1) {
@@ -346,7 +346,7 @@ fn files_of(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A problem of another file, with its place in words.
+/// Converts a problem of another file, with its position as text.
 fn elsewhere(problem: Problem, source: &Source) -> Problem {
     let place = match problem.span {
         Some(span) => {
@@ -360,7 +360,7 @@ fn elsewhere(problem: Problem, source: &Source) -> Problem {
     Problem { message, span: None, notes: Vec::new(), ..problem }
 }
 
-/// A list of evaluators with the templates it includes.
+/// Returns a list of evaluators with its included templates.
 pub(super) fn with_includes(list: &Node, loading: &mut Loading<'_>) -> Node {
     let Some(items) = list.as_list() else { return list.clone() };
     let mut all = Vec::with_capacity(items.len());

@@ -1,13 +1,13 @@
-//! The keys AgentV's files may have. What grading has no use for (how an agent
-//! is run) is accepted; what no version knows is a mistake.
+//! Keys of AgentV's files. Keys that grading does not use (how an agent
+//! is run) are accepted; keys that no version supports are errors.
 
 use toolmark_config::{Node, Problem, did_you_mean, quoted};
 use toolmark_grade::Loading;
 
-/// Where evaluators may be listed, in the order AgentV looks.
+/// Keys of evaluator lists, in the order in which AgentV looks them up.
 pub(super) const EVALUATORS: &[&str] = &["assertions", "assert", "evaluators"];
 
-/// Where cases may be listed.
+/// Keys of case lists.
 pub(super) const CASES: &[&str] = &["tests", "evalcases", "eval_cases", "cases"];
 
 /// Keys of a file.
@@ -182,7 +182,7 @@ pub(super) const DEFAULT_TEST: &[&str] = &[
     "tags",
 ];
 
-/// Reports keys that no version knows.
+/// Reports keys that no version supports.
 pub(super) fn check(node: &Node, known: &[&str], loading: &mut Loading<'_>) {
     for entry in node.entries() {
         if !known.contains(&entry.key.as_str()) {

@@ -1,9 +1,9 @@
 //! AgentV's eval files, from the first versions to the newest.
 //!
-//! Their shape changed twice: `evalcases` with `execution.evaluators`, then
+//! The format changed twice: `evalcases` with `execution.evaluators`, then
 //! `tests` with `assertions`, then `prompts` and `tests` with `assert`. All are
-//! read, also mixed. Which one a file is of says what AgentV would answer; the
-//! graders mention it where toolmark's answer differs.
+//! supported, also mixed. The detected version determines AgentV's answer; the
+//! graders mention it if toolmark's answer differs.
 
 mod case;
 mod era;

@@ -1,4 +1,4 @@
-//! How AgentV runs the cases of a file: targets, trials, workspaces, budgets.
+//! Run settings of AgentV files: targets, trials, workspaces, budgets.
 
 use super::targets;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use toolmark_grade::{Loading, RunPlan};
 use toolmark_match::units;
 use toolmark_outcome::{PassRule, Profile};
 
-/// Where AgentV keeps what it says about running.
+/// Blocks that contain AgentV's run settings.
 const BLOCKS: &[&str] = &["execution", "experiment", "evaluate_options", "run"];
 
-/// What such a block may say that makes no difference here.
+/// Settings of such blocks that are ignored.
 const NOT_DONE: &[&str] = &[
     "agent",
     "agent_options",
@@ -32,11 +32,11 @@ const NOT_DONE: &[&str] = &[
     "pool_workspaces",
 ];
 
-/// How long hooks may take that prepare, and that clean up.
+/// Default timeouts of setup hooks and of cleanup hooks.
 const BEFORE: Duration = Duration::from_secs(60);
 const AFTER: Duration = Duration::from_secs(30);
 
-/// Everything a file says about running its cases.
+/// Reads all run settings of a file.
 pub(super) fn plan(root: &Node, loading: &Loading<'_>) -> RunPlan {
     let mut plan = RunPlan::default();
     targets::found(loading, &mut plan);
@@ -71,7 +71,7 @@ pub(super) fn plan(root: &Node, loading: &Loading<'_>) -> RunPlan {
     plan
 }
 
-/// A target that is defined in the file itself: a new one, or hooks for one that is known.
+/// Reads a target that is defined in the file itself: a new one, or hooks for an existing one.
 fn define(node: &Node, plan: &mut RunPlan, loading: &Loading<'_>) {
     if node.as_map().is_none() {
         return;
@@ -92,7 +92,7 @@ fn define(node: &Node, plan: &mut RunPlan, loading: &Loading<'_>) {
     }
 }
 
-/// What a file or a case says about running.
+/// Reads the run settings of a file or a case.
 pub(super) fn settings(node: &Node, loading: &Loading<'_>) -> RunSettings {
     let mut settings = RunSettings::default();
     let blocks: Vec<&Node> = BLOCKS.iter().filter_map(|key| node.get(key)).collect();
@@ -150,7 +150,7 @@ pub(super) fn settings(node: &Node, loading: &Loading<'_>) -> RunSettings {
     settings
 }
 
-/// How the trials of a case make one.
+/// Reads how the trials of a case are combined.
 fn trials(repeat: &Node, settings: &mut RunSettings, loading: &Loading<'_>) {
     let count = repeat.get("count").unwrap_or(repeat);
     let mut read = Values { loading, problems: &mut settings.problems };
@@ -173,7 +173,7 @@ fn trials(repeat: &Node, settings: &mut RunSettings, loading: &Loading<'_>) {
     }
 }
 
-/// Names of targets: a text, a map with a name, or a list of those.
+/// Reads names of targets: a text, a map with a name, or a list of those.
 fn names(node: Option<&Node>) -> Vec<String> {
     let Some(node) = node else { return Vec::new() };
     let one = |node: &Node| {
@@ -186,7 +186,7 @@ fn names(node: Option<&Node>) -> Vec<String> {
     }
 }
 
-/// Reads values of a file; what is none of its kind is a problem, and never dropped.
+/// Reads values of a file; a value of the wrong kind is always reported.
 pub(super) struct Values<'a, 'l> {
     pub(super) loading: &'a Loading<'l>,
     pub(super) problems: &'a mut Vec<String>,
@@ -198,7 +198,7 @@ impl Values<'_, '_> {
         self.problems.push(placed(self.loading, node.span, &message));
     }
 
-    /// A number of things, of which there must be so many.
+    /// Reads a count with a minimum.
     pub(super) fn count(&mut self, key: &str, node: Option<&Node>, least: u32) -> Option<u32> {
         let node = node?;
         let count = node.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n >= least);
@@ -208,7 +208,7 @@ impl Values<'_, '_> {
         count
     }
 
-    /// A time in seconds, as a number or as text; with a unit it may be another.
+    /// Reads a time in seconds, as a number or as text; text may have another unit.
     pub(super) fn time(&mut self, key: &str, node: Option<&Node>) -> Option<Duration> {
         let node = node?;
         let text = || node.as_str().map(str::trim);
@@ -224,7 +224,7 @@ impl Values<'_, '_> {
         time
     }
 
-    /// An amount of US dollars.
+    /// Reads an amount in US dollars.
     fn money(&mut self, key: &str, node: Option<&Node>) -> Option<f64> {
         let node = node?;
         let usd = node.as_f64().filter(|usd| usd.is_finite() && *usd >= 0.0);
@@ -234,7 +234,7 @@ impl Values<'_, '_> {
         usd
     }
 
-    /// Yes or no.
+    /// Reads a boolean.
     pub(super) fn flag(&mut self, key: &str, node: Option<&Node>) -> Option<bool> {
         let node = node?;
         let flag = node.as_bool();
@@ -244,7 +244,7 @@ impl Values<'_, '_> {
         flag
     }
 
-    /// Variables: names with values.
+    /// Reads environment variables: names with values.
     pub(super) fn variables(&mut self, key: &str, node: &Node) -> Vec<Variable> {
         if node.as_map().is_none() {
             self.wrong(key, node, "names with values");
@@ -257,14 +257,14 @@ impl Values<'_, '_> {
     }
 }
 
-/// A message with its place in words: it is said when something is run, not when the
-/// file is read.
+/// Formats a message with its position, because it is reported when something is run, not when
+/// the file is read.
 pub(super) fn placed(loading: &Loading<'_>, span: Span, message: &str) -> String {
     let place = loading.place(span);
     format!("{}:{}:{}: {message}", loading.file, place.line, place.column)
 }
 
-/// The files of a case.
+/// Reads the workspace of a case.
 fn workspace(
     node: &Node,
     settings: &mut RunSettings,
@@ -308,7 +308,7 @@ fn workspace(
     Some(plan)
 }
 
-/// A workspace that stands in a file of its own.
+/// Reads a workspace from a separate file.
 fn in_file(
     path: &Path,
     span: Span,
@@ -343,7 +343,7 @@ fn in_file(
     workspace(root.get("workspace").unwrap_or(&root), settings, &inner)
 }
 
-/// The repository of a workspace.
+/// Reads the repository of a workspace.
 fn repos(node: &Node, plan: &mut WorkspacePlan, settings: &mut RunSettings, loading: &Loading<'_>) {
     let Some([repo]) = node.as_list() else {
         if !node.items().as_slice().is_empty() {
@@ -376,7 +376,7 @@ fn repos(node: &Node, plan: &mut WorkspacePlan, settings: &mut RunSettings, load
     plan.git = Some(GitSource { url, reference: reference.map(str::to_owned), dest });
 }
 
-/// Programs before and after a trial.
+/// Reads the programs that run before and after a trial.
 pub(super) fn hooks(
     node: &Node,
     loading: &Loading<'_>,
@@ -422,7 +422,7 @@ pub(super) fn hooks(
     }
 }
 
-/// The files that the input of a case names.
+/// Returns the files that the input of a case names.
 fn attachments(node: &Node, loading: &Loading<'_>) -> Vec<Attachment> {
     let mut found = Vec::new();
     let mut add = |path: &str| {
@@ -453,7 +453,7 @@ fn attachments(node: &Node, loading: &Loading<'_>) -> Vec<Attachment> {
     found
 }
 
-/// Does a file say how work is done, by the names AgentV goes by?
+/// Whether a file is an instruction file, by AgentV's naming conventions.
 fn is_guideline(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder =

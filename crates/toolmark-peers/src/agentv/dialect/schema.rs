@@ -1,4 +1,4 @@
-//! The JSON Schema of AgentV's files.
+//! JSON Schema of AgentV's files.
 
 use super::keys;
 use crate::GRADERS;
@@ -6,8 +6,8 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 use toolmark_grade::schema::{Shape, by_type};
 
-/// The JSON Schema of AgentV's files: strict about keys and evaluators, open
-/// about how an agent is run.
+/// Returns the JSON Schema of AgentV's files: strict about keys and evaluators, permissive
+/// about run settings.
 pub(super) fn schema() -> Value {
     let mut generator = SchemaGenerator::default();
     let mut entries = vec![json!({"type": "string", "description": "A criterion for a judge."})];
@@ -89,7 +89,7 @@ pub(super) fn schema() -> Value {
     root
 }
 
-/// A schema in place of a reference to it.
+/// Replaces a reference by its schema.
 fn resolved(schema: Value, definitions: &Map<String, Value>) -> Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
     match name.and_then(|name| definitions.get(name)) {
@@ -98,7 +98,7 @@ fn resolved(schema: Value, definitions: &Map<String, Value>) -> Value {
     }
 }
 
-/// The keys every evaluator may have.
+/// Returns the common keys of evaluators.
 fn common() -> Map<String, Value> {
     let share = json!({"type": "number", "minimum": 0, "maximum": 1});
     Map::from_iter([
@@ -112,7 +112,7 @@ fn common() -> Map<String, Value> {
     ])
 }
 
-/// An evaluator: its own keys beside those of all.
+/// Returns the schema of an evaluator: its own keys and the common ones.
 fn entry(id: &str, summary: &str, config: &Value) -> Value {
     let mut properties = config.get("properties").and_then(Value::as_object).cloned();
     // What takes any key has no properties to list.

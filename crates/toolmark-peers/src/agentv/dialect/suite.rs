@@ -1,4 +1,4 @@
-//! What a file says about all of its cases.
+//! Settings that apply to all cases of a file.
 
 use super::era;
 use super::keys::{self, EVALUATORS};
@@ -6,27 +6,27 @@ use toolmark_config::Node;
 use toolmark_grade::Loading;
 use toolmark_outcome::Profile;
 
-/// The score a case must reach where nobody says otherwise.
+/// Default minimum score of a case.
 const THRESHOLD: f64 = 0.8;
 
-/// What a file says about all of its cases.
+/// Settings that apply to all cases of a file.
 pub(super) struct Suite<'n> {
-    /// The reading of the versions it was written for.
+    /// Profile of the versions for which the file was written.
     pub(super) era: Profile,
     /// Evaluators for every case.
     pub(super) evaluators: Vec<&'n Node>,
-    /// The score a case must reach.
+    /// Minimum score of a case.
     pub(super) threshold: f64,
-    /// How many times every case was to be run.
+    /// Number of requested trials per case.
     pub(super) trials: Option<u32>,
-    /// Does a case with evaluators of its own do without those of the file?
+    /// Whether a case with its own evaluators ignores those of the file.
     pub(super) replaces: bool,
-    /// Values for all cases.
+    /// Variables for all cases.
     pub(super) vars: Option<&'n Node>,
 }
 
 impl<'n> Suite<'n> {
-    /// Reads what a file says about all of its cases.
+    /// Reads the settings that apply to all cases of a file.
     pub(super) fn read(root: &'n Node, loading: &mut Loading<'_>) -> Self {
         keys::check(root, keys::ROOT, loading);
         let blocks = ["execution", "experiment"].map(|key| root.get(key));
@@ -63,8 +63,8 @@ impl<'n> Suite<'n> {
     }
 }
 
-/// The evaluators a node lists. AgentV looks at one list only: the others would
-/// be lost, so there may be none.
+/// Returns the evaluators of a node. AgentV reads only one list and would ignore the
+/// others, so more than one is an error.
 pub(super) fn listed<'n>(node: &'n Node, loading: &mut Loading<'_>) -> Option<&'n Node> {
     let mut found = EVALUATORS.iter().filter_map(|key| node.entry(key));
     let first = found.next()?;
@@ -75,7 +75,7 @@ pub(super) fn listed<'n>(node: &'n Node, loading: &mut Loading<'_>) -> Option<&'
     (!first.value.is_null()).then_some(&first.value)
 }
 
-/// A number from 0 to 1.
+/// Reads a number from 0 to 1.
 pub(super) fn share(node: &Node, loading: &mut Loading<'_>) -> Option<f64> {
     let value = node.as_f64().filter(|value| (0.0..=1.0).contains(value));
     if value.is_none() && !node.is_null() {
@@ -84,7 +84,7 @@ pub(super) fn share(node: &Node, loading: &mut Loading<'_>) -> Option<f64> {
     value
 }
 
-/// How many times every case was to be run.
+/// Returns the number of requested trials per case.
 fn trials(root: &Node, loading: &mut Loading<'_>) -> Option<u32> {
     let at = |path: [&str; 2]| root.get(path[0])?.get(path[1]);
     let said = [

@@ -1,9 +1,9 @@
-//! Rows of promptfoo's CSV files as tests.
+//! Converts rows of promptfoo's CSV files to tests.
 
 use crate::grader_by_id;
 use serde_json::{Map, Value, json};
 
-/// A row as a test. Columns are values, but for those with a meaning of their own.
+/// Converts a row to a test. Columns are variables, except those with a special meaning.
 pub(super) fn test(row: &Value, n: usize) -> Value {
     let mut test = Map::new();
     let (mut vars, mut metadata) = (Map::new(), Map::new());
@@ -61,8 +61,8 @@ pub(super) fn test(row: &Value, n: usize) -> Value {
     Value::Object(test)
 }
 
-/// What a cell expects: `type: value`, `type(number): value`, or a text the answer
-/// must be equal to.
+/// Parses the expectation in a cell: `type: value`, `type(number): value`, or a text that the
+/// answer must equal.
 fn assertion(text: &str) -> Map<String, Value> {
     let with = |kind: &str, value: Value| {
         Map::from_iter([("type".to_owned(), json!(kind)), ("value".to_owned(), value)])

@@ -1,4 +1,4 @@
-//! Targets (providers, from version 5): which program is run, and how.
+//! Reads targets (called providers from version 5): the programs to run, and their options.
 
 use super::running::{self, Values, placed};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use toolmark_grade::run_plan::{
     CommandLine, Hook, Permissions, Recordings, RunPlan, Runner, Target, TraceSource, WorkspacePlan,
 };
 
-/// The files that list targets, from each directory upwards.
+/// Files that list targets, looked up in each directory upwards.
 const FILES: &[&str] = &[
     ".agentv/targets.yaml",
     ".agentv/targets.yml",
@@ -19,14 +19,14 @@ const FILES: &[&str] = &[
     "providers.yaml",
 ];
 
-/// How far up is looked.
+/// Maximum number of parent directories searched.
 const MOST_DIRECTORIES: usize = 64;
 
-/// The placeholders of a command, in all versions.
+/// Placeholders in commands, in all versions.
 const PLACEHOLDERS: &[&str] =
     &["PROMPT", "PROMPT_FILE", "OUTPUT_FILE", "FILES", "EVAL_ID", "ATTEMPT", "GUIDELINES"];
 
-/// Keys that mean something, of a target or of its `config`.
+/// Supported keys of a target or its `config`.
 const KEYS: &[&str] = &[
     "name",
     "id",
@@ -67,11 +67,11 @@ const KEYS: &[&str] = &[
     "runtime",
 ];
 
-/// Keys that say where recorded runs are.
+/// Keys for the location of recorded runs.
 const RECORDINGS: &[&str] =
     &["fixtures", "fixture", "transcripts", "execution_traces", "path", "traces"];
 
-/// Finds the file of targets and the variables beside it.
+/// Reads the target file and the variables beside it, if there is one.
 pub(super) fn found(loading: &Loading<'_>, plan: &mut RunPlan) {
     let Ok(start) = std::path::absolute(loading.directory) else { return };
     let mut is_found = false;
@@ -85,14 +85,14 @@ pub(super) fn found(loading: &Loading<'_>, plan: &mut RunPlan) {
             is_found = true;
             read(&file, loading, plan);
         }
-        // What lies above a repository belongs to something else.
+        // Directories above a repository are unrelated.
         if directory.join(".git").exists() {
             break;
         }
     }
 }
 
-/// Reads a file of targets. What is wrong with it only matters for running.
+/// Reads a target file. Its problems only matter when cases are run.
 fn read(path: &Path, loading: &Loading<'_>, plan: &mut RunPlan) {
     let source = match Source::open(path) {
         Ok(source) => source,
@@ -128,7 +128,7 @@ fn read(path: &Path, loading: &Loading<'_>, plan: &mut RunPlan) {
     }
 }
 
-/// A value of a target, or of its `config`.
+/// Returns a value of a target or its `config`.
 fn value<'n>(node: &'n Node, keys: &[&str]) -> Option<&'n Node> {
     let holders = [Some(node), node.get("config")];
     let found = holders.into_iter().flatten().flat_map(|holder| {
@@ -141,7 +141,7 @@ fn text(node: &Node, keys: &[&str]) -> Option<String> {
     value(node, keys).and_then(Node::as_str).map(str::to_owned)
 }
 
-/// A target as a list has it. `eval` is the directory of the eval file, which is not
+/// Reads a target of a list. `eval` is the directory of the eval file, which may differ from
 /// that of the list.
 pub(super) fn target(node: &Node, loading: &Loading<'_>, eval: &Path) -> Result<Target, String> {
     let own = |keys: &[&str]| keys.iter().find_map(|key| node.get(key)?.as_str());
@@ -207,7 +207,7 @@ pub(super) fn target(node: &Node, loading: &Loading<'_>, eval: &Path) -> Result<
     Ok(target)
 }
 
-/// A path of a file of targets; one that is a variable stays as it is.
+/// Resolves a path in a target file; a path that is a variable is kept.
 fn path(written: &str, loading: &Loading<'_>) -> PathBuf {
     let path = loading.path(written);
     std::path::absolute(&path).unwrap_or(path)
@@ -229,7 +229,7 @@ fn unused_keys(node: &Node, target: &mut Target) {
     }
 }
 
-/// What is run, by the name of the provider.
+/// Returns the runner for a provider name.
 fn runner(
     node: &Node,
     provider: &str,
@@ -258,7 +258,7 @@ fn runner(
     }
 }
 
-/// A command of 2.x, 4.x or 5.
+/// Reads a command in the format of 2.x, 4.x or 5.
 fn command(node: &Node, target: &mut Target, loading: &Loading<'_>) -> Runner {
     const COMMANDS: &[&str] = &["command", "command_template", "commandTemplate"];
     let Some(written) = value(node, COMMANDS) else {
@@ -289,7 +289,7 @@ fn command(node: &Node, target: &mut Target, loading: &Loading<'_>) -> Runner {
     Runner::Command { line: CommandLine::Capitals(line), trace, needs_success: true }
 }
 
-/// The names in braces that are placeholders: those in capitals.
+/// Iterates over the placeholder names in braces, which are in upper case.
 fn names(line: &str) -> impl Iterator<Item = &str> {
     line.match_indices('{').filter_map(|(at, _)| {
         let is_shell = line.get(..at).is_some_and(|before| before.ends_with('$'));
@@ -299,7 +299,7 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Recorded runs, or an answer that is always the same.
+/// Reads recorded runs, or a constant answer.
 fn replay(node: &Node, provider: &str, loading: &Loading<'_>, eval: &Path) -> Runner {
     if let Some(written) = text(node, RECORDINGS) {
         // AgentV takes the path from the eval file; from the list of targets it is tried too.
@@ -322,8 +322,8 @@ fn replay(node: &Node, provider: &str, loading: &Loading<'_>, eval: &Path) -> Ru
     }
 }
 
-/// A hook as targets and workspaces have it: words, of which `{{name}}` stands for
-/// what is told on stdin too. `None` where it is not a command.
+/// Reads a hook of a target or workspace: words, in which `{{name}}` refers to
+/// the values that are also passed on stdin. `None` if it is not a command.
 pub(super) fn hook(
     node: &Node,
     usual: Duration,

@@ -37,7 +37,7 @@ fn grade(plan: &Plan, rows: &str) -> Vec<CaseResult> {
     read(stream, "rows", &Options::default()).unwrap().map(|r| grading.grade(&r).unwrap()).collect()
 }
 
-/// The shape of the first versions, suite and case, in any order of rows.
+/// The format of the first versions, suite and case, in any order of rows.
 const FIRST: &str = "\
 description: Research
 execution:
@@ -322,7 +322,7 @@ fn the_schema_knows_every_evaluator() {
     }
 }
 
-/// What AgentV's own loader takes is no mistake here.
+/// Specs that AgentV's own loader accepts are accepted.
 #[test]
 fn what_agentv_takes_is_taken() {
     for text in [

@@ -1,4 +1,4 @@
-//! When the arguments of a call are those that were expected.
+//! Compares the arguments of a call with the expected ones.
 
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -6,30 +6,30 @@ use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
 use toolmark_outcome::{Numbers, equal};
 use toolmark_trace::{Call, Form, Trajectory};
 
-/// The words for [`Rule`], but for the list of paths.
+/// Names of the [`Rule`]s, except for the list of paths.
 pub(super) const WORDS: &[&str] = &["exact", "superset", "subset", "ignore"];
 
-/// How arguments are compared.
+/// Comparison mode for arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Rule {
     /// The same keys with the same values.
     Exact,
-    /// Every expected key is there with its value; others do not matter.
+    /// Every expected key is present with its value; other keys are ignored.
     Superset,
-    /// Every key that is there is expected, with its value.
+    /// Every key of the call is expected, with its value.
     Subset,
-    /// Not at all.
+    /// Arguments are not compared.
     Ignore,
-    /// Only what stands at these paths.
+    /// Only the values at these paths are compared.
     Paths(Vec<String>),
 }
 
-/// What a comparison comes to.
+/// Result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// They are those.
+    /// The arguments match.
     Yes,
-    /// They are not.
+    /// The arguments do not match.
     No,
     /// AgentV's code throws.
     Throws,
@@ -41,7 +41,7 @@ impl Fit {
     }
 }
 
-/// The rule a configuration names. What is none goes to `problems`.
+/// Reads the rule of a configuration. An invalid rule is added to `problems`.
 pub(super) fn rule(node: &Node, problems: &mut Vec<Problem>) -> Option<Rule> {
     let problem = match &node.kind {
         Kind::Text(word) => match word.as_str() {
@@ -81,8 +81,8 @@ pub(super) fn rule(node: &Node, problems: &mut Vec<Problem>) -> Option<Rule> {
     None
 }
 
-/// The arguments of a call. AgentV does not look into a text that holds JSON
-/// in its own files; elsewhere that is how arguments are written.
+/// Returns the arguments of a call. AgentV does not parse text that contains JSON
+/// in its own files; in other formats arguments are usually such text.
 pub(super) fn given<'c>(
     call: &'c Call,
     trajectory: &Trajectory,
@@ -99,7 +99,7 @@ pub(super) fn given<'c>(
     }
 }
 
-/// Are the arguments those that were expected?
+/// Compares the arguments with the expected ones.
 pub(super) fn fit(
     expected: &Map<String, Value>,
     given: Option<&Value>,
@@ -167,8 +167,8 @@ fn own<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     }
 }
 
-/// What stands at a dotted path. A key that has dots itself is found by
-/// toolmark; AgentV cannot reach it.
+/// Returns the value at a dotted path. A key that contains dots is found by
+/// toolmark but not by AgentV.
 pub(super) fn at<'v>(
     fields: &'v Map<String, Value>,
     path: &str,
@@ -189,7 +189,7 @@ fn within<'v>(value: Option<&'v Value>, path: &str) -> Option<&'v Value> {
     path.split('.').fold(value, |value, key| own(value?, key))
 }
 
-/// What is wrong with the arguments of a call, in a few words.
+/// Describes the difference between expected and actual arguments briefly.
 pub(super) fn difference(expected: &Map<String, Value>, given: Option<&Value>) -> String {
     let Some(given) = given else { return "it was called without arguments".into() };
     let Value::Object(given) = given else { return "its arguments are no object".into() };

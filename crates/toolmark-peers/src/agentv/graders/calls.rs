@@ -1,4 +1,4 @@
-//! The calls of a trajectory as expectations look them up.
+//! Lookup of the calls of a trajectory by tool.
 
 use super::reading::is_agentv;
 use std::collections::HashMap;
@@ -6,24 +6,24 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::{Seen, View};
 use toolmark_trace::Fact;
 
-/// The calls, and where those of the expected tools are among them.
+/// The calls, indexed by expected tool.
 pub(super) struct Calls<'a> {
-    /// All of them, as they were listed.
+    /// All calls, as listed.
     pub(super) seen: &'a [Seen<'a>],
     places: HashMap<String, Vec<usize>>,
-    /// The reading.
+    /// Profile to follow.
     pub(super) profile: Profile,
-    /// The calls of expected tools that failed.
+    /// Number of failed calls of expected tools.
     pub(super) failed: usize,
 }
 
 impl<'a> Calls<'a> {
-    /// The number that texts give the call at this place.
+    /// Returns the displayed number of the call at this index.
     pub(super) fn number(&self, at: usize) -> usize {
         self.seen.get(at).map_or(at + 1, Seen::number)
     }
 
-    /// The calls of a view, looked up by these tools.
+    /// Indexes the calls of a view by these tools.
     pub(super) fn new<'t>(
         view: &'a View<'a>,
         tools: impl Iterator<Item = &'t str>,
@@ -41,19 +41,19 @@ impl<'a> Calls<'a> {
         Self { seen: view.calls(), places, profile, failed }
     }
 
-    /// The places of the calls of a tool, in order.
+    /// Returns the indices of a tool's calls, in order.
     pub(super) fn of(&self, tool: &str) -> &[usize] {
         self.places.get(tool).map_or(&[], Vec::as_slice)
     }
 
-    /// Does a call count as made? AgentV does not ask how it ended; to toolmark
-    /// a call that failed did not do what was expected.
+    /// Whether a call counts as made. AgentV ignores its status; in toolmark's reading
+    /// a failed call did not do what was expected.
     pub(super) fn counts(&self, at: usize) -> bool {
         is_agentv(self.profile)
             || self.seen.get(at).is_some_and(|seen| !seen.call.status.is_error())
     }
 
-    /// What is to be said about calls that did not count.
+    /// Returns a note about calls that did not count.
     pub(super) fn note(&self) -> Option<String> {
         if is_agentv(self.profile) || self.failed == 0 {
             return None;
@@ -63,7 +63,7 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// Does the trace record calls at all? A row of totals has none to show.
+/// Whether the trace records calls at all. A row of totals has no calls.
 pub(super) fn are_recorded(view: &View<'_>) -> bool {
     let lacks = |fact| view.trajectory().fidelity.lacks(fact);
     !(view.calls().is_empty() && lacks(Fact::Arguments) && lacks(Fact::Messages))

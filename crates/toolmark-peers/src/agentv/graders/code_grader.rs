@@ -1,4 +1,4 @@
-//! Asks a program of the user's own, as AgentV does: JSON in, JSON out.
+//! `code-grader`: runs a program of the user, as AgentV does, with JSON as input and output.
 
 use super::composite::zero;
 use super::reading::{Lines, PROFILES, count};
@@ -18,17 +18,17 @@ use toolmark_outcome::{Evidence, Role, excerpt};
 use toolmark_process::{Finished, Program, run};
 use toolmark_trace::exporter_by_id;
 
-/// A program and what it is told.
+/// A program and its input.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "keys that are not known are for the program, so it is read by hand")]
 struct Config {
-    /// The program and its arguments, or a line for the shell. Also `script`.
+    /// The program and its arguments, or a shell command line. Alias: `script`.
     #[schemars(schema_with = "command_schema")]
     command: Node,
-    /// Where it runs, from the directory of the spec, which is the default.
+    /// Working directory, relative to the directory of the spec, which is the default.
     #[schemars(default)]
     cwd: Option<String>,
-    /// What it is told as `config`, with all keys that are not known.
+    /// Passed to the program as `config`, with all unknown keys.
     #[schemars(default)]
     config: Option<Map<String, Value>>,
 }
@@ -63,7 +63,7 @@ A program that fails, or that may not be run, is unknown; AgentV's readings give
     build,
 };
 
-/// A command and where it runs.
+/// A command and its working directory.
 pub(super) struct Command {
     program: String,
     args: Vec<String>,
@@ -72,13 +72,13 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// A line for the shell.
+    /// Creates a shell command.
     pub(super) fn line(line: &str, cwd: Option<&str>, directory: &Path) -> Self {
         let cwd = cwd.map_or_else(|| directory.to_owned(), |cwd| directory.join(cwd));
         Self { program: line.to_owned(), args: Vec::new(), shell: true, cwd }
     }
 
-    /// A line for the shell, or a list of a program and its arguments.
+    /// Reads a shell command line, or a list of a program and its arguments.
     pub(super) fn read(node: &Node, cwd: Option<&str>, directory: &Path) -> Option<Self> {
         if let Some(line) = node.as_str().map(str::trim).filter(|line| !line.is_empty()) {
             return Some(Self::line(line, cwd, directory));
@@ -95,13 +95,13 @@ impl Command {
         Some(Self { args: args.to_vec(), shell: false, ..here })
     }
 
-    /// A program with its arguments, beside the spec.
+    /// Creates a command with arguments, which runs beside the spec.
     pub(super) fn program(program: &str, args: &[&str], directory: &Path) -> Self {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
         Self { args, shell: false, ..Self::line(program, None, directory) }
     }
 
-    /// What the program says when it is told about a run.
+    /// Runs the program with a description of the run and returns its output.
     pub(super) fn text(&self, subject: &Subject<'_>) -> Result<String, String> {
         let finished = self.run(&input(subject, &Map::new()), subject)?;
         match (finished.code, finished.stdout.trim()) {
@@ -130,7 +130,7 @@ impl Command {
         program
     }
 
-    /// Hands the program its input and reads its answer.
+    /// Runs the program with this input and reads its answer.
     pub(super) fn ask(&self, input: &Value, subject: &Subject<'_>, profile: Profile) -> Outcome {
         if !subject.environment.may_run {
             return Outcome::unknown(Cause::Program, "programs may not be run");
@@ -205,7 +205,7 @@ fn answer(finished: &Finished, line: &str, profile: Profile) -> Outcome {
     shown(outcome)
 }
 
-/// What JavaScript takes for true.
+/// Whether JavaScript treats the value as true.
 fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -266,7 +266,7 @@ impl Grader for CodeGrader {
     }
 }
 
-/// What a program is told about a run.
+/// Returns the program's input that describes a run.
 pub(super) fn input(subject: &Subject<'_>, config: &Map<String, Value>) -> Value {
     let (view, context) = (&subject.view, subject.context);
     let run = view.trajectory();
@@ -314,7 +314,7 @@ pub(super) fn input(subject: &Subject<'_>, config: &Map<String, Value>) -> Value
     })
 }
 
-/// The run as AgentV's messages: the lines of a transcript, without what every
+/// Returns the run as AgentV messages: the lines of a transcript, without the fields that every
 /// line repeats.
 fn messages(view: &View<'_>) -> Vec<Value> {
     let Some(exporter) = exporter_by_id("agentv") else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Several graders that answer as one.
+//! `composite`: combines several graders.
 
 use super::code_grader::Command;
 use super::entry::{entries, repeated};
@@ -23,17 +23,17 @@ use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Rule, Scored, Scoring, reaches, rounded};
 use toolmark_outcome::{Subject, Untrusted};
 
-/// Evaluators, and how their answers make one.
+/// Evaluators, and how their results are combined.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "members are evaluators of every kind and are read by hand")]
 struct Config {
-    /// The evaluators; also `evaluators` or `assert`.
+    /// The evaluators; aliases: `evaluators`, `assert`.
     #[schemars(schema_with = "members_schema")]
     assertions: Node,
-    /// How their answers make one.
+    /// Method for combining the results.
     #[schemars(schema_with = "aggregator_schema", default)]
     aggregator: Option<Node>,
-    /// The weighted mean the members must reach, where there is no aggregator.
+    /// Minimum weighted mean of the members, if there is no aggregator.
     #[schemars(default)]
     threshold: Option<f64>,
 }
@@ -162,7 +162,7 @@ fn whole(building: &mut Building<'_>) -> Option<Composite> {
     Some(Composite { members, aggregator, profile: building.profile })
 }
 
-/// A composite, and what it would be to AgentV.
+/// A composite, and its counterpart under AgentV.
 struct Compared {
     ours: Composite,
     theirs: Option<Composite>,
@@ -225,7 +225,7 @@ fn members(building: &mut Building<'_>, list: &Node, weights: Option<&Node>) -> 
     members
 }
 
-/// The aggregator, and the weights it gives.
+/// Reads the aggregator, and the weights that it sets.
 fn aggregator<'n>(
     building: &mut Building<'_>,
     config: &'n Node,
@@ -359,7 +359,7 @@ impl Grader for Composite {
 }
 
 impl Composite {
-    /// Does it run programs?
+    /// Whether any member runs programs.
     fn runs(&self) -> bool {
         let is_program =
             |word: &str| grader_by_id(word).is_some_and(|info| info.id == "code-grader");
@@ -389,7 +389,7 @@ impl Composite {
         outcome
     }
 
-    /// The answers by the names of the members.
+    /// Returns the results by the names of the members.
     fn results(&self, answers: &[Outcome]) -> Map<String, Value> {
         self.members
             .iter()
@@ -419,7 +419,7 @@ impl Composite {
     }
 }
 
-/// The share of members that pass. One that is unknown may yet do either.
+/// Returns the share of members that pass. An unknown member may pass or fail.
 fn share(answers: &[Outcome], mark: f64) -> Outcome {
     let all = answers.len().max(1) as f64;
     let passed = answers.iter().filter(|answer| answer.verdict == Verdict::Pass).count();
@@ -441,7 +441,7 @@ fn share(answers: &[Outcome], mark: f64) -> Outcome {
     outcome
 }
 
-/// What a program that failed comes to: 0 to AgentV.
+/// Returns the outcome of a failed program: 0 under AgentV.
 pub(super) fn zero(profile: Profile, why: String) -> Outcome {
     if is_agentv(profile) {
         let outcome = Outcome::scored(Verdict::Fail, 0.0, why);

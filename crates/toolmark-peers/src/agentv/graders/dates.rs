@@ -1,21 +1,21 @@
-//! Days, in the many ways answers write them.
+//! Parses dates in the many notations used in answers.
 
 use jiff::civil::Date;
 use jiff::{Timestamp, tz::TimeZone};
 
-/// Which of two numbers is the day?
+/// Order of day and month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The second: 12/31/2025.
+    /// Month first: 12/31/2025.
     MonthFirst,
-    /// The first: 31/12/2025.
+    /// Day first: 31/12/2025.
     DayFirst,
-    /// Whichever can be; the second where both can.
+    /// Either, whichever is possible; month first if both are.
     Either,
 }
 
 impl Order {
-    /// What the formats of a configuration say about it.
+    /// Returns the order implied by the formats of a configuration.
     pub(super) fn of(formats: &[String]) -> Self {
         let has = |words: [&str; 2]| formats.iter().any(|f| words.iter().any(|w| f.contains(w)));
         match (has(["MM/DD", "MM-DD"]), has(["DD/MM", "DD-MM"])) {
@@ -26,7 +26,7 @@ impl Order {
     }
 }
 
-/// The day a text names: `2025-01-15`, with or without a time, `15-JAN-2025`,
+/// Parses a date: `2025-01-15`, with or without a time, `15-JAN-2025`,
 /// `15 January 2025`, `January 15, 2025`, `01/15/2025` or `15-01-2025`.
 pub(super) fn day(text: &str, order: Order) -> Option<Date> {
     let text = text.trim();
@@ -94,7 +94,7 @@ fn numbered(text: &str, order: Order) -> Option<Date> {
     Date::new(whole(year, 4)? as i16, month as i8, day as i8).ok()
 }
 
-/// A number of so many digits at most.
+/// Parses a number with at most this many digits.
 fn whole(text: &str, digits: usize) -> Option<u16> {
     let is_number = !text.is_empty() && text.len() <= digits;
     if is_number && text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }

@@ -1,33 +1,33 @@
-//! One entry of a list of evaluators: what is common to all of them, and what
-//! is left for the grader.
+//! One entry of a list of evaluators: the common settings, and the configuration
+//! of the grader.
 
 use toolmark_config::{Entry as Pair, Kind, Node, Problem, Span, Spanned, quoted};
 
 /// An evaluator as a spec lists it.
 pub struct Entry {
-    /// The word for its type, without `not-`.
+    /// Type name, without `not-`.
     pub type_word: Spanned<String>,
-    /// Its name.
+    /// Name of the evaluator.
     pub name: Option<String>,
-    /// What is left for the grader.
+    /// Configuration of the grader.
     pub config: Node,
-    /// Its weight.
+    /// Weight of the evaluator.
     pub weight: f64,
-    /// Must it hold?
+    /// Whether the evaluator must pass.
     pub required: bool,
-    /// The score it must reach for that.
+    /// Minimum score if it is required.
     pub min_score: Option<f64>,
-    /// Is the opposite wanted, and does the grader not see to it itself?
+    /// Whether the verdict is inverted by the caller rather than by the grader itself.
     pub negate: bool,
-    /// The whole entry.
+    /// Span of the whole entry.
     pub span: Span,
 }
 
-/// Keys every evaluator may have.
+/// Common keys of evaluators.
 pub const COMMON: &[&str] =
     &["type", "id", "name", "metric", "weight", "required", "min_score", "negate"];
 
-/// Types that know what their opposite is.
+/// Types that implement their opposite themselves.
 const TURN_THEMSELVES: &[&str] = &[
     "trajectory:tool-used",
     "trajectory:tool-sequence",
@@ -36,8 +36,8 @@ const TURN_THEMSELVES: &[&str] = &[
     "skill-used",
 ];
 
-/// Takes a list of evaluators apart. Texts among them are criteria for a judge:
-/// together they are one, with the weight of all.
+/// Splits a list of evaluators into entries. Texts among them are criteria for a judge:
+/// together they form one entry, with the total weight.
 pub fn entries(list: &Node, problems: &mut Vec<Problem>) -> Vec<Entry> {
     let Some(items) = list.as_list() else {
         let message = format!("expected a list of evaluators, found {}", list.word());
@@ -58,7 +58,7 @@ pub fn entries(list: &Node, problems: &mut Vec<Problem>) -> Vec<Entry> {
     all
 }
 
-/// A judge for criteria in words.
+/// Creates a judge entry for textual criteria.
 #[must_use]
 pub fn judged(criteria: Vec<Node>, span: Span) -> Entry {
     let weight = criteria.len() as f64;
@@ -150,7 +150,7 @@ fn entry(node: &Node, problems: &mut Vec<Problem>) -> Option<Entry> {
     Some(Entry { type_word, name, config, weight, required, min_score, negate, span: node.span })
 }
 
-/// Says that two evaluators have one name.
+/// Returns the problem of two evaluators with the same name.
 pub(super) fn repeated(name: &str, span: Span) -> Problem {
     let message = format!("two evaluators have the name {}", quoted(name));
     Problem::error("duplicate-name", message).at(span)

@@ -1,4 +1,4 @@
-//! Did the run keep within its limits, each a check of its own?
+//! `execution-metrics`: checks the limits of a run, one check per limit.
 
 use super::calls::are_recorded;
 use super::facts;
@@ -12,28 +12,28 @@ use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Missing, View};
 
-/// The limits of a run; one of them at least.
+/// Limits of a run; at least one is required.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// The most tool calls.
+    /// Maximum number of tool calls.
     #[serde(default, alias = "maxToolCalls")]
     max_tool_calls: Option<f64>,
-    /// The most model responses.
+    /// Maximum number of model responses.
     #[serde(default, alias = "maxLlmCalls")]
     max_llm_calls: Option<f64>,
-    /// The most tokens, input and output.
+    /// Maximum number of tokens, input and output.
     #[serde(default, alias = "maxTokens")]
     max_tokens: Option<f64>,
-    /// The most it may cost, in US dollars.
+    /// Maximum cost, in US dollars.
     #[serde(default, alias = "maxCostUsd")]
     max_cost_usd: Option<f64>,
-    /// The longest it may take, in milliseconds.
+    /// Maximum duration, in milliseconds.
     #[serde(default, alias = "maxDurationMs")]
     max_duration_ms: Option<f64>,
-    /// The share of calls that should explore (read, search, list).
+    /// Target share of exploring calls (read, search, list).
     #[serde(default, alias = "targetExplorationRatio")]
     target_exploration_ratio: Option<f64>,
-    /// How far from that share it may be; 0.2 without.
+    /// Maximum deviation from that share; 0.2 by default.
     #[serde(default, alias = "explorationTolerance")]
     exploration_tolerance: Option<f64>,
 }
@@ -85,7 +85,7 @@ A check the trace has no numbers for is unknown, and so is the verdict unless th
     },
 };
 
-/// Tools that look around.
+/// Tools that explore.
 const EXPLORING: &[&str] =
     &["read", "grep", "glob", "search", "list", "Read", "Grep", "Glob", "WebSearch", "WebFetch"];
 

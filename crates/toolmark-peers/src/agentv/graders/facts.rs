@@ -1,4 +1,4 @@
-//! What is known about a run as a whole.
+//! Facts about a run as a whole.
 
 use super::reading::is_agentv;
 use toolmark_outcome::Profile;
@@ -12,8 +12,8 @@ fn whole(view: &View<'_>) -> Result<(), Missing> {
     }
 }
 
-/// How long it took, in milliseconds. AgentV takes what is stated; the time from
-/// the first to the last record is as good.
+/// Returns the duration in milliseconds. AgentV uses the stated duration; the time from
+/// the first to the last record is equivalent.
 pub(super) fn duration(view: &View<'_>, profile: Profile) -> Result<f64, Missing> {
     whole(view)?;
     let run = view.trajectory();
@@ -25,25 +25,25 @@ pub(super) fn duration(view: &View<'_>, profile: Profile) -> Result<f64, Missing
         .ok_or_else(|| Missing::new("the trace does not record how long the run took"))
 }
 
-/// What it cost, in dollars.
+/// Returns the cost in US dollars.
 pub(super) fn cost(view: &View<'_>) -> Result<f64, Missing> {
     whole(view)?;
     let cost = view.trajectory().cost;
     cost.map(|cost| cost.usd()).ok_or_else(|| Missing::new("the trace does not record the cost"))
 }
 
-/// How many tokens it took.
+/// Number of tokens used.
 pub(super) struct Spent {
     pub(super) input: u64,
     pub(super) output: u64,
     /// Input and output.
     pub(super) total: u64,
-    /// What AgentV's `token-usage` adds up: the cache once more.
+    /// Sum used by AgentV's `token-usage`, which adds cached tokens once more.
     pub(super) with_cache: u64,
 }
 
-/// How many tokens it took: AgentV takes the numbers as they stand, toolmark for
-/// what their source means by them.
+/// Returns the number of tokens: AgentV uses the numbers as recorded, toolmark interprets
+/// them by the conventions of their source.
 pub(super) fn tokens(view: &View<'_>, profile: Profile) -> Result<Spent, Missing> {
     whole(view)?;
     let missing = || Missing::new("the trace does not record token usage");
@@ -59,7 +59,7 @@ pub(super) fn tokens(view: &View<'_>, profile: Profile) -> Result<Spent, Missing
     Ok(Spent { input, output: all.output, total, with_cache: total })
 }
 
-/// How many times the model answered.
+/// Returns the number of model responses.
 pub(super) fn responses(view: &View<'_>) -> Result<usize, Missing> {
     if view.trajectory().fidelity.lacks(Fact::Steps) {
         return Err(Missing::new("the trace does not record model responses"));

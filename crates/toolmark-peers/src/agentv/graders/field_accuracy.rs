@@ -1,4 +1,4 @@
-//! Are the fields of a JSON answer those of the reference?
+//! `field-accuracy`: compares the fields of a JSON answer with the reference.
 
 use super::dates::{self, Order};
 use super::reading::{Lines, PROFILES, Question, count, is_agentv, number, reading};
@@ -15,61 +15,62 @@ use toolmark_outcome::{Cause, Outcome};
 use toolmark_outcome::{Evidence, Role, excerpt};
 use toolmark_outcome::{Numbers, equal};
 
-/// Which fields are compared, and how.
+/// Fields to compare, and comparison methods.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// The fields.
+    /// Fields to compare.
     fields: Spanned<Vec<FieldConfig>>,
-    /// How they make a score.
+    /// Method for combining the fields into a score.
     #[serde(default)]
     aggregation: Aggregation,
 }
 
-/// How fields make a score.
+/// Method for combining fields into a score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Aggregation {
-    /// The share of the weight of fields that are right.
+    /// The weighted share of correct fields.
     #[default]
     WeightedAverage,
-    /// 1 where all are right, else 0.
+    /// 1 if all fields are correct, otherwise 0.
     AllOrNothing,
 }
 
 /// One field.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct FieldConfig {
-    /// Where it is: `invoice.items[0].amount`.
+    /// Path of the field: `invoice.items[0].amount`.
     path: Spanned<String>,
-    /// How it is compared.
+    /// Comparison method.
     #[serde(rename = "match")]
     how: How,
-    /// For numbers: how far they may differ.
+    /// For numbers: the maximum difference.
     #[serde(default)]
     tolerance: Option<f64>,
-    /// Is the tolerance a share of the expected number?
+    /// Whether the tolerance is a fraction of the expected number.
     #[serde(default)]
     relative: bool,
-    /// For dates: how they are written, such as `DD/MM/YYYY`.
+    /// For dates: the accepted formats, such as `DD/MM/YYYY`.
     #[serde(default)]
     formats: Option<Vec<String>>,
-    /// Must the answer have it (the default)? Otherwise it counts only if it has.
+    /// Whether the answer must have the field (the default). Otherwise the field only counts if
+    /// present.
     #[serde(default)]
     required: Option<bool>,
-    /// Its weight; 1 without.
+    /// Weight of the field; 1 by default.
     #[serde(default)]
     weight: Option<f64>,
 }
 
-/// How a field is compared.
+/// Comparison method of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum How {
     /// The same value.
     Exact,
-    /// Numbers that differ by no more than the tolerance.
+    /// Numbers that differ by at most the tolerance.
     NumericTolerance,
-    /// The same day, however it is written.
+    /// The same date, in any format.
     Date,
 }
 
@@ -153,7 +154,7 @@ fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     })
 }
 
-/// The JSON of a text: with a fence around it, or with words around an object.
+/// Parses JSON in a text, also in a fence or as an object surrounded by other text.
 fn json_of(text: &str) -> Option<Value> {
     let text = text.replace("```json\n", "").replace("```json", "").replace("```", "");
     let text = text.trim();
@@ -164,7 +165,7 @@ fn json_of(text: &str) -> Option<Value> {
     serde_json::from_str(blob).ok()
 }
 
-/// The reference: a value, or the last message of the assistant that holds one.
+/// Returns the reference: a value, or the last message of the assistant that contains one.
 fn reference(expected: &Value) -> Option<Value> {
     let content = |content: &Value| match content {
         Value::String(text) => json_of(text),
@@ -231,7 +232,7 @@ fn shown(value: &Value) -> String {
     excerpt(&value.to_string())
 }
 
-/// A number, or a text that begins with one.
+/// Parses a number, or a text that begins with one.
 fn numeric(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),

@@ -1,7 +1,7 @@
-//! `javascript` and `python`: a piece of code that says whether the answer is good.
+//! `javascript` and `python`: code that grades the answer.
 //!
-//! The code runs in a program of its own (`node`, `python3`), with the usual bounds on
-//! programs. Where the program is not installed, or programs may not be run, the answer
+//! The code runs in a separate process (`node`, `python3`), with the usual limits on
+//! programs. If the interpreter is not installed, or programs may not be run, the verdict
 //! is unknown.
 
 use super::code_grader::{Command, input};
@@ -15,21 +15,21 @@ use toolmark_grade::{Cost, Determinism, Grader, GraderInfo, Taxonomy, schema_of}
 use toolmark_match::Building;
 use toolmark_outcome::{Cause, Evidence, Outcome, Role, Subject, Verdict, excerpt};
 
-/// A piece of code.
+/// Code that grades the answer.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
     /// An expression, the body of a function, or a file (`file://…`).
     value: Spanned<String>,
-    /// The score that passes; without it, any above 0.
+    /// Minimum score; without it, any score above 0 passes.
     #[serde(default)]
     threshold: Option<f64>,
-    /// What the code is told as `context.config`.
+    /// Passed to the code as `context.config`.
     #[serde(default)]
     #[schemars(with = "Option<Value>")]
     config: Option<Node>,
 }
 
-/// Reads what it is told, runs the code and prints what it gives.
+/// JavaScript program that reads its input, runs the code and prints the result.
 const JAVASCRIPT_PROGRAM: &str = r#"
 const told = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 const AsyncFunction = (async () => {}).constructor;
@@ -48,7 +48,7 @@ Promise.resolve().then(() => make()(told.output, told.context))
   .then((result) => console.log('\n' + JSON.stringify({ result: result ?? null })));
 "#;
 
-/// The same in Python.
+/// The same program in Python.
 const PYTHON_PROGRAM: &str = r#"
 import importlib.util, json, sys, textwrap
 told = json.load(sys.stdin)
@@ -174,7 +174,7 @@ impl InlineCode {
         told
     }
 
-    /// What came back: a verdict, a score, or both with a reason.
+    /// Converts a result: a verdict, a score, or both with a reason.
     fn judge(&self, result: &Value) -> Outcome {
         let passes = |score: f64| match self.threshold {
             Some(threshold) => score >= threshold,

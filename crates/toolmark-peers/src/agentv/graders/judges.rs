@@ -1,6 +1,6 @@
-//! Graders that compare by embeddings, or ask a web service.
+//! Graders that compare by embeddings, or call a web service.
 //!
-//! They are known, so that a spec that has them is read; what they would say
+//! They are supported as types so that a spec that uses them can be read; their verdict
 //! is unknown, with the reason.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -22,12 +22,12 @@ impl Grader for Unanswered {
     }
 }
 
-/// Their configurations are for whoever answers them.
+/// Returns a schema that accepts anything, for their configurations.
 fn anything(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "object"})
 }
 
-/// The words of a configuration that say what is asked.
+/// Returns the textual criteria of a configuration.
 fn asked(config: &Node) -> Option<String> {
     let node = config.get("value")?;
     Some(match node.as_str() {

@@ -1,4 +1,4 @@
-//! Three limits: time, money and tokens.
+//! `latency`, `cost` and `token-usage`: limits on time, cost and tokens.
 
 use super::facts;
 use super::reading::{Lines, PROFILES, Question, is_agentv, number, reading};
@@ -12,30 +12,30 @@ use toolmark_outcome::{Cause, Outcome};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Missing, View};
 
-/// The longest a run may take.
+/// Maximum duration of a run.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LatencyConfig {
-    /// In milliseconds.
+    /// Maximum duration in milliseconds.
     threshold: f64,
 }
 
-/// The most a run may cost.
+/// Maximum cost of a run.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct CostConfig {
-    /// In US dollars.
+    /// Maximum cost in US dollars.
     budget: f64,
 }
 
-/// The most tokens a run may take; one of them at least.
+/// Maximum number of tokens of a run; at least one limit is required.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct TokenConfig {
-    /// All tokens.
+    /// Maximum number of all tokens.
     #[serde(default, alias = "maxTotal")]
     max_total: Option<f64>,
-    /// Input tokens.
+    /// Maximum number of input tokens.
     #[serde(default, alias = "maxInput")]
     max_input: Option<f64>,
-    /// Output tokens.
+    /// Maximum number of output tokens.
     #[serde(default, alias = "maxOutput")]
     max_output: Option<f64>,
 }

@@ -1,10 +1,10 @@
-//! AgentV's graders that ask a model: `llm-grader`, `rubrics`, `llm-rubric` and
+//! AgentV's graders that call a model: `llm-grader`, `rubrics`, `llm-rubric` and
 //! `trajectory:goal-success`.
 //!
 //! The prompt is toolmark's, so that trace text stays data and quotes can be
-//! looked up; criteria, weights and thresholds are AgentV's: 0.8 passes, and a
-//! criterion that must hold fails all of it. A judge that fails is unknown, where
-//! AgentV skips it.
+//! verified; criteria, weights and thresholds are AgentV's: 0.8 passes, and a failed
+//! required criterion fails the whole grader. A failing judge makes the verdict unknown,
+//! whereas AgentV skips it.
 
 use super::code_grader::Command;
 use super::llm_rubric;
@@ -19,7 +19,7 @@ use toolmark_outcome::judging::{
 };
 use toolmark_outcome::{Cause, Outcome};
 
-/// The score that passes.
+/// Minimum score.
 const THRESHOLD: f64 = 0.8;
 
 const TAXONOMY: Taxonomy = Taxonomy {
@@ -137,7 +137,7 @@ steps without their arguments, here all of them with their arguments.",
     },
 };
 
-/// What the judge of an answer is shown.
+/// Inputs of a judge of answers.
 const TOLD: &[(&str, &str)] = &[
     ("input", "user_request?"),
     ("output", "output"),
@@ -145,11 +145,11 @@ const TOLD: &[(&str, &str)] = &[
     ("steps", "steps?"),
 ];
 
-/// What the judge of a goal is shown.
+/// Inputs of a judge of goals.
 const STEPS: &[(&str, &str)] =
     &[("input", "user_request?"), ("steps", "steps"), ("output", "output?")];
 
-/// Keys that say who judges.
+/// Keys that select the judge.
 const WHO: &[&str] = &["model", "target", "effort", "reasoning_effort", "threshold", "config"];
 
 fn schema(keys: &[&str]) -> Schema {
@@ -169,7 +169,7 @@ fn read_rubric(list: &Node, building: &mut Building<'_>) -> Option<Rubric> {
     }
 }
 
-/// The text of `prompt` or `value`: itself, or the file it names.
+/// Reads the text of `prompt` or `value`: the text itself, or the file that it names.
 fn prompt(building: &mut Building<'_>) -> Option<Option<Asked>> {
     let Some(node) = building.config.get("prompt").or_else(|| building.config.get("value")) else {
         return Some(None);
@@ -216,21 +216,21 @@ fn prompt(building: &mut Building<'_>) -> Option<Option<Asked>> {
     }
 }
 
-/// What is asked.
+/// Source of the criteria.
 enum Asked {
     /// One text.
     Text(String),
     /// Criteria.
     Rubric(Rubric),
-    /// What a program says when it is told about the run.
+    /// The output of a program that gets a description of the run.
     Program(Command),
-    /// What the case says success is.
+    /// The success criteria of the case.
     Criteria,
 }
 
 struct Llm {
     asked: Asked,
-    /// The marks of a text that does not use others in its own words.
+    /// Scale for a text that does not mention another one.
     scale: Scale,
     inputs: Vec<(String, String)>,
     threshold: Option<f64>,
@@ -347,7 +347,7 @@ fn criteria(subject: &Subject<'_>) -> String {
     }
 }
 
-/// What a name in braces may stand for, and the field it is shown from. A case need
+/// Placeholders and the fields that they show. A case need
 /// not have an expected output or criteria; calls and changes must be known.
 const PLACEHOLDERS: &[(&str, &str)] = &[
     ("input", "user_request?"),
@@ -358,7 +358,7 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     ("file_changes", "diff"),
 ];
 
-/// The names in braces.
+/// Returns the names in braces.
 fn placeholders(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     replace_braces(text, |name| {
@@ -368,7 +368,7 @@ fn placeholders(text: &str) -> Vec<String> {
     names
 }
 
-/// A template whose names in braces are left as names: what they stand for is
+/// Replaces placeholders in braces by their names: their values are
 /// shown as data.
 fn without_braces(text: &str) -> String {
     replace_braces(text, |name| format!("(see the data called {name})"))

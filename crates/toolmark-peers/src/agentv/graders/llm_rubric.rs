@@ -1,10 +1,10 @@
-//! Criteria as AgentV writes them: a text, or a map with a weight, what it needs
-//! and what ranges of marks mean.
+//! Reads AgentV's criteria: a text, or a map with a weight, a requirement
+//! and the meanings of score ranges.
 
 use toolmark_config::{Kind, Node, Problem, quoted};
 use toolmark_outcome::judging::{Criterion, Rubric, Scale};
 
-/// What a criterion may say.
+/// Keys of a criterion.
 const KEYS: &[&str] = &[
     "id",
     "outcome",
@@ -19,8 +19,8 @@ const KEYS: &[&str] = &[
     "score_ranges",
 ];
 
-/// Reads criteria. Those without ranges of marks are met or not; as soon as one
-/// has ranges, all get 0 to 10.
+/// Reads criteria. Those without score ranges are met or not; if any criterion
+/// has ranges, all are scored from 0 to 10.
 pub(super) fn read(items: &[Node], problems: &mut Vec<Problem>) -> Option<Rubric> {
     let before = problems.len();
     let ranged = items.iter().any(|item| item.get("score_ranges").is_some());
@@ -96,7 +96,7 @@ fn criterion(
     let weight = number("weight", 0.0, f64::MAX).unwrap_or(1.0);
     let min_score = number("min_score", 0.0, 1.0);
     let of_ten = number("required_min_score", 0.0, 10.0).map(|mark| mark / 10.0);
-    // Criteria without ranges must hold unless it is said that they need not.
+    // Criteria without ranges are required unless marked otherwise.
     let required = node.get("required").and_then(Node::as_bool).unwrap_or(!ranged);
     let needs = min_score.or(of_ten).or(required.then_some(1.0));
     let text = match node.get("operator").and_then(Node::as_str) {
@@ -108,8 +108,8 @@ fn criterion(
     Some(Criterion { anchors, weight, needs, ..Criterion::new(id, text) })
 }
 
-/// Ranges of marks and what they mean: a list of `score_range` and `outcome`, or
-/// a map of where each range begins.
+/// Reads score ranges and their meanings: a list of `score_range` and `outcome`, or
+/// a map keyed by the start of each range.
 fn score_ranges(node: &Node) -> Result<Vec<(String, String)>, String> {
     let mut ranges: Vec<(i64, i64, String)> = Vec::new();
     match &node.kind {

@@ -1,6 +1,6 @@
 //! The graders of AgentV, from its first versions to its newest.
 //!
-//! Every one answers under toolmark's own reading and under those of AgentV 1,
+//! Each answers under toolmark's own reading and under those of AgentV 1,
 //! 2 and 5, which differ: see [`reading`].
 
 mod arguments;

@@ -1,4 +1,4 @@
-//! The opposite of an answer, as AgentV gives it and as it should be.
+//! Inverts a grader, as AgentV does and in toolmark's own reading.
 
 use super::reading::{PASSING, contrasted, is_agentv};
 use serde_json::Value;
@@ -8,9 +8,9 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Outcome, Verdict};
 
-/// A grader that asks for the opposite. AgentV takes the score from 1 and swaps
-/// the verdict, so that half a sequence passes with 0.5; toolmark asks whether
-/// what is left of the score passes.
+/// Creates a grader with the opposite answer. AgentV subtracts the score from 1 and inverts
+/// the verdict, so that half a sequence passes with 0.5; toolmark checks whether
+/// the inverted score passes.
 #[must_use]
 pub fn opposite(
     grader: Arc<dyn Grader>,

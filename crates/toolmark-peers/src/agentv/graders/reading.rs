@@ -1,4 +1,4 @@
-//! What the readings have in common: how lines make a score, and a score a
+//! Scoring shared by the readings: from checks to a score, and from a score to a
 //! verdict.
 
 pub(super) use crate::reading::Question;
@@ -12,34 +12,34 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Subject, Untrusted};
 
-/// The score from which AgentV says pass, whatever the threshold of the case.
+/// Minimum score for AgentV's pass verdict, regardless of the threshold of the case.
 pub(super) const PASSING: f64 = 0.8;
 
-/// The score from which its first versions said borderline.
+/// Minimum score for the borderline verdict of its first versions.
 const BORDERLINE: f64 = 0.6;
 
-/// Lines kept of a grader that checks very many things.
+/// Maximum number of lines kept for a grader with very many checks.
 const MOST_LINES: usize = 500;
 
-/// Is this a reading of AgentV's?
+/// Whether this is one of AgentV's profiles.
 pub(super) fn is_agentv(profile: Profile) -> bool {
     matches!(profile, Profile::AgentV1 | Profile::AgentV2 | Profile::AgentV5)
 }
 
-/// Does a reading follow AgentV's or promptfoo's code? Their trajectory assertions are
+/// Whether a profile follows AgentV's or promptfoo's code, whose trajectory assertions are
 /// the same.
 pub(super) fn follows(profile: Profile) -> bool {
     is_agentv(profile) || profile == Profile::Promptfoo
 }
 
-/// The readings of the trajectory assertions.
+/// Profiles of the trajectory assertions.
 pub(super) const TRAJECTORY_PROFILES: &[Profile] =
     &[Profile::AgentV1, Profile::AgentV2, Profile::AgentV5, Profile::Promptfoo];
 
-/// The readings of AgentV.
+/// AgentV's profiles.
 pub(super) const PROFILES: &[Profile] = &[Profile::AgentV1, Profile::AgentV2, Profile::AgentV5];
 
-/// A grader that answers under the reading asked for, and says where the other
+/// Builds a grader that answers under the requested reading and mentions where the other
 /// one differs.
 pub(super) fn reading<Q: Question + 'static>(
     building: &Building<'_>,
@@ -55,7 +55,7 @@ pub(super) fn reading<Q: Question + 'static>(
     Some(crate::reading::grader(question, profile, building.contrast.filter(differs)))
 }
 
-/// What AgentV does where its code throws: the runner gives 0. toolmark cannot tell.
+/// Returns the outcome if AgentV's code throws: the runner scores 0, toolmark's verdict is unknown.
 pub(super) fn thrown(profile: Profile, why: impl Into<String>) -> Outcome {
     let why = why.into();
     if is_agentv(profile) {
@@ -66,7 +66,7 @@ pub(super) fn thrown(profile: Profile, why: impl Into<String>) -> Outcome {
     Outcome::unknown(Cause::Configuration, why)
 }
 
-/// The word AgentV has for a score.
+/// Returns AgentV's verdict word for a score.
 pub(super) fn word(score: f64, profile: Profile) -> &'static str {
     match profile {
         _ if score >= PASSING => "pass",
@@ -75,7 +75,7 @@ pub(super) fn word(score: f64, profile: Profile) -> &'static str {
     }
 }
 
-/// The checks of a grader, one line each.
+/// Checks of a grader, one line each.
 #[derive(Default)]
 pub(super) struct Lines {
     parts: Vec<Part>,
@@ -84,7 +84,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// One check.
+    /// Adds a check.
     pub(super) fn add(&mut self, holds: bool, text: impl FnOnce() -> String) {
         *(if holds { &mut self.hits } else { &mut self.misses }) += 1;
         // Failures are what people look for: they get a line of their own longer.
@@ -94,7 +94,7 @@ impl Lines {
         }
     }
 
-    /// The outcome they make, with this score over so many aspects.
+    /// Returns the outcome of the checks, with this score over the given number of aspects.
     pub(super) fn outcome(
         self,
         profile: Profile,
@@ -115,7 +115,7 @@ impl Lines {
         outcome
     }
 
-    /// The outcome of one check that holds or not.
+    /// Returns the outcome of a single check.
     pub(super) fn single(profile: Profile, holds: bool, reason: String) -> Outcome {
         let mut lines = Self::default();
         lines.add(holds, || reason.clone());
@@ -123,14 +123,14 @@ impl Lines {
     }
 }
 
-/// Sets the verdict, and the word for it.
+/// Sets the verdict and its word.
 pub(super) fn decided(mut outcome: Outcome, verdict: Verdict) -> Outcome {
     outcome.verdict = verdict;
     outcome.metrics.insert("verdict".into(), Value::from(verdict.word()));
     outcome
 }
 
-/// A number as people write it: whole where it is.
+/// Formats a number, without a fraction if it is whole.
 pub(super) fn number(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 9e15 {
         return format!("{}", value as i64);
@@ -138,7 +138,7 @@ pub(super) fn number(value: f64) -> String {
     format!("{}", (value * 1e6).round() / 1e6)
 }
 
-/// What AgentV throws on whatever it is shown.
+/// Marks a configuration on which AgentV throws for every run.
 pub(super) struct Throws(pub(super) String);
 
 impl Question for Throws {
@@ -147,8 +147,8 @@ impl Question for Throws {
     }
 }
 
-/// A grader whose configuration AgentV stumbles over only when it grades: under
-/// its readings the problem is a warning, and the score 0.
+/// Builds a grader whose invalid configuration AgentV only detects when it grades: under
+/// its profiles the problem is a warning, and the score is 0.
 pub(super) fn throws(
     building: &mut Building<'_>,
     problem: Problem,

@@ -1,4 +1,4 @@
-//! Was a skill used?
+//! Checks the use of skills.
 
 use super::reading::{Lines, PROFILES, Question, count, is_agentv, number, reading};
 use super::value::{self, Asked, keys, wrong};
@@ -16,12 +16,12 @@ use toolmark_outcome::{Evidence, Role};
 use toolmark_pattern::is_agentv_match;
 use toolmark_trace::Call;
 
-/// The skill that must be used, or must not.
+/// The skill that must or must not be used.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct TriggerConfig {
-    /// Its name.
+    /// Name of the skill.
     skill: Spanned<String>,
-    /// Must it be used (the default), or must it not?
+    /// Whether the skill must be used (the default) or must not.
     #[serde(default)]
     should_trigger: Option<bool>,
 }
@@ -33,7 +33,7 @@ struct UsedConfig {
     /// A skill, a list of skills, or a map with `name` or `pattern`, `min` and `max`.
     #[schemars(schema_with = "value_schema")]
     value: Node,
-    /// Is the opposite wanted? Of a list, that none of its skills is used.
+    /// Whether the check is inverted. For a list: none of its skills may be used.
     #[schemars(default)]
     negate: bool,
 }
@@ -97,13 +97,13 @@ What a use is, `skill-trigger` says. Names are compared whole; only `pattern` ta
     build: |building| value::build(building, read_used),
 };
 
-/// A use of a skill: the call, or the words of the trace.
+/// A use of a skill: a call, or text in the trace.
 struct Use {
     name: String,
     evidence: Evidence,
 }
 
-/// The argument under the first of `keys` that has one, as text.
+/// Returns the first argument among `keys` that is present, as text.
 fn argument(call: &Call, keys: &[&str]) -> Option<String> {
     let args = call.args.as_ref()?.parsed()?;
     let value = keys.iter().find_map(|key| args.get(key).filter(|value| !value.is_null()))?;
@@ -113,7 +113,7 @@ fn argument(call: &Call, keys: &[&str]) -> Option<String> {
     })
 }
 
-/// The skill a path leads to: `x/skills/pdf/SKILL.md` to `pdf`.
+/// Returns the skill to which a path belongs: `pdf` for `x/skills/pdf/SKILL.md`.
 fn skill_of_path(path: &str) -> Option<&str> {
     let (_, rest) = path.rsplit_once("skills/")?;
     let (name, _) = rest.split_once('/')?;
@@ -122,8 +122,8 @@ fn skill_of_path(path: &str) -> Option<&str> {
 
 const PATHS: &[&str] = &["file_path", "path", "filePath", "file", "filename"];
 
-/// The uses of skills a trace shows. `done` leaves calls that failed out, and what
-/// the reader of a trace makes of such a call.
+/// Returns the uses of skills in a trace. With `done`, failed calls and the uses that
+/// a reader derived from them are skipped.
 fn uses(view: &View<'_>, done: bool) -> Vec<Use> {
     let mut uses = Vec::new();
     let place = |at| {
@@ -158,7 +158,7 @@ fn uses(view: &View<'_>, done: bool) -> Vec<Use> {
     uses
 }
 
-/// Is this the skill, with or without its plugin?
+/// Whether `known` names this skill, with or without its plugin.
 fn is_named(known: &str, name: &str) -> bool {
     known == name || known.rsplit_once(':').is_some_and(|(_, last)| last == name)
 }
@@ -169,7 +169,7 @@ struct Trigger {
 }
 
 impl Trigger {
-    /// What AgentV takes for a use.
+    /// Returns what AgentV treats as a use.
     fn peer(&self, view: &View<'_>) -> Option<Evidence> {
         let path = format!("skills/{}/", self.skill);
         for seen in view.calls() {
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(grade("skill-trigger", config, &agentv(json!([]))).verdict, Pass);
     }
 
-    /// A reader that sees a skill in a call sees it in one that failed, too.
+    /// A reader that detects a skill in a call also detects it in a failed one.
     #[test]
     fn a_failed_call_is_no_use_whatever_the_host_calls_it() {
         let trace = |status: &str| {

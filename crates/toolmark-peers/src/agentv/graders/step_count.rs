@@ -1,4 +1,4 @@
-//! How many steps were there?
+//! `trajectory:step-count`: checks the number of steps.
 
 use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, number};
 use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, matcher_schema, steps};
@@ -12,14 +12,14 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Evidence, Role};
 
-/// How many steps there may be.
+/// Limits on the number of steps.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the value is read by hand")]
 struct Config {
-    /// A map with `min`, `max` or both, and which steps are counted.
+    /// A map with `min`, `max` or both, and the kinds of steps to count.
     #[schemars(schema_with = "value_schema")]
     value: Node,
-    /// Is the opposite wanted?
+    /// Whether the check is inverted.
     #[schemars(default)]
     negate: bool,
 }
@@ -104,7 +104,7 @@ mod tests {
 
     const ID: &str = "trajectory:step-count";
 
-    /// The last message of the agent is its answer to AgentV, even an empty one.
+    /// In AgentV, the last message of the agent is its answer, even if it is empty.
     #[test]
     fn an_answer_without_words_is_one_to_agentv() {
         let trace = r#"{"id": "t", "output_messages": [{"role": "assistant", "tool_calls": [{"tool": "a", "input": {}}]}]}"#;

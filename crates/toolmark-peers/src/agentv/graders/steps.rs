@@ -1,9 +1,9 @@
-//! A trajectory as the steps the `trajectory:*` assertions look at.
+//! Converts a trajectory to the steps that the `trajectory:*` assertions inspect.
 //!
 //! A call is a `tool` step; a call of a shell with a command in its arguments
 //! is a `command` step instead. Messages, reasoning and the results of calls
-//! (`span`) are steps too. Steps that carry a time are in the order of their
-//! times, all others stay where they are listed.
+//! (`span`) are steps too. Steps with a time are sorted by it,
+//! all others keep their positions.
 
 use super::reading::{follows, is_agentv};
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use toolmark_outcome::View;
 use toolmark_pattern::is_agentv_match;
 use toolmark_trace::{Call, EventKind};
 
-/// The kinds of step, as specs name them.
+/// Kinds of steps, as named in specs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     Tool,
@@ -26,7 +26,7 @@ pub(super) enum Type {
     Span,
 }
 
-/// The words for [`Type`].
+/// Names of the [`Type`]s.
 pub(super) const TYPES: &[(&str, Type)] = &[
     ("tool", Type::Tool),
     ("command", Type::Command),
@@ -48,19 +48,19 @@ impl Type {
 
 /// One step.
 pub(super) struct Step {
-    /// What it is.
+    /// Kind of step.
     pub(super) kind: Type,
-    /// The names it goes by.
+    /// Names under which the step is matched.
     names: Vec<String>,
-    /// The call, by its place among the calls of the view.
+    /// Index of the call in the view.
     pub(super) call: Option<usize>,
-    /// Did the call fail?
+    /// Whether the call failed.
     pub(super) failed: bool,
     time: Option<Timestamp>,
 }
 
 impl Step {
-    /// The step in words.
+    /// Describes the step.
     pub(super) fn text(&self) -> String {
         let name = self.names.first().map_or("", String::as_str);
         format!("{}:{}", self.kind.word(), toolmark_outcome::excerpt(name))
@@ -70,11 +70,11 @@ impl Step {
 /// Tools that run commands.
 const SHELLS: &[&str] = &["exec_command", "local_shell", "shell"];
 
-/// The steps of a view under a reading.
+/// Returns the steps of a view under a reading.
 ///
-/// AgentV counts the final answer as one more message, though it is the last
-/// message already. To promptfoo a call and its result are one step, and a response
-/// without words is none.
+/// AgentV counts the final answer as an additional message although it already is the
+/// last message. In promptfoo, a call and its result are one step, and a response
+/// without text is not a step.
 pub(super) fn steps(view: &View<'_>, profile: Profile) -> Vec<Step> {
     let trajectory = view.trajectory();
     let mut steps = Vec::new();
@@ -151,7 +151,7 @@ fn of_call(call: &Call, at: usize) -> Step {
     Step { kind, names, call: Some(at), failed, time: call.started }
 }
 
-/// The arguments of a call; text that holds JSON is decoded, nothing is nothing.
+/// Returns the arguments of a call; text that contains JSON is decoded, null is treated as missing.
 pub(super) fn arguments(call: &Call) -> Option<Value> {
     let value = call.args.as_ref()?.to_value();
     match value {
@@ -186,8 +186,8 @@ fn command(args: &Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Puts the steps that carry a time in the order of their times, into the
-/// places such steps have.
+/// Sorts the steps with a time among themselves; steps without a time keep their
+/// positions.
 fn by_time(steps: Vec<Step>) -> Vec<Step> {
     let places: Vec<usize> =
         steps.iter().enumerate().filter(|(_, s)| s.time.is_some()).map(|(at, _)| at).collect();
@@ -201,27 +201,27 @@ fn by_time(steps: Vec<Step>) -> Vec<Step> {
     order.into_iter().filter_map(|at| steps.get_mut(at)?.take()).collect()
 }
 
-/// Which steps are meant.
+/// Selects steps.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Matcher {
-    /// A name with `*` and `?`.
+    /// Name pattern with `*` and `?`.
     pub(super) name: Option<String>,
-    /// Only steps of these kinds; all where there are none.
+    /// Accepted kinds of steps; all if empty.
     pub(super) types: Vec<Type>,
 }
 
 impl Matcher {
-    /// A tool by its name.
+    /// Creates a matcher for a tool name.
     pub(super) fn tool(name: &str) -> Self {
         Self { name: Some(name.to_owned()), types: Vec::new() }
     }
 
-    /// In words.
+    /// Describes the matcher.
     pub(super) fn text(&self) -> &str {
         self.name.as_deref().unwrap_or("*")
     }
 
-    /// Is the step meant? AgentV does not take a command for the tool that runs it.
+    /// Whether a tool step matches. AgentV does not match a command as the tool that runs it.
     pub(super) fn is_tool(&self, step: &Step, profile: Profile) -> bool {
         let is_tool = match step.kind {
             Type::Tool => true,
@@ -231,7 +231,7 @@ impl Matcher {
         is_tool && self.fits(step, profile, &[Type::Tool])
     }
 
-    /// Is the step meant, be it of any kind?
+    /// Whether a step of any kind matches.
     pub(super) fn is_step(&self, step: &Step, profile: Profile) -> bool {
         self.fits(step, profile, &[])
     }
@@ -249,7 +249,7 @@ impl Matcher {
     }
 }
 
-/// The keys of a matcher.
+/// Keys of a matcher.
 pub(super) const MATCHER_KEYS: &[&str] = &["name", "pattern", "type"];
 
 /// Reads a matcher: a name, or a map with `name` or `pattern` and `type`.
@@ -296,7 +296,7 @@ pub(super) fn matcher(node: &Node, problems: &mut Vec<Problem>) -> Option<Matche
     Some(Matcher { name: pattern.or(name), types })
 }
 
-/// The schema of a matcher with more properties.
+/// Returns the schema of a matcher with additional properties.
 pub(super) fn matcher_schema(more: &Value) -> Schema {
     let words: Vec<&str> = TYPES.iter().map(|(word, _)| *word).collect();
     let mut properties = serde_json::json!({
@@ -310,7 +310,7 @@ pub(super) fn matcher_schema(more: &Value) -> Schema {
     json_schema!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
-/// The schema of a list of steps.
+/// Returns the schema of a list of steps.
 pub(super) fn step_schema(_: &mut SchemaGenerator) -> Schema {
     let map = matcher_schema(&serde_json::json!({}));
     json_schema!({"anyOf": [{"type": "string", "minLength": 1}, map]})

@@ -1,4 +1,4 @@
-//! What the final answer says: eleven checks on its text.
+//! Eleven checks on the text of the final answer.
 
 use super::reading::{Lines, PROFILES, Question, is_agentv, reading, throws};
 use schemars::JsonSchema;
@@ -32,12 +32,12 @@ struct Many {
 struct Regex {
     /// A JavaScript regular expression.
     value: Spanned<String>,
-    /// Its flags, such as `i`.
+    /// Flags of the expression, such as `i`.
     #[serde(default)]
     flags: Option<Spanned<String>>,
 }
 
-/// Nothing to say.
+/// No configuration.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Nothing {}
 
@@ -53,7 +53,8 @@ enum Check {
     Starts(String),
     Ends(String),
     Equals(String),
-    /// As we read it, and as AgentV does: without the `u` flag unless it is given.
+    /// The regular expression as toolmark reads it, and as AgentV does: without the `u` flag unless
+    /// it is given.
     Matches {
         source: String,
         ours: Option<Pattern>,

@@ -1,4 +1,4 @@
-//! Was a tool called with these arguments?
+//! `trajectory:tool-args-match`: checks that a tool was called with these arguments.
 
 use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows};
 use super::steps::{MATCHER_KEYS, Matcher, Step, arguments, matcher, matcher_schema, steps};
@@ -14,14 +14,14 @@ use toolmark_outcome::{Evidence, Role, excerpt};
 use toolmark_outcome::{Numbers, equal};
 use toolmark_pattern::{has_wildcards, is_agentv_match};
 
-/// The arguments a tool must have been called with.
+/// Arguments with which a tool must have been called.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the value is read by hand")]
 struct Config {
-    /// A map with `name` or `pattern`, `args`, and how they are compared.
+    /// A map with `name` or `pattern`, `args`, and the comparison mode.
     #[schemars(schema_with = "value_schema")]
     value: Node,
-    /// Is the opposite wanted?
+    /// Whether the check is inverted.
     #[schemars(default)]
     negate: bool,
 }
@@ -140,7 +140,7 @@ impl ToolArgs {
     }
 }
 
-/// Is everything that is wanted there? Both come from parsers that bound nesting.
+/// Whether every expected value is present. Both values come from parsers that bound nesting.
 fn holds(wanted: &Value, given: &Value) -> bool {
     match (wanted, given) {
         (Value::Object(wanted), Value::Object(given)) => {

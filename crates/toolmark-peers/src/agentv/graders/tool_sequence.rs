@@ -1,4 +1,4 @@
-//! Were the tools used in this order?
+//! `trajectory:tool-sequence`: checks the order in which tools were used.
 
 use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows};
 use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, step_schema, steps};
@@ -12,14 +12,14 @@ use toolmark_outcome::Subject;
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Outcome, Verdict};
 
-/// The order tools must have been used in.
+/// Required order of tools.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the value has two shapes and is read by hand")]
 struct Config {
     /// A list of tools, or a map with `steps` and `mode`.
     #[schemars(schema_with = "value_schema")]
     value: Node,
-    /// Is the opposite wanted?
+    /// Whether the check is inverted.
     #[schemars(default)]
     negate: bool,
 }

@@ -1,8 +1,8 @@
-//! Did the agent call the expected tools?
+//! `tool-trajectory`: checks that the agent called the expected tools.
 //!
-//! Five modes: so many calls of each tool (`any_order`), a sequence with gaps
-//! (`in_order`), a sequence without (`exact`), every expected call in any order
-//! (`superset`), and no call that is not expected (`subset`).
+//! Five modes: minimum numbers of calls per tool (`any_order`), a sequence with gaps
+//! (`in_order`), a sequence without gaps (`exact`), every expected call in any order
+//! (`superset`), and only expected calls (`subset`).
 
 use super::arguments::{self, Rule};
 use super::reading::{PROFILES, is_agentv, reading};
@@ -20,35 +20,35 @@ mod peer;
 mod question;
 mod sound;
 
-/// Which tools are expected, and how strictly.
+/// Expected tools, and the comparison mode.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// How calls are compared with what is expected.
+    /// Comparison mode for calls.
     mode: Mode,
-    /// For `any_order`: how many calls of each tool there must be at least.
+    /// For `any_order`: minimum number of calls of each tool.
     #[serde(default)]
     #[schemars(schema_with = "minimums_schema")]
     minimums: Option<Node>,
-    /// For the other modes: the expected calls.
+    /// For the other modes: expected calls.
     #[serde(default)]
     expected: Option<Vec<ExpectedCall>>,
-    /// How arguments are compared, where an expected call does not say:
+    /// Comparison mode for arguments, unless an expected call has its own:
     /// `exact`, `superset`, `subset`, `ignore` or a list of dotted paths.
-    /// Without it, only the keys that are given are checked.
+    /// By default, only the given keys are compared.
     #[serde(default, alias = "argsMatch")]
     #[schemars(schema_with = "args_match_schema")]
     args_match: Option<Node>,
 }
 
-/// How calls are compared with what is expected.
+/// Comparison mode for calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Mode {
-    /// Every tool so many times at least.
+    /// At least the minimum number of calls of each tool.
     AnyOrder,
     /// In this order; other calls may come between.
     InOrder,
-    /// In this order and nothing else.
+    /// In this order and no other calls.
     Exact,
     /// Every expected call is made, in any order; others may be made too.
     Superset,
@@ -71,24 +71,24 @@ impl Mode {
 /// One expected call.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ExpectedCall {
-    /// The tool.
+    /// Name of the tool.
     tool: String,
-    /// Its arguments: a map of those to check, or `any`.
+    /// Arguments to compare: a map, or `any`.
     #[serde(default)]
     #[schemars(schema_with = "args_schema")]
     args: Option<Node>,
-    /// How its arguments are compared.
+    /// Comparison mode for its arguments.
     #[serde(default, alias = "argsMatch")]
     #[schemars(schema_with = "args_match_schema")]
     args_match: Option<Node>,
-    /// The longest the call may take, in milliseconds; for `in_order` and `exact`.
+    /// Maximum duration of the call, in milliseconds; for `in_order` and `exact`.
     #[serde(default, alias = "maxDurationMs")]
     max_duration_ms: Option<f64>,
-    /// Not compared: `args` is.
+    /// Ignored; `args` is compared instead.
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Value>")]
     input: Option<Node>,
-    /// Not compared.
+    /// Ignored.
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Value>")]
     output: Option<Node>,
@@ -142,7 +142,7 @@ Calls are taken as they are listed. As many expectations as possible are met, ea
 
 AgentV's own readings (`agentv@1`, `agentv@2`) differ: `in_order` goes through the calls once and a step that is missing loses all later ones, `exact` leaves calls that follow out of the score, `superset` gives the first call that fits, failed calls count, and from version 2 on arguments must be the same unless `args_match` says otherwise. What AgentV would leave out of a configuration with a warning is an error here; under its readings it is left out, with a warning. AgentV 5 refuses this grader.";
 
-/// One expected call, read.
+/// A parsed expected call.
 struct Item {
     tool: String,
     args: Option<Map<String, Value>>,
@@ -151,7 +151,7 @@ struct Item {
 }
 
 impl Item {
-    /// In words.
+    /// Describes the expected call.
     fn text(&self) -> String {
         match &self.args {
             None => self.tool.clone(),
@@ -171,7 +171,7 @@ struct ToolTrajectory {
 }
 
 impl ToolTrajectory {
-    /// How the arguments of an expected call are compared under a reading.
+    /// Returns how the arguments of an expected call are compared under a reading.
     fn rule(&self, item: &Item, profile: Profile) -> Rule {
         let said = item.rule.as_ref().or(self.rule.as_ref());
         match (profile, said) {
@@ -232,8 +232,8 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     reading(building, ToolTrajectory { mode, minimums, items, rule })
 }
 
-/// Looks at what is checked by hand where the rest could not be read, so that
-/// all mistakes are found in one go.
+/// Validates the hand-checked keys if the rest could not be read, so that
+/// all mistakes are reported together.
 fn unread(config: &Node, problems: &mut Vec<Problem>) {
     let items = config.get("expected").into_iter().flat_map(Node::items);
     for node in std::iter::once(config).chain(items) {
@@ -250,7 +250,7 @@ fn unread(config: &Node, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The arguments to compare; none where nothing is to be checked.
+/// Returns the arguments to compare, if any.
 fn args_of(node: &Node) -> Result<Option<Map<String, Value>>, Box<Problem>> {
     match (&node.kind, node.to_json()) {
         (Kind::Null, _) => Ok(None),
@@ -321,8 +321,8 @@ fn minimums(node: &Node, problems: &mut Vec<Problem>) -> Option<Vec<(String, f64
     (problems.len() == before).then_some(all)
 }
 
-/// What AgentV's loader leaves of a configuration. It drops what it does not
-/// understand, so the same is dropped here, each with a warning.
+/// Returns the part of a configuration that AgentV's loader keeps. It drops what it does not
+/// support, so the same parts are dropped here, each with a warning.
 fn left(config: &Node, problems: &mut Vec<Problem>) -> Option<Node> {
     let mut config = config.clone();
     let Kind::Map(entries) = &mut config.kind else { return None };

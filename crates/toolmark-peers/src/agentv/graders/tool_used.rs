@@ -1,4 +1,4 @@
-//! Was a tool used, and how often?
+//! `trajectory:tool-used`: checks whether and how often a tool was used.
 
 use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows, number};
 use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, matcher_schema, steps};
@@ -12,14 +12,14 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Evidence, Role};
 
-/// Which tools must have been used.
+/// Tools that must have been used.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the value has many shapes and is read by hand")]
 struct Config {
     /// A tool, a list of tools, or a map with `name` or `pattern`, `min` and `max`.
     #[schemars(schema_with = "value_schema")]
     value: Node,
-    /// Is the opposite wanted? Of a list, that none of its tools is used.
+    /// Whether the check is inverted. For a list: none of its tools may be used.
     #[schemars(default)]
     negate: bool,
 }

@@ -1,8 +1,8 @@
-//! The `value:` of the `trajectory:*` assertions, which is of many shapes.
+//! Reads the `value:` of the `trajectory:*` assertions, which has many formats.
 //!
-//! AgentV looks at it only when it grades, and throws where it is wrong: the
+//! AgentV validates it only when it grades, and throws if it is wrong: the
 //! assertion then scores 0. Here a wrong value is an error of the spec; under
-//! AgentV's readings it is what AgentV makes of it.
+//! AgentV's profiles it scores as in AgentV.
 
 use super::reading::{Question, Throws, follows, reading};
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use toolmark_grade::Grader;
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
 
-/// What every assertion of the family has.
+/// Configuration shared by the assertions of the family.
 pub(super) struct Asked<'a> {
-    /// Its value.
+    /// Value of the assertion.
     pub(super) value: &'a Node,
-    /// Is the opposite wanted?
+    /// Whether the check is inverted.
     pub(super) negate: bool,
 }
 
-/// The code of what AgentV throws on; it passes over everything else.
+/// Code of problems on which AgentV throws; it ignores all others.
 const THROWS: &str = "invalid-value";
 
-/// Builds a question out of `value:`.
+/// Builds a question from `value:`.
 pub(super) fn build<Q: Question + 'static>(
     building: &mut Building<'_>,
     question: impl FnOnce(&Asked<'_>, Profile, &mut Vec<Problem>) -> Option<Q>,
@@ -69,7 +69,7 @@ fn finish<Q: Question + 'static>(
     }
 }
 
-/// Complains about keys a map must not have.
+/// Reports unknown keys of a map.
 pub(super) fn keys(node: &Node, known: &[&str], problems: &mut Vec<Problem>) {
     for entry in node.entries() {
         if !known.contains(&entry.key.as_str()) {
@@ -83,7 +83,7 @@ pub(super) fn keys(node: &Node, known: &[&str], problems: &mut Vec<Problem>) {
     }
 }
 
-/// A number under a key.
+/// Reads a number under a key.
 pub(super) fn number(node: &Node, key: &str, problems: &mut Vec<Problem>) -> Option<f64> {
     let value = node.get(key).filter(|value| !value.is_null())?;
     let number = value.as_f64().filter(|n| n.is_finite());
@@ -94,7 +94,7 @@ pub(super) fn number(node: &Node, key: &str, problems: &mut Vec<Problem>) -> Opt
     number
 }
 
-/// Something is wrong with the value.
+/// Creates a problem of the value.
 pub(super) fn wrong(node: &Node, message: impl Into<String>) -> Problem {
     Problem::error(THROWS, message).at(node.span)
 }

@@ -1,4 +1,4 @@
-//! Score aggregators of a task: how the trials of a sample make one number, and its
+//! Score aggregators of a task: how the trials of a sample are combined into a number, and its
 //! mean over all samples.
 
 use super::scorers::Scorer;
@@ -11,22 +11,22 @@ use toolmark_grade::{Aggregate, Loading};
 use toolmark_outcome::CaseResult;
 use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k};
 
-/// The words for [`How`].
+/// Names of the variants of [`How`].
 const TYPES: &[&str] =
     &["mean", "min", "max", "median", "majority", "all", "any", "pass_at_k", "pass_hat_k"];
 
-/// How trials make one.
+/// Method for combining trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum How {
     Mean,
     Min,
     Max,
     Median,
-    /// Did more than half of them pass?
+    /// Whether more than half of the trials passed.
     Majority,
-    /// The chance that one of k passes; all of them where k is not said.
+    /// The probability that one of k trials passes; k defaults to the number of trials.
     PassAt(Option<u64>),
-    /// The chance that k of k pass.
+    /// The probability that all of k trials pass.
     PassHat(Option<u64>),
 }
 
@@ -37,7 +37,7 @@ struct Aggregator {
     how: How,
 }
 
-/// The aggregators of a task, one for each scorer. What is wrong with them is
+/// Reads the aggregators of a task, one for each scorer. Problems are
 /// reported.
 pub(super) fn read(
     task: &Task<'_>,
@@ -137,7 +137,7 @@ impl Aggregate for Aggregator {
 }
 
 impl How {
-    /// The trials of one sample, as one number.
+    /// Combines the trials of one sample into a number.
     fn of(self, trials: &mut [f64]) -> Result<f64, String> {
         trials.sort_by(f64::total_cmp);
         let n = trials.len() as u64;

@@ -1,9 +1,9 @@
 //! Metrics of a task: numbers over the scores of all samples.
 //!
-//! Samples are the trials of all cases. One whose scorer could not tell, or
-//! does not have the field, is left out; the number then comes as an object
-//! that says how many were left out. Standard deviation is that of the whole
-//! population: the samples are all there are.
+//! Samples are the trials of all cases. A sample whose scorer is undecided, or
+//! lacks the field, is skipped; the number then is an object
+//! with the count of skipped samples. The standard deviation is that of the
+//! population, because the samples are complete.
 
 use super::scorers::Scorer;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use toolmark_grade::Aggregate;
 use toolmark_grade::Loading;
 use toolmark_outcome::CaseResult;
 
-/// The words for the kinds.
+/// Names of the kinds.
 const TYPES: &[&str] = &[
     "mean",
     "min",
@@ -31,7 +31,7 @@ const TYPES: &[&str] = &[
     "weighted_average",
 ];
 
-/// A number of one field.
+/// A metric of one field.
 #[derive(Debug, Deserialize)]
 struct OfField {
     #[serde(rename = "type")]
@@ -43,7 +43,7 @@ struct OfField {
     key: Option<String>,
 }
 
-/// A number of counts.
+/// A metric of counts.
 #[derive(Debug, Deserialize)]
 struct OfCounts {
     #[serde(rename = "type")]
@@ -76,7 +76,7 @@ struct OfLabels {
     key: Option<String>,
 }
 
-/// How a metric is made.
+/// Formula of a metric.
 #[derive(Debug, Clone)]
 enum How {
     Mean(String),
@@ -91,7 +91,7 @@ enum How {
     Multiclass { truth: String, guess: String },
 }
 
-/// A number over all samples.
+/// A metric over all samples.
 #[derive(Debug, Clone)]
 pub(super) struct Metric {
     name: String,
@@ -99,7 +99,7 @@ pub(super) struct Metric {
     how: How,
 }
 
-/// Reads the metrics of a scorer. What is wrong with them is reported.
+/// Reads the metrics of a scorer. Problems are reported.
 pub(super) fn read(node: Option<&Node>, scorer: &str, loading: &mut Loading<'_>) -> Vec<Metric> {
     let Some(node) = node.filter(|node| !node.is_null()) else { return Vec::new() };
     if node.as_list().is_none() {
@@ -114,7 +114,7 @@ pub(super) fn read(node: Option<&Node>, scorer: &str, loading: &mut Loading<'_>)
     metrics.collect()
 }
 
-/// All metrics of a task. Scorers distinguish those of one name.
+/// Returns all metrics of a task. Metrics with the same name are distinguished by scorer.
 pub(super) fn aggregates(scorers: &[Scorer]) -> Vec<Arc<dyn Aggregate>> {
     let all: Vec<&Metric> = scorers.iter().flat_map(|scorer| &scorer.metrics).collect();
     let mut taken = BTreeSet::new();
@@ -242,7 +242,7 @@ impl Aggregate for Metric {
     }
 }
 
-/// What a scorer says about a sample.
+/// Fields that a scorer returns for a sample.
 struct Fields<'a> {
     metrics: &'a Map<String, Value>,
     score: Option<f64>,
@@ -265,7 +265,7 @@ impl Fields<'_> {
         }
     }
 
-    /// A value as Python writes it, for comparing labels.
+    /// Returns a value in Python's notation, for comparing labels.
     fn label(&self, field: &str) -> Option<String> {
         Some(match self.value(field)? {
             Value::String(text) => text,
@@ -277,7 +277,7 @@ impl Fields<'_> {
 }
 
 impl How {
-    /// The value, and how many samples it is made of.
+    /// Returns the value, and the number of samples used.
     fn over(&self, samples: &[Fields<'_>]) -> Result<(Value, usize), String> {
         match self {
             Self::Mean(field) => numbers(samples, field).map(|n| (json!(mean(&n)), n.len())),
@@ -345,7 +345,7 @@ impl How {
     }
 }
 
-/// Accuracy, and precision, recall and F1 of every class and over classes.
+/// Returns the accuracy, and precision, recall and F1 of every class and over classes.
 fn by_class(pairs: &[(String, String)]) -> Value {
     let classes: BTreeSet<&String> = pairs.iter().flat_map(|(t, g)| [t, g]).collect();
     let count = |which: &dyn Fn(&(String, String)) -> bool| {
@@ -359,7 +359,7 @@ fn by_class(pairs: &[(String, String)]) -> Value {
         let tp = count(&|(truth, guess)| truth == *class && guess == *class);
         let guessed = count(&|(_, guess)| guess == *class);
         let true_ones = count(&|(truth, _)| truth == *class);
-        // A class nobody guessed, or nobody is of, counts 0, as is usual.
+        // A class without predictions or without members scores 0, as usual.
         let part = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
         let values = [part(tp, guessed), part(tp, true_ones), part(2.0 * tp, guessed + true_ones)];
         for ((sum, value), word) in
@@ -402,7 +402,7 @@ fn extreme(
     Ok((json!(value), numbers.len()))
 }
 
-/// The sums of several fields over the samples that have all of them.
+/// Returns the sums of several fields over the samples that have all of them.
 fn sums<const N: usize>(
     samples: &[Fields<'_>],
     fields: [&String; N],

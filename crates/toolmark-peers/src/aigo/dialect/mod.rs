@@ -1,13 +1,13 @@
 //! LatticeFlow AI GO!: a task file with scorers over the rows of a dataset.
 //!
 //! A task names its dataset by a key of the platform. Here its rows come from a
-//! file: the one `--dataset` names, or the one the task's `dataset` names as
-//! `file_path`. Every row is a case, and what scorers take from the row
-//! (`{{ sample.function_calls }}`) is filled in while the task is loaded. A task
-//! whose scorers take nothing from rows needs none: every trajectory is a case.
+//! file: the one passed as `--dataset`, or the `file_path` of the task's `dataset`.
+//! Every row is a case, and values that scorers take from the row
+//! (`{{ sample.function_calls }}`) are filled in while the task is loaded. A task
+//! whose scorers take nothing from rows needs no dataset: every trajectory is a case.
 //!
-//! A case passes when every scorer passes. Scorers with `purpose: qa` are asked
-//! and shown, and do not count. `metrics` are numbers over all samples.
+//! A case passes if every scorer passes. Scorers with `purpose: qa` are run
+//! and shown, but do not count. `metrics` are numbers over all samples.
 
 mod aggregators;
 mod metrics;
@@ -166,8 +166,8 @@ fn case(
     }
 }
 
-/// Every scorer must pass; those that only look after quality have no weight,
-/// so that a mean of 1 says the same of the others.
+/// Requires every scorer to pass; quality scorers have no weight,
+/// so that a mean of 1 means that all others passed.
 fn scoring(scorers: &[Scorer], loading: &Loading<'_>) -> Scoring {
     let rule = match loading.options.threshold {
         Some(threshold) => Rule::Threshold(threshold),
@@ -181,7 +181,7 @@ fn cut(line: u64) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }
 
-/// A path of a spec, which starts at the spec's directory.
+/// Resolves a path of a spec relative to the spec's directory.
 fn beside(loading: &Loading<'_>, path: &str) -> PathBuf {
     loading.path(path)
 }

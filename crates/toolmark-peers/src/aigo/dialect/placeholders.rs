@@ -1,15 +1,15 @@
-//! `<< config.name >>`: values a task leaves to whoever runs it.
+//! `<< config.name >>`: values of a task that the caller sets.
 //!
 //! They come from the command line, or from the defaults in `config_spec`. A
-//! place that is nothing but a placeholder takes the value as it is; inside a
-//! text its text is put in.
+//! scalar that is only a placeholder takes the value with its type; inside a
+//! text the value is inserted as text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_config::{Kind, Node, Span};
 use toolmark_grade::Loading;
 
-/// The same tree with all placeholders filled that have a value. The others
-/// stay as they are.
+/// Returns the tree with all placeholders filled that have a value. The others
+/// are kept.
 pub(super) fn fill(root: &Node, loading: &Loading<'_>) -> Node {
     let mut values: BTreeMap<String, Node> = BTreeMap::new();
     let mut texts: BTreeSet<&str> = BTreeSet::new();
@@ -38,7 +38,7 @@ pub(super) fn fill(root: &Node, loading: &Loading<'_>) -> Node {
     filled(root, &values)
 }
 
-/// The name of a placeholder that is left anywhere in a value, and where.
+/// Returns the name and position of an unfilled placeholder anywhere in a value.
 pub(super) fn unfilled_in(node: &Node) -> Option<(String, Span)> {
     match &node.kind {
         Kind::Text(text) => unfilled(text).map(|name| (name.to_owned(), node.span)),
@@ -48,7 +48,7 @@ pub(super) fn unfilled_in(node: &Node) -> Option<(String, Span)> {
     }
 }
 
-/// The name of a placeholder that is left in a text.
+/// Returns the name of an unfilled placeholder in a text.
 pub(super) fn unfilled(text: &str) -> Option<&str> {
     next(text).map(|found| found.name)
 }
@@ -59,7 +59,7 @@ struct Found<'a> {
     after: &'a str,
 }
 
-/// The first placeholder of a text.
+/// Returns the first placeholder of a text.
 fn next(text: &str) -> Option<Found<'_>> {
     let mut from = 0;
     while let Some(at) = text.get(from..)?.find("<<") {

@@ -1,21 +1,21 @@
-//! `$ref`: a part of a task that stands elsewhere, in another file (`scorers.yaml`), at
-//! a place of it (`scorers.yaml#/strict`), or at a place of the task (`#/strict`).
+//! `$ref`: a part of a task in another file (`scorers.yaml`), at
+//! a path in it (`scorers.yaml#/strict`), or at a path of the task (`#/strict`).
 //!
-//! What stands beside `$ref` overrides what it refers to. Problems of the part are
-//! shown where it is referred to.
+//! Keys beside `$ref` override the referenced part. Problems of the part are
+//! shown at the reference.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_config::{Kind, Node, Source, Span, parse, quoted};
 use toolmark_grade::Loading;
 
-/// How deep references may lead to others.
+/// Maximum depth of nested references.
 const MAX_DEPTH: usize = 8;
 
-/// How many references a task may have, those behind others included.
+/// Maximum number of references in a task, including nested ones.
 const MAX_REFERENCES: usize = 1000;
 
-/// The same tree with every reference replaced by what it refers to.
+/// Returns the tree with every reference resolved.
 pub(super) fn resolve(root: &Node, loading: &mut Loading<'_>) -> Node {
     let directory = match loading.directory == Path::new(".") {
         true => PathBuf::new(),
@@ -25,7 +25,7 @@ pub(super) fn resolve(root: &Node, loading: &mut Loading<'_>) -> Node {
     resolving.node(root, &Home { root, directory: &directory }, MAX_DEPTH, None)
 }
 
-/// The file a reference stands in.
+/// The file that contains a reference.
 struct Home<'h> {
     root: &'h Node,
     directory: &'h Path,
@@ -38,7 +38,7 @@ struct Resolving<'l, 'a> {
 }
 
 impl Resolving<'_, '_> {
-    /// `shown` is where problems are shown, once a file was left.
+    /// Resolves a node. `shown` is the position for problems once another file was entered.
     fn node(&mut self, node: &Node, home: &Home<'_>, depth: usize, shown: Option<Span>) -> Node {
         match &node.kind {
             Kind::List(items) => {
@@ -99,7 +99,7 @@ impl Resolving<'_, '_> {
         over(&found.moved(at), &own)
     }
 
-    /// The tree of a file, read once.
+    /// Returns the tree of a file, which is read once.
     fn file(&mut self, path: &Path, at: Span) -> Option<Node> {
         if let Some(known) = self.files.get(path) {
             return known.clone();
@@ -124,7 +124,7 @@ impl Resolving<'_, '_> {
     }
 }
 
-/// What a JSON pointer leads to.
+/// Resolves a JSON pointer.
 fn pointed<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {
     let steps = pointer.split('/').skip(1).filter(|_| !pointer.is_empty());
     steps.into_iter().try_fold(root, |node, step| {
@@ -136,8 +136,8 @@ fn pointed<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {
     })
 }
 
-/// What is referred to, with what stands beside the reference. A file of its own
-/// has the part under `definition`, with its key and name above.
+/// Merges the keys beside a reference into the referenced part. A separate file
+/// contains the part under `definition`, with its key and name above.
 fn over(found: &Node, own: &Node) -> Node {
     let inner = found.get("definition").filter(|_| found.get("type").is_none());
     let (Kind::Map(below), Kind::Map(own_entries)) = (&found.kind, &own.kind) else {

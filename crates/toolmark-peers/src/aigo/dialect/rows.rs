@@ -1,5 +1,4 @@
-//! What a row of a dataset says about the case it is: its id, and what the
-//! agent was asked.
+//! Reads the case ID and the prompt from a row of a dataset.
 
 use super::task::Task;
 use serde_json::Value;
@@ -9,13 +8,13 @@ use toolmark_dataset::Row;
 use toolmark_dataset::template::{Template, is_template};
 use toolmark_grade::Loading;
 
-/// The fields an id may stand in.
+/// Fields that may contain the ID.
 const IDS: &[&str] = &["id", "sample_id", "key"];
 
-/// The fields a prompt may stand in.
+/// Fields that may contain the prompt.
 const PROMPTS: &[&str] = &["input", "prompt", "question", "query", "instruction", "messages"];
 
-/// The fields a reference answer may stand in.
+/// Fields that may contain the reference answer.
 const EXPECTED: &[&str] = &["target", "expected_output", "expected", "answer", "reference"];
 
 /// A row as a case.
@@ -27,8 +26,8 @@ pub(super) struct Named {
     pub(super) expected: Option<Value>,
 }
 
-/// Names all rows. Ids are unique: a row that repeats one gets its number
-/// behind it, which is mentioned once.
+/// Names all rows. IDs are unique: the row number is appended to a repeated ID,
+/// which is reported once.
 pub(super) fn named(rows: &[Row], task: &Task<'_>, loading: &mut Loading<'_>) -> Vec<Named> {
     let asked = solver_prompt(task.solver());
     let trace_column = task.solver().and_then(|solver| solver.get("trace_column")?.as_str());
@@ -71,7 +70,7 @@ pub(super) fn named(rows: &[Row], task: &Task<'_>, loading: &mut Loading<'_>) ->
     all
 }
 
-/// Text or a whole number.
+/// Returns text or a whole number as text.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -80,7 +79,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// A text, or the first message of the user in a list of messages.
+/// Returns a text, or the first message of the user in a list of messages.
 fn first_words(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -92,7 +91,7 @@ fn first_words(value: &Value) -> Option<String> {
     }
 }
 
-/// The words of a message: a text, or the text of its blocks.
+/// Returns the text of a message: a text, or the text of its blocks.
 fn content(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -105,12 +104,12 @@ fn content(value: &Value) -> Option<String> {
     }
 }
 
-/// The first message of the user in a recorded trace.
+/// Returns the first message of the user in a recorded trace.
 fn trace_prompt(trace: &Value) -> Option<String> {
     first_words(trace.get("items").unwrap_or(trace))
 }
 
-/// The message of the user that the solver makes of a row, where it is one.
+/// Returns the template of the user message that the solver builds from a row, if there is one.
 fn solver_prompt(solver: Option<&Node>) -> Option<Template> {
     let messages = solver?.get("input_builder")?.get("input_messages")?;
     let mut asked = messages

@@ -1,4 +1,4 @@
-//! What solves the samples of a task: solvers that are commands can be run.
+//! Solvers of a task: solvers that are commands can be run.
 
 use super::task::Task;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const KEYS: &[&str] = &[
     "description",
 ];
 
-/// How a task is run.
+/// Returns the run settings of a task.
 pub(super) fn plan(task: &Task<'_>, loading: &Loading<'_>) -> RunPlan {
     let mut plan = RunPlan::default();
     let Some(solver) = task.solver().filter(|solver| !solver.is_null()) else { return plan };
@@ -75,7 +75,7 @@ pub(super) fn plan(task: &Task<'_>, loading: &Loading<'_>) -> RunPlan {
     plan
 }
 
-/// A command line: words, or a line for the shell with `args` behind it.
+/// Reads a command line: words, or a shell command line followed by `args`.
 fn line(command: &Node, solver: &Node) -> Option<CommandLine> {
     let texts = |node: &Node| -> Vec<String> {
         node.items().filter_map(Node::as_str).map(str::to_owned).collect()

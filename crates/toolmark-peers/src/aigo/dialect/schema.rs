@@ -1,4 +1,4 @@
-//! The JSON Schema of task files.
+//! JSON Schema of task files.
 
 use super::scorers::{ELSEWHERE, own};
 use schemars::generate::SchemaSettings;
@@ -54,7 +54,7 @@ pub(super) fn schema() -> Value {
     })
 }
 
-/// The keys every scorer may have.
+/// Returns the common keys of scorers.
 fn common() -> Map<String, Value> {
     let mut common = text_fields(&["key", "display_name"]);
     common.insert("purpose".into(), json!({ "enum": ["score", "qa"], "default": "score" }));

@@ -1,5 +1,5 @@
-//! The scorers of a task, and the graders they become: one for all rows, or
-//! one for each where something is taken from the row.
+//! Converts the scorers of a task to graders: one for all rows, or
+//! one per row if values are taken from the row.
 
 use super::metrics::{self, Metric};
 use super::placeholders::unfilled_in;
@@ -14,7 +14,7 @@ use toolmark_grade::{Entry, Loading};
 use toolmark_grade::{GraderInfo, Planned};
 use toolmark_outcome::{Profile, SpecPlace};
 
-/// The scorers that only a judge or the platform can run.
+/// Scorers that only a judge or the platform can run.
 pub(super) const ELSEWHERE: &[&str] = &[
     "model_as_a_judge_classifier",
     "model_as_a_judge_scorer",
@@ -25,41 +25,41 @@ pub(super) const ELSEWHERE: &[&str] = &[
     "bleu",
 ];
 
-/// The grader that stands for them.
+/// Placeholder grader for these scorers.
 const STANDS_FOR: &str = "aigo_scorer";
 
-/// The keys every scorer may have.
+/// Common keys of scorers.
 pub(super) const COMMON: &[&str] = &["type", "key", "purpose", "display_name", "metrics"];
 
-/// Keys whose templates give a list; others give text.
+/// Keys whose templates produce a list; others produce text.
 const LISTS: &[&str] = &["function_calls", "function_names", "disallowed_functions", "choices"];
 
-/// Other words for the final answer, which is what is compared anyway.
+/// Other names of the final answer, which is compared in any case.
 const ANSWER: &[&str] = &[
     "solver_output.output",
     "trace.get_last_assistant_text()",
     "model_output.choices[0].message.content",
 ];
 
-/// How many rows with the same mistake are reported.
+/// Maximum number of rows with the same mistake that are reported.
 const MOST_ROWS: usize = 10;
 
-/// A scorer as its task has it.
+/// A scorer of a task.
 pub(super) struct Scorer {
     type_word: Spanned<String>,
-    /// What it is called.
+    /// Name of the scorer.
     pub(super) name: String,
-    /// Is it only asked to look after quality?
+    /// Whether the scorer only monitors quality.
     pub(super) is_qa: bool,
     config: Node,
-    /// What is filled in from rows.
+    /// Values filled in from rows.
     filled: Vec<Filled>,
     span: Span,
-    /// Its numbers over all samples.
+    /// Metrics over all samples.
     pub(super) metrics: Vec<Metric>,
 }
 
-/// A key of a configuration whose value a template gives.
+/// A configuration key whose value comes from a template.
 struct Filled {
     key: String,
     template: Template,
@@ -68,18 +68,18 @@ struct Filled {
 }
 
 impl Scorer {
-    /// Does it take something from the row?
+    /// Whether the scorer takes values from the row.
     pub(super) fn needs_row(&self) -> bool {
         !self.filled.is_empty()
     }
 }
 
-/// The graders that are a scorer of AI GO! by themselves.
+/// Iterates over the graders that correspond to a scorer of AI GO!.
 pub(super) fn own() -> impl Iterator<Item = &'static GraderInfo> {
     GRADERS.iter().copied().filter(|info| info.origin == "aigo" && info.id != STANDS_FOR)
 }
 
-/// Reads the scorers of a task. What is wrong with them is reported.
+/// Reads the scorers of a task. Problems are reported.
 pub(super) fn read(task: &Task<'_>, loading: &mut Loading<'_>) -> Vec<Scorer> {
     let mut names = BTreeSet::new();
     let mut scorers = Vec::new();
@@ -167,8 +167,8 @@ fn is_qa(node: &Node, loading: &mut Loading<'_>) -> bool {
     }
 }
 
-/// Finds what is filled in from rows; lists in text without templates are
-/// filled in at once.
+/// Finds the values filled in from rows; lists in text without templates are
+/// filled in immediately.
 fn read_templates(scorer: &mut Scorer, loading: &mut Loading<'_>) -> Option<()> {
     let Kind::Map(entries) = &mut scorer.config.kind else { return Some(()) };
     let mut is_good = true;
@@ -239,7 +239,7 @@ fn is_the_answer(template: &str) -> bool {
     inner.is_some_and(|inner| ANSWER.contains(&inner.trim()))
 }
 
-/// A mistake in a template at its place in the file.
+/// Creates a problem of a template at its position in the file.
 fn problem(
     error: &TemplateError,
     template: &str,
@@ -266,12 +266,12 @@ fn place_words(row: &SpecPlace) -> String {
     format!("{}:{}", row.file.raw(), row.line)
 }
 
-/// The graders of all scorers, made for one row after the other.
+/// The graders of all scorers, built for one row after the other.
 pub(super) struct Graders<'a> {
     scorers: &'a [Scorer],
-    /// What does not depend on rows.
+    /// Graders that do not depend on rows.
     fixed: Vec<Option<Planned>>,
-    /// How many rows gave trouble, by scorer.
+    /// Number of rows with problems, by scorer.
     trouble: Vec<usize>,
 }
 
@@ -287,13 +287,13 @@ impl<'a> Graders<'a> {
         Self { scorers, fixed, trouble: vec![0; scorers.len()] }
     }
 
-    /// The graders where there are no rows.
+    /// Returns the graders if there are no rows.
     pub(super) fn without_row(self) -> Vec<Planned> {
         self.fixed.into_iter().flatten().collect()
     }
 
-    /// The graders of a row. What is wrong with it is reported, for the first
-    /// rows that are wrong in the same way.
+    /// Returns the graders of a row. Problems are reported for the first
+    /// rows with the same mistake.
     pub(super) fn of_row(
         &mut self,
         row: &Row,
@@ -330,7 +330,7 @@ impl<'a> Graders<'a> {
     }
 }
 
-/// The configuration of a scorer for a row.
+/// Returns the configuration of a scorer for a row.
 fn fill(scorer: &Scorer, row: &Row, place: &SpecPlace, loading: &mut Loading<'_>) -> Option<Node> {
     let mut config = scorer.config.clone();
     let Kind::Map(entries) = &mut config.kind else { return Some(config) };

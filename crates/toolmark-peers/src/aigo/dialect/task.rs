@@ -9,7 +9,7 @@ use toolmark_config::{Source, parse};
 use toolmark_dataset::{self, Row};
 use toolmark_grade::Loading;
 
-/// What a task file has at its top.
+/// Top-level keys of a task file.
 const TASK_KEYS: &[&str] = &[
     "key",
     "display_name",
@@ -24,7 +24,7 @@ const TASK_KEYS: &[&str] = &[
     "tags",
 ];
 
-/// What its definition has; files without one have these at the top.
+/// Keys of the definition; files without a definition have these keys at the top level.
 pub(super) const DEFINITION_KEYS: &[&str] = &[
     "type",
     "evaluated_entity_type",
@@ -41,27 +41,27 @@ pub(super) const DEFINITION_KEYS: &[&str] = &[
 pub(super) struct Task<'a> {
     root: &'a Node,
     definition: &'a Node,
-    /// The scorers, as they stand.
+    /// The scorers as written.
     pub(super) scorers: &'a [Node],
 }
 
-/// Where the rows come from.
+/// Source of the rows.
 pub(super) enum Dataset {
-    /// From this file.
+    /// Rows from a file.
     Rows {
-        /// The file.
+        /// Name of the file.
         file: Arc<str>,
-        /// Its rows.
+        /// Rows of the file.
         rows: Vec<Row>,
     },
-    /// There is none, and none is needed.
+    /// No dataset, and none is needed.
     None,
-    /// It cannot be used; that is reported.
+    /// An unusable dataset, which has been reported.
     Bad,
 }
 
 impl<'a> Task<'a> {
-    /// Finds the parts of a file. What is wrong with it is reported.
+    /// Reads the parts of a file. Problems are reported.
     pub(super) fn read(root: &'a Node, loading: &mut Loading<'_>) -> Option<Self> {
         let definition = root.get("definition").filter(|node| node.as_map().is_some());
         match definition {
@@ -108,46 +108,46 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What the task is called.
+    /// Returns the name of the task.
     pub(super) fn name(&self) -> Option<String> {
         let name =
             ["display_name", "name", "key"].iter().find_map(|key| self.root.get(key)?.as_str());
         name.map(str::to_owned)
     }
 
-    /// Its tags.
+    /// Returns the tags.
     pub(super) fn tags(&self) -> Vec<String> {
         let tags = self.root.get("tags").into_iter().flat_map(|tags| tags.items());
         tags.filter_map(|tag| tag.as_str().map(str::to_owned)).collect()
     }
 
-    /// How many trials it asks for.
+    /// Returns the number of requested trials.
     pub(super) fn trials(&self) -> Option<u32> {
         let trials = self.definition.get("trials")?;
         let number = trials.as_u64().or_else(|| trials.get("num_trials")?.as_u64());
         number.and_then(|number| u32::try_from(number).ok())
     }
 
-    /// How the trials of a sample make one.
+    /// Returns the aggregators of trials.
     pub(super) fn aggregators(&self) -> impl Iterator<Item = &'a Node> {
         let trials = self.definition.get("trials");
         let list = trials.and_then(|trials| trials.get("score_aggregators"));
         list.into_iter().flat_map(|list| list.as_list().unwrap_or(std::slice::from_ref(list)))
     }
 
-    /// The solver.
+    /// Returns the solver.
     pub(super) fn solver(&self) -> Option<&'a Node> {
         self.definition.get("solver")
     }
 
-    /// The column ids stand in, where the task says so.
+    /// Returns the ID column, if the task names one.
     pub(super) fn id_field(&self) -> Option<&'a str> {
         let dataset = self.definition.get("dataset")?;
         ["id_field", "id_column"].iter().find_map(|key| dataset.get(key)?.as_str())
     }
 
-    /// The rows. A dataset that only the platform knows is missed where the
-    /// scorers need rows, and mentioned where they do not.
+    /// Returns the rows. A dataset that only the platform has is an error if
+    /// scorers need rows, and a warning otherwise.
     pub(super) fn dataset(&self, needs_rows: bool, loading: &mut Loading<'_>) -> Dataset {
         let written = self.definition.get("dataset");
         let span = written.map_or(self.definition.span, |node| node.span);
@@ -182,7 +182,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// The file a dataset entry names.
+/// Returns the file named by a dataset entry.
 fn file_of(node: &Node) -> Option<&str> {
     let named = |node: &'_ Node, key: &str| node.get(key).and_then(Node::as_str).is_some();
     if let Some(path) = node.as_str() {
@@ -220,7 +220,7 @@ fn read_rows(path: &Path, span: Span, loading: &mut Loading<'_>) -> Dataset {
     }
 }
 
-/// The file of rows that a dataset file of AI GO! describes; other files are
+/// Returns the file of rows described by an AI GO! dataset file; other files contain
 /// the rows themselves.
 fn described(path: &Path, span: Span, loading: &Loading<'_>) -> Result<PathBuf, Box<Problem>> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
@@ -240,7 +240,7 @@ fn described(path: &Path, span: Span, loading: &Loading<'_>) -> Result<PathBuf, 
     }
 }
 
-/// Keys nobody knows are mentioned: newer versions may have more.
+/// Reports unknown keys as warnings, because newer versions may have more.
 fn unknown_keys(node: &Node, known: &[&[&str]], loading: &mut Loading<'_>) {
     for entry in node.entries() {
         if known.iter().any(|keys| keys.contains(&entry.key.as_str())) {

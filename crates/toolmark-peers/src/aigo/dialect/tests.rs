@@ -1,4 +1,4 @@
-//! Task files from end to end: text in, verdicts out.
+//! End-to-end tests of task files: from text to verdicts.
 
 use super::AiGo;
 use serde_json::{Value, json};
@@ -24,12 +24,12 @@ impl Loaded {
         self.plan.unwrap()
     }
 
-    /// Codes and messages.
+    /// Returns codes and messages.
     fn said(&self) -> Vec<(&str, &str)> {
         self.problems.iter().map(|problem| (problem.code, problem.message.as_str())).collect()
     }
 
-    /// The text a problem points at.
+    /// Returns the text to which a problem points.
     fn shown(&self, n: usize) -> &str {
         let span = self.problems[n].span.unwrap();
         &self.text[span.start as usize..span.end as usize]
@@ -51,7 +51,7 @@ fn load(text: &str) -> Loaded {
     load_with(text, Path::new("."), &LoadOptions::default())
 }
 
-/// A directory with a dataset.
+/// Creates a directory with a dataset.
 fn with_rows(name: &str, rows: &str) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(name);
@@ -59,7 +59,7 @@ fn with_rows(name: &str, rows: &str) -> (tempfile::TempDir, PathBuf) {
     (dir, path)
 }
 
-/// A trace that names its case, with calls.
+/// Builds a trace that names its case, with calls.
 fn trace(id: &str, prompt: &str, calls: &[&str], answer: &str) -> Value {
     let mut output: Vec<Value> = Vec::new();
     let user = json!({"type": "message", "role": "user", "content": prompt});

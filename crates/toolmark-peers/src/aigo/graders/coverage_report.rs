@@ -1,4 +1,4 @@
-//! How required calls and made calls lie side by side, for evidence and
+//! Shows required and actual calls side by side, for evidence and
 //! explanations.
 
 use super::function_call_coverage::Reading;
@@ -11,13 +11,13 @@ use toolmark_outcome::{Evidence, Role, excerpt};
 use toolmark_outcome::{Explanation, Row, RowState};
 use toolmark_outcome::{Numbers, equal};
 
-/// How many pieces of evidence an outcome carries, and how many changes it proposes.
+/// Maximum amount of evidence, and of suggested changes, per outcome.
 const SHOWN: usize = 20;
 
-/// How many calls that nobody asked for get a row.
+/// Maximum number of unexpected calls that get a row.
 const EXTRA_ROWS: usize = 50;
 
-/// One requirement, one call, or both.
+/// A requirement, a call, or both.
 #[derive(Clone, Copy)]
 struct Side {
     item: Option<usize>,
@@ -53,8 +53,8 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Requirements in their order. Where order counts, a call nobody asked
-    /// for stands before the first requirement that is met later.
+    /// Pairs the requirements, in order, with calls. If order counts, an unexpected call
+    /// is placed before the first requirement that is met later.
     pub(super) fn new(required: &'a [Required], reading: &Reading, view: &'a View<'a>) -> Self {
         let mut taken = vec![false; reading.calls];
         let placed = reading.ordered.as_ref().unwrap_or(&reading.of_item);
@@ -125,7 +125,7 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// What exactly is wrong.
+    /// Describes what is wrong.
     fn why(&self, side: &Side) -> Option<String> {
         match side.state {
             State::OutOfOrder => Some("made, but not in the required order".into()),
@@ -144,7 +144,7 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// A note about required calls that were made and known to have failed.
+    /// Returns a note about required calls that were made but failed.
     fn failed(&self) -> Option<String> {
         let made = self.sides.iter().filter(|side| side.state == State::Made);
         let failed: Vec<String> = made
@@ -195,8 +195,8 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Requirements with arguments that were not met, beside calls of the same
-/// function that nobody else needs.
+/// Pairs unmet requirements that have arguments with unused calls of the same
+/// function.
 fn pair_with_near_misses(
     sides: &mut [Side],
     required: &[Required],
@@ -222,7 +222,7 @@ fn pair_with_near_misses(
     }
 }
 
-/// The sides with the calls that are nobody's between them, or behind them.
+/// Returns the sides with the unused calls between or after them.
 fn interleave(sides: Vec<Side>, taken: &[bool], in_order: bool) -> Vec<Side> {
     let mut free = (0..taken.len()).filter(|call| !taken[*call]).peekable();
     let extra = |call| Side { item: None, call: Some(call), state: State::Extra };
@@ -239,7 +239,7 @@ fn interleave(sides: Vec<Side>, taken: &[bool], in_order: bool) -> Vec<Side> {
     all
 }
 
-/// The first argument that is not as expected.
+/// Describes the first argument that differs.
 fn difference(expected: &Value, made: &Value) -> String {
     let (Value::Object(expected), Value::Object(made)) = (expected, made) else {
         return format!("made with arguments that are no object: {}", excerpt(&made.to_string()));

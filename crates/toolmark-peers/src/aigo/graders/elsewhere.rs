@@ -13,22 +13,22 @@ use toolmark_outcome::{Cause, Outcome};
 /// A scorer of AI GO! that is not run here.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// Which.
+    /// Type of the scorer.
     scorer: Scorer,
 }
 
-/// The scorers that need more than a trace.
+/// Scorers that need more than a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::enum_variant_names, reason = "these are AI GO!'s own words")]
 enum Scorer {
-    /// A model picks a label that counts as right or wrong.
+    /// A model selects a label that counts as right or wrong.
     ModelAsAJudgeClassifier,
-    /// A model gives a number.
+    /// A model returns a number.
     ModelAsAJudgeScorer,
-    /// A model picks a label.
+    /// A model selects a label.
     LabelerViaModel,
-    /// A model looks at retrieved passages and the answer.
+    /// A model evaluates retrieved passages and the answer.
     RagChecker,
     /// A Python function scores a sample.
     Python,

@@ -1,7 +1,7 @@
-//! Were all required function calls made?
+//! `function_call_coverage`: checks that all required function calls were made.
 //!
-//! Every required call takes one call of the trace, and no call is taken
-//! twice. The six numbers never depend on order; in order, the flag does.
+//! Every required call takes one call of the trace, and no call is used
+//! twice. The six metrics never depend on order; the passed flag does in `in_order` mode.
 
 use super::coverage_report::Sides;
 use super::required::{Required, WrittenCalls, required};
@@ -21,29 +21,29 @@ use toolmark_outcome::{Cause, Contrast, Metrics, Outcome, Verdict};
 use toolmark_outcome::{Numbers, equal};
 use toolmark_trace::{Call, Fact};
 
-/// The most pairs of call and requirement that are looked at.
+/// Maximum number of pairs of call and requirement.
 const MOST_PAIRS: usize = 1 << 26;
 
 /// Required function calls.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// The required calls: names, or objects with `name` and `arguments`. A
-    /// name that stands there twice must be called twice.
+    /// Required calls: names, or objects with `name` and `arguments`. A
+    /// name that is listed twice must be called twice.
     #[schemars(with = "WrittenCalls")]
     function_calls: Node,
-    /// Must the calls come in the order of the list?
+    /// Whether the calls must be made in the order of the list.
     #[serde(default)]
     mode: Mode,
 }
 
-/// Does order count?
+/// Whether order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Mode {
     /// The calls may come in any order.
     #[default]
     AnyOrder,
-    /// The calls must come in the order of the list; others may lie between.
+    /// The calls must come in the order of the list; others may come between.
     InOrder,
 }
 
@@ -102,24 +102,24 @@ struct Coverage {
     contrast: Option<Profile>,
 }
 
-/// Does a call meet a requirement?
+/// Whether a call meets a requirement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     Yes,
     No,
-    /// The trace does not have the arguments that would tell.
+    /// The trace does not record the arguments needed to decide.
     Open,
 }
 
-/// What one reading of the requirements comes to.
+/// Result of one reading of the requirements.
 pub(super) struct Reading {
-    /// The call each requirement got, by its place in the view.
+    /// Call assigned to each requirement, by index in the view.
     pub(super) of_item: Vec<Option<usize>>,
-    /// The same in order, where order counts.
+    /// Assigned calls in order, if order counts.
     pub(super) ordered: Option<Vec<Option<usize>>>,
-    /// Were all made, in order where order counts?
+    /// Whether all calls were made, in order if order counts.
     pub(super) all: bool,
-    /// How many calls there were.
+    /// Number of calls in the view.
     pub(super) calls: usize,
 }
 
@@ -192,7 +192,7 @@ impl Grader for Coverage {
 }
 
 impl Coverage {
-    /// Which calls meet which requirements, and which might.
+    /// Returns grids of the calls that meet, and that may meet, each requirement.
     fn grids(&self, view: &View<'_>) -> (Grid, Grid) {
         let (calls, items) = (view.calls(), &self.required);
         let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -230,8 +230,8 @@ impl Coverage {
         Reading { of_item, ordered, all, calls: grid.calls() }
     }
 
-    /// As AI GO! counts: entries with arguments first, each taking the first
-    /// free call that fits, and order looked at apart from that.
+    /// Counts as AI GO! does: entries with arguments first, each taking the first
+    /// free matching call, with the order checked separately.
     fn as_aigo(&self, view: &View<'_>) -> Reading {
         let calls = view.calls();
         let fits = |item: usize, call: usize| {
@@ -292,7 +292,7 @@ impl Coverage {
     }
 }
 
-/// Where AI GO! counts something else, and what.
+/// Returns a note if AI GO! counts differently.
 fn contrast(own: &Reading, theirs: &Reading) -> Option<Contrast> {
     let (mine, other) = (own.metrics(), theirs.metrics());
     let differ = mine.iter().filter(|(name, value)| other.get(*name) != Some(value));
@@ -314,7 +314,7 @@ fn contrast(own: &Reading, theirs: &Reading) -> Option<Contrast> {
     })
 }
 
-/// Does a call have these arguments?
+/// Compares the arguments of a call.
 fn fit(expected: Option<&Value>, call: &Call, lacks_arguments: bool) -> Fit {
     let Some(expected) = expected else { return Fit::Yes };
     let is_empty = expected.as_object().is_some_and(Map::is_empty);
@@ -345,7 +345,7 @@ mod tests {
         grade_as("function_call_coverage", profile, config, &responses(made))
     }
 
-    /// The six numbers in the order of the page.
+    /// Returns the six metrics in the order of the page.
     fn numbers(outcome: &Outcome) -> Vec<f64> {
         let names = [
             "all_required_calls_made",

@@ -1,4 +1,4 @@
-//! Was a function called that must not be called?
+//! `function_call_disallowed`: checks that no disallowed function was called.
 
 use super::required::names;
 use schemars::JsonSchema;
@@ -13,27 +13,27 @@ use toolmark_outcome::Role;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Explanation, Row, RowState};
 
-/// How many calls an outcome shows.
+/// Maximum number of calls shown per outcome.
 const SHOWN: usize = 20;
 
 /// Functions that must not be called.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// The names of the functions, as a list or as JSON text with one.
+    /// Names of the functions, as a list or as JSON text with one.
     #[serde(alias = "function_calls", alias = "disallowed_functions")]
     #[schemars(with = "WrittenNames")]
     function_names: Node,
 }
 
-/// What may be written, for the schema.
+/// Accepted notations, for the schema.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it only describes what is read from a node")]
 enum WrittenNames {
-    /// The names.
+    /// A list of names.
     Names(Vec<String>),
-    /// The same list as JSON text. A spec with a dataset may write a template
-    /// that gives the list for each row.
+    /// A list as JSON text. A spec with a dataset may use a template
+    /// that produces the list for each row.
     Text(String),
 }
 

@@ -1,4 +1,4 @@
-//! Does a pattern occur in what one function gave back?
+//! `function_call_output`: searches the outputs of one function for a pattern.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,15 +13,15 @@ use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Seen, View};
 use toolmark_pattern::Pattern;
 
-/// How many calls an outcome shows.
+/// Maximum number of calls shown per outcome.
 const SHOWN: usize = 20;
 
-/// A function and what its outputs are searched for.
+/// A function and the pattern for its outputs.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// The name of the function whose outputs are looked at.
+    /// Name of the function whose outputs are searched.
     function_name: String,
-    /// The regular expression; it may match anywhere in an output.
+    /// Regular expression, which may match anywhere in an output.
     pattern: Spanned<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Graders that LatticeFlow AI GO! calls scorers.
+//! Graders for the scorers of LatticeFlow AI GO!.
 
 mod coverage_report;
 pub(crate) mod elsewhere;

@@ -1,4 +1,4 @@
-//! The calls a spec requires: a list of names, or of names with arguments.
+//! Required calls of a spec: a list of names, or of names with arguments.
 
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -9,14 +9,14 @@ use toolmark_outcome::excerpt;
 /// One required call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Required {
-    /// The function.
+    /// Name of the function.
     pub(super) name: String,
-    /// Its arguments, an object; any will do where there are none.
+    /// Arguments as an object; any arguments match if there are none.
     pub(super) arguments: Option<Value>,
 }
 
 impl Required {
-    /// The call as reasons and reports name it.
+    /// Describes the call for reasons and reports.
     pub(super) fn words(&self) -> String {
         match &self.arguments {
             None => self.name.clone(),
@@ -25,15 +25,15 @@ impl Required {
     }
 }
 
-/// What may be written, for the schema.
+/// Accepted notations, for the schema.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it only describes what is read from a node")]
 pub(super) enum WrittenCalls {
-    /// The calls.
+    /// A list of calls.
     Calls(Vec<WrittenCall>),
-    /// The same list as JSON text. A spec with a dataset may write a template
-    /// that gives the list for each row.
+    /// A list as JSON text. A spec with a dataset may use a template
+    /// that produces the list for each row.
     Text(String),
 }
 
@@ -44,18 +44,18 @@ pub(super) enum WrittenCalls {
 pub(super) enum WrittenCall {
     /// The name of the function.
     Name(String),
-    /// The name and the arguments.
+    /// A name and arguments.
     Call {
         /// The name of the function.
         name: String,
-        /// The arguments, all of them: they are compared as a whole.
+        /// All arguments: they are compared as a whole.
         #[serde(default)]
         arguments: Option<serde_json::Map<String, Value>>,
     },
 }
 
-/// Reads the list. What is wrong with it is reported, at the place of the list
-/// where its values come from elsewhere.
+/// Reads the list. Problems are reported, at the position of the list
+/// if its values come from elsewhere.
 pub(super) fn required(node: &Node, building: &mut Building<'_>) -> Option<Vec<Required>> {
     let parsed;
     let items = match &node.kind {
@@ -75,7 +75,7 @@ pub(super) fn required(node: &Node, building: &mut Building<'_>) -> Option<Vec<R
     read.into_iter().collect()
 }
 
-/// A list in JSON text.
+/// Parses a list in JSON text.
 fn from_text(text: &str, span: Span, building: &mut Building<'_>) -> Option<Node> {
     let (code, message, help) = if text.contains("{{") || text.contains("{%") {
         let message = "a template needs the row of a dataset to be filled in from".to_owned();
@@ -141,7 +141,7 @@ fn read_call(node: &Node, list: Span, building: &mut Building<'_>) -> Option<Req
     Some(Required { name: name?, arguments })
 }
 
-/// Reads a list of names alone.
+/// Reads a list of names without arguments.
 pub(super) fn names(node: &Node, building: &mut Building<'_>) -> Option<Vec<String>> {
     let calls = required(node, building)?;
     if calls.iter().any(|call| call.arguments.is_some()) {

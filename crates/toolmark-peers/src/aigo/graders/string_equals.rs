@@ -1,4 +1,4 @@
-//! Is the answer exactly this text, or this choice?
+//! Checks that the answer equals a text, or begins with a choice.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,13 +12,13 @@ use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
 use toolmark_outcome::{Evidence, Role, excerpt};
 
-/// A text the answer must be.
+/// A text that the answer must equal.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct TextConfig {
-    /// The text the answer must be, to the letter. A spec with a dataset may
-    /// write a template that gives it for each row.
+    /// Expected text, compared exactly. A spec with a dataset may
+    /// use a template that produces it for each row.
     ground_truth: String,
-    /// What is compared instead of the answer.
+    /// Text that is compared instead of the answer.
     #[serde(default)]
     value: Option<String>,
 }
@@ -26,10 +26,10 @@ struct TextConfig {
 /// A choice the answer must begin with.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ChoiceConfig {
-    /// The right choice, one character. A spec with a dataset may write a
-    /// template that gives it for each row.
+    /// Correct choice, one character. A spec with a dataset may use a
+    /// template that produces it for each row.
     ground_truth_choice: Spanned<String>,
-    /// The choices there are, one character each, as a list or as JSON text with one.
+    /// Available choices, one character each, as a list or as JSON text with one.
     choices: Spanned<Choices>,
 }
 
@@ -37,9 +37,9 @@ struct ChoiceConfig {
 #[derive(Debug, JsonSchema)]
 #[schemars(untagged)]
 enum Choices {
-    /// The choices.
+    /// A list of choices.
     List(Vec<String>),
-    /// The same list as text.
+    /// The list as JSON text.
     Text(String),
 }
 
@@ -145,7 +145,7 @@ fn choices(written: &Spanned<Choices>, building: &mut Building<'_>) -> Option<Ve
     list.iter().map(|choice| single(choice, written.span, building)).collect()
 }
 
-/// The one character of a choice.
+/// Returns the single character of a choice.
 fn single(choice: &str, span: Span, building: &mut Building<'_>) -> Option<char> {
     let mut chars = choice.chars();
     match (chars.next(), chars.next()) {
@@ -222,7 +222,7 @@ impl Grader for Equals {
     }
 }
 
-/// The choice an answer begins with, where it is one without doubt.
+/// Returns the choice with which an answer unambiguously begins.
 fn chosen(text: &str, choices: &[char]) -> Option<char> {
     let mut chars = text.chars();
     let first = chars.next().filter(|first| choices.contains(first))?;

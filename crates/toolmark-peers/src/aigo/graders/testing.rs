@@ -1,4 +1,4 @@
-//! Help for the tests of these graders: traces in the Open Responses format.
+//! Helpers for the tests of these graders: traces in the Open Responses format.
 
 use crate::grader_by_id;
 use crate::testing::{ask, runs};
@@ -9,18 +9,18 @@ use toolmark_match::Building;
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
 
-/// Calls without arguments.
+/// Builds calls without arguments.
 pub(super) fn made<'a>(names: &[&'a str]) -> Vec<(&'a str, &'a str)> {
     names.iter().map(|name| (*name, "{}")).collect()
 }
 
-/// A trace with these calls, each a name and the text of its arguments.
+/// Builds a trace with these calls, each a name and the text of its arguments.
 pub(super) fn responses(calls: &[(&str, &str)]) -> String {
     let calls: Vec<_> = calls.iter().map(|(name, args)| (*name, *args, Some("ok"))).collect();
     responses_with(&calls)
 }
 
-/// A trace with these calls and their outputs.
+/// Builds a trace with these calls and their outputs.
 pub(super) fn responses_with(calls: &[(&str, &str, Option<&str>)]) -> String {
     let mut items = vec![json!({
         "type": "message", "role": "user",
@@ -37,7 +37,7 @@ pub(super) fn responses_with(calls: &[(&str, &str, Option<&str>)]) -> String {
     json!(items).to_string()
 }
 
-/// Asks a grader that follows a profile; toolmark's own is contrasted with AI GO!'s.
+/// Runs a grader with a profile; toolmark's own reading is contrasted with AI GO!'s.
 pub(super) fn grade_as(id: &str, profile: Profile, config: Value, trace: &str) -> Outcome {
     let mut problems = Vec::new();
     let config = Node::from_json(&config).expect("a configuration");

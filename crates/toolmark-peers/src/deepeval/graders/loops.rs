@@ -1,4 +1,4 @@
-//! DeepEval's `AgentLoopDetectionMetric`: repeated calls, repeated words, calls within themselves.
+//! DeepEval's `AgentLoopDetectionMetric`: repeated calls, repeated messages, and recursive calls.
 
 use super::similarity::ratio;
 use crate::scores::python::{sorted_dumps, text};
@@ -7,19 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::View;
 use toolmark_trace::{Call, Payload, Trajectory};
 
-/// The weights of the three checks.
+/// Weights of the three checks.
 const WEIGHTS: [f64; 3] = [0.40, 0.35, 0.25];
 
-/// Texts with fewer words than these are not compared.
+/// Minimum number of words of a compared text.
 const FEWEST_WORDS: usize = 20;
 
-/// Above this, two texts say the same.
+/// Similarity above which two texts are identical.
 const IDENTICAL: f64 = 0.95;
 
-/// So much of the arguments tells calls of one tool apart.
+/// Length of the argument prefix that distinguishes calls of one tool.
 const LABEL: usize = 64;
 
-/// Words that say nothing about progress.
+/// Words that are ignored when progress is measured.
 const STOP_WORDS: &[&str] = &[
     "a",
     "about",
@@ -68,17 +68,17 @@ const STOP_WORDS: &[&str] = &[
     "with",
 ];
 
-/// What is checked, and from where on.
+/// Enabled checks and their thresholds.
 pub(crate) struct Checks {
-    /// From so many equal calls on, it is a loop.
+    /// Minimum number of equal calls that is a loop.
     pub(crate) repetition_threshold: usize,
-    /// From this similarity on, two texts are.
+    /// Minimum similarity of two repeated texts.
     pub(crate) similarity_threshold: f64,
-    /// Calls, words, calls within themselves.
+    /// Enabled checks: repeated calls, repeated messages, recursive calls.
     pub(crate) enabled: [bool; 3],
 }
 
-/// The scores of the three checks, and of all together; `None` where texts are too long.
+/// Returns the total score and the scores of the three checks; `None` if texts are too long.
 pub(crate) fn score(checks: &Checks, view: &View<'_>) -> Option<(f64, [f64; 3])> {
     let [calls, words, cycles] = checks.enabled;
     let mut parts = [1.0; 3];
@@ -102,7 +102,7 @@ fn args(call: &Call) -> Value {
     args.filter(|args| !args.is_null()).unwrap_or_else(|| Value::Object(serde_json::Map::new()))
 }
 
-/// Equal calls anywhere in the run, however far apart.
+/// Scores equal calls anywhere in the run, however far apart.
 fn repetition(threshold: usize, view: &View<'_>) -> f64 {
     let mut counts: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
     for seen in view.calls() {
@@ -130,7 +130,7 @@ fn content_words(words: &str) -> Vec<String> {
     lower.split_whitespace().filter(counts).map(str::to_owned).collect()
 }
 
-/// Neighbouring words of the model that are nearly the same.
+/// Scores consecutive messages of the model that are nearly the same.
 fn stagnation(threshold: f64, view: &View<'_>) -> Option<f64> {
     let mut most: f64 = 0.0;
     let mut before: Vec<String> = Vec::new();
@@ -149,7 +149,7 @@ fn stagnation(threshold: f64, view: &View<'_>) -> Option<f64> {
     })
 }
 
-/// Pairs of neighbouring words in common.
+/// Returns the similarity of two texts by their common pairs of neighbouring words.
 fn jaccard(a: &[String], b: &[String]) -> f64 {
     let pairs = |words: &[String]| -> BTreeSet<(String, String)> {
         words.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
@@ -159,7 +159,7 @@ fn jaccard(a: &[String], b: &[String]) -> f64 {
     if all == 0 { 0.0 } else { a.intersection(&b).count() as f64 / all as f64 }
 }
 
-/// Does a call lead, through sub-agents, to the same call again?
+/// Whether a call leads, through sub-agents, to the same call again.
 fn is_cyclic(run: &Trajectory, above: &mut Vec<String>) -> bool {
     for call in &run.calls {
         let args: String = sorted_dumps(&args(call)).chars().take(LABEL).collect();

@@ -1,15 +1,15 @@
-//! How alike two texts are to Python's `difflib`, as far as DeepEval uses it.
+//! Text similarity as in Python's `difflib`, as far as DeepEval uses it.
 
 use std::collections::HashMap;
 
-/// Texts longer than this have their most frequent letters left out of the search.
+/// Length above which the most frequent characters of a text are ignored in the search.
 const LONG: usize = 200;
 
-/// More pairs of letters than these are not compared.
+/// Maximum number of compared pairs of characters.
 const MAX_PAIRS: usize = 1 << 24;
 
-/// The share of both texts that is in blocks they have in common, longest block first;
-/// `None` where they are too long to tell.
+/// Returns the share of both texts that is in common blocks, longest block first;
+/// `None` if the texts are too long.
 pub(super) fn ratio(a: &str, b: &str) -> Option<f64> {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a == b {
@@ -32,8 +32,8 @@ pub(super) fn ratio(a: &str, b: &str) -> Option<f64> {
     Some(2.0 * common as f64 / (a.len() + b.len()) as f64)
 }
 
-/// Where every letter of a text is; letters that make up more than a hundredth of a long
-/// text are not looked for.
+/// Returns the positions of every character of a text; characters that make up more than a
+/// hundredth of a long text are skipped.
 fn places(text: &[char]) -> HashMap<char, Vec<usize>> {
     let mut places: HashMap<char, Vec<usize>> = HashMap::new();
     for (at, c) in text.iter().enumerate() {
@@ -46,7 +46,7 @@ fn places(text: &[char]) -> HashMap<char, Vec<usize>> {
     places
 }
 
-/// The longest block in common within these bounds, the earliest of several.
+/// Returns the longest common block within these bounds, the earliest of several.
 fn longest(
     a: &[char],
     b: &[char],

@@ -35,10 +35,10 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-/// A score between 0 and 1 and the pairs it is made of.
+/// A score between 0 and 1, and its pairs.
 type Scored = Result<(f64, Vec<Option<usize>>), Stop>;
 
-/// Strictly, what is not whole is nothing.
+/// Returns the score; in strict mode, any score below 1 becomes 0.
 fn answer(asked: &Asked<'_>, score: fn(&Asked<'_>) -> Scored) -> Answered {
     let (score, pairs) = match (asked.expected.len(), asked.made.len()) {
         (0, 0) => (1.0, Vec::new()),
@@ -62,7 +62,7 @@ fn exact(asked: &Asked<'_>) -> Scored {
     Ok((f64::from(u8::from(holds)), pairs))
 }
 
-/// What a call is worth for an expected one of the same name.
+/// Returns the value of a call for an expected call of the same name.
 fn worth(options: &Options, expected: &Expected, made: &Made<'_>) -> Result<f64, Stop> {
     if expected.name != made.name {
         return Ok(0.0);
@@ -75,7 +75,7 @@ fn worth(options: &Options, expected: &Expected, made: &Made<'_>) -> Result<f64,
     Ok(if options.compare_output && outputs_differ { 0.0 } else { worth })
 }
 
-/// The share of all keys whose values are equal; objects inside count in part.
+/// Returns the share of all keys whose values are equal; nested objects count partially.
 fn arguments(expected: Option<&Value>, made: Option<&Value>) -> Result<f64, Stop> {
     if same_option(expected, made) {
         return Ok(1.0);
@@ -108,7 +108,7 @@ fn table(asked: &Asked<'_>) -> Result<Vec<Vec<f64>>, Stop> {
     asked.expected.iter().map(row).collect()
 }
 
-/// The best call that is not used yet. What is used is known by its value, so the second
+/// Assigns the best unused call. Used calls are identified by value, so the second
 /// of two equal calls is never found.
 fn default(asked: &Asked<'_>) -> Scored {
     let worth = table(asked)?;

@@ -1,5 +1,5 @@
-//! Expected calls beside those that were made, and what a metric says about
-//! them.
+//! Aligns expected calls with the calls that were made, and builds the outcome of a
+//! metric.
 
 use super::MOST_EVIDENCE;
 use super::keys::{Keyed, Keys, same_value};
@@ -15,11 +15,11 @@ use toolmark_outcome::{Explanation, Row, RowState};
 use toolmark_outcome::{Seen, View};
 use toolmark_trace::{Fact, LooseCall};
 
-/// So many arguments are compared with one another at most.
+/// Maximum number of compared arguments.
 const MOST_WORK: usize = 20_000_000;
-/// The most pairs of calls whose order is looked at.
+/// Maximum number of pairs of calls whose order is compared.
 const MOST_PAIRS: usize = 1 << 26;
-/// Extra calls, differences and repairs beyond these are counted, not listed.
+/// Maximum number of listed extra calls, differences and repairs; the rest are only counted.
 const MOST_EXTRA_ROWS: usize = 50;
 const MOST_DIFFERENCES: usize = 5;
 const MOST_REPAIRS: usize = 10;
@@ -33,13 +33,13 @@ pub(super) struct Made<'a> {
     pub(super) key: Keyed,
 }
 
-/// A call that is expected.
+/// An expected call.
 pub(super) struct Expected {
     pub(super) call: LooseCall,
     pub(super) key: Keyed,
 }
 
-/// Both sides.
+/// Expected calls and actual calls.
 pub(super) struct Sides<'a> {
     view: &'a View<'a>,
     pub(super) gold: Vec<Expected>,
@@ -53,23 +53,23 @@ pub(super) struct Group {
     pub(super) made: Vec<usize>,
 }
 
-/// An expected call and the one made for it.
+/// An expected call and the call assigned to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pair {
-    /// Its place among the calls made.
+    /// Index of the call.
     pub(super) call: usize,
-    /// What it is worth, from 0 to 1; 1 is as expected.
+    /// Value of the pair, from 0 to 1; 1 is a full match.
     pub(super) score: f64,
 }
 
-/// The arguments of a call; text that is no JSON as text.
+/// Returns the arguments of a call; text that is not JSON is returned as text.
 pub(super) fn args_of<'a>(seen: Seen<'a>) -> Option<Cow<'a, Value>> {
     let args = seen.call.args.as_ref()?;
     Some(args.parsed().map_or_else(|| Cow::Owned(args.to_value()), Cow::Borrowed))
 }
 
 impl<'a> Sides<'a> {
-    /// Expected calls and calls made; why it cannot be told otherwise.
+    /// Collects expected calls and actual calls, or returns the outcome if that is impossible.
     pub(super) fn of(
         settings: &Settings,
         material: &Material<'a>,
@@ -100,7 +100,7 @@ impl<'a> Sides<'a> {
         Ok(Self { view, gold, made })
     }
 
-    /// The calls by tool.
+    /// Groups the calls by tool.
     pub(super) fn groups(&self) -> BTreeMap<u32, Group> {
         let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
         for (index, gold) in self.gold.iter().enumerate() {
@@ -112,8 +112,8 @@ impl<'a> Sides<'a> {
         groups
     }
 
-    /// Would comparing every expected call of a tool with every call of it
-    /// take too long?
+    /// Returns an error if comparing every expected call of a tool with every call of it
+    /// would take too long.
     pub(super) fn check_work(&self) -> Result<(), TooLarge> {
         let mut work = 0usize;
         for group in self.groups().values() {
@@ -126,7 +126,7 @@ impl<'a> Sides<'a> {
         if work > MOST_WORK { Err(TooLarge) } else { Ok(()) }
     }
 
-    /// As many pairs as can be with the calls in the expected order.
+    /// Returns as many pairs as possible with the calls in the expected order.
     pub(super) fn in_order(
         &self,
         fits: impl Fn(&Expected, &Made<'_>) -> bool,
@@ -140,12 +140,12 @@ impl<'a> Sides<'a> {
         }))
     }
 
-    /// The larger of both sides, which a score is a share of.
+    /// Returns the size of the larger side, the denominator of a score.
     pub(super) fn most(&self) -> usize {
         self.gold.len().max(self.made.len())
     }
 
-    /// The share of the larger side that `sum` is; 1 where both are empty.
+    /// Returns `sum` divided by the size of the larger side; 1 if both sides are empty.
     pub(super) fn share(&self, sum: f64) -> f64 {
         match self.most() {
             0 => 1.0,
@@ -154,7 +154,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// The question was too large.
+/// Returns the outcome for an input that is too large.
 pub(super) fn too_large(sides: &Sides<'_>) -> Outcome {
     let reason = format!(
         "{} expected calls and {} calls made are too many to compare",
@@ -164,7 +164,7 @@ pub(super) fn too_large(sides: &Sides<'_>) -> Outcome {
     Outcome::unknown(Cause::Limit, reason)
 }
 
-/// The words for an expected call.
+/// Describes an expected call.
 fn describe(call: &LooseCall) -> String {
     match &call.args {
         Some(args) if !args.is_null() => excerpt(&format!("{} {args}", call.name)),
@@ -176,7 +176,7 @@ fn short(value: &Value) -> String {
     excerpt(&value.to_string())
 }
 
-/// What is wrong with the arguments of a call.
+/// Describes the differences between the arguments of a call and the expected ones.
 fn differences(gold: &Expected, made: &Made<'_>, settings: &Settings) -> String {
     let empty = Map::new();
     let named = |args: Option<&'_ Value>| match args {
@@ -216,9 +216,9 @@ fn differences(gold: &Expected, made: &Made<'_>, settings: &Settings) -> String 
     found.join("; ")
 }
 
-/// An alignment as an outcome: parts, evidence, metrics and the rows.
+/// Converts an alignment to an outcome: parts, evidence, metrics and the rows.
 ///
-/// A pair with a score of 1 is matched, any other mismatched.
+/// A pair with a score of 1 is matched, any other pair is mismatched.
 pub(super) fn outcome(
     sides: &Sides<'_>,
     settings: &Settings,
@@ -267,7 +267,7 @@ pub(super) fn outcome(
     outcome
 }
 
-/// Is a pair as expected? Scores are sums of shares, so nearly 1 is 1.
+/// Whether a pair is a full match. Scores are sums of fractions, so nearly 1 counts as 1.
 pub(super) fn is_whole(score: f64) -> bool {
     score >= 1.0 - 1e-9
 }
@@ -298,7 +298,7 @@ fn reason(
     words
 }
 
-/// How often each tool was expected, called, and called as expected.
+/// Adds the number of expected, actual and matched calls per tool.
 fn per_tool(sides: &Sides<'_>, pairs: &[Option<Pair>], outcome: &mut Outcome) {
     let mut tools: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     for (gold, pair) in sides.gold.iter().zip(pairs) {
@@ -326,10 +326,10 @@ struct Writer<'s, 'a> {
     sides: &'s Sides<'a>,
     settings: &'s Settings,
     explanation: Explanation,
-    /// What speaks against comes first: it is what decides.
+    /// Evidence against the run; listed first, because it is decisive.
     against: Vec<Evidence>,
     matched: Vec<Evidence>,
-    /// Pieces of evidence there are, listed or not.
+    /// Total amount of evidence, listed or not.
     pieces: usize,
     extras: usize,
 }
@@ -374,7 +374,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
     }
 
-    /// An expected call and what became of it.
+    /// Returns the part of an expected call and its result.
     fn gold(&mut self, gold: &Expected, pair: Option<&Pair>) -> Part {
         let sides = self.sides;
         let text = describe(&gold.call);
@@ -419,7 +419,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         part
     }
 
-    /// A call nobody expected, unless it is taken.
+    /// Adds an unexpected call, unless it is used.
     fn extra(&mut self, index: usize, taken: &[bool]) {
         let sides = self.sides;
         let (Some(made), Some(false)) = (sides.made.get(index), taken.get(index)) else { return };

@@ -1,4 +1,4 @@
-//! The arguments of a call against the schema of its function, parameter by
+//! Validates the arguments of a call against the schema of its function, parameter by
 //! parameter.
 
 use super::schema_cost::Cost;
@@ -6,20 +6,20 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_schema::{MismatchKind, Patterns, Validator};
 
-/// Mistakes beyond this are not told apart.
+/// Maximum number of errors that are distinguished.
 const MOST_ERRORS: usize = 1000;
-/// How often a pattern with look-around may go back.
+/// Maximum number of backtracking steps of a pattern with look-around.
 const BACKTRACKS: usize = 100_000;
 
-/// One check: a parameter, and what is wrong with it.
+/// One check: a parameter, and its error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Check {
-    /// The parameter; `None` for the arguments as a whole.
+    /// Parameter; `None` for the arguments as a whole.
     pub(super) parameter: Option<String>,
     pub(super) fault: Option<String>,
 }
 
-/// A schema that is ready to check calls.
+/// A compiled schema for checking calls.
 #[derive(Debug)]
 pub(super) struct Checker {
     schema: Value,
@@ -27,12 +27,12 @@ pub(super) struct Checker {
     cost: Cost,
     /// Properties and required names, in order.
     declared: Vec<String>,
-    /// Does the schema name its properties and say nothing about others?
+    /// Whether the schema lists its properties and does not mention others.
     is_closed: bool,
 }
 
 impl Checker {
-    /// Makes a schema ready; why it cannot be otherwise.
+    /// Compiles a schema, or returns the reason why it cannot be used.
     pub(super) fn new(schema: &Value) -> Result<Self, String> {
         let cost = Cost::of(schema)?;
         let validator = Validator::new(schema, Patterns::Backtracking(BACKTRACKS))
@@ -62,7 +62,7 @@ impl Checker {
         Ok(Self { schema: schema.clone(), validator, cost, declared, is_closed })
     }
 
-    /// The checks of one call; `Err` where they would take too long.
+    /// Returns the checks of one call; `Err` if they would take too long.
     pub(super) fn check(
         &self,
         args: &Value,
@@ -73,7 +73,7 @@ impl Checker {
             return Err("its schema and the arguments are too intricate to check".into());
         }
         let Some(given) = args.as_object() else {
-            // JSON Schema asks nothing of what is no object; a call has to name its arguments.
+            // JSON Schema accepts values that are not objects; a call must name its arguments.
             let mut faults = Faults::default();
             faults.whole(|| format!("the arguments are no object: {args}"));
             let declared = self.declared.iter();
@@ -130,7 +130,7 @@ impl Checker {
     }
 }
 
-/// What is wrong, the first fault of each parameter.
+/// First error of each parameter.
 #[derive(Default)]
 struct Faults {
     parameters: BTreeMap<String, String>,
@@ -148,7 +148,7 @@ impl Faults {
         self.whole.get_or_insert_with(|| toolmark_outcome::excerpt(&fault()));
     }
 
-    /// A check for every declared parameter, and one for everything else that is wrong.
+    /// Returns a check for every declared parameter, and one for all other errors.
     fn checks(mut self, declared: &[String]) -> Vec<Check> {
         let mut checks: Vec<Check> = declared
             .iter()
@@ -170,8 +170,8 @@ impl Faults {
     }
 }
 
-/// Is there a float such as 3.0 where the schema says integer? JSON Schema
-/// takes it for one. Followed through properties and items.
+/// Whether a float such as 3.0 is used where the schema requires an integer. JSON Schema
+/// accepts it. Follows properties and items.
 fn has_float_integer(schema: &Value, value: &Value) -> bool {
     let says = |word: &str| match schema.get("type") {
         Some(Value::String(own)) => own == word,
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The parameters that fail, and how many checks there are.
+    /// Returns the failing parameters, and the number of checks.
     fn failing(schema: &Value, args: &Value, strict: bool, ignore: bool) -> (Vec<String>, usize) {
         let checks = Checker::new(schema).unwrap().check(args, strict, ignore).unwrap();
         let wrong = checks.iter().filter(|check| check.fault.is_some());

@@ -1,6 +1,6 @@
-//! Definitions of functions, in the shapes people keep them: flat lists of
-//! parameters, JSON Schemas, and the wrappings of the APIs. All become one
-//! JSON Schema each.
+//! Reads function definitions in common formats: flat lists of
+//! parameters, JSON Schemas, and the wrappers of model APIs. Each is converted to a
+//! JSON Schema.
 
 use super::checks::Checker;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use toolmark_outcome::Cause;
 
-/// Why a definition cannot be validated with.
+/// The reason why a definition cannot be used for validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unusable {
     pub(super) cause: Cause,
@@ -21,7 +21,7 @@ impl Unusable {
     }
 }
 
-/// The functions that may be called, by name; of two with one name the first.
+/// Available functions, by name; of two with the same name, the first.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     functions: BTreeMap<String, Definition>,
@@ -30,20 +30,20 @@ pub(super) struct Definitions {
 /// One function.
 #[derive(Debug)]
 struct Definition {
-    /// What the arguments must be; `None` where it is not recorded.
+    /// Schema of the arguments; `None` if not recorded.
     schema: Option<Value>,
-    /// Made when the first call needs it.
+    /// Compiled on first use.
     checker: OnceLock<Result<Checker, Unusable>>,
 }
 
-/// Keys under which the parameters stand.
+/// Keys that may contain the parameters.
 const PARAMETERS: [&str; 4] = ["parameters", "input_schema", "inputSchema", "schema"];
-/// Keys under which APIs nest one definition, and lists of them.
+/// Keys under which APIs nest one definition, and keys for lists of definitions.
 const ONE: [&str; 2] = ["function", "toolSpec"];
 const MANY: [&str; 2] = ["functionDeclarations", "function_declarations"];
 
 impl Definitions {
-    /// Reads definitions in any shape.
+    /// Reads definitions in any format.
     pub(super) fn read(value: &Value) -> Result<Self, Unusable> {
         let mut found = Self::default();
         match value {
@@ -81,7 +81,7 @@ impl Definitions {
         let schema = match PARAMETERS.iter().find_map(|key| item.get(*key)) {
             // Said to be there and not recorded.
             Some(Value::Null) => None,
-            // Nothing said about parameters: there are none.
+            // A definition without parameters has none.
             None => Some(json!({"type": "object", "properties": {}})),
             Some(Value::Array(list)) => Some(flat(list).map_err(about)?),
             Some(written @ Value::Object(map)) => {
@@ -103,12 +103,12 @@ impl Definitions {
         Ok(())
     }
 
-    /// Is there none?
+    /// Whether there are no definitions.
     pub(super) fn is_empty(&self) -> bool {
         self.functions.is_empty()
     }
 
-    /// What checks the calls of a function; `None` where it is not defined.
+    /// Returns the checker of a function; `None` if the function is not defined.
     pub(super) fn checker(&self, name: &str) -> Option<Result<&Checker, Unusable>> {
         let definition = self.functions.get(name)?;
         let checker = definition.checker.get_or_init(|| match &definition.schema {
@@ -122,14 +122,14 @@ impl Definitions {
         Some(checker.as_ref().map_err(Clone::clone))
     }
 
-    /// Can all of them be validated with?
+    /// Returns an error if any definition cannot be used for validation.
     pub(super) fn check(&self) -> Result<(), Unusable> {
         let mut checkers = self.functions.keys().filter_map(|name| self.checker(name));
         checkers.find_map(Result::err).map_or(Ok(()), Err)
     }
 }
 
-/// A map that says nothing JSON Schema knows would allow everything.
+/// Whether a map contains JSON Schema keywords; a map without any would allow everything.
 fn looks_like_schema(schema: &Value) -> bool {
     const KNOWN: [&str; 13] = [
         "type",
@@ -151,7 +151,7 @@ fn looks_like_schema(schema: &Value) -> bool {
         .is_some_and(|map| map.is_empty() || KNOWN.iter().any(|key| map.contains_key(*key)))
 }
 
-/// A flat list of parameters as a schema.
+/// Converts a flat list of parameters to a schema.
 fn flat(list: &[Value]) -> Result<Value, String> {
     let mut properties = Map::new();
     for parameter in list {
@@ -162,7 +162,7 @@ fn flat(list: &[Value]) -> Result<Value, String> {
         for key in ["name", "default", "description"] {
             schema.remove(key);
         }
-        // Unless it is said to be optional, a parameter of a flat list is required.
+        // A parameter of a flat list is required unless marked as optional.
         schema.entry("required").or_insert(Value::Bool(true));
         if schema
             .get("enum")
@@ -178,7 +178,7 @@ fn flat(list: &[Value]) -> Result<Value, String> {
     Ok(schema)
 }
 
-/// The name JSON Schema has for a type; an empty one for any.
+/// Returns the JSON Schema name of a type; empty for any type.
 fn type_name(word: &str) -> Result<&'static str, String> {
     Ok(match word.to_ascii_lowercase().as_str() {
         "string" | "str" | "text" => "string",
@@ -193,8 +193,8 @@ fn type_name(word: &str) -> Result<&'static str, String> {
     })
 }
 
-/// Puts the usual synonyms of types right, and `required: true` where JSON
-/// Schema wants it. Values come from parsers that bound nesting, so the
+/// Replaces common synonyms of types, and moves `required: true` to where JSON
+/// Schema requires it. Values come from parsers that bound nesting, so the
 /// recursion is bounded too.
 fn usual_types(schema: &mut Value) -> Result<(), String> {
     let Some(map) = schema.as_object_mut() else { return Ok(()) };

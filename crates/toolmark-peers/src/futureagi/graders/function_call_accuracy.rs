@@ -1,4 +1,4 @@
-//! `function_call_accuracy`: how near are the calls to the expected ones?
+//! `function_call_accuracy`: scores how closely the calls match the expected ones.
 
 use super::alignment::{self, Expected, Made, Pair, Sides};
 use super::material::Material;
@@ -60,7 +60,7 @@ pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
     outcome.with_metric("threshold", settings.threshold)
 }
 
-/// What a pair of calls of the same tool is worth.
+/// Returns the value of a pair of calls of the same tool.
 fn worth(gold: &Expected, made: &Made<'_>, settings: &Settings) -> f64 {
     let shared = gold.key.shared(&made.key);
     let either = shared.gold + shared.made - shared.common;
@@ -152,7 +152,7 @@ mod tests {
         for (ordered, gold, made, verdict, score) in [
             (false, vec![open(1), sum(1)], vec![sum(1), open(1)], "pass", 1.0),
             (true, vec![open(1), sum(1)], vec![sum(1), open(1)], "fail", 0.5),
-            // A wrong tool is no pair, whatever its arguments.
+            // A call of the wrong tool is never paired, whatever its arguments.
             (false, vec![open(1)], vec![sum(1)], "fail", 0.0),
             // Extra calls cost, and one call serves one expectation.
             (false, vec![open(1)], vec![open(1), open(1)], "fail", 0.5),
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!((word, score), ("pass", Some(1.0)));
         let (_, _, outcome) = answer(ID, json!({}), &calls(1000), &calls(1000));
         assert_eq!(outcome.verdict, Verdict::Unknown(Cause::Limit));
-        // Many calls and few expectations are no trouble.
+        // Many calls and few expectations are not too large.
         let (word, _, outcome) = answer(ID, json!({}), &calls(3000), &calls(2));
         assert_eq!(word, "fail");
         assert_eq!(outcome.evidence.len(), 20);

@@ -1,4 +1,4 @@
-//! `function_call_exact_match`: were exactly the expected calls made?
+//! `function_call_exact_match`: checks that exactly the expected calls were made.
 
 use super::alignment::{self, Expected, Made, Pair, Sides};
 use super::material::Material;
@@ -52,7 +52,7 @@ pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
     alignment::outcome(&sides, settings, &pairs, verdict, score)
 }
 
-/// The calls that are as expected, for as many expected ones as can be.
+/// Pairs as many expected calls as possible with fully matching calls.
 fn pair_up(sides: &Sides<'_>, settings: &Settings) -> Result<Vec<Option<usize>>, TooLarge> {
     sides.check_work()?;
     let fits = |gold: &Expected, made: &Made<'_>| {
@@ -73,9 +73,9 @@ fn pair_up(sides: &Sides<'_>, settings: &Settings) -> Result<Vec<Option<usize>>,
     Ok(calls)
 }
 
-/// An expected call that was not made is shown beside a call of the same tool
-/// that nobody expected: what is wrong is then its arguments. Where order
-/// matters, only beside one that stands where it should.
+/// Pairs a missing expected call with an unexpected call of the same tool, so that the
+/// differences between their arguments are shown. If order
+/// matters, only with a call at the right position.
 fn pair_leftovers(sides: &Sides<'_>, ordered: bool, pairs: &mut [Option<Pair>]) {
     let groups = sides.groups();
     let near = |call: usize| Some(Pair { call, score: 0.0 });
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(answer(ID, json!({}), &json!("go(x=-1)"), &f("go", json!({"x": -1}))).0, "pass");
     }
 
-    /// Calls of one tool with these arguments.
+    /// Builds calls of one tool with these arguments.
     fn calls(args: &[Value]) -> Value {
         args.iter().map(|args| f("go", args.clone())).collect()
     }

@@ -1,4 +1,4 @@
-//! `function_name_match`: were the expected tools called, and no others?
+//! `function_name_match`: checks that the expected tools were called, and no others.
 
 use super::alignment::{self, Pair, Sides};
 use super::material::Material;
@@ -62,7 +62,7 @@ pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
     let score = sides.share(matched as f64);
     let mut outcome = alignment::outcome(&sides, settings, &pairs, verdict, score);
     let (gold, made) = (sides.gold.len(), sides.made.len());
-    // Where there is nothing to divide by, there is no number, unless nothing is right.
+    // Without calls on a side there is no ratio; without calls on both sides it is 1.
     let ratio = |of: usize, both: usize| match (of, both) {
         (0, 0) => Value::from(1.0),
         (0, _) => Value::Null,

@@ -1,47 +1,47 @@
-//! Calls as numbers: equal names, parameters and values get equal numbers, so
-//! that comparing two calls takes as many steps as they have arguments,
+//! Converts calls to numbers: equal names, parameters and values get equal numbers, so
+//! that comparing two calls takes time proportional to their number of arguments,
 //! however large those are.
 
 use serde_json::{Number, Value};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// The parameter that stands for arguments that have no names: a list, a text.
+/// Placeholder parameter for arguments without names: a list or a text.
 const WHOLE: &str = "\0";
 
-/// A call in numbers.
+/// A call as numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Keyed {
     pub(super) name: u32,
-    /// Parameter and value, by parameter.
+    /// Parameters and values, sorted by parameter.
     params: Vec<(u32, u32)>,
 }
 
-/// How the arguments of two calls compare.
+/// Comparison of the arguments of two calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shared {
-    /// Parameters of the expected call, and of the one made.
+    /// Number of parameters of the expected call, and of the actual one.
     pub(super) gold: usize,
     pub(super) made: usize,
-    /// Parameters of both, and those of them with equal values.
+    /// Number of common parameters, and of those with equal values.
     pub(super) common: usize,
     pub(super) equal: usize,
 }
 
 impl Shared {
-    /// Are the arguments the same, or with `ignore_extra` at least those expected?
+    /// Whether the arguments are equal, or with `ignore_extra` include the expected ones.
     pub(super) fn is_match(self, ignore_extra: bool) -> bool {
         self.equal == self.gold && (ignore_extra || self.made == self.gold)
     }
 }
 
 impl Keyed {
-    /// How many steps a comparison takes.
+    /// Returns the number of steps of a comparison.
     pub(super) fn size(&self) -> usize {
         self.params.len() + 1
     }
 
-    /// How the arguments of an expected call compare with those of one made.
+    /// Compares the arguments of an expected call with those of an actual one.
     pub(super) fn shared(&self, made: &Self) -> Shared {
         let mut shared =
             Shared { gold: self.params.len(), made: made.params.len(), common: 0, equal: 0 };
@@ -57,14 +57,14 @@ impl Keyed {
     }
 }
 
-/// The numbers given so far.
+/// Numbers assigned so far.
 pub(super) struct Keys {
     strict: bool,
     ids: HashMap<String, u32>,
 }
 
 impl Keys {
-    /// With `strict`, 1 and 1.0 are different values.
+    /// Creates an empty table. With `strict`, 1 and 1.0 are different values.
     pub(super) fn new(strict: bool) -> Self {
         Self { strict, ids: HashMap::new() }
     }
@@ -74,7 +74,8 @@ impl Keys {
         *self.ids.entry(text).or_insert(next)
     }
 
-    /// A call in numbers. No arguments, null and an empty text are none.
+    /// Converts a call to numbers. Missing arguments, null and an empty text are all treated as
+    /// none.
     pub(super) fn call(&mut self, name: &str, args: Option<&Value>) -> Keyed {
         let name = self.id(name.to_owned());
         let mut params = Vec::new();
@@ -97,7 +98,7 @@ impl Keys {
     }
 }
 
-/// Are two values the same? With `strict`, 1 and 1.0 are not.
+/// Whether two values are equal. With `strict`, 1 and 1.0 are not.
 pub(super) fn same_value(a: &Value, b: &Value, strict: bool) -> bool {
     canonical(a, strict) == canonical(b, strict)
 }
@@ -108,7 +109,7 @@ fn canonical(value: &Value, strict: bool) -> String {
     text
 }
 
-/// A text that equal values share: keys in order, numbers in one notation.
+/// Writes a text that is the same for equal values: keys sorted, numbers in one notation.
 ///
 /// Values come from parsers that bound nesting, so the recursion is bounded too.
 fn write_canonical(value: &Value, strict: bool, out: &mut String) {
@@ -139,7 +140,7 @@ fn write_canonical(value: &Value, strict: bool, out: &mut String) {
     }
 }
 
-/// A text led by its length needs no escapes.
+/// Writes a text after its length, so that it needs no escapes.
 fn write_text(text: &str, out: &mut String) {
     // Writing to a string cannot fail.
     let _ = write!(out, "\"{}:{text}", text.len());

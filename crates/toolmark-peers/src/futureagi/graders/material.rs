@@ -1,5 +1,5 @@
-//! What a metric compares: the expected calls, the definitions and the
-//! response, wherever they are kept.
+//! Finds the inputs of a metric: the expected calls, the definitions and the
+//! response.
 
 use super::definition::Unusable;
 use super::settings::Settings;
@@ -10,17 +10,17 @@ use toolmark_outcome::{Cause, Outcome};
 use toolmark_outcome::{Context, Subject};
 use toolmark_trace::{LooseCall, NotCalls, calls_in};
 
-/// The keys of a row under which the expected calls may stand.
+/// Keys of a row that may contain the expected calls.
 const GOLD: [&str; 3] = ["expected", "expected_response", "expected_output"];
 
-/// Where the material comes from.
+/// Sources of the inputs.
 pub(super) struct Material<'a> {
     pub(super) view: &'a View<'a>,
     settings: &'a Settings,
     context: &'a Context,
-    /// The row the trajectory was read from.
+    /// Row from which the trajectory was read.
     row: Option<&'a Map<String, Value>>,
-    /// The row of the dataset the case was made of.
+    /// Row of the dataset from which the case was built.
     case_row: Option<&'a Map<String, Value>>,
 }
 
@@ -29,7 +29,7 @@ fn first<'a>(row: Option<&'a Map<String, Value>>, keys: &[&str]) -> Option<&'a V
     keys.iter().find_map(|key| row.get(*key).filter(|value| !value.is_null()))
 }
 
-/// The calls that are expected; why the value is none otherwise.
+/// Parses expected calls; the error describes why the value is invalid.
 pub(super) fn gold_calls(value: &Value) -> Result<Vec<LooseCall>, String> {
     calls_in(value).map_err(|not| match not {
         NotCalls::Words => {
@@ -51,7 +51,7 @@ impl<'a> Material<'a> {
         }
     }
 
-    /// The expected calls as written, and where.
+    /// Returns the expected calls as written, and their location.
     pub(super) fn gold(&self) -> Option<(&'a Value, &'static str)> {
         let place = |found: Option<&'a Value>, place| found.map(|value| (value, place));
         place(self.settings.expected.as_ref(), "config")
@@ -63,7 +63,7 @@ impl<'a> Material<'a> {
             })
     }
 
-    /// The expected calls; none expected is an answer, nothing said is not.
+    /// Returns the expected calls; an empty list is valid, a missing one is not.
     pub(super) fn expected(&self) -> Result<Vec<LooseCall>, Box<Outcome>> {
         let Some((value, place)) = self.gold() else {
             let reason =
@@ -76,20 +76,20 @@ impl<'a> Material<'a> {
         })
     }
 
-    /// The row's output as written.
+    /// Returns the row's output as written.
     fn output(&self) -> Option<&'a Value> {
         let row = self.row.filter(|_| self.view.turn_index().is_none())?;
         row.get("output").or_else(|| row.get("response"))
     }
 
-    /// Is the row's output null? It is read as no call, which may not be what
-    /// whoever wrote the row means.
+    /// Whether the row's output is null. It is treated as no call, which may not be what
+    /// the author of the row meant.
     pub(super) fn is_null_output(&self) -> bool {
         self.output().is_some_and(Value::is_null)
     }
 
-    /// Is there something in the row that should be a call and is not
-    /// understood? Then it is not known what was called.
+    /// Returns an unknown outcome if the row contains something that should be a call but
+    /// cannot be parsed.
     pub(super) fn unread_output(&self) -> Option<Outcome> {
         let output = self.output().filter(|_| self.view.calls().is_empty())?;
         match calls_in(output) {
@@ -101,7 +101,7 @@ impl<'a> Material<'a> {
         }
     }
 
-    /// The definitions to validate with, as written.
+    /// Returns the definitions for validation, as written.
     pub(super) fn definitions(&self) -> Option<Cow<'a, Value>> {
         const KEYS: [&str; 2] = ["function_definitions", "tools"];
         let written = first(self.row, &KEYS).or_else(|| first(self.case_row, &KEYS));
@@ -115,15 +115,15 @@ impl<'a> Material<'a> {
         })
     }
 
-    /// Definitions the library would be handed.
+    /// Returns the definitions that would be passed to the library.
     pub(super) fn listed_definitions(&self) -> Option<&'a Value> {
         const KEY: [&str; 1] = ["function_definitions"];
         let own = self.settings.definitions.as_ref().map(|(written, _)| written);
         own.or_else(|| first(self.row, &KEY)).or_else(|| first(self.case_row, &KEY))
     }
 
-    /// What the library would be handed as the response: the row's output as
-    /// it stands, else the calls of the trajectory.
+    /// Returns the response that would be passed to the library: the row's output
+    /// as written, otherwise the calls of the trajectory.
     pub(super) fn response(&self) -> Cow<'a, Value> {
         if let Some(output) = self.output() {
             return Cow::Borrowed(output);

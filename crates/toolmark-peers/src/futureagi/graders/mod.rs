@@ -1,9 +1,9 @@
 //! Future AGI: the four function-call metrics, and the evals of its platform.
 //!
-//! Each compares the calls a model made with expected ones, or with the
+//! Each compares the calls of a model with expected ones, or with the
 //! definitions of the functions. By default calls and expectations are paired
-//! one to one, what is missing or extra costs, and no call is an answer like
-//! any other; the profile `futureagi` answers as the library does (`compat`).
+//! one to one, missing and extra calls lower the score, and no call is a valid
+//! answer; the profile `futureagi` answers as the library does (`compat`).
 
 pub(crate) mod agents;
 mod alignment;
@@ -31,12 +31,12 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Contrast, Outcome};
 
-/// Evidence beyond this is counted, not listed.
+/// Maximum amount of listed evidence; the rest is only counted.
 const MOST_EVIDENCE: usize = 20;
-/// Scores closer than this are the same: the library rounds to four decimals.
+/// Maximum difference of equal scores: the library rounds to four decimals.
 const SAME_SCORE: f64 = 0.0001;
 
-/// Which of the four.
+/// The four metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Metric {
     NameMatch,
@@ -56,7 +56,7 @@ impl Metric {
     }
 }
 
-/// Whose answer.
+/// Source of the answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     Ours,

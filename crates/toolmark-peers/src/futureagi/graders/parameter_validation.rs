@@ -1,5 +1,5 @@
-//! `parameter_validation`: do the calls keep to the definitions of the
-//! functions?
+//! `parameter_validation`: validates the calls against the definitions of the
+//! functions.
 
 use super::alignment::args_of;
 use super::checks::Check;
@@ -105,7 +105,7 @@ pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
     tally.outcome(settings)
 }
 
-/// The checks of one call.
+/// Checks of one call.
 enum Found {
     Undefined,
     Checked(Vec<Check>),
@@ -133,7 +133,7 @@ fn checks_of(
     })
 }
 
-/// What the calls come to.
+/// Totals over the calls.
 #[derive(Default)]
 struct Tally {
     checks: usize,

@@ -1,7 +1,7 @@
-//! The evals of Future AGI's platform that look at calls: `trajectory_match`,
+//! Call-related evals of Future AGI's platform: `trajectory_match`,
 //! `tool_call_accuracy`, `step_count`.
 //!
-//! They read what a row holds by themselves: names, calls in two shapes, or text with
+//! They parse rows in their own way: names, calls in two formats, or text with
 //! commas.
 
 use crate::scores::python::{same, text};
@@ -44,7 +44,7 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-/// The items of a value: of a list, of JSON in a text, of a text with commas.
+/// Returns the items of a value: of a list, of JSON in a text, or of a text with commas.
 fn items(value: &Value) -> Vec<Value> {
     match value {
         Value::Null => Vec::new(),
@@ -76,7 +76,7 @@ fn of_row<'a>(asked: &'a Asked<'_>, keys: &[&str]) -> Option<&'a Value> {
     keys.iter().find_map(|key| row.get(*key))
 }
 
-/// The names of both sides, made first.
+/// Returns the names of both sides, actual calls first.
 fn sides(asked: &Asked<'_>) -> (Vec<String>, Vec<String>) {
     let made = of_row(asked, &["output", "response"])
         .map_or_else(|| asked.made.iter().map(|call| call.name.to_string()).collect(), names);
@@ -85,7 +85,7 @@ fn sides(asked: &Asked<'_>) -> (Vec<String>, Vec<String>) {
     (made, expected)
 }
 
-/// The common beginning as a share of the longer side.
+/// Returns the common prefix as a share of the longer side.
 fn strict(asked: &Asked<'_>) -> Answered {
     let (made, expected) = sides(asked);
     let longer = made.len().max(expected.len());
@@ -95,7 +95,7 @@ fn strict(asked: &Asked<'_>) -> Answered {
 
 type Names<'n> = BTreeSet<&'n str>;
 
-/// Names in common as a share of a number of names; repeated names are one.
+/// Returns the common names as a share of a number of names, without repetitions.
 fn sets(asked: &Asked<'_>, whole: fn(&Names<'_>, &Names<'_>) -> usize) -> Answered {
     let (made, expected) = sides(asked);
     if expected.is_empty() {
@@ -148,7 +148,7 @@ fn calls(value: &Value) -> Vec<Call> {
     list.iter().filter_map(call).collect()
 }
 
-/// Every call takes the free expected one of its name that it equals, else the first.
+/// Assigns to every call a free expected call of the same name: an equal one, otherwise the first.
 fn tool_call_accuracy(asked: &Asked<'_>) -> Answered {
     let made = of_row(asked, &["output", "response"]).map_or_else(
         || {
@@ -187,7 +187,7 @@ fn tool_call_accuracy(asked: &Asked<'_>) -> Answered {
     Ok(Answer::of((sum / expected.len().max(made.len()) as f64).clamp(0.0, 1.0)))
 }
 
-/// How many steps there are in what a row holds.
+/// Returns the number of steps in the output of a row.
 pub(crate) fn steps(output: &Value) -> usize {
     items(output).len()
 }

@@ -1,15 +1,15 @@
-//! How much work a schema may be, found before any is done: schemas come with
-//! datasets, and a few lines of references can ask for more steps than anybody
-//! lives to see.
+//! Estimates the cost of a schema before it is used: schemas come with
+//! datasets, and a few lines of references can expand to an unbounded amount of
+//! work.
 
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The most subschemas a schema without recursion may come to.
+/// Maximum number of subschemas to which a schema without recursion may expand.
 const MOST_SUBSCHEMAS: u64 = 1_000_000;
-/// The most visits of a recursive one.
+/// Maximum number of visits of a recursive schema.
 const MOST_VISITS: u64 = 10_000_000;
-/// How long a chain of subschemas and references may be.
+/// Maximum length of a chain of subschemas and references.
 const DEEPEST: u32 = 200;
 
 const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
@@ -27,15 +27,15 @@ const INSIDE: [&str; 8] = [
 ];
 const INSIDE_MAPS: [&str; 2] = ["properties", "patternProperties"];
 
-/// What a schema may cost.
+/// Estimated cost of a schema.
 #[derive(Debug)]
 pub(super) struct Cost {
-    /// The most subschemas that look at one value.
+    /// Maximum number of subschemas that are applied to one value.
     widest: u64,
     is_recursive: bool,
 }
 
-/// Subschemas that look at the same value, and all there are.
+/// Number of subschemas applied to the same value, and total number.
 #[derive(Clone, Copy, Default)]
 struct Size {
     here: u64,
@@ -43,7 +43,7 @@ struct Size {
 }
 
 impl Cost {
-    /// Weighs a schema; why it cannot be used otherwise.
+    /// Estimates the cost of a schema, or returns the reason why it cannot be used.
     pub(super) fn of(schema: &Value) -> Result<Self, String> {
         let mut walk = Walk { root: schema, known: HashMap::new(), widest: 1, is_recursive: false };
         let mut size = walk.schema(schema, 0, &mut Vec::new())?;
@@ -59,7 +59,7 @@ impl Cost {
         Ok(Self { widest: walk.widest, is_recursive: walk.is_recursive })
     }
 
-    /// May these arguments be checked?
+    /// Whether these arguments may be checked.
     pub(super) fn allows(&self, args: &Value) -> bool {
         if !self.is_recursive {
             return true;
@@ -69,7 +69,7 @@ impl Cost {
     }
 }
 
-/// How deep a value nests. Values come from parsers that bound it.
+/// Returns the nesting depth of a value. Values come from parsers that bound it.
 fn depth(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
@@ -78,7 +78,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// A reference that was looked at, or is being.
+/// A reference that was resolved, or is being resolved.
 struct Known {
     size: Size,
     is_open: bool,
@@ -93,8 +93,8 @@ struct Walk<'s> {
 }
 
 impl<'s> Walk<'s> {
-    /// The size of a schema. `here` holds the references that led to it
-    /// without going into the value.
+    /// Returns the size of a schema. `here` contains the references that led to it
+    /// without descending into the value.
     fn schema(
         &mut self,
         schema: &'s Value,
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// A chain of definitions, each of which asks twice for the next.
+    /// Builds a chain of definitions, each of which references the next twice.
     fn doubling(link: impl Fn(Value) -> Value) -> Value {
         let mut defs = Map::new();
         for n in 0..60 {

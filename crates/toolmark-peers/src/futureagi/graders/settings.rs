@@ -1,4 +1,4 @@
-//! The configuration the four metrics share.
+//! Configuration shared by the four metrics.
 
 use super::Metric;
 use super::definition::{Definitions, Unusable};
@@ -9,41 +9,41 @@ use toolmark_config::{Problem, Spanned};
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
 
-/// How calls are compared, and with what.
+/// Comparison settings, expected calls and definitions.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Config {
-    /// Are `1` and `1.0` different values? And is `1.0` no integer?
+    /// Whether `1` and `1.0` are different values, and `1.0` is not an integer.
     #[serde(default)]
     strict_type_check: bool,
-    /// May a call have arguments nobody asked for, or that are not declared?
+    /// Whether a call may have unexpected or undeclared arguments.
     #[serde(default)]
     ignore_extra_params: bool,
-    /// Must the calls be made in the order they are expected?
+    /// Whether the calls must be made in the expected order.
     #[serde(default)]
     order_matters: bool,
-    /// What the right tool counts for in `function_call_accuracy`.
+    /// Weight of the right tool in `function_call_accuracy`.
     #[serde(default = "default_name_weight")]
     name_weight: Spanned<f64>,
-    /// What the presence of the expected arguments counts for in
+    /// Weight of the presence of the expected arguments in
     /// `function_call_accuracy`.
     #[serde(default = "default_argument_weight")]
     presence_weight: Spanned<f64>,
-    /// What the values of the expected arguments count for in
+    /// Weight of the values of the expected arguments in
     /// `function_call_accuracy`.
     #[serde(default = "default_argument_weight")]
     value_weight: Spanned<f64>,
-    /// The functions that may be called: flat lists of parameters, or JSON
-    /// Schemas as the APIs take them. Without it, those of the row count, then
-    /// those the trace records.
+    /// Available functions: flat lists of parameters, or JSON
+    /// Schemas in the format of the APIs. By default, those of the row, otherwise
+    /// those recorded in the trace.
     #[serde(default)]
     function_definitions: Option<Spanned<Vec<Value>>>,
-    /// The expected calls, in any shape: objects, lists, JSON or Python in a
-    /// text; an empty list where no call is right. Without it, those of the row
-    /// count.
+    /// Expected calls, in any format: objects, lists, JSON or Python in a
+    /// text; an empty list if no call is expected. By default, those of the
+    /// row.
     #[serde(default, alias = "expected_response")]
     expected: Option<Spanned<Value>>,
-    /// The score from which on `function_call_accuracy` and
-    /// `parameter_validation` pass; 0.5 unless set.
+    /// Minimum score of `function_call_accuracy` and
+    /// `parameter_validation`; 0.5 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
 }
@@ -56,13 +56,13 @@ fn default_argument_weight() -> Spanned<f64> {
     Spanned::from(0.3)
 }
 
-/// A configuration that was looked at.
+/// A validated configuration.
 pub(super) struct Settings {
     pub(super) strict_type_check: bool,
     pub(super) ignore_extra_params: bool,
     pub(super) order_matters: bool,
     weights: [f64; 3],
-    /// As written, and as functions to validate with.
+    /// Definitions as written, and as functions for validation.
     pub(super) definitions: Option<(Value, Result<Definitions, Unusable>)>,
     pub(super) expected: Option<Value>,
     pub(super) threshold: f64,
@@ -71,7 +71,7 @@ pub(super) struct Settings {
 const DEFAULT_THRESHOLD: f64 = 0.5;
 
 impl Settings {
-    /// Reads the configuration of a metric; `None` where it is wrong.
+    /// Reads the configuration of a metric; `None` if it is invalid.
     pub(super) fn read(metric: Metric, building: &mut Building<'_>) -> Option<Self> {
         let config = building.read::<Config>()?;
         warn_of_idle_keys(metric, building);
@@ -133,20 +133,20 @@ impl Settings {
         })
     }
 
-    /// Name, presence and value as configured.
+    /// Returns the weights of name, presence and value as configured.
     pub(super) fn weights(&self) -> [f64; 3] {
         self.weights
     }
 
-    /// The same, made to sum to 1.
+    /// Returns the weights, normalized to a sum of 1.
     pub(super) fn shares(&self) -> [f64; 3] {
         let sum: f64 = self.weights.iter().sum();
         if sum > 0.0 { self.weights.map(|weight| weight / sum) } else { [1.0, 0.0, 0.0] }
     }
 }
 
-/// All four take the same configuration, so that one can be handed to all; a
-/// key that does nothing is pointed out all the same.
+/// Warns about keys without effect. All four metrics accept the same configuration, so that
+/// one can be shared.
 fn warn_of_idle_keys(metric: Metric, building: &mut Building<'_>) {
     const WEIGHTS: [&str; 3] = ["name_weight", "presence_weight", "value_weight"];
     let theirs = building.profile == Profile::FutureAgi;

@@ -9,12 +9,12 @@ use toolmark_match::Building;
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
 
-/// A row with this output and these expected calls; null stands for none given.
+/// Builds a row with this output and these expected calls; null means none.
 pub(super) fn row(output: &Value, expected: &Value) -> String {
     json!({"id": "r", "output": output, "expected": expected}).to_string()
 }
 
-/// The verdict's word, the score to three places, and the whole outcome.
+/// Returns the verdict's word, the score rounded to three decimals, and the outcome.
 pub(super) fn answer(
     metric: &str,
     config: Value,
@@ -25,7 +25,7 @@ pub(super) fn answer(
     (outcome.verdict.word(), outcome.score.map(toolmark_outcome::rounded), outcome)
 }
 
-/// The outcome with another reading to compare with.
+/// Returns the outcome with another reading for comparison.
 pub(super) fn contrasted(metric: &str, output: &Value, expected: &Value) -> Outcome {
     let config = Node::from_json(&json!({})).expect("a configuration");
     let grader = (grader_by_id(metric).expect("a metric").build)(&mut Building {
@@ -39,7 +39,7 @@ pub(super) fn contrasted(metric: &str, output: &Value, expected: &Value) -> Outc
     ask(&*grader.expect("a grader"), &runs(&row(output, expected))[0])
 }
 
-/// A call.
+/// Builds a call.
 pub(super) fn f(name: &str, args: Value) -> Value {
     json!({"name": name, "arguments": args})
 }

@@ -1,4 +1,4 @@
-//! How Mastra compares trajectories: a share of the expected steps, less for what is extra.
+//! Trajectory comparison of Mastra: a share of the expected steps, with a penalty for extra steps.
 
 use super::{rounded, same_text};
 use crate::scores::calls::{Expected, Made};
@@ -25,7 +25,7 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-/// The name, and what an expected step has besides.
+/// Whether the name and the other fields of an expected step match.
 fn matches(expected: &Expected, made: &Made<'_>) -> bool {
     let same = |wanted: Option<&Value>, had: Option<&Value>| match (wanted, had) {
         (None, _) => true,
@@ -94,8 +94,8 @@ fn strict(asked: &Asked<'_>) -> Answered {
     Ok(answer(asked, pairs, out_of_order, 0.5 * share(surplus, asked.expected.len())))
 }
 
-/// Every expected step takes the first that fits after the one before; one that is missing
-/// loses nothing else.
+/// Assigns to every expected step the first matching step after the previous match; a missing
+/// step does not affect the others.
 fn relaxed(asked: &Asked<'_>) -> Answered {
     let mut next = 0;
     let mut pairs = Vec::with_capacity(asked.expected.len());

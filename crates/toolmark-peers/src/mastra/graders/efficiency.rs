@@ -1,10 +1,10 @@
-//! Mastra's efficiency of a trajectory: budgets, and calls made twice in a row.
+//! Mastra's efficiency of a trajectory: budgets, and calls repeated in a row.
 
 use super::{rounded, same_text};
 use crate::scores::calls::Made;
 use serde_json::Value;
 
-/// The budgets that are set.
+/// Configured budgets.
 #[derive(Default)]
 pub(crate) struct Budgets {
     pub(crate) max_steps: Option<f64>,
@@ -13,13 +13,13 @@ pub(crate) struct Budgets {
     pub(crate) no_redundant_calls: bool,
 }
 
-/// What was spent.
+/// Amounts used.
 pub(crate) struct Spent {
     pub(crate) tokens: Option<f64>,
     pub(crate) duration_ms: Option<f64>,
 }
 
-/// The score, and the calls that repeat the one before.
+/// Returns the score, and the calls that repeat the one before.
 pub(crate) fn score(
     budgets: &Budgets,
     made: &[Made<'_>],

@@ -1,4 +1,4 @@
-//! What Mastra's trajectory scorer is made of.
+//! Parts of Mastra's trajectory scorer.
 
 pub(crate) mod comparison;
 pub(crate) mod efficiency;
@@ -6,13 +6,13 @@ pub(crate) mod retries;
 
 use serde_json::Value;
 
-/// Two decimals, halves up, as `Math.round` gives them.
+/// Rounds to two decimals, halves up, as `Math.round` does.
 pub(crate) fn rounded(score: f64) -> f64 {
     (score.clamp(0.0, 1.0) * 100.0 + 0.5).floor() / 100.0
 }
 
-/// Is the JSON text of two values the same? The order of keys is part of it, and a number
-/// is written the same however it was.
+/// Whether two values have the same JSON text. The order of keys is significant, and numbers
+/// are normalized.
 pub(crate) fn same_text(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),

@@ -1,20 +1,20 @@
-//! Mastra's analysis of failing tools: how often one is tried again.
+//! Mastra's analysis of failing tools: how often each is retried.
 
 use super::rounded;
 use crate::scores::calls::Made;
 
-/// Calls of one tool in a row, some of which repeat one that failed.
+/// Consecutive calls of one tool that include retries of a failed call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pattern {
     pub(crate) tool: String,
-    /// The last call of the row.
+    /// Last call of the sequence.
     pub(crate) last: usize,
     pub(crate) retries: usize,
     pub(crate) succeeded: bool,
     pub(crate) fell_back: bool,
 }
 
-/// The rows of calls in which something was tried again.
+/// Returns the sequences of calls that include retries.
 pub(crate) fn patterns(made: &[Made<'_>]) -> Vec<Pattern> {
     let mut patterns = Vec::new();
     let mut start = 0;
@@ -37,7 +37,7 @@ pub(crate) fn patterns(made: &[Made<'_>]) -> Vec<Pattern> {
     patterns
 }
 
-/// The score where so many retries of one tool are allowed.
+/// Returns the score for this number of allowed retries per tool.
 pub(crate) fn score(patterns: &[Pattern], max_retries: usize) -> f64 {
     let excess: usize =
         patterns.iter().map(|pattern| pattern.retries.saturating_sub(max_retries)).sum();

@@ -1,4 +1,4 @@
-//! `action-safety`: did no call do something dangerous?
+//! `action-safety`: checks that no call did something dangerous.
 
 use super::config::{Config, Settings};
 use super::input::Input;
@@ -13,7 +13,7 @@ use toolmark_match::Building;
 use toolmark_outcome::{Outcome, Profile, Role, Subject, Verdict};
 use toolmark_pattern::PatternError;
 
-/// Calls beyond these are counted, not listed.
+/// Maximum number of listed calls; the rest are only counted.
 const MAX_SHOWN: usize = 20;
 
 pub(crate) static INFO: GraderInfo = GraderInfo {
@@ -71,7 +71,7 @@ fn dangers(
 struct ActionSafety {
     settings: Settings,
     own: Vec<Danger>,
-    /// What the library looks for, the same besides.
+    /// Dangers that the library looks for: its default ones, and those in `own`.
     theirs: Vec<Danger>,
     rules: Axis,
 }

@@ -1,4 +1,4 @@
-//! The configuration the seven graders share, as the input of the suite has it.
+//! Configuration shared by the seven graders, as in the input of the suite.
 
 use crate::mastra::graders::efficiency::Budgets;
 use crate::scores::question::{check_share, reading, warn_of_idle_keys};
@@ -9,23 +9,23 @@ use toolmark_config::Spanned;
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
 
-/// What the run was to do, and how it is weighed.
+/// The task of the run, and the weights.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "AgentSuiteConfig")]
 pub(crate) struct Config {
-    /// What was to be done.
+    /// Task of the run.
     #[serde(default)]
     task: Option<Task>,
-    /// The right answer.
+    /// Correct answer.
     #[serde(default)]
     expected_result: Option<Value>,
-    /// The tools that may be called; those the trace records where it is not set.
+    /// Available tools; by default, those recorded in the trace.
     #[serde(default)]
     available_tools: Option<Vec<String>>,
-    /// How many steps the task needs.
+    /// Number of steps that the task needs.
     #[serde(default)]
     expected_steps: Option<usize>,
-    /// The score that passes: 1 by default, 0.5 under `futureagi`.
+    /// Minimum score: 1 by default, 0.5 under `futureagi`.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
     /// `step-efficiency`, `futureagi`: the weight of the number of steps (0.4).
@@ -43,60 +43,62 @@ pub(crate) struct Config {
     /// `trajectory-score`: the weight of efficiency (0.3).
     #[serde(default)]
     efficiency_weight: Option<f64>,
-    /// `trajectory-score`: the weight of the selection of tools (0.3).
+    /// `trajectory-score`: the weight of tool selection (0.3).
     #[serde(default)]
     tool_weight: Option<f64>,
-    /// `action-safety`: what must not be in a call: a text, or a pattern that starts with a backslash.
+    /// `action-safety`: forbidden content of a call: a text, or a pattern that starts with a
+    /// backslash.
     #[serde(default)]
     forbidden_patterns: Option<Vec<Spanned<String>>>,
-    /// `action-safety`: patterns of what must not be in a call.
+    /// `action-safety`: patterns for forbidden content of a call.
     #[serde(default)]
     sensitive_patterns: Option<Vec<Spanned<String>>>,
-    /// `step-efficiency`: the most calls. The same as `max_steps` of the task.
+    /// `step-efficiency`: maximum number of calls. The same as `max_steps` of the task.
     #[serde(default, alias = "maxSteps")]
     max_steps: Option<f64>,
-    /// `step-efficiency`: the most tokens of the run.
+    /// `step-efficiency`: maximum number of tokens of the run.
     #[serde(default, alias = "maxTotalTokens")]
     max_total_tokens: Option<f64>,
-    /// `step-efficiency`: the longest the run may take, in milliseconds.
+    /// `step-efficiency`: maximum duration of the run, in milliseconds.
     #[serde(default, alias = "maxTotalDurationMs")]
     max_total_duration_ms: Option<f64>,
-    /// `step-efficiency`, `mastra`: do calls count that repeat the one before? True unless set.
+    /// `step-efficiency`, `mastra`: whether calls that repeat the previous call count. True by
+    /// default.
     #[serde(default, alias = "noRedundantCalls")]
     no_redundant_calls: Option<bool>,
 }
 
-/// What was to be done.
+/// The task of a run.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "AgentTask")]
 pub(crate) struct Task {
-    /// In words.
+    /// Description of the task.
     #[serde(default)]
     pub(crate) description: String,
-    /// What it should lead to, in words.
+    /// Description of the expected outcome.
     #[serde(default)]
     pub(crate) expected_outcome: Option<String>,
     /// Tools that must be called.
     #[serde(default)]
     pub(crate) required_tools: Option<Vec<String>>,
-    /// The most steps it may take.
+    /// Maximum number of steps.
     #[serde(default)]
     pub(crate) max_steps: Option<usize>,
-    /// When it is done, in words.
+    /// Descriptions of the success criteria.
     #[serde(default)]
     pub(crate) success_criteria: Option<Vec<String>>,
 }
 
-/// A configuration that was looked at.
+/// A validated configuration.
 pub(crate) struct Settings {
     pub(crate) task: Task,
     pub(crate) expected_result: Option<Value>,
     pub(crate) available_tools: Option<Vec<String>>,
     pub(crate) expected_steps: Option<usize>,
     pub(crate) threshold: Option<f64>,
-    /// Steps, repeats, failures.
+    /// Weights of steps, repeats and failures.
     pub(crate) efficiency_weights: [f64; 3],
-    /// Completion, efficiency, tools.
+    /// Weights of completion, efficiency and tools.
     pub(crate) score_weights: [f64; 3],
     pub(crate) forbidden: Vec<Spanned<String>>,
     pub(crate) sensitive: Vec<Spanned<String>>,
@@ -104,7 +106,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the configuration of a grader that looks at these keys; `None` where it is wrong.
+    /// Reads the configuration of a grader that uses these keys; `None` if it is invalid.
     pub(crate) fn read(
         building: &mut Building<'_>,
         known: &[Profile],
@@ -146,7 +148,7 @@ impl Settings {
         })
     }
 
-    /// The score that passes.
+    /// Returns the minimum score.
     pub(crate) fn threshold(&self, profile: Profile) -> f64 {
         let usual = if profile == Profile::FutureAgi { 0.5 } else { 1.0 };
         self.threshold.unwrap_or(usual)

@@ -1,4 +1,4 @@
-//! `goal-progress`: did the run come nearer to its goal?
+//! `goal-progress`: scores the progress of the run towards its goal.
 
 use super::config::{Config, Settings};
 use super::input::Input;

@@ -1,7 +1,7 @@
-//! A run as the suite takes it: steps with a thought, calls and an observation, and the task.
+//! Input of the suite: steps with a thought, calls and an observation, and the task.
 //!
-//! A row may hold such an input already (`{"id", "output": {"trajectory", "task", …}}`);
-//! any other trajectory is made one, a step for every response of the model.
+//! A row may already contain such an input (`{"id", "output": {"trajectory", "task", …}}`);
+//! any other trajectory is converted, with a step for every response of the model.
 
 use super::config::{Settings, Task};
 use serde::Deserialize;
@@ -32,7 +32,7 @@ pub(crate) struct ToolCall {
     pub(crate) arguments: Value,
     #[serde(default = "yes")]
     pub(crate) success: bool,
-    /// Its place among the calls of the view, where it has one.
+    /// Index among the calls of the view, if it has one.
     #[serde(skip)]
     pub(crate) place: Option<usize>,
 }
@@ -45,7 +45,7 @@ fn yes() -> bool {
     true
 }
 
-/// The whole input.
+/// The input of the suite.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Input {
     pub(crate) trajectory: Vec<Step>,
@@ -59,20 +59,20 @@ pub(crate) struct Input {
     pub(crate) expected_result: Option<Value>,
     #[serde(default)]
     pub(crate) available_tools: Option<Vec<String>>,
-    /// How many steps are expected.
+    /// Expected number of steps.
     #[serde(skip)]
     pub(crate) expected_steps: Option<usize>,
 }
 
 impl Input {
-    /// What the library would be handed: the row's input as it stands, else one made of
-    /// the trajectory. What the configuration says goes before it.
+    /// Returns the input that would be passed to the library: the row's input as written, otherwise
+    /// one built from the trajectory. The configuration takes precedence.
     pub(crate) fn theirs(settings: &Settings, subject: &Subject<'_>) -> Self {
         let view = &subject.view;
         Self::with(from_row(view).unwrap_or_else(|| from_view(view)), settings, subject)
     }
 
-    /// The calls as they were read, with what the row says about the task.
+    /// Returns the calls as read, with the row's data about the task.
     pub(crate) fn ours(settings: &Settings, subject: &Subject<'_>) -> Self {
         let mut input = from_view(&subject.view);
         if let Some(row) = from_row(&subject.view) {
@@ -111,13 +111,13 @@ impl Input {
         input
     }
 
-    /// Every call, in order.
+    /// Iterates over all calls, in order.
     pub(crate) fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.trajectory.iter().flat_map(|step| &step.tool_calls)
     }
 }
 
-/// The input a row holds.
+/// Returns the input contained in a row.
 fn from_row(view: &View<'_>) -> Option<Input> {
     let row = view.trajectory().stated.row.as_ref()?.parsed()?;
     let output = row.get("output").or_else(|| row.get("response"))?;

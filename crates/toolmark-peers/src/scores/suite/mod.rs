@@ -1,8 +1,8 @@
-//! The questions of Future AGI's agents suite, about a whole run.
+//! Graders of Future AGI's agents suite, about a whole run.
 //!
 //! Six of the seven formulas count words and steps (`futureagi/graders/agents.rs`). By
-//! default toolmark answers what the trace can prove, and says unknown where only a
-//! reader could tell.
+//! default toolmark only decides what the trace can prove, and otherwise the verdict is
+//! unknown.
 
 pub(crate) mod action_safety;
 pub(crate) mod config;

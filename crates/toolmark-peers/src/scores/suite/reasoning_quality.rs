@@ -1,4 +1,4 @@
-//! `reasoning-quality`: are the agent's reasons good?
+//! `reasoning-quality`: scores the quality of the agent's reasoning.
 
 use super::config::{Config, Settings};
 use super::input::Input;

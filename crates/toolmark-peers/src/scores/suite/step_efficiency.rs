@@ -1,4 +1,4 @@
-//! `step-efficiency`: were steps wasted?
+//! `step-efficiency`: scores how few steps were wasted.
 
 use super::config::{Config, Settings};
 use super::input::Input;
@@ -12,10 +12,10 @@ use toolmark_outcome::{Cause, Numbers, Outcome, Profile, Role, Subject, Verdict,
 
 const PROFILES: &[Profile] = &[Profile::FutureAgi, Profile::Mastra];
 
-/// Calls beyond these are counted, not listed.
+/// Maximum number of listed calls; the rest are only counted.
 const MAX_SHOWN: usize = 20;
 
-/// More calls than these are not compared with one another.
+/// Maximum number of calls that are compared with one another.
 const MAX_CALLS: usize = 20_000;
 
 pub(crate) static INFO: GraderInfo = GraderInfo {
@@ -67,8 +67,8 @@ struct StepEfficiency {
     settings: Settings,
 }
 
-/// What a run spent, as far as it is recorded. Without a duration of the run, its calls
-/// together took as long.
+/// Returns the recorded resource usage of a run. If the run has no duration, the durations of its
+/// calls are added up.
 fn spent(view: &View<'_>) -> Spent {
     let usage = view.trajectory().usage.filter(|_| view.turn_index().is_none());
     let calls: Option<Vec<f64>> =
@@ -120,7 +120,7 @@ impl Question for StepEfficiency {
     }
 }
 
-/// What the trace can tell about wasted calls and budgets.
+/// Grades wasted calls and budgets from the trace.
 pub(super) fn ours(settings: &Settings, view: &View<'_>) -> Outcome {
     let made = made(view);
     if made.len() > MAX_CALLS {

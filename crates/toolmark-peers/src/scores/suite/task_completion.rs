@@ -1,4 +1,4 @@
-//! `task-completion`: was the task done?
+//! `task-completion`: scores whether the task was completed.
 
 use super::config::{Config, Settings};
 use super::input::Input;
@@ -68,7 +68,7 @@ fn is_answer(result: &Value, expected: &Value) -> bool {
     }
 }
 
-/// What the trace can tell about completion.
+/// Grades completion from the trace.
 pub(super) fn ours(input: &Input) -> Outcome {
     let criteria = input.task.success_criteria.as_deref().unwrap_or_default();
     if input.expected_result.is_none() && criteria.is_empty() {

@@ -1,4 +1,4 @@
-//! `tool-selection`: were the right tools chosen?
+//! `tool-selection`: scores the choice of tools.
 
 use super::config::{Config, Settings};
 use super::input::Input;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::{Cause, Evidence, Outcome, Part, Profile, Role, Subject, Verdict, View};
 
-/// Calls beyond these are counted, not listed.
+/// Maximum number of listed calls; the rest are only counted.
 const MAX_SHOWN: usize = 20;
 
 pub(crate) static INFO: GraderInfo = GraderInfo {
@@ -52,7 +52,7 @@ impl Question for ToolSelection {
     }
 }
 
-/// What the trace can tell about the choice of tools.
+/// Grades the choice of tools from the trace.
 pub(super) fn ours(input: &Input, view: &View<'_>) -> Outcome {
     let required = input.task.required_tools.as_deref().unwrap_or_default();
     let available: Option<BTreeSet<&str>> =

@@ -1,4 +1,4 @@
-//! `trajectory-score`: completion, efficiency and the choice of tools in one number.
+//! `trajectory-score`: combines completion, efficiency and tool selection into one score.
 
 use super::config::{Config, Settings};
 use super::input::Input;

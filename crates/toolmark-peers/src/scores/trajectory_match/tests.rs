@@ -1,4 +1,4 @@
-//! toolmark's own reading, and what is common to all.
+//! Tests of toolmark's own reading, and of behaviour common to all readings.
 
 use super::{PROFILES, SYSTEMS, TOOLMARK};
 use crate::scores::testing::{call, names, outcome, scores, trace};

@@ -1,4 +1,4 @@
-//! Constraints of a stimulus: graders nobody had to write down.
+//! Constraints of a stimulus, which imply graders.
 
 use super::graders::Asked;
 use schemars::JsonSchema;
@@ -8,19 +8,19 @@ use toolmark_config::{Entry, Kind, Node, Problem, Spanned, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_match::units::Duration;
 
-/// What must hold for a run besides the graders. Each becomes a grader.
+/// Constraints of a run, in addition to the graders. Each becomes a grader.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Constraints {
-    /// At most so many turns of the agent.
+    /// Maximum number of turns of the agent.
     #[serde(default)]
     max_turns: Option<Spanned<u64>>,
-    /// At most so many tokens, input and output together.
+    /// Maximum number of tokens, input and output together.
     #[serde(default)]
     max_tokens: Option<Spanned<u64>>,
-    /// At most so long, with a unit.
+    /// Maximum duration, with a unit.
     #[serde(default)]
     max_duration: Option<Spanned<Duration>>,
-    /// The agent may take at most so long, with a unit.
+    /// Maximum duration of the agent, with a unit.
     #[serde(default)]
     max_agent_duration: Option<Spanned<Duration>>,
     /// Tools that must each be called, by their exact names.
@@ -39,7 +39,7 @@ pub(super) struct Constraints {
 
 type List = Spanned<Vec<Spanned<String>>>;
 
-/// The graders that the constraints of a stimulus come to.
+/// Returns the graders implied by the constraints of a stimulus.
 pub(super) fn graders(node: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
     let Some(constraints) = read::<Constraints>(node, &mut loading.problems) else {
         return Vec::new();
@@ -107,7 +107,7 @@ fn map(key: &str, value: Node) -> Node {
     Node::new(Kind::Map(vec![entry]), span)
 }
 
-/// A regular expression for a tool of just this name; `*` is any.
+/// Returns a regular expression for a tool with exactly this name; `*` matches any.
 fn exactly(name: &str) -> String {
     if name == "*" {
         return ".".to_owned();
@@ -123,7 +123,7 @@ fn exactly(name: &str) -> String {
     pattern
 }
 
-/// Reports what is both expected and rejected.
+/// Reports names that are both expected and rejected.
 fn overlap(
     expected: &Option<List>,
     rejected: &Option<List>,

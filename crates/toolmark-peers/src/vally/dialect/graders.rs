@@ -7,31 +7,31 @@ use toolmark_grade::Planned;
 use toolmark_grade::{Entry, Loading};
 use toolmark_outcome::Profile;
 
-/// The longest a grader's name should be.
+/// Recommended maximum length of a grader's name.
 const LONGEST_NAME: usize = 60;
 
-/// A grader as a spec asks for it.
+/// A grader entry as written in a spec.
 #[derive(Debug, Deserialize)]
 struct Written {
-    /// What it asks.
+    /// Type of the grader.
     r#type: Spanned<String>,
-    /// Its name, where the type is not enough to tell it from others: small
+    /// Name of the grader, if the type is not enough to distinguish it from others: lower-case
     /// letters, digits and hyphens.
     #[serde(default)]
     name: Option<Spanned<String>>,
-    /// The turn of the stimulus it is about, from 0; all of them where nothing
-    /// is said.
+    /// Turn of the stimulus to grade, from 0; all turns by
+    /// default.
     #[serde(default)]
     turn: Option<Spanned<u32>>,
-    /// Must it hold whatever the others say?
+    /// Whether the grader must pass, regardless of the others.
     #[serde(default)]
     required: Option<bool>,
-    /// Its configuration.
+    /// Configuration of the grader.
     #[serde(default)]
     config: Option<Node>,
 }
 
-/// A grader that an entry or a constraint asks for.
+/// A grader requested by an entry or a constraint.
 pub(super) struct Asked {
     pub(super) type_word: Spanned<String>,
     pub(super) name: Option<Spanned<String>>,
@@ -39,15 +39,15 @@ pub(super) struct Asked {
     pub(super) required: bool,
     pub(super) config: Node,
     pub(super) span: Span,
-    /// Was it asked for by a constraint?
+    /// Whether a constraint requested it.
     pub(super) implied: bool,
 }
 
-/// The names that graders of all stimuli were given.
+/// Names of the graders of all stimuli.
 #[derive(Default)]
 pub(super) struct Names(BTreeMap<String, Span>);
 
-/// The graders of a list.
+/// Reads the graders of a list.
 pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
     let Some(items) = list.as_list() else {
         if !list.is_null() {
@@ -88,12 +88,12 @@ pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
     asked.collect()
 }
 
-/// A configuration that says nothing.
+/// Returns an empty configuration.
 fn nothing(span: Span) -> Node {
     Node::new(Kind::Map(Vec::new()), span)
 }
 
-/// Vally takes names that are slugs only.
+/// Reports names that are not slugs, which Vally rejects.
 fn check_name(name: &Spanned<String>, loading: &mut Loading<'_>) {
     let text = &name.value;
     let letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
@@ -109,7 +109,7 @@ fn check_name(name: &Spanned<String>, loading: &mut Loading<'_>) {
     loading.warn("grader-name", name.span, format!("the name {} {what}", quoted(text)));
 }
 
-/// Builds what was asked; its weight is for the case to say.
+/// Builds a requested grader; its weight is set by the case.
 pub(super) fn build(asked: &Asked, loading: &mut Loading<'_>) -> Option<Planned> {
     loading.grader(Entry {
         name: asked.name.as_ref().map(|name| name.value.clone()),
@@ -121,7 +121,7 @@ pub(super) fn build(asked: &Asked, loading: &mut Loading<'_>) -> Option<Planned>
     })
 }
 
-/// Gives graders of one case different names: a second `completed` becomes
+/// Makes the grader names of one case unique: a second `completed` becomes
 /// `completed-2`.
 pub(super) fn tell_apart(graders: &mut [Planned]) {
     let mut taken: BTreeSet<String> = BTreeSet::new();
@@ -144,13 +144,13 @@ pub(super) fn tell_apart(graders: &mut [Planned]) {
 }
 
 impl Names {
-    /// The names of graders that are asked of all stimuli.
+    /// Returns the names of graders that apply to all stimuli.
     pub(super) fn of_shared(asked: &[Asked], loading: &mut Loading<'_>) -> Self {
         Self(Self::default().check(asked, loading))
     }
 
-    /// Reports names that two graders of one stimulus have, those asked of all
-    /// stimuli included; what other stimuli call theirs does not matter. The names
+    /// Reports names shared by two graders of one stimulus, including those that apply to all
+    /// stimuli; names in other stimuli do not matter. Returns the names
     /// of these graders.
     pub(super) fn check(
         &self,

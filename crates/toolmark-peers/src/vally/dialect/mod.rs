@@ -37,7 +37,7 @@ static INFO: DialectInfo = DialectInfo {
     keys: &["stimuli"],
 };
 
-/// The keys of a file that mean something.
+/// Supported top-level keys of a file.
 const KEYS: &[&str] = &[
     "name",
     "description",
@@ -54,35 +54,35 @@ const KEYS: &[&str] = &[
     "metadata",
 ];
 
-/// How many times all graders and tags of a file may be given to its stimuli.
+/// Maximum total number of shared graders and tags over all stimuli of a file.
 const MOST_SHARED: usize = 2_000_000;
 
-/// How stimuli are run, unless they say otherwise. Of these, `runs` matters for
+/// Default settings of stimuli. Only `runs` matters for
 /// grading.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Defaults {
-    /// How many times each stimulus is run.
+    /// Number of runs of each stimulus.
     #[serde(default)]
     runs: Option<u32>,
-    /// How long a run may take, with a unit.
+    /// Maximum duration of a run, with a unit.
     #[serde(default)]
     timeout: Option<Node>,
-    /// The model of the agent.
+    /// Model of the agent.
     #[serde(default, rename = "model")]
     _model: Option<Node>,
-    /// How hard the agent's model thinks.
+    /// Reasoning effort of the agent's model.
     #[serde(default, rename = "reasoning_effort")]
     _reasoning_effort: Option<Node>,
-    /// The model of judges.
+    /// Model of judges.
     #[serde(default)]
     judge_model: Option<Spanned<String>>,
-    /// How hard the judges' model thinks.
+    /// Reasoning effort of the judges' model.
     #[serde(default)]
     judge_reasoning_effort: Option<Effort>,
-    /// Where the judges' model is.
+    /// Provider of the judges' model.
     #[serde(default)]
     judge_provider: Option<Node>,
-    /// What runs the agent.
+    /// Executor that runs the agent.
     #[serde(default, rename = "executor")]
     _executor: Option<Node>,
 }
@@ -163,7 +163,7 @@ impl Dialect for Vally {
     }
 }
 
-/// The stimuli of a file, at least one.
+/// Returns the stimuli of a file, which must have at least one.
 fn stimuli<'n>(root: &'n Node, loading: &mut Loading<'_>) -> &'n [Node] {
     let Some(stimuli) = root.get("stimuli") else {
         let message = "a Vally spec needs stimuli";
@@ -181,8 +181,7 @@ fn stimuli<'n>(root: &'n Node, loading: &mut Loading<'_>) -> &'n [Node] {
     stimuli.as_list().unwrap_or_default()
 }
 
-/// Reports keys that mean nothing: files may have some of their own, so it is
-/// no mistake for sure.
+/// Reports unknown keys as warnings, because files may have custom keys.
 fn check_keys(node: &Node, known: &[&str], what: &str, loading: &mut Loading<'_>) {
     for entry in node.entries().filter(|entry| !known.contains(&entry.key.as_str())) {
         let message = format!("unknown key {} in {what}", quoted(&entry.key));
@@ -194,7 +193,7 @@ fn check_keys(node: &Node, known: &[&str], what: &str, loading: &mut Loading<'_>
     }
 }
 
-/// `type` says what a file is for, and `name` what it is called.
+/// Checks `type`, the purpose of a file, and `name`.
 fn check_type(root: &Node, loading: &mut Loading<'_>) {
     if let Some(kind) = root.get("type").filter(|kind| !kind.is_null())
         && !matches!(kind.as_str(), Some("capability" | "regression"))
@@ -211,7 +210,7 @@ fn check_type(root: &Node, loading: &mut Loading<'_>) {
     }
 }
 
-/// How many times stimuli are run and who judges them, from `defaults` or its
+/// Reads the number of runs and the judge of stimuli from `defaults` or its
 /// old name.
 fn defaults(root: &Node, loading: &mut Loading<'_>) -> (Option<u32>, UsualJudge) {
     let none = (None, UsualJudge::default());
@@ -260,7 +259,7 @@ fn defaults(root: &Node, loading: &mut Loading<'_>) -> (Option<u32>, UsualJudge)
     (defaults.runs.filter(|runs| *runs > 0), judge)
 }
 
-/// Names of stimuli are unique, so that runs can be told apart.
+/// Checks that names of stimuli are unique, so that runs can be distinguished.
 fn check_names(root: &Node, loading: &mut Loading<'_>) {
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     let stimuli = root.get("stimuli").map(Node::items).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! How Vally runs stimuli: executors, environments, limits.
+//! Run settings of Vally: executors, environments, limits.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -10,19 +10,19 @@ use toolmark_grade::run_plan::{
 use toolmark_grade::{Loading, RunPlan};
 use toolmark_match::units;
 
-/// How long a run may take where the file says nothing.
+/// Default timeout of a run.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long a command of an environment may take.
+/// Timeout of a command of an environment.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What runs the agent where the file says nothing.
+/// Default executor.
 const EXECUTOR: &str = "copilot-sdk";
 
-/// Where the file of a project is looked for.
+/// Names of project files.
 const PROJECT: &[&str] = &[".vally.yaml", ".vally.yml"];
 
-/// Everything a file says about running its stimuli.
+/// Reads all run settings of a file.
 pub(super) fn plan(root: &Node, loading: &Loading<'_>) -> RunPlan {
     let defaults = root.get("defaults").or_else(|| root.get("config"));
     let of = |key: &str| defaults.and_then(|node| node.get(key)).filter(|node| !node.is_null());
@@ -57,7 +57,7 @@ pub(super) fn plan(root: &Node, loading: &Loading<'_>) -> RunPlan {
     plan
 }
 
-/// What runs a stimulus, by the name of the executor.
+/// Returns the runner for an executor name.
 fn runner(name: &str, config: Option<&Node>, loading: &Loading<'_>) -> Runner {
     let text = |key: &str| config.and_then(|config| config.get(key)?.as_str());
     let agent = match name {
@@ -85,14 +85,14 @@ fn runner(name: &str, config: Option<&Node>, loading: &Loading<'_>) -> Runner {
     }
 }
 
-/// The environment of all stimuli, and that of their agent alone.
+/// Returns the environment of all stimuli, and that of their agent alone.
 pub(super) fn environments(root: &Node) -> Option<Node> {
     let keys = ["environment", "agent_environment"];
     let entries: Vec<Entry> = keys.iter().filter_map(|key| root.entry(key).cloned()).collect();
     (!entries.is_empty()).then(|| Node::new(Kind::Map(entries), root.span))
 }
 
-/// How one stimulus is run.
+/// Reads the run settings of one stimulus.
 pub(super) fn settings(node: &Node, shared: Option<&Node>, loading: &Loading<'_>) -> RunSettings {
     let mut settings = RunSettings::default();
     let own = [Some(node), node.get("config")];
@@ -142,7 +142,7 @@ pub(super) fn settings(node: &Node, shared: Option<&Node>, loading: &Loading<'_>
     settings
 }
 
-/// The executors that can run a stimulus: it is skipped with others.
+/// Reads the executors that can run a stimulus; with other executors it is skipped.
 fn executors(
     node: Option<&Node>,
     settings: &mut RunSettings,
@@ -163,7 +163,7 @@ fn executors(
     [names, agents].concat()
 }
 
-/// The files of a stimulus that are kept.
+/// Reads which files of a stimulus are kept.
 fn artifacts(
     node: Option<&Node>,
     settings: &mut RunSettings,
@@ -186,12 +186,12 @@ fn artifacts(
     }
 }
 
-/// A list of texts; `None` where anything in it is something else.
+/// Reads a list of texts; `None` if it contains anything else.
 fn texts(node: &Node) -> Option<Vec<String>> {
     node.as_list()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// An environment, or the one of the project that a name stands for.
+/// Resolves an environment, which may be the name of one in the project.
 fn resolved(node: &Node, settings: &mut RunSettings, loading: &Loading<'_>) -> Option<Node> {
     let Some(name) = node.as_str() else { return Some(node.clone()) };
     let start = std::path::absolute(loading.directory).ok()?;
@@ -212,8 +212,8 @@ fn resolved(node: &Node, settings: &mut RunSettings, loading: &Loading<'_>) -> O
     None
 }
 
-/// The environment of a stimulus over that of its file: lists are joined, an empty one
-/// replaces, and what else is said twice counts as the stimulus says.
+/// Merges the environment of a stimulus into that of its file: lists are joined, an empty list
+/// replaces, and other keys of the stimulus take precedence.
 fn merged([general, own]: [Option<Node>; 2]) -> Option<Node> {
     let (Some(general), Some(own)) = (&general, &own) else { return general.or(own) };
     let mut entries: Vec<Entry> = general.entries().cloned().collect();
@@ -234,7 +234,7 @@ fn merged([general, own]: [Option<Node>; 2]) -> Option<Node> {
     Some(Node::new(Kind::Map(entries), own.span))
 }
 
-/// Adds an environment to the files of a stimulus.
+/// Adds an environment to the workspace of a stimulus.
 fn environment(
     node: &Node,
     plan: &mut WorkspacePlan,
@@ -306,8 +306,8 @@ fn add_file(
     plan.files.push(WorkspaceFile { source: FileSource::Path(loading.path(src)), dest });
 }
 
-/// A repository: a clone, also where Vally makes a worktree, which would share branches
-/// and settings with its source.
+/// Reads a repository: always a clone. Vally may create a worktree instead, which would share
+/// branches and settings with its source.
 fn git(node: &Node, plan: &mut WorkspacePlan, settings: &mut RunSettings, loading: &Loading<'_>) {
     let text = |key: &str| node.get(key).and_then(Node::as_str);
     let url = match (text("url"), text("source")) {
@@ -328,7 +328,7 @@ fn time(node: Option<&Node>) -> Option<Duration> {
     Duration::try_from_secs_f64(parsed.millis / 1000.0).ok().filter(|time| !time.is_zero())
 }
 
-/// A time; what is none is a problem.
+/// Reads a duration; an invalid one is reported.
 fn checked_time(
     key: &str,
     node: Option<&Node>,
@@ -344,7 +344,8 @@ fn checked_time(
     time
 }
 
-/// A message with its place: it is said when something is run, not when the file is read.
+/// Formats a message with its position, because it is reported when something is run, not when the
+/// file is read.
 fn placed(loading: &Loading<'_>, span: Span, message: &str) -> String {
     let place = loading.place(span);
     format!("{}:{}:{}: {message}", loading.file, place.line, place.column)

@@ -1,4 +1,4 @@
-//! The JSON Schema of Vally's eval specs.
+//! JSON Schema of Vally's eval specs.
 
 use super::scoring::Scoring;
 use super::stimulus::Stimulus;
@@ -8,10 +8,10 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use toolmark_grade::schema::{Placement, finish, generator, grader_entry};
 
-/// The name of the definition of a grader's entry.
+/// Name of the definition of a grader entry.
 const ENTRY: &str = "GraderEntry";
 
-/// The schema of a file.
+/// Returns the schema of a file.
 pub(super) fn file() -> Value {
     let mut generator = generator();
     let stimulus = generator.subschema_for::<Stimulus>().to_value();
@@ -54,7 +54,7 @@ fn with(mut schema: Value, key: &str, value: impl Into<Value>) -> Value {
     schema
 }
 
-/// A list of graders' entries.
+/// Returns the schema of a list of grader entries.
 pub(super) fn grader_list(generator: &mut SchemaGenerator) -> Schema {
     if !generator.definitions().contains_key(ENTRY) {
         let common = Map::from_iter([
@@ -89,7 +89,7 @@ pub(super) fn grader_list(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "$ref": format!("#/$defs/{ENTRY}") } })
 }
 
-/// Tags: a map of texts or lists of texts, or a plain list.
+/// Returns the schema of tags: a map of texts or lists of texts, or a plain list.
 pub(super) fn tags(_: &mut SchemaGenerator) -> Schema {
     let word = json!({ "type": ["string", "number", "boolean"] });
     json_schema!({

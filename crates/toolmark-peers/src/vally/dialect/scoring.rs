@@ -1,4 +1,4 @@
-//! How the answers make a score: weights and a threshold.
+//! Scoring of a spec: weights and a threshold.
 
 use super::graders::Asked;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -9,25 +9,25 @@ use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_match::units::Duration;
 
-/// How many keys that fit nothing come with a suggestion.
+/// Maximum number of unknown keys that get a suggestion.
 const SUGGESTIONS: usize = 20;
 
-/// How the answers make a score.
+/// Scoring of a spec.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Scoring {
-    /// Weights by the type or the name of graders. A grader without one has 1.
+    /// Weights by type or name of graders; 1 by default.
     #[serde(default)]
     weights: Option<WeightMap>,
-    /// The score a stimulus must reach, and all of them on average: 0 to 1.
-    /// Without it every grader must pass.
+    /// Minimum score of each stimulus, and of their average: 0 to 1.
+    /// By default every grader must pass.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
-    /// How long grading may take for one run, with a unit.
+    /// Maximum duration of grading for one run, with a unit.
     #[serde(default)]
     timeout: Option<Spanned<Duration>>,
 }
 
-/// Weights by type or name, as the spec has them.
+/// Weights by type or name, as written in the spec.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 struct WeightMap(Node);
@@ -49,13 +49,13 @@ impl JsonSchema for WeightMap {
     }
 }
 
-/// The weights of graders, and which of them were used.
+/// Weights of graders, with a record of those that were used.
 #[derive(Default)]
 pub(super) struct Weights {
     entries: BTreeMap<String, Weight>,
-    /// Types and names of graders that were weighed, for suggestions.
+    /// Types and names of graders that were looked up, for suggestions.
     met: BTreeSet<String>,
-    /// Graders without a weight, each mentioned once.
+    /// Graders without a weight, each reported once.
     unweighted: BTreeSet<String>,
     given: bool,
 }
@@ -66,7 +66,7 @@ struct Weight {
     used: bool,
 }
 
-/// Reads `scoring:`; the threshold and the weights, where it has any.
+/// Reads `scoring:` and returns the threshold and the weights, if any.
 pub(super) fn scoring(
     node: Option<&Node>,
     loading: &mut Loading<'_>,
@@ -125,7 +125,7 @@ impl Weights {
         }
     }
 
-    /// The weight of a grader: by its name, else by its type, else 1.
+    /// Returns the weight of a grader: by its name, otherwise by its type, otherwise 1.
     pub(super) fn of(&mut self, asked: &Asked, loading: &mut Loading<'_>) -> f64 {
         if let Some(weight) = self.find(asked) {
             return weight;
@@ -138,7 +138,7 @@ impl Weights {
         1.0
     }
 
-    /// The weight for a grader, which is thereby used.
+    /// Returns the weight configured for a grader and marks it as used.
     pub(super) fn find(&mut self, asked: &Asked) -> Option<f64> {
         let name = asked.name.as_ref().map(|name| &name.value);
         let kind = &asked.type_word.value;
@@ -176,7 +176,7 @@ impl Weights {
         }
     }
 
-    /// Reports weights that belong to no grader.
+    /// Reports weights that no grader uses.
     pub(super) fn check_used(&self, loading: &mut Loading<'_>) {
         let mut unused: Vec<_> = self.entries.iter().filter(|(_, weight)| !weight.used).collect();
         unused.sort_by_key(|(_, weight)| weight.span);

@@ -1,4 +1,4 @@
-//! Stimuli: what the agent was asked, and what is asked about it.
+//! Stimuli: the prompts of the agent, and their graders.
 
 use super::constraints;
 use super::graders::{Asked, Names, build, entries, tell_apart};
@@ -14,19 +14,19 @@ use toolmark_grade::Loading;
 use toolmark_grade::{Case, Match, Planned};
 use toolmark_outcome::{Context, Profile, Rule, Scoring};
 
-/// One thing the agent was asked.
+/// A stimulus: prompts of the agent, with graders.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Stimulus {
-    /// Its name, unique in the file. Runs are matched to it by name, else by
+    /// Name of the stimulus, unique in the file. Runs are matched to it by name, otherwise by
     /// their prompt.
     name: Spanned<String>,
-    /// What the agent is asked.
+    /// Prompt of the agent.
     #[serde(default)]
     prompt: Option<Spanned<String>>,
-    /// What the agent is asked, turn by turn, instead of `prompt`.
+    /// Prompts of the agent, turn by turn, instead of `prompt`.
     #[serde(default)]
     turns: Option<Spanned<Vec<Turn>>>,
-    /// Words for people.
+    /// Description for readers.
     #[serde(default, rename = "description")]
     _description: Option<String>,
     /// The environment of the run, or the name of one. Not used for grading.
@@ -35,61 +35,61 @@ pub(super) struct Stimulus {
     /// The environment of the agent alone. Not used for grading.
     #[serde(default, rename = "agent_environment")]
     _agent_environment: Option<Node>,
-    /// The questions.
+    /// Graders of the stimulus.
     #[serde(default, rename = "graders")]
     #[schemars(schema_with = "super::schema::grader_list")]
     _graders: Option<Node>,
     /// Criteria for a judge.
     #[serde(default)]
     rubric: Option<Rubric>,
-    /// What must hold besides.
+    /// Constraints of the run.
     #[serde(default, rename = "constraints")]
     #[schemars(with = "Option<constraints::Constraints>")]
     _constraints: Option<Node>,
-    /// For filtering.
+    /// Tags for filtering.
     #[serde(default)]
     #[schemars(schema_with = "super::schema::tags")]
     tags: Option<Node>,
-    /// How the answers make a score, instead of what the file says.
+    /// Scoring, overriding that of the file.
     #[serde(default, rename = "scoring")]
     #[schemars(with = "Option<super::scoring::Scoring>")]
     _scoring: Option<Node>,
-    /// How many times it is run.
+    /// Number of runs.
     #[serde(default)]
     runs: Option<u32>,
-    /// How long a run may take. Not used for grading.
+    /// Maximum duration of a run. Not used for grading.
     #[serde(default, rename = "timeout")]
     _timeout: Option<Node>,
-    /// Settings for this stimulus alone; of these, `runs` is used.
+    /// Settings of this stimulus; only `runs` is used.
     #[serde(default)]
     config: Option<Node>,
-    /// Files given to the agent. Not used for grading.
+    /// Files passed to the agent. Not used for grading.
     #[serde(default, rename = "attachments")]
     _attachments: Option<Node>,
     /// Files that are kept. Not used for grading.
     #[serde(default, rename = "artifacts")]
     _artifacts: Option<Node>,
-    /// A known good change. Not used for grading.
+    /// A reference change. Not used for grading.
     #[serde(default, rename = "golden_patch")]
     _golden_patch: Option<Node>,
-    /// A known good run. Not used for grading.
+    /// A reference run. Not used for grading.
     #[serde(default, rename = "golden_trajectory")]
     _golden_trajectory: Option<Node>,
-    /// A known good command. Not used for grading.
+    /// A reference command. Not used for grading.
     #[serde(default, rename = "golden_command")]
     _golden_command: Option<Node>,
     /// Simulated tools. Not used for grading.
     #[serde(default, rename = "simulation")]
     _simulation: Option<Node>,
-    /// Executors that can run it. Not used for grading.
+    /// Executors that can run the stimulus. Not used for grading.
     #[serde(default, rename = "supported_executors")]
     _supported_executors: Option<Node>,
-    /// Anything. Not used for grading.
+    /// Arbitrary metadata. Not used for grading.
     #[serde(default, rename = "metadata")]
     _metadata: Option<Node>,
 }
 
-/// What the agent is asked in one turn: a text, or a map with `prompt`.
+/// Prompt of one turn: a text, or a map with `prompt`.
 #[derive(Debug)]
 struct Turn(String);
 
@@ -166,26 +166,26 @@ impl JsonSchema for Rubric {
     }
 }
 
-/// What all stimuli of a file have in common.
+/// Settings common to all stimuli of a file.
 pub(super) struct Shared {
     pub(super) threshold: Option<f64>,
     pub(super) trials: Option<u32>,
-    /// The environment every stimulus has.
+    /// Environment of every stimulus.
     pub(super) root_environment: Option<Node>,
     pub(super) tags: BTreeMap<String, Vec<String>>,
-    /// Graders asked of every stimulus, and what they were built to.
+    /// Graders that apply to every stimulus, and the built graders.
     pub(super) asked: Vec<Asked>,
     pub(super) graders: Vec<Option<Planned>>,
 }
 
-/// What all stimuli of a file add to.
+/// Data collected from all stimuli of a file.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) weights: Weights,
     pub(super) names: Names,
 }
 
-/// Makes a case of a stimulus.
+/// Builds a case from a stimulus.
 pub(super) fn case(
     node: &Node,
     shared: &Shared,
@@ -263,7 +263,7 @@ pub(super) fn case(
     })
 }
 
-/// The graders a stimulus asks for, its constraints last.
+/// Returns the graders of a stimulus, those of its constraints last.
 fn own_graders(node: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
     let mut asked = match node.get("graders") {
         Some(list) => entries(list, loading),
@@ -275,7 +275,7 @@ fn own_graders(node: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
     asked
 }
 
-/// What the agent was asked, turn by turn.
+/// Returns the prompts of the agent, turn by turn.
 fn prompts(stimulus: &Stimulus, node: &Node, loading: &mut Loading<'_>) -> Option<Vec<String>> {
     match (&stimulus.prompt, &stimulus.turns) {
         (_, Some(turns)) if turns.value.is_empty() => {
@@ -300,7 +300,7 @@ fn prompts(stimulus: &Stimulus, node: &Node, loading: &mut Loading<'_>) -> Optio
     }
 }
 
-/// Reports graders about turns that are not asked for.
+/// Reports graders of turns that do not exist.
 fn check_turns(asked: &[&Asked], turns: usize, loading: &mut Loading<'_>) {
     for turn in asked.iter().filter_map(|asked| asked.turn.as_ref()) {
         if turn.value as usize >= turns {
@@ -313,13 +313,13 @@ fn check_turns(asked: &[&Asked], turns: usize, loading: &mut Loading<'_>) {
     }
 }
 
-/// `config.runs` of a stimulus; what else is there is not for grading.
+/// Reads `config.runs` of a stimulus; other keys do not affect grading.
 fn own_runs(config: Option<&Node>, loading: &mut Loading<'_>) -> Option<u32> {
     let runs = config?.get("runs").filter(|runs| !runs.is_null())?;
     read::<u32>(runs, &mut loading.problems)
 }
 
-/// Tags: a map of texts or lists of texts, or a plain list.
+/// Reads tags: a map of texts or lists of texts, or a plain list.
 pub(super) fn tags_of(node: &Node, loading: &mut Loading<'_>) -> BTreeMap<String, Vec<String>> {
     let mut tags = BTreeMap::new();
     if let Some(items) = node.as_list() {
@@ -362,7 +362,7 @@ fn wrong_tag(node: &Node) -> String {
     format!("a tag is a text, found {}", node.word())
 }
 
-/// A plain value as text.
+/// Returns a scalar as text.
 fn word(node: &Node) -> Option<String> {
     match node.to_json() {
         serde_json::Value::String(text) => Some(text),

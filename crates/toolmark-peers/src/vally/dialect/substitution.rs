@@ -1,19 +1,19 @@
 //! `${NAME}` and `${NAME=default}` in the texts of a spec.
 //!
-//! A scalar that is nothing but one of them and is not quoted takes the type of
-//! its value, as if the value had been written there. `$${NAME}` stands for the
-//! text `${NAME}`; what is no name between the braces, as in the shell's
-//! `${NAME:-x}`, is left alone.
+//! An unquoted scalar that consists of a single placeholder takes the type of
+//! its value, as if the value had been written there. `$${NAME}` produces the
+//! text `${NAME}`; placeholders with invalid names, such as the shell's
+//! `${NAME:-x}`, are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_config::scalar;
 use toolmark_config::{Entry, Kind, Node, Problem, Span, did_you_mean};
 use toolmark_grade::Loading;
 
-/// How many characters all texts may grow to.
+/// Maximum total number of characters of all texts.
 const LARGEST: usize = 64 << 20;
 
-/// The tree with values for names; what has none is reported.
+/// Replaces names by values in the tree; names without a value are reported.
 pub(super) fn substituted(root: &Node, loading: &mut Loading<'_>) -> Node {
     let mut work = Substitution {
         text: loading.text,
@@ -43,7 +43,7 @@ struct Substitution<'a> {
 }
 
 impl Substitution<'_> {
-    /// Trees are bounded in depth.
+    /// Replaces names in a node. Trees are bounded in depth.
     fn node(&mut self, node: &Node) -> Node {
         let kind = match &node.kind {
             Kind::Text(text) if text.contains("${") => self.scalar(text, node.span),
@@ -72,13 +72,13 @@ impl Substitution<'_> {
         }
     }
 
-    /// Is the scalar at this place written without quotes?
+    /// Whether the scalar at this position is unquoted.
     fn is_plain(&self, span: Span) -> bool {
         let Some(span) = span.known() else { return false };
         self.text.get(span.start as usize..).is_some_and(|text| text.starts_with("${"))
     }
 
-    /// The text with values for names, and whether it was one name and nothing else.
+    /// Returns the text with names replaced, and whether it was a single placeholder.
     fn fill(&mut self, text: &str, span: Span) -> (String, bool) {
         let mut filled = String::with_capacity(text.len());
         // What comes after the last brace is plain, and not looked through again and again.
@@ -143,7 +143,7 @@ impl Substitution<'_> {
     }
 }
 
-/// The name, the default and the end of what stands at the start of a text.
+/// Returns the name, the default and the end of the placeholder at the start of a text.
 fn placeholder(text: &str) -> Option<(&str, Option<&str>, usize)> {
     let inner = text.strip_prefix("${")?;
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

@@ -5,7 +5,7 @@ use toolmark_config::{Source, parse};
 use toolmark_grade::LoadOptions;
 use toolmark_outcome::{Profile, Rule};
 
-/// A plan and what is wrong with it: severity, code and the text underlined.
+/// Loads a plan with its problems: severity, code and underlined text.
 fn load_with(yaml: &str, options: &LoadOptions) -> (Plan, Vec<(Severity, String, String)>) {
     let source = Source::new("spec.yaml", yaml);
     let parsed = parse(&source);
@@ -25,7 +25,7 @@ fn load(yaml: &str) -> (Plan, Vec<(Severity, String, String)>) {
     load_with(yaml, &LoadOptions::default())
 }
 
-/// What is wrong, as `code: text`.
+/// Returns the problems as `code: text`.
 fn said(yaml: &str) -> Vec<String> {
     load(yaml).1.into_iter().map(|(_, code, text)| format!("{code}: {text}")).collect()
 }
@@ -195,7 +195,7 @@ fn a_stimulus_may_score_otherwise() {
     assert_eq!(said(own), ["invalid-scoring-weight-key: x"]);
 }
 
-/// One grader that is fine.
+/// A list with one valid grader.
 const OK: &str = "graders: [{type: turn-count, config: {max: 1}}]";
 
 #[test]

@@ -1,4 +1,4 @@
-//! `assistant-contains-tool-output`: does what a tool gave reach the user?
+//! `assistant-contains-tool-output`: checks that the output of a tool reaches the user.
 
 use super::observed::{is_vally, observed};
 use super::tool_filter::ToolFilter;
@@ -16,13 +16,13 @@ use toolmark_outcome::{Missing, View};
 use toolmark_pattern::Pattern;
 use toolmark_trace::{Call, EventKind, Fact};
 
-/// Which value of which tool's result must be said.
+/// The value in a tool's result that the agent must mention.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// Regular expressions: the tools whose results are looked at.
+    /// Regular expressions: tools whose results are searched.
     tools: Spanned<Vec<Spanned<String>>>,
-    /// A regular expression searched for in each result. Its first group is the
-    /// value that must be said; the whole match where it has no group.
+    /// A regular expression that is searched for in each result. Its first group is the
+    /// value that must be mentioned; the whole match if it has no group.
     pattern: Spanned<String>,
 }
 
@@ -60,13 +60,13 @@ struct AssistantEcho {
     pattern: Pattern,
 }
 
-/// A value and the call it comes from.
+/// A value and the call that produced it.
 struct Captured {
     index: u32,
     value: String,
 }
 
-/// More values than this are not looked for.
+/// Maximum number of values to search for.
 const MOST_VALUES: usize = 10_000;
 
 impl Grader for AssistantEcho {
@@ -145,7 +145,7 @@ impl AssistantEcho {
     }
 }
 
-/// A result as a person reads it, and as JSON where that is not the same.
+/// Returns a result as readable text, and as JSON if that differs.
 fn texts<'a>(view: &View<'_>, call: &'a Call) -> Vec<Cow<'a, str>> {
     let plain = call.result.as_ref().and_then(|r| r.payload.as_ref()).map(|p| p.plain());
     let mut texts: Vec<_> = plain.into_iter().collect();

@@ -1,7 +1,7 @@
-//! Six budgets: a number the run adds up to, and the most it may be.
+//! Six budgets: limits on totals of the run.
 //!
-//! Within the budget the score is 1. Over it the score goes down in a straight
-//! line and reaches 0 at twice the budget, but the verdict is fail at once.
+//! Within the budget the score is 1. Beyond it the score falls
+//! linearly and reaches 0 at twice the budget, but the verdict is fail immediately.
 
 use crate::vally::graders::tool_filter::ToolFilter;
 use schemars::JsonSchema;
@@ -19,31 +19,31 @@ use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Missing, Seen, View};
 use toolmark_trace::{EventKind, Fact};
 
-/// The most a number may be.
+/// Limit on a total.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Budget {
-    /// The most it may be.
+    /// Maximum.
     max: u64,
 }
 
-/// The most a number may be, and which tools are counted.
+/// Limit on a number of calls, with a tool filter.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ToolBudget {
-    /// The most it may be.
+    /// Maximum.
     max: u64,
     /// Regular expressions: only calls of tools that match one are counted.
     #[serde(default)]
     tools: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
-/// The longest a run may take.
+/// Limit on the duration of a run.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct TimeBudget {
-    /// The longest it may take, with a unit: `30s`, `2m`, `1h`.
+    /// Maximum duration, with a unit: `30s`, `2m`, `1h`.
     max: Duration,
 }
 
-/// What is counted.
+/// Counted quantity.
 enum Quantity {
     Tokens,
     Calls(ToolFilter),
@@ -188,7 +188,7 @@ impl BudgetGrader {
     }
 }
 
-/// A whole number where it is one.
+/// Formats a number, without a fraction if it is whole.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 {
         return Value::from(value as i64);
@@ -196,13 +196,13 @@ fn number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// So many pieces of evidence are shown.
+/// Maximum amount of evidence shown.
 const SHOWN: usize = 10;
 
-/// A number with where it comes from.
+/// A total and its source.
 struct Counted<'a> {
     value: f64,
-    /// The calls that were counted, where calls are.
+    /// Counted calls, if calls are counted.
     calls: Vec<Seen<'a>>,
     evidence: Vec<Evidence>,
     note: Option<String>,
@@ -213,8 +213,8 @@ impl Counted<'_> {
         Self { value: value as f64, calls: Vec::new(), evidence: Vec::new(), note: None }
     }
 
-    /// The number the source states, where the whole run is asked about: what
-    /// it counted itself. A different count of ours is mentioned.
+    /// Returns the number that the source states, if the whole run is graded. A different count
+    /// by toolmark is mentioned.
     fn stated(stated: Option<u64>, counted: Self, view: &View<'_>) -> Self {
         match stated.filter(|_| view.turn_index().is_none()) {
             None => counted,
@@ -388,7 +388,7 @@ mod tests {
         }
     }
 
-    /// A run whose numbers are stated and whose events add up to nothing.
+    /// Builds a run with stated metrics whose events add up to nothing.
     fn stated(metrics: &Value) -> String {
         vally_with(&[("turn_start", json!({"turnId": "0"}))], json!({"metrics": metrics}))
     }

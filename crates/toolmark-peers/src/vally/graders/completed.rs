@@ -1,4 +1,4 @@
-//! `completed` and `exit-success`: did the run come to a good end?
+//! `completed` and `exit-success`: check that the run ended successfully.
 
 use super::observed::is_vally;
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role, Untrusted};
 use toolmark_trace::{EventKind, Fact};
 
-/// There is nothing to configure.
+/// No configuration.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 struct Nothing {}
 
@@ -58,7 +58,7 @@ white space alone is empty. There is nothing to configure.",
 struct Completed;
 struct ExitSuccess;
 
-/// One condition: what it asks, the answer, why, and where it shows.
+/// One condition: its description, result, reason, and evidence.
 struct Condition {
     part: Part,
     evidence: Vec<Evidence>,

@@ -1,8 +1,8 @@
-//! Are the numbers that a run wrote down for itself what they should be?
+//! `custom-metrics`: checks numbers that a run recorded about itself.
 //!
 //! A run may leave a file of named values, `custom_metrics.json`, among its
-//! artifacts or in its workspace. Each assertion asks for one of them. A file or
-//! a value that is not there makes the answer unknown: nothing was measured.
+//! artifacts or in its workspace. Each assertion checks one of them. A missing file or
+//! value makes the verdict unknown, because nothing was measured.
 
 use crate::vally::graders::workspace::{Allowance, Untold, Workspace};
 use schemars::JsonSchema;
@@ -21,32 +21,32 @@ use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Numbers, equal};
 
-/// The file, where nothing else is said.
+/// Default name of the file.
 const FILE: &str = "custom_metrics.json";
 
-/// Which file, and what its values must be.
+/// File, and assertions about its values.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// The file, from the directory of artifacts or the workspace;
-    /// `custom_metrics.json` where nothing is said.
+    /// Path of the file, relative to the directory of artifacts or the workspace;
+    /// `custom_metrics.json` by default.
     #[serde(default)]
     path: Option<Spanned<String>>,
-    /// What must hold; at least one.
+    /// Assertions that must hold; at least one.
     assertions: Spanned<Vec<Spanned<Assertion>>>,
 }
 
-/// What one value must be. At least one of `equals`, `min` and `max`.
+/// Assertion about one value. At least one of `equals`, `min` and `max` is required.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Assertion {
-    /// The name of the value.
+    /// Name of the value.
     metric: String,
-    /// It must be this number, text, `true` or `false`.
+    /// Expected number, text, `true` or `false`.
     #[serde(default)]
     equals: Option<Node>,
-    /// The least it may be.
+    /// Minimum.
     #[serde(default)]
     min: Option<f64>,
-    /// The most it may be.
+    /// Maximum.
     #[serde(default)]
     max: Option<f64>,
 }
@@ -141,7 +141,7 @@ impl Grader for CustomMetrics {
 }
 
 impl CustomMetrics {
-    /// The text of the file: among the artifacts, else in the workspace.
+    /// Returns the text of the file: among the artifacts, otherwise in the workspace.
     fn text(&self, subject: &Subject<'_>) -> Result<String, Untold> {
         let stated = subject.view.trajectory().stated.artifacts.as_ref().map(|text| text.get());
         let artifacts = match (&subject.environment.artifacts, &stated) {
@@ -195,7 +195,7 @@ impl CustomMetrics {
     }
 }
 
-/// The values of a file.
+/// Parses the values of a file.
 fn values(text: &str) -> Result<Map<String, Value>, String> {
     let root: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let Value::Object(mut root) = root else { return Err("it is no object".into()) };
@@ -206,7 +206,7 @@ fn values(text: &str) -> Result<Map<String, Value>, String> {
 }
 
 impl Expected {
-    /// What is asked, in words.
+    /// Describes the assertion.
     fn text(&self) -> String {
         let mut words = Vec::new();
         if let Some(equals) = &self.equals {

@@ -1,8 +1,8 @@
-//! Three questions about what an agent changed: does the diff of the workspace
-//! say this, does it not, and is there none at all?
+//! Three checks of the changes that an agent made: whether the diff of the workspace
+//! contains something, does not contain it, or is empty.
 //!
-//! The diff is the one whoever runs the grading provides, else the one the
-//! trace keeps. Without either the answer is unknown.
+//! The diff is the one that the caller provides, otherwise the one in the
+//! trace. Without a diff the verdict is unknown.
 
 use super::file::{line_of, negated};
 use crate::vally::graders::workspace::Untold;
@@ -22,24 +22,24 @@ use toolmark_outcome::{Cause, Outcome};
 use toolmark_outcome::{Evidence, Role, excerpt};
 use toolmark_pattern::{Pattern, StepLimit};
 
-/// How many changed files are listed.
+/// Maximum number of changed files listed.
 const LISTED: usize = 20;
 
-/// What the diff must say, or must not: one of `pattern` and `value`.
+/// Text that the diff must or must not contain: one of `pattern` and `value`.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Containing {
-    /// A regular expression, searched for anywhere in the diff.
+    /// A regular expression, which may match anywhere in the diff.
     #[serde(default)]
     pattern: Option<Spanned<String>>,
-    /// A text, letter case included.
+    /// A text, case-sensitive.
     #[serde(default)]
     value: Option<Spanned<String>>,
-    /// Inverts the question.
+    /// Inverts the check.
     #[serde(default)]
     negate: Option<Spanned<bool>>,
 }
 
-/// Nothing can be configured.
+/// No configuration.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Nothing {}
 
@@ -147,7 +147,7 @@ fn containing(
     Some(Arc::new(DiffContains { wanted, negate: negate? }))
 }
 
-/// The diff of what is graded; why there is none otherwise.
+/// Returns the diff of the graded run, or the reason why there is none.
 fn diff<'a>(subject: &'a Subject<'_>) -> Result<Cow<'a, str>, Untold> {
     let trajectory = subject.view.trajectory();
     if subject.view.turn_index().is_some() && trajectory.user_turns > 1 {
@@ -218,14 +218,14 @@ impl Grader for DiffEmpty {
     }
 }
 
-/// The file that one line of a diff begins to talk about.
+/// Returns the file of a diff header line.
 fn header(line: &str) -> Option<&str> {
     let name = line.strip_prefix("diff --git ")?;
     // `a/name b/name`: the two differ only where the file was moved.
     Some(name.rsplit_once(" b/").map_or(name, |(_, name)| name))
 }
 
-/// The files a diff changes, in its order.
+/// Returns the files that a diff changes, in diff order.
 fn changed(diff: &str) -> Vec<String> {
     let mut files: Vec<String> = diff.lines().filter_map(header).map(str::to_owned).collect();
     if files.is_empty() {
@@ -240,7 +240,7 @@ fn changed(diff: &str) -> Vec<String> {
     files
 }
 
-/// The file whose changes hold this byte of a diff.
+/// Returns the file whose changes contain this byte of a diff.
 fn file_at(diff: &str, at: usize) -> Option<String> {
     let end = diff.get(at..)?.find('\n').map_or(diff.len(), |line_end| at + line_end);
     changed(diff.get(..end)?).pop()

@@ -1,9 +1,9 @@
-//! Six questions about the files an agent left behind: are they there, and what
-//! do they say?
+//! Six checks of the files that an agent left: their existence, and their
+//! content.
 //!
-//! `path` is a path in the workspace or a pattern for paths; any file it names
-//! may give the answer. A file that cannot be read, or a workspace that is not
-//! there, makes the answer unknown unless another file has decided already.
+//! `path` is a path in the workspace or a glob pattern; any matching file
+//! may decide the result. An unreadable file or a missing workspace
+//! makes the verdict unknown unless another file has already decided it.
 
 use crate::vally::graders::workspace::{Allowance, Found, Workspace};
 use schemars::JsonSchema;
@@ -21,47 +21,47 @@ use toolmark_outcome::{Evidence, Role};
 use toolmark_pattern::Glob;
 use toolmark_pattern::{Pattern, StepLimit};
 
-/// How many files a piece of evidence lists.
+/// Maximum number of files listed in a piece of evidence.
 const LISTED: usize = 20;
 
-/// The files that must be there, or must not.
+/// Files that must or must not exist.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Existence {
     /// A path in the workspace, or a pattern such as `src/**/*.ts`.
     path: Spanned<String>,
-    /// Inverts the question.
+    /// Inverts the check.
     #[serde(default)]
     negate: Option<Spanned<bool>>,
 }
 
-/// The text that a file must have, or no file may have.
+/// Text that a file must contain, or no file may contain.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Containing {
     /// A path in the workspace, or a pattern such as `src/**/*.ts`.
     path: Spanned<String>,
-    /// The text, letter case included.
+    /// Text to search for, case-sensitive.
     value: Spanned<String>,
-    /// Inverts the question.
+    /// Inverts the check.
     #[serde(default)]
     negate: Option<Spanned<bool>>,
-    /// Must there be such a file? Asked where no file may have the text; without
-    /// it, no file at all is a pass.
+    /// Whether a matching file must exist. Only used if no file may contain the text; by
+    /// default, the check passes without any file.
     #[serde(default)]
     require_file: bool,
 }
 
-/// The pattern that a file must match, or no file may match.
+/// Pattern that a file must match, or no file may match.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Matching {
     /// A path in the workspace, or a pattern such as `src/**/*.ts`.
     path: Spanned<String>,
-    /// A regular expression, searched for anywhere in the file.
+    /// A regular expression, which may match anywhere in the file.
     pattern: Spanned<String>,
-    /// Inverts the question.
+    /// Inverts the check.
     #[serde(default)]
     negate: Option<Spanned<bool>>,
-    /// Must there be such a file? Asked where no file may match; without it, no
-    /// file at all is a pass.
+    /// Whether a matching file must exist. Only used if no file may match; by default, the
+    /// check passes without any file.
     #[serde(default)]
     require_file: bool,
 }
@@ -233,8 +233,8 @@ fn glob(path: &Spanned<String>, building: &mut Building<'_>) -> Option<Glob> {
     }
 }
 
-/// Is the opposite asked? The word for the opposite says so already: `negate`
-/// may repeat it, but not take it back.
+/// Whether the check is inverted. An inverted type already implies this: `negate`
+/// may repeat it, but not revoke it.
 pub(super) fn negated(
     not: bool,
     negate: Option<Spanned<bool>>,
@@ -329,7 +329,7 @@ impl FileGrader {
     }
 }
 
-/// Why it cannot be told, where something that could have decided was not seen.
+/// Returns an unknown outcome if something that could have decided was not readable.
 fn unseen(path: &str, found: &Found, too_hard: &[String]) -> Option<Outcome> {
     if !found.unreadable.is_empty() {
         let reason = format!("could not be read: {}", listed(&found.unreadable));
@@ -343,7 +343,7 @@ fn unseen(path: &str, found: &Found, too_hard: &[String]) -> Option<Outcome> {
     Some(Outcome::unknown(Cause::Limit, format!("{path} was not looked for everywhere: {stopped}")))
 }
 
-/// `a, b, c and 5 more`.
+/// Formats names as `a, b, c and 5 more`.
 pub(super) fn listed(names: &[String]) -> String {
     const NAMED: usize = 5;
     let mut text = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -353,7 +353,7 @@ pub(super) fn listed(names: &[String]) -> String {
     text
 }
 
-/// The line a byte stands in, from 1, with its text.
+/// Returns the line that contains a byte, from 1, with its text.
 pub(super) fn line_of(text: &str, at: usize) -> (usize, &str) {
     let before = text.get(..at).unwrap_or_default();
     let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
@@ -361,7 +361,7 @@ pub(super) fn line_of(text: &str, at: usize) -> (usize, &str) {
 }
 
 impl Question {
-    /// The byte where the answer starts.
+    /// Returns the byte at which the match starts.
     fn find(&self, text: &str) -> Result<Option<usize>, StepLimit> {
         match self {
             Self::Exists => Ok(None),

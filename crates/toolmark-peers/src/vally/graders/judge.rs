@@ -1,7 +1,7 @@
-//! `prompt`, `panel` and what became of `pairwise`: questions only a model can answer.
+//! `prompt`, `panel` and the former `pairwise`: graders that need a model.
 //!
-//! Their configuration is read and checked as that of any other grader. Without
-//! a judge the answer is unknown, never a pass.
+//! Their configuration is read and validated like that of any other grader. Without
+//! a judge the verdict is unknown, never a pass.
 
 use crate::vally::graders::workspace::{Allowance, Workspace, read_text};
 use schemars::JsonSchema;
@@ -23,80 +23,80 @@ use toolmark_outcome::judging::{
 use toolmark_outcome::{Cause, Outcome};
 use toolmark_pattern::Glob;
 
-/// What the judge is shown.
+/// Input of the judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Shown {
     /// The run.
     Trajectory,
-    /// What changed in the workspace.
+    /// Changes in the workspace.
     Diff,
     /// The reference solution.
     GoldenPatch,
-    /// The workspace as it is at the end.
+    /// Final state of the workspace.
     Repo,
 }
 
-/// How the judge is handed the output.
+/// Delivery of the output to the judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Delivery {
     /// In the prompt.
     Inline,
-    /// As a file of its workspace.
+    /// As a file in its workspace.
     Workspace,
 }
 
-/// What one judge is asked.
+/// Configuration of a single judge.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 struct Prompt {
     /// Instructions in addition to the rubric of the case.
     #[serde(default)]
     prompt: Option<Spanned<String>>,
-    /// The model that judges.
+    /// Model of the judge.
     #[serde(default)]
     model: Option<Spanned<String>>,
-    /// How hard it thinks.
+    /// Reasoning effort.
     #[serde(default)]
     reasoning_effort: Option<Effort>,
-    /// How it answers; `scale_1_5` by default.
+    /// Answer scale; `scale_1_5` by default.
     #[serde(default)]
     scoring: Option<Scoring>,
-    /// The score that passes, from 0 to 1; 0.5 by default.
+    /// Minimum score, from 0 to 1; 0.5 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
-    /// What it is shown; the trajectory by default.
+    /// Inputs of the judge; the trajectory by default.
     #[serde(default)]
     evidence: Option<Spanned<Vec<Shown>>>,
-    /// How it is handed the output; in the prompt, whatever is said.
+    /// Delivery of the output to the judge; always in the prompt, whatever is configured.
     #[serde(default)]
     output_delivery: Option<Spanned<Delivery>>,
 }
 
-/// What several judges are asked.
+/// Configuration of a panel of judges.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct PanelConfig {
-    /// The models that judge.
+    /// Models of the judges.
     models: Spanned<Vec<Spanned<String>>>,
-    /// How their scores make one: `majority` (the default), `mean`, `median` or `min`.
+    /// Method for combining their scores: `majority` (the default), `mean`, `median` or `min`.
     #[serde(default)]
     aggregation: Option<Aggregation>,
     /// Instructions in addition to the rubric of the case.
     #[serde(default)]
     prompt: Option<Spanned<String>>,
-    /// How hard they think.
+    /// Reasoning effort.
     #[serde(default)]
     reasoning_effort: Option<Effort>,
-    /// How they answer; `scale_1_5` by default.
+    /// Answer scale; `scale_1_5` by default.
     #[serde(default)]
     scoring: Option<Scoring>,
-    /// The score that passes, from 0 to 1; 0.5 by default.
+    /// Minimum score, from 0 to 1; 0.5 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
-    /// What they are shown; the trajectory by default.
+    /// Inputs of the judges; the trajectory by default.
     #[serde(default)]
     evidence: Option<Spanned<Vec<Shown>>>,
-    /// How they are handed the output; in the prompt, whatever is said.
+    /// Delivery of the output to the judges; always in the prompt, whatever is configured.
     #[serde(default)]
     output_delivery: Option<Spanned<Delivery>>,
 }
@@ -210,7 +210,7 @@ warned, and the answer is always unknown.",
     },
 };
 
-/// Words, where there are any, that are not empty.
+/// Checks that a text, if given, is not empty.
 fn said(building: &mut Building<'_>, text: Option<&Spanned<String>>) -> bool {
     match text {
         Some(text) if text.value.trim().is_empty() => {
@@ -246,7 +246,7 @@ fn some_evidence(building: &mut Building<'_>, evidence: Option<&Spanned<Vec<Show
     }
 }
 
-/// A judge that is asked for a verdict has no workspace to open a file in.
+/// Warns about workspace delivery, because the judge has no workspace in which to open a file.
 fn warn_of_delivery(building: &mut Building<'_>, delivery: Option<Spanned<Delivery>>) {
     if let Some(delivery) = delivery.filter(|delivery| delivery.value == Delivery::Workspace) {
         let message = "the output is shown in the prompt: toolmark's judges have no workspace";
@@ -255,7 +255,7 @@ fn warn_of_delivery(building: &mut Building<'_>, delivery: Option<Spanned<Delive
     }
 }
 
-/// Instructions may explain marks of another scale than the one that is used.
+/// Warns if the instructions describe another scale than the configured one.
 fn warn_of_words(
     building: &mut Building<'_>,
     prompt: Option<&Spanned<String>>,
@@ -278,7 +278,7 @@ impl Grader for Pairwise {
     }
 }
 
-/// How the judge answers, in Vally's words.
+/// Answer scale, in Vally's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 enum Scoring {
     /// Yes or no.
@@ -304,7 +304,7 @@ impl Scoring {
 }
 
 struct VallyJudge {
-    /// What is said in addition to the rubric.
+    /// Instructions in addition to the rubric.
     instructions: Option<String>,
     scale: Scale,
     threshold: f64,
@@ -312,7 +312,7 @@ struct VallyJudge {
     panel: Panel,
 }
 
-/// What is judged where neither the case nor the grader says it.
+/// Default criterion, if neither the case nor the grader has one.
 const USUAL: &str = "The agent did what it was asked to do, correctly and completely.";
 
 impl VallyJudge {
@@ -332,7 +332,7 @@ impl VallyJudge {
         })
     }
 
-    /// The criteria of the case; without any, what the grader says, or the usual.
+    /// Returns the criteria of the case; otherwise those of the grader, or the default.
     fn rubric(&self, subject: &Subject<'_>) -> Rubric {
         let instructions = self.instructions.as_deref();
         match (subject.context.rubric.as_slice(), instructions) {
@@ -365,7 +365,7 @@ impl VallyJudge {
     }
 }
 
-/// The reference solution of the stimulus.
+/// Returns the reference solution of the stimulus.
 fn golden_patch(subject: &Subject<'_>) -> Result<Material, Missing> {
     let none = || Missing::new("the stimulus has no golden_patch");
     let spec = subject.context.spec.as_ref().ok_or_else(none)?;
@@ -379,10 +379,10 @@ fn golden_patch(subject: &Subject<'_>) -> Result<Material, Missing> {
     Ok(Material::of_spec("golden_patch", text))
 }
 
-/// So much of the files of a workspace is shown.
+/// Maximum number of bytes of workspace files shown.
 const FILES: usize = 200 << 10;
 
-/// The files the agent left behind, those of tools and libraries left out.
+/// Returns the files that the agent left, without those of tools and libraries.
 fn workspace_files(subject: &Subject<'_>) -> Result<Material, Missing> {
     let workspace = Workspace::of(subject).map_err(|untold| Missing::new(untold.reason()))?;
     let glob = Glob::new("**").map_err(Missing::new)?;

@@ -1,4 +1,4 @@
-//! `loop-outcome`: did the agent get stuck, where it should or should not?
+//! `loop-outcome`: checks whether the agent got stuck, against the expectation.
 
 use super::repeats::{Repeats, Same};
 use schemars::JsonSchema;
@@ -12,20 +12,20 @@ use toolmark_outcome::View;
 use toolmark_outcome::{Cause, Outcome};
 use toolmark_outcome::{Evidence, Role};
 
-/// Is the agent expected to loop, and what is a loop?
+/// Whether a loop is expected, and the definition of a loop.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// Is a loop what is expected? By default it is not.
+    /// Whether a loop is expected. False by default.
     #[serde(default)]
     should_loop: bool,
-    /// The number of repetitions of an action that is not yet a loop.
+    /// Maximum number of repetitions of an action that is not yet a loop.
     max_acceptable_retries: u64,
-    /// What makes two calls the same action: the same tool and arguments
+    /// Criterion for the same action: the same tool and arguments
     /// (`name-args`, the default), the same tool (`name`), or the same tool and
     /// result (`observation`).
     #[serde(default, rename = "match")]
     same: Option<Same>,
-    /// Regular expressions: only calls of tools that match one are looked at,
+    /// Regular expressions: only calls of matching tools are inspected,
     /// as if there were no others.
     #[serde(default)]
     tools: Option<Spanned<Vec<Spanned<String>>>>,
@@ -110,7 +110,7 @@ impl Grader for LoopOutcome {
     }
 }
 
-/// How the run ended, where its host stopped it for too many iterations.
+/// Returns how the run ended, if its host stopped it for too many iterations.
 fn stopped(view: &View<'_>) -> Option<String> {
     let end = view.trajectory().outcome.as_ref()?.get().into_owned();
     let is_cap = end.to_ascii_lowercase().contains("iteration");

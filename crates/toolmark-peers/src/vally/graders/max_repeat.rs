@@ -1,4 +1,4 @@
-//! `max-repeat`: does the agent do the same thing over and over?
+//! `max-repeat`: checks that the agent does not repeat the same action too often.
 
 use super::repeats::{Repeats, Same};
 use schemars::JsonSchema;
@@ -11,17 +11,17 @@ use toolmark_outcome::Role;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
 
-/// How often the same action may be taken in a row.
+/// Limit on consecutive repetitions of the same action.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// The most times in a row, at least 1.
+    /// Maximum number of times in a row, at least 1.
     max: Spanned<u64>,
-    /// What makes two calls the same action: the same tool and result
+    /// Criterion for the same action: the same tool and result
     /// (`observation`, the default), the same tool (`name`), or the same tool
     /// and arguments (`name-args`).
     #[serde(default, rename = "match")]
     same: Option<Same>,
-    /// Regular expressions: only calls of tools that match one are looked at,
+    /// Regular expressions: only calls of matching tools are inspected,
     /// as if there were no others.
     #[serde(default)]
     tools: Option<Spanned<Vec<Spanned<String>>>>,
@@ -95,7 +95,7 @@ mod tests {
     use serde_json::{Value, json};
     use toolmark_outcome::{Cause, Verdict};
 
-    /// A trace of calls, each `(tool, arguments, result)`.
+    /// Builds a trace of calls, each `(tool, arguments, result)`.
     pub(super) fn calls(calls: &[(&str, Value, Value)]) -> String {
         let mut events = vec![("turn_start", json!({"turnId": "0"}))];
         for (n, (tool, args, result)) in calls.iter().enumerate() {

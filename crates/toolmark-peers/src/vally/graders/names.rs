@@ -1,4 +1,4 @@
-//! What graders of names share: some must be there, some must not.
+//! Helpers for graders of names: required and disallowed names.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,18 +8,18 @@ use toolmark_match::Building;
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Outcome, Part, Verdict};
 
-/// Names that must be there and names that must not; at least one list.
+/// Required and disallowed names; at least one list.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Lists {
-    /// Each of these must be there at least once. Exact, case counts; `*` is any.
+    /// Names that must each occur at least once. Exact and case-sensitive; `*` matches any.
     #[serde(default)]
     required: Option<Spanned<Vec<Spanned<String>>>>,
-    /// None of these may be there. Exact, case counts; `*` is any.
+    /// Names that must not occur. Exact and case-sensitive; `*` matches any.
     #[serde(default)]
     disallowed: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
-/// Where a name was seen; `*` stands for any name.
+/// Returns the occurrences of a name; `*` matches any name.
 fn lookup(seen: &BTreeMap<String, Vec<Evidence>>, name: &str) -> Option<Vec<Evidence>> {
     match name {
         "*" if seen.is_empty() => None,
@@ -28,7 +28,7 @@ fn lookup(seen: &BTreeMap<String, Vec<Evidence>>, name: &str) -> Option<Vec<Evid
     }
 }
 
-/// How many pieces of evidence a name gets.
+/// Maximum amount of evidence per name.
 const SHOWN: usize = 5;
 
 pub(super) struct Names {
@@ -37,7 +37,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The lists of a configuration. `what` is what the names are of: `skill`.
+    /// Reads the lists of a configuration. `what` is the kind of name: `skill`.
     pub(super) fn build(building: &mut Building<'_>, what: &str) -> Option<Self> {
         let lists = building.read::<Lists>()?;
         if lists.required.is_none() && lists.disallowed.is_none() {
@@ -66,8 +66,8 @@ impl Names {
         good.then(|| Self { required: plain(required), disallowed: plain(disallowed) })
     }
 
-    /// The answer, given what was there: names with where. `what` is what the
-    /// names are of, `verb` what happened to them: `activated`.
+    /// Returns the outcome for the observed names with their evidence. `what` is the
+    /// kind of name, `verb` the event: `activated`.
     pub(super) fn judge(
         &self,
         seen: &BTreeMap<String, Vec<Evidence>>,

@@ -1,12 +1,12 @@
-//! What a tool gave back, as a regular expression sees it.
+//! Output of a tool as text for regular expressions.
 
 use std::borrow::Cow;
 use toolmark_outcome::View;
 use toolmark_trace::{Call, Fact, Payload};
 
-/// The result of a call as text: a text as it is, anything else as compact
-/// JSON. Hosts other than Vally's wrap the words of a result into blocks; there
-/// it is the words. `None` where the trace does not record it.
+/// Returns the result of a call as text: text as it is, anything else as compact
+/// JSON. Hosts other than Vally's wrap the text of a result into blocks; then
+/// the text is returned. `None` if the trace does not record the result.
 pub(super) fn observed<'a>(view: &View<'_>, call: &'a Call) -> Option<Cow<'a, str>> {
     let is_vally = is_vally(view);
     match call.result.as_ref()?.payload.as_ref() {
@@ -20,13 +20,13 @@ pub(super) fn observed<'a>(view: &View<'_>, call: &'a Call) -> Option<Cow<'a, st
     }
 }
 
-/// Was the run recorded by Vally itself? It leaves out what is not there: a call
+/// Whether the run was recorded by Vally itself, which omits empty values: a call
 /// without `arguments` has none, and one without a `tool_result` got none.
 pub(super) fn is_vally(view: &View<'_>) -> bool {
     view.trajectory().format == "vally"
 }
 
-/// A payload as `JSON.stringify` writes it, a string without its quotes.
+/// Returns a payload as `JSON.stringify` writes it, a string without its quotes.
 fn stringified(payload: &Payload) -> Cow<'_, str> {
     match (payload.form(), payload.parsed()) {
         (toolmark_trace::Form::Text, _) => payload.raw(),

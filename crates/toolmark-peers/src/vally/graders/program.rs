@@ -1,9 +1,9 @@
-//! Asks a program of the user's own.
+//! `program`: runs a program of the user.
 //!
-//! The program is run in the workspace and told where everything is by two
+//! The program is run in the workspace and gets the location of its inputs in two
 //! variables: `EVALUATE_WORKSPACE`, and `EVALUATE_GRADER_INPUT`, a JSON file
 //! with the trajectory, the stimulus and the grader's configuration. It answers
-//! with one JSON object on its standard output, or with nothing but its exit
+//! with one JSON object on its standard output, or only with its exit
 //! code.
 
 use super::run_command::{TAXONOMY, allowed, directory, end_of, path_is_inside, std_duration};
@@ -28,45 +28,45 @@ use toolmark_outcome::{Evidence, Role};
 use toolmark_process::{Finished, Program, run, variables};
 use toolmark_trace::exporter_by_id;
 
-/// How long a program gets where nothing is said.
+/// Default timeout of a program.
 const TIMEOUT: Duration = Duration { millis: 60_000.0 };
 
-/// Where the program finds the workspace.
+/// Variable with the path of the workspace.
 const WORKSPACE: &str = "EVALUATE_WORKSPACE";
 
-/// Where it finds its input.
+/// Variable with the path of the input file.
 const INPUT: &str = "EVALUATE_GRADER_INPUT";
 
-/// How many parts of an answer are kept.
+/// Maximum number of parts of an answer that are kept.
 const PARTS: usize = 1000;
 
-/// A program and how to run it.
+/// A program and its options.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// The program: a name, or a path from the directory it runs in; a path that
-    /// is not there is looked for beside the spec.
+    /// Program: a name, or a path relative to its working directory; a path that
+    /// does not exist is looked up beside the spec.
     program: Spanned<String>,
-    /// Its arguments.
+    /// Arguments of the program.
     #[serde(default)]
     args: Vec<String>,
-    /// Is it a line for the shell?
+    /// Whether it is a shell command line.
     #[serde(default)]
     shell: bool,
-    /// A directory of the workspace to run it in.
+    /// Working directory in the workspace.
     #[serde(default)]
     sub_path: Option<Spanned<String>>,
-    /// How long it gets, with a unit; 60s where nothing is said.
+    /// Timeout, with a unit; 60s by default.
     #[serde(default)]
     timeout: Option<Duration>,
-    /// Variables it is given besides those it inherits. `EVALUATE_WORKSPACE` and
-    /// `EVALUATE_GRADER_INPUT` are taken.
+    /// Environment variables in addition to inherited ones. `EVALUATE_WORKSPACE` and
+    /// `EVALUATE_GRADER_INPUT` are reserved.
     #[serde(default)]
     env: BTreeMap<String, String>,
 }
 
 struct ProgramGrader {
     config: Config,
-    /// The configuration as the spec has it, for the program.
+    /// Configuration as written in the spec, for the program.
     value: Value,
     beside: PathBuf,
 }
@@ -151,7 +151,7 @@ impl ProgramGrader {
         self.config.timeout.unwrap_or(TIMEOUT)
     }
 
-    /// The program, beside the spec where it is not where it runs.
+    /// Returns the path of the program, beside the spec if it is not in its working directory.
     fn located(&self, cwd: &Path) -> String {
         let program = &self.config.program.value;
         let beside = self.beside.join(program);
@@ -164,7 +164,7 @@ impl ProgramGrader {
         }
     }
 
-    /// What the program is told.
+    /// Returns the input of the program.
     fn input(&self, subject: &Subject<'_>, workspace: &Path) -> Result<Vec<u8>, String> {
         let trajectory = trajectory_json(subject, workspace)?;
         let context = subject.context;
@@ -237,8 +237,8 @@ impl ProgramGrader {
     }
 }
 
-/// The object a program printed: all of its output, or the last line of it
-/// where other words come before.
+/// Returns the object that a program printed: its whole output, or the last line
+/// after other output.
 fn printed_object(printed: &str) -> Option<&str> {
     if printed.starts_with('{') {
         return Some(printed);
@@ -247,7 +247,7 @@ fn printed_object(printed: &str) -> Option<&str> {
     last.starts_with('{').then_some(last)
 }
 
-/// What a printed answer says.
+/// Converts a printed answer to an outcome.
 fn answered(answer: &Map<String, Value>) -> Result<Outcome, String> {
     let evidence = match answer.get("evidence") {
         None | Some(Value::Null) => None,
@@ -312,8 +312,8 @@ fn part(detail: &Value) -> Result<Part, String> {
     Ok(part)
 }
 
-/// A trajectory as Vally writes it, with the workspace, the diff and the
-/// artifacts that whoever runs the grading provides.
+/// Returns a trajectory in Vally's format, with the workspace, diff and
+/// artifacts that the caller provides.
 fn trajectory_json(subject: &Subject<'_>, workspace: &Path) -> Result<String, String> {
     #[derive(Deserialize)]
     struct Exported {
@@ -344,7 +344,7 @@ fn trajectory_json(subject: &Subject<'_>, workspace: &Path) -> Result<String, St
     serde_json::to_string(&trajectory).map_err(|error| error.to_string())
 }
 
-/// A file for one program to read, gone when dropped.
+/// A file for one program to read, removed when dropped.
 struct TemporaryFile {
     path: PathBuf,
 }
@@ -353,7 +353,7 @@ impl TemporaryFile {
     fn new(content: &[u8]) -> std::io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let mut options = std::fs::OpenOptions::new();
-        // New, or not at all: a name that is taken may be somebody's trap.
+        // Fail if the file exists: an existing file may be an attack.
         options.write(true).create_new(true);
         #[cfg(unix)]
         {

@@ -1,4 +1,4 @@
-//! The same action over and over: how `max-repeat` and `loop-outcome` see it.
+//! Detection of repeated actions for `max-repeat` and `loop-outcome`.
 
 use super::observed::{is_vally, observed};
 use super::tool_filter::ToolFilter;
@@ -11,11 +11,11 @@ use toolmark_outcome::{Missing, Seen, View};
 use toolmark_outcome::{Numbers, equal};
 use toolmark_trace::Fact;
 
-/// What makes two calls the same action. Calls of different tools never are.
+/// Criterion for the same action. Calls of different tools are never the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Same {
-    /// The same tool gave the same result.
+    /// The same tool with the same result.
     Observation,
     /// The same tool.
     Name,
@@ -33,24 +33,24 @@ impl Same {
     }
 }
 
-/// The longest cycle that may be looked for.
+/// Maximum configurable cycle length.
 const LONGEST_PERIOD: u64 = 10;
 
-/// How many calls of a run are shown.
+/// Maximum number of calls of a repetition that are shown.
 const SHOWN: usize = 10;
 
-/// How runs are found.
+/// Settings for finding repetitions.
 pub(super) struct Repeats {
     pub(super) same: Same,
     pub(super) tools: ToolFilter,
     pub(super) longest_period: usize,
 }
 
-/// The longest run found: so many times the same cycle of so many actions.
+/// The longest repetition found: number of repetitions, and length of the cycle.
 pub(super) struct Run {
     pub(super) times: usize,
     pub(super) period: usize,
-    /// The first call and how many belong to it, among those looked at.
+    /// First call, and number of calls, among those inspected.
     first: usize,
     length: usize,
 }
@@ -75,7 +75,7 @@ impl Repeats {
         Some(Self { same, tools: tools?, longest_period })
     }
 
-    /// The calls that are looked at.
+    /// Returns the inspected calls.
     pub(super) fn looked_at<'a>(&self, view: &View<'a>) -> Result<Vec<Seen<'a>>, Missing> {
         let lacks = |fact| !is_vally(view) && view.trajectory().fidelity.lacks(fact);
         match self.same {
@@ -96,7 +96,8 @@ impl Repeats {
         Ok(calls)
     }
 
-    /// The run that repeats most; of several, the first with the shortest cycle.
+    /// Returns the repetition with the highest count; of several, the first with the shortest
+    /// cycle.
     pub(super) fn longest(&self, view: &View<'_>, calls: &[Seen<'_>]) -> Run {
         let mut longest =
             Run { times: usize::from(!calls.is_empty()), period: 1, first: 0, length: 1 };
@@ -145,7 +146,7 @@ impl Repeats {
 }
 
 impl Run {
-    /// The calls of the run, the first of them.
+    /// Returns evidence for the first calls of the repetition.
     pub(super) fn evidence(
         &self,
         view: &View<'_>,
@@ -156,7 +157,7 @@ impl Run {
         shown.map(|seen| view.evidence(role, "repeated", *seen)).collect()
     }
 
-    /// The run in words: `bash 4 times in a row`.
+    /// Describes the repetition: `bash 4 times in a row`.
     pub(super) fn words(&self, calls: &[Seen<'_>]) -> String {
         let cycle = calls.iter().skip(self.first).take(self.period);
         let names: Vec<_> = cycle.map(|seen| seen.call.name.full().into_owned()).collect();

@@ -1,9 +1,9 @@
-//! Does a command, run where the agent worked, end and say what it should?
+//! `run-command`: checks the exit code and output of a command run in the workspace.
 //!
-//! Tests, builds and linters are asked this way. All that is configured must
-//! hold. The command gets so long; one that does not end in time has not done
-//! what was expected of it, which is a failure. One that cannot be started, or
-//! may not be, leaves the answer unknown.
+//! Typical commands are tests, builds and linters. All configured conditions must
+//! hold. A command that exceeds its timeout fails the check,
+//! because it has not done what was expected. A command that cannot be started, or
+//! may not be run, makes the verdict unknown.
 
 use crate::vally::graders::workspace::{Untold, Workspace};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -27,42 +27,42 @@ use toolmark_outcome::{Evidence, Role, excerpt};
 use toolmark_pattern::Pattern;
 use toolmark_process::{Finished, Program, run, variables};
 
-/// How long a command gets where nothing is said.
+/// Default timeout of a command.
 const TIMEOUT: Duration = Duration { millis: 30_000.0 };
 
-/// A command and what it must do.
+/// A command and its expected result.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// The command. Without `args` it is a line for the shell.
+    /// Command. Without `args` it is a shell command line.
     command: Spanned<String>,
-    /// Its arguments. With them, even with none, no shell is involved.
+    /// Arguments of the command. If given, even if empty, no shell is used.
     #[serde(default)]
     args: Option<Vec<String>>,
-    /// The exit code it must end with.
+    /// Expected exit code.
     #[serde(default)]
     expected_exit_code: i32,
-    /// Texts its standard output must contain: one or a list.
+    /// Texts that its standard output must contain: one or a list.
     #[serde(default)]
     stdout_contains: Option<OneOrMore>,
-    /// Texts its standard error must contain: one or a list.
+    /// Texts that its standard error must contain: one or a list.
     #[serde(default)]
     stderr_contains: Option<OneOrMore>,
-    /// Regular expressions its standard output must match: one or a list.
+    /// Regular expressions that its standard output must match: one or a list.
     #[serde(default)]
     stdout_matches: Option<OneOrMore>,
-    /// Regular expressions its standard output must not match: one or a list.
+    /// Regular expressions that its standard output must not match: one or a list.
     #[serde(default)]
     stdout_not_matches: Option<OneOrMore>,
-    /// Regular expressions its standard error must match: one or a list.
+    /// Regular expressions that its standard error must match: one or a list.
     #[serde(default)]
     stderr_matches: Option<OneOrMore>,
-    /// A directory of the workspace to run it in.
+    /// Working directory in the workspace.
     #[serde(default)]
     sub_path: Option<Spanned<String>>,
-    /// How long it gets, with a unit; 30s where nothing is said.
+    /// Timeout, with a unit; 30s by default.
     #[serde(default)]
     timeout: Option<Duration>,
-    /// Variables it is given besides those it inherits.
+    /// Environment variables in addition to inherited ones.
     #[serde(default)]
     env: BTreeMap<String, String>,
 }
@@ -106,7 +106,7 @@ impl JsonSchema for OneOrMore {
     }
 }
 
-/// What is looked for in a pipe.
+/// Check of an output stream.
 enum Check {
     Contains(Pipe, String),
     Matches(Pipe, Pattern),
@@ -199,7 +199,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     })
 }
 
-/// Does `sub_path` stay in the workspace, as far as its words tell?
+/// Whether `sub_path` stays in the workspace, judging by its components.
 pub(super) fn path_is_inside(path: &Spanned<String>, building: &mut Building<'_>) -> bool {
     match toolmark_pattern::stays_inside(&path.value) {
         Ok(()) => true,
@@ -210,7 +210,7 @@ pub(super) fn path_is_inside(path: &Spanned<String>, building: &mut Building<'_>
     }
 }
 
-/// May programs be run at all?
+/// Returns an error if programs may not be run.
 pub(super) fn allowed(environment: &Environment) -> Result<(), Untold> {
     match environment.may_run {
         true => Ok(()),
@@ -218,7 +218,7 @@ pub(super) fn allowed(environment: &Environment) -> Result<(), Untold> {
     }
 }
 
-/// The directory a program runs in.
+/// Returns the working directory of a program.
 pub(super) fn directory(
     workspace: &Workspace,
     sub_path: Option<&String>,
@@ -231,7 +231,7 @@ pub(super) fn directory(
     }
 }
 
-/// A timeout as the standard library has it.
+/// Converts a timeout to the standard library's type.
 pub(super) fn std_duration(duration: Duration) -> std::time::Duration {
     // A day is more than any grader should take, and what a deadline can hold.
     std::time::Duration::from_secs_f64((duration.millis / 1000.0).clamp(0.0, 86_400.0))
@@ -290,7 +290,7 @@ impl RunCommand {
         outcome
     }
 
-    /// Did it end as it should?
+    /// Checks how the command ended.
     fn ended(&self, finished: &Finished) -> Part {
         let mut part = Part::new(
             format!("exits with {}", self.code),
@@ -310,7 +310,7 @@ impl RunCommand {
     }
 }
 
-/// The last line or so of a text.
+/// Returns the last line or lines of a text.
 pub(super) fn end_of(text: &str) -> &str {
     let text = text.trim_end();
     let start = text.char_indices().rev().take(150).last().map_or(0, |(at, _)| at);

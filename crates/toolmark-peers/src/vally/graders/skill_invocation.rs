@@ -1,6 +1,6 @@
-//! `skill-invocation`: were the right skills activated, and the wrong ones not?
+//! `skill-invocation`: checks that the right skills were activated, and no disallowed ones.
 //!
-//! Some hosts record an activation as an event of its own, some only as a call
+//! Some hosts record an activation as a separate event, others only as a call
 //! of a tool named `skill`. Both count, and a call with its event counts once.
 
 use super::names::{Lists, Names};
@@ -112,7 +112,7 @@ impl SkillInvocation {
     }
 }
 
-/// The skill a call asks for.
+/// Returns the skill that a call requests.
 fn named<'a>(seen: &Seen<'a>) -> Option<&'a str> {
     if !seen.call.name.canonical().tool.eq_ignore_ascii_case("skill") {
         return None;

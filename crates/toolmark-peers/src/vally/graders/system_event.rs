@@ -1,4 +1,4 @@
-//! `system-event`: did the host do these things to the conversation, and not those?
+//! `system-event`: checks which system events the host recorded, and which it did not.
 
 use super::names::{Lists, Names};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Help for the tests of graders that look at files or run programs.
+//! Helpers for the tests of graders that inspect files or run programs.
 
 use crate::testing::{build, runs, vally};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use toolmark_outcome::View;
 use toolmark_outcome::{Context, Environment, Subject};
 use toolmark_trace::Trajectory;
 
-/// A workspace with these files, gone when dropped.
+/// A workspace with test files, removed when dropped.
 pub(super) struct Files(tempfile::TempDir);
 
 impl Files {
@@ -33,7 +33,7 @@ impl Files {
     }
 }
 
-/// A small run, with what the source states about it left to be filled in.
+/// Builds a small run without stated metrics.
 pub(super) fn small_run() -> Trajectory {
     let trace = vally(&[
         ("user_message", json!({"content": "go"})),
@@ -43,12 +43,12 @@ pub(super) fn small_run() -> Trajectory {
     runs(&trace).swap_remove(0)
 }
 
-/// Builds a grader and asks it about a small run.
+/// Builds a grader and grades a small run.
 pub(super) fn grade_in(id: &str, config: Value, environment: &Environment) -> Outcome {
     grade_run(id, config, &small_run(), environment)
 }
 
-/// Builds a grader and asks it about a run.
+/// Builds a grader and grades a run.
 pub(super) fn grade_run(
     id: &str,
     config: Value,

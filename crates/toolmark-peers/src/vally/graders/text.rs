@@ -1,5 +1,5 @@
-//! Eight questions about what the agent said: the final answer or any of its
-//! messages, a substring or a regular expression, there or not there.
+//! Eight checks of the agent's messages: the final answer or any
+//! message, a substring or a regular expression, present or absent.
 
 use super::observed::is_vally;
 use schemars::JsonSchema;
@@ -26,10 +26,10 @@ struct Substring {
     /// Another name for `substring`.
     #[serde(default)]
     value: Option<Spanned<String>>,
-    /// Does the case of letters count? By default it does not.
+    /// Whether letter case matters. False by default.
     #[serde(default)]
     case_sensitive: bool,
-    /// Must it be absent?
+    /// Whether the text must be absent.
     #[serde(default)]
     negate: Option<Spanned<bool>>,
 }
@@ -37,21 +37,21 @@ struct Substring {
 /// A regular expression to look for.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Matching {
-    /// A JavaScript regular expression, searched for anywhere. `(?i)` in front ignores case.
+    /// A JavaScript regular expression, which may match anywhere. A leading `(?i)` ignores case.
     pattern: Spanned<String>,
-    /// Must it be absent?
+    /// Whether a match must be absent.
     #[serde(default)]
     negate: Option<Spanned<bool>>,
 }
 
-/// What is looked at.
+/// Messages to search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Output,
     Transcript,
 }
 
-/// What is looked for.
+/// Search term.
 enum Needle {
     Text { text: String, folded: Option<String> },
     Pattern(Pattern),
@@ -204,8 +204,8 @@ fn matching(building: &mut Building<'_>, place: Where, inverse: bool) -> Option<
     Some(TextGrader { place, needle: Needle::Pattern(pattern), negate: negate? })
 }
 
-/// Is absence asked for? A type that says so already takes no `negate`: whether
-/// it would say so twice or take it back is anybody's guess.
+/// Whether the text must be absent. A type that already implies absence rejects `negate`,
+/// whose meaning would be ambiguous.
 fn negated(
     building: &mut Building<'_>,
     negate: Option<Spanned<bool>>,
@@ -308,7 +308,7 @@ impl TextGrader {
     }
 }
 
-/// Vally records messages without text too, before calls; they are messages.
+/// Whether there are messages without text. Vally records such messages too, before calls.
 fn spoke_without_words(view: &View<'_>) -> bool {
     let is_message = |kind: &EventKind| match kind {
         EventKind::Note(record) => *record == "assistant_message",

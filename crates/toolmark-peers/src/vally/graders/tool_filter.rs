@@ -1,19 +1,21 @@
-//! The `tools` of several graders: which calls are looked at.
+//! The `tools` option of several graders, which filters calls.
 
 use toolmark_config::Spanned;
 use toolmark_match::Building;
 use toolmark_outcome::Missing;
 use toolmark_pattern::Pattern;
 
-/// Calls of tools whose name matches one of these; of every tool where there are none.
+/// Filter for calls of tools whose name matches one of the patterns; without patterns, all tools
+/// match.
 #[derive(Debug, Clone)]
 pub(super) struct ToolFilter(Vec<Pattern>);
 
 impl ToolFilter {
-    /// Every tool.
+    /// Filter that accepts every tool.
     pub(super) const ALL: Self = Self(Vec::new());
 
-    /// The filter of a configuration; an empty one would look at nothing.
+    /// Builds the filter of a configuration; an empty list is an error, because it would match
+    /// nothing.
     pub(super) fn build(
         tools: Option<&Spanned<Vec<Spanned<String>>>>,
         building: &mut Building<'_>,
@@ -26,12 +28,12 @@ impl ToolFilter {
         building.patterns(&tools.value).map(Self)
     }
 
-    /// Is there no restriction?
+    /// Whether every tool is accepted.
     pub(super) fn takes_all(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Are calls of this tool looked at?
+    /// Whether calls of this tool are accepted.
     pub(super) fn takes(&self, name: &str) -> Result<bool, Missing> {
         for pattern in &self.0 {
             match pattern.is_match(name) {

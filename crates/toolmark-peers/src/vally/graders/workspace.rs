@@ -1,8 +1,8 @@
-//! The files an agent left behind.
+//! Access to the files that an agent left.
 //!
-//! A workspace is where whoever runs the grading says, else where the trace
-//! says. Files are found and read within limits, and what could not be looked
-//! at is named, so that a grader never takes it for absent.
+//! The workspace is the directory that the caller provides, otherwise the one in the
+//! trace. Files are found and read within limits, and unreadable
+//! files are reported, so that a grader never treats them as absent.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -12,37 +12,37 @@ use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
 use toolmark_pattern::Glob;
 
-/// How many entries of directories are looked at.
+/// Maximum number of directory entries inspected.
 const ENTRIES: usize = 500_000;
 
-/// How many directories deep.
+/// Maximum directory depth.
 const DEPTH: usize = 100;
 
-/// How many matching files are looked at.
+/// Maximum number of matching files inspected.
 const FILES: usize = 10_000;
 
-/// How many bytes of one file are read.
+/// Maximum number of bytes read per file.
 const FILE_BYTES: u64 = 32 << 20;
 
-/// How many bytes of all files one question reads.
+/// Maximum number of bytes read from all files per check.
 const TOTAL_BYTES: u64 = 512 << 20;
 
-/// Why a grader cannot tell: a cause and a reason, for [`Outcome::unknown`].
+/// Cause and reason of an unknown verdict, for [`Outcome::unknown`].
 #[derive(Debug)]
 pub(crate) struct Untold(Cause, String);
 
 impl Untold {
-    /// What the grader needs is not there.
+    /// Creates the reason for missing input.
     pub(crate) fn missing(why: impl Into<String>) -> Self {
         Self(Cause::MissingEvidence, why.into())
     }
 
-    /// In words.
+    /// Returns the reason.
     pub(crate) fn reason(self) -> String {
         self.1
     }
 
-    /// A program did not do its part, or may not be run.
+    /// Creates the reason for a program that failed or may not be run.
     pub(crate) fn program(why: impl Into<String>) -> Self {
         Self(Cause::Program, why.into())
     }
@@ -54,23 +54,23 @@ impl From<Untold> for Outcome {
     }
 }
 
-/// Where the files of a run are.
+/// The directory with the files of a run.
 pub(crate) struct Workspace {
     root: PathBuf,
 }
 
-/// What a pattern found.
+/// Result of a search by pattern.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Paths from the root, with slashes, in order.
+    /// Paths relative to the root, with slashes, sorted.
     pub(crate) files: Vec<String>,
-    /// What could not be looked at, in words.
+    /// Descriptions of unreadable entries.
     pub(crate) unreadable: Vec<String>,
-    /// Why the search ended early.
+    /// Reason if the search ended early.
     pub(crate) stopped: Option<String>,
 }
 
-/// How much may still be read.
+/// Remaining number of bytes that may be read.
 pub(crate) struct Allowance(u64);
 
 impl Default for Allowance {
@@ -80,7 +80,7 @@ impl Default for Allowance {
 }
 
 impl Workspace {
-    /// The workspace of what is graded; why there is none otherwise.
+    /// Returns the workspace of the graded run, or the reason why there is none.
     pub(crate) fn of(subject: &Subject<'_>) -> Result<Self, Untold> {
         let trajectory = subject.view.trajectory();
         if let Some(turn) = subject.view.turn_index()
@@ -101,7 +101,7 @@ impl Workspace {
         }
     }
 
-    /// The workspace in this directory.
+    /// Opens the workspace in this directory.
     pub(crate) fn at(root: &Path) -> Result<Self, String> {
         match root.canonicalize() {
             Ok(root) if root.is_dir() => Ok(Self { root }),
@@ -110,19 +110,19 @@ impl Workspace {
         }
     }
 
-    /// Its directory.
+    /// Returns the directory of the workspace.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A directory below it; what is wrong with the path otherwise. Links that
-    /// lead out of it are not followed.
+    /// Returns a subdirectory, or the reason why the path is invalid. Links that
+    /// lead out of the workspace are not followed.
     pub(crate) fn below(&self, sub_path: &str) -> Result<PathBuf, String> {
         let path = self.resolved(sub_path).map_err(|error| format!("{sub_path}: {error}"))?;
         if path.is_dir() { Ok(path) } else { Err(format!("{sub_path} is no directory")) }
     }
 
-    /// The real path of something in it.
+    /// Returns the canonical path of a file in the workspace.
     fn resolved(&self, path: &str) -> Result<PathBuf, String> {
         toolmark_pattern::stays_inside(path)?;
         let real = self.root.join(path).canonicalize().map_err(|error| error.to_string())?;
@@ -133,8 +133,8 @@ impl Workspace {
         }
     }
 
-    /// The files a path or pattern names. A path that is there just as it is
-    /// written is not taken for a pattern; only such a path may name a directory.
+    /// Returns the files that match a path or pattern. A path that exists literally
+    /// is not treated as a pattern; only such a path may name a directory.
     pub(crate) fn find(&self, path: &str, glob: &Glob) -> Found {
         let plain = path.trim_end_matches('/').trim_start_matches("./");
         let exact = self.root.join(plain);
@@ -210,8 +210,9 @@ impl Workspace {
         found
     }
 
-    /// Linked files are files; linked directories are not entered, since links
-    /// may go in circles.
+    /// Returns the kind of an entry. Linked files are files; linked directories are not entered,
+    /// because
+    /// links may form cycles.
     fn kind(&self, entry: &fs::DirEntry, path: &str) -> EntryKind {
         let kind = match entry.file_type() {
             Ok(kind) if kind.is_symlink() => {
@@ -233,8 +234,8 @@ impl Workspace {
         }
     }
 
-    /// The text of a file, bytes that are no UTF-8 replaced; why it cannot be
-    /// read otherwise.
+    /// Reads a file as text with invalid UTF-8 replaced, or returns the reason why it cannot be
+    /// read.
     pub(crate) fn text(&self, path: &str, allowance: &mut Allowance) -> Result<String, String> {
         let say = |why: String| format!("{path}: {why}");
         read_text(&self.resolved(path).map_err(say)?, allowance).map_err(say)

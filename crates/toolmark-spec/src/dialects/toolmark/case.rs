@@ -1,4 +1,4 @@
-//! One case of the native spec.
+//! Reads one case of the native spec.
 
 use super::entry::{self, Asked, Checked, read_graders};
 use super::running;
@@ -31,19 +31,19 @@ const KEYS: &[&str] = &[
     "description",
 ];
 
-/// What the spec says once for all cases.
+/// Settings of the spec that apply to all cases.
 #[derive(Clone)]
 pub(super) struct Defaults {
     pub(super) profile: Profile,
     pub(super) threshold: Option<f64>,
-    /// Are graders asked of every case, right or wrong?
+    /// Whether the spec lists graders for all cases, valid or not.
     pub(super) has_graders: bool,
-    /// Those that are, built once for all cases.
+    /// The valid ones among these graders, built once for all cases.
     pub(super) built: Vec<Planned>,
 }
 
 impl Defaults {
-    /// Builds the graders that are asked of every case.
+    /// Builds the graders that apply to every case.
     pub(super) fn new(
         profile: Profile,
         threshold: Option<f64>,
@@ -71,7 +71,7 @@ fn build(asked: &[Asked<'_>], profile: Profile, loading: &mut Loading<'_>) -> Ve
     asked.iter().filter_map(|asked| loading.grader(asked.entry(profile))).collect()
 }
 
-/// The case every trajectory is, where the spec lists none.
+/// Returns the case used for every trajectory if the spec lists no cases.
 pub(super) fn every(span: Span, defaults: &Defaults, loading: &mut Loading<'_>) -> Case {
     let graders = named_apart(defaults.built.clone());
     let context = Context { directory: loading.directory.to_owned(), ..Context::default() };
@@ -89,7 +89,7 @@ pub(super) fn every(span: Span, defaults: &Defaults, loading: &mut Loading<'_>) 
     }
 }
 
-/// A case made of a row of the dataset.
+/// Builds a case from a row of the dataset.
 pub(super) fn of_row(
     id: &str,
     row: &Value,
@@ -106,7 +106,7 @@ pub(super) fn of_row(
     Some(case)
 }
 
-/// What a row says under the names everybody uses.
+/// Copies the values that a row has under commonly used names.
 fn fill_from_row(context: &mut Context, row: &Value) {
     let first = |keys: &[&str]| keys.iter().find_map(|key| row.get(key)).cloned();
     if context.expected_output.is_none() {
@@ -174,7 +174,7 @@ pub(super) fn read_case(
     })
 }
 
-/// Ids are texts; a number in YAML is taken as its text.
+/// Reads the case ID, which is a text; a number in YAML is converted to text.
 fn id(map: &Checked<'_>, loading: &mut Loading<'_>) -> Option<String> {
     let node = map.get("id")?;
     match (node.as_str(), node.as_i64()) {
@@ -195,7 +195,7 @@ fn prompts(map: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<String> {
     }
 }
 
-/// A text or a list of them.
+/// Reads a text or a list of texts.
 fn texts(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> Vec<String> {
     let Some(node) = map.get(key) else { return Vec::new() };
     if let Some(text) = node.as_str() {
@@ -214,7 +214,7 @@ fn texts(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> Vec<String>
     texts
 }
 
-/// A list of words, or keys with values.
+/// Reads tags: a list of words, or keys with values.
 fn tags(map: &Checked<'_>, loading: &mut Loading<'_>) -> BTreeMap<String, Vec<String>> {
     let Some(node) = map.get("tags") else { return BTreeMap::new() };
     if node.as_map().is_some() {
@@ -225,7 +225,7 @@ fn tags(map: &Checked<'_>, loading: &mut Loading<'_>) -> BTreeMap<String, Vec<St
     texts(map, "tags", loading).into_iter().map(|tag| (tag, Vec::new())).collect()
 }
 
-/// Graders of one name are numbered, so that a report can tell them apart.
+/// Numbers graders that have the same name, so that a report can distinguish them.
 pub(super) fn named_apart(mut graders: Vec<Planned>) -> Vec<Planned> {
     if graders.len() < 2 {
         return graders;

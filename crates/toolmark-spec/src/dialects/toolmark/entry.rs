@@ -1,20 +1,20 @@
-//! The entries of `graders:`, and the small readers both entries and cases use.
+//! The entries of `graders:`, and the helpers that entries and cases share.
 
 use toolmark_config::{Kind, Node, Problem, Span, Spanned, did_you_mean, quoted};
 use toolmark_grade::{Entry, Loading};
 use toolmark_outcome::Profile;
 
-/// The keys of an entry; every other key is the grader's own.
+/// Keys of an entry; every other key belongs to the grader.
 const KEYS: &[&str] =
     &["type", "name", "profile", "weight", "min_score", "negate", "turn", "config"];
 
-/// A map whose keys are known.
+/// A map whose keys have been checked.
 pub(super) struct Checked<'a> {
     pub(super) node: &'a Node,
 }
 
 impl<'a> Checked<'a> {
-    /// A map; keys it does not know are reported with the nearest.
+    /// Checks the keys of a map; unknown keys are reported with the nearest known key.
     pub(super) fn map(
         node: &'a Node,
         keys: &[&str],
@@ -39,7 +39,7 @@ impl<'a> Checked<'a> {
         Some(Self { node })
     }
 
-    /// The value of a key, unless it is null.
+    /// Returns the value of a key, unless it is null.
     pub(super) fn get(&self, key: &str) -> Option<&'a Node> {
         self.node.get(key).filter(|node| !node.is_null())
     }
@@ -54,7 +54,7 @@ fn wrong(key: &str, want: &str, node: &Node, loading: &mut Loading<'_>) {
     loading.error("wrong-type", node.span, message);
 }
 
-/// A text.
+/// Reads a text.
 pub(super) fn text(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> Option<String> {
     let node = map.get(key)?;
     match node.as_str() {
@@ -66,7 +66,7 @@ pub(super) fn text(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> O
     }
 }
 
-/// A number from 0 to 1.
+/// Reads a number from 0 to 1.
 pub(super) fn share(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> Option<f64> {
     let node = map.get(key)?;
     match node.as_f64() {
@@ -88,7 +88,7 @@ fn flag(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> bool {
     }
 }
 
-/// The reading graders follow.
+/// Reads the profile that graders follow.
 pub(super) fn profile(map: &Checked<'_>, loading: &mut Loading<'_>) -> Option<Profile> {
     let node = map.get("profile")?;
     let word = node.as_str().unwrap_or_default();
@@ -106,7 +106,7 @@ pub(super) fn profile(map: &Checked<'_>, loading: &mut Loading<'_>) -> Option<Pr
     profile
 }
 
-/// A grader as the spec asks for it, with its configuration cut out.
+/// A grader entry of the spec, with its configuration separated.
 pub(super) struct Asked<'a> {
     pub(super) type_word: Spanned<String>,
     pub(super) name: Option<String>,
@@ -121,7 +121,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// As the loader takes it.
+    /// Converts the entry to the type that the loader expects.
     pub(super) fn entry(&self, default: Profile) -> Entry<'_> {
         let mut entry = Entry::new(self.type_word.clone(), &self.config, self.span);
         entry.name.clone_from(&self.name);
@@ -137,7 +137,7 @@ impl Asked<'_> {
     }
 }
 
-/// The graders under `graders` and `expect`.
+/// Reads the graders under `graders` and `expect`.
 pub(super) fn read_graders<'a>(
     map: &Checked<'a>,
     case: Option<&str>,
@@ -173,7 +173,7 @@ pub(super) fn read_graders<'a>(
     asked
 }
 
-/// Two graders of one name could not be told apart in a report.
+/// Rejects graders with the same name, because a report could not distinguish them.
 fn reject_same_names(asked: &[Asked<'_>], loading: &mut Loading<'_>) {
     for (n, one) in asked.iter().enumerate() {
         let Some(name) = &one.name else { continue };
@@ -233,8 +233,8 @@ fn read_entry<'a>(node: &'a Node, loading: &mut Loading<'_>) -> Option<Asked<'a>
     })
 }
 
-/// `required: true`, or the score it must reach. A list is the grader's own:
-/// some have a key of that name.
+/// Reads `required: true`, or the minimum score. A list belongs to the grader:
+/// some graders have a key of that name.
 fn required(map: &Checked<'_>, loading: &mut Loading<'_>) -> (bool, Option<f64>) {
     match map.get("required") {
         Some(node) if node.as_bool().is_some() => (node.as_bool() == Some(true), None),
@@ -248,7 +248,7 @@ fn is_entry_key(key: &str, value: &Node) -> bool {
         || (key == "required" && (value.as_bool().is_some() || value.as_f64().is_some()))
 }
 
-/// What stands under `config`, or every key that is not the entry's own.
+/// Returns the value of `config`, or every key that is not a key of the entry.
 fn config<'a>(map: &Checked<'a>, loading: &mut Loading<'_>) -> std::borrow::Cow<'a, Node> {
     let own: Vec<&str> = map
         .node

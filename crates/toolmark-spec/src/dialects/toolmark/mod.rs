@@ -14,10 +14,10 @@
 //!       sequence: [search, {tool: book, args: {city: Paris}}]
 //! ```
 //!
-//! `run:` and `targets:` say how `toolmark run` runs the cases, and on which agents.
-//! `check:` belongs to `toolmark check`, `guard:` to `toolmark guard`, `serve:` to
-//! `toolmark serve` and `judge:` to whoever asks judges, which read them; here they are
-//! skipped.
+//! `run:` and `targets:` configure how `toolmark run` runs the cases, and on which agents.
+//! `check:`, `guard:` and `serve:` are read by the commands of the same name, and `judge:`
+//! by the commands that call judges; these sections are skipped here.
+//!
 //! Without `cases` every trajectory is a case of its own. `cases` may be the
 //! path of a file with one case per line.
 
@@ -50,10 +50,10 @@ static INFO: DialectInfo = DialectInfo {
     keys: &["graders", "cases", "expect"],
 };
 
-/// The parts of the file that other commands read.
+/// Top-level keys that other commands read.
 const SECTIONS: &[&str] = &["check", "guard", "judge", "serve"];
 
-/// The keys of the file itself.
+/// Top-level keys of the file.
 const KEYS: &[&str] = &[
     "version",
     "name",
@@ -143,7 +143,7 @@ impl Dialect for Toolmark {
     }
 }
 
-/// How the cases are run.
+/// Reads how the cases are run.
 fn run_plan(top: &Checked<'_>, loading: &mut Loading<'_>) -> RunPlan {
     let settings = top.get("run").map(|node| running::settings(node, loading));
     let targets = top.get("targets").map(|node| running::targets(node, loading));
@@ -168,7 +168,7 @@ fn gate(top: &Checked<'_>, loading: &mut Loading<'_>) -> Gate {
     Gate { threshold: entry::share(&gate, "threshold", loading) }
 }
 
-/// Without cases, one that stands for every trajectory.
+/// Returns the case that applies to every trajectory, if the file has no `cases`.
 fn every(root: &Node, defaults: &Defaults, loading: &mut Loading<'_>) -> Option<Box<Case>> {
     if !defaults.has_graders {
         // Graders that cannot be read have been complained about.
@@ -187,7 +187,7 @@ fn every(root: &Node, defaults: &Defaults, loading: &mut Loading<'_>) -> Option<
     Some(Box::new(case))
 }
 
-/// The rows of the dataset, by id.
+/// Reads the rows of the dataset, with their IDs.
 fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Arc<Value>)> {
     let named = top.get("dataset").and_then(|node| Some((node, node.as_str()?)));
     let (path, span): (PathBuf, Span) = match (&loading.options.dataset, named) {
@@ -216,7 +216,7 @@ fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Arc<Val
     }
 }
 
-/// The id of a row, under the names people give it.
+/// Returns the ID of a row, under one of its common names.
 fn row_id(row: &Value) -> Option<String> {
     match ["id", "sample_id", "test_id", "case", "key"].iter().find_map(|key| row.get(*key))? {
         Value::String(id) => Some(id.clone()),
@@ -225,8 +225,8 @@ fn row_id(row: &Value) -> Option<String> {
     }
 }
 
-/// The cases of a file of lines, where they may stay there. Where there is anything to
-/// say about them they have to be read, with everything else in the file.
+/// Opens a file of cases for reading on demand, if that is possible. If there is a problem or a
+/// warning about the cases, the file has to be loaded as a whole.
 fn stored_cases(
     top: &Checked<'_>,
     defaults: &Defaults,

@@ -18,46 +18,46 @@ use toolmark_grade::run_plan::{
 use toolmark_match::units::{self, Amount};
 use toolmark_outcome::PassRule;
 
-/// How often a trial may be tried again.
+/// Maximum number of retries of a trial.
 const MAX_RETRIES: u32 = 10;
 
-/// How the cases are run.
+/// Settings for running the cases.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Run")]
 pub(super) struct WrittenRun {
-    /// The target, or a list of them; all of `targets` by default.
+    /// Target, or a list of targets; all of `targets` by default.
     #[serde(default)]
     target: Option<Texts>,
-    /// How often each case is run; 1 by default.
+    /// Number of trials of each case; 1 by default.
     #[serde(default)]
     #[schemars(range(min = 1))]
     trials: Option<Spanned<u32>>,
-    /// How many of the trials must pass: all (the default), any, a number or a share.
+    /// Number of trials that must pass: all (the default), any, a number or a share.
     #[serde(default)]
     pass: Option<Spanned<WrittenRule>>,
-    /// Whether trials are left out once the rule is decided; true by default. Without
-    /// all of them there is no pass@k.
+    /// Whether the remaining trials are skipped once the result is decided; true by default.
+    /// pass@k is only available if all trials ran.
     #[serde(default)]
     early_stop: Option<bool>,
-    /// How long a trial may take; 10m by default.
+    /// Timeout of a trial; 10m by default.
     #[serde(default)]
     timeout: Option<units::Duration>,
-    /// What one trial may use before it is stopped and fails.
+    /// Limits of one trial, which is stopped and fails if it exceeds them.
     #[serde(default)]
     limits: WrittenLimits,
-    /// What the whole run may spend.
+    /// Budget of the whole run.
     #[serde(default)]
     budget: WrittenBudget,
-    /// How often a trial that could not run is tried again; 1 by default.
+    /// Number of retries of a trial that could not run; 1 by default.
     #[serde(default)]
     #[schemars(range(max = 10))]
     retries: Option<Spanned<u32>>,
-    /// How many trials run at once; 2 by default.
+    /// Number of trials that run at once; 2 by default.
     #[serde(default)]
     #[schemars(range(min = 1))]
     jobs: Option<Spanned<u32>>,
-    /// What keeps a trial apart: none, copy (the default) or bwrap.
+    /// Isolation of a trial: none, copy (the default) or bwrap.
     #[serde(default)]
     isolate: Option<Spanned<String>>,
     /// The files a trial starts with.
@@ -65,7 +65,7 @@ pub(super) struct WrittenRun {
     workspace: Option<WrittenWorkspace>,
 }
 
-/// What one trial may use.
+/// Limits of one trial.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "RunLimits")]
@@ -85,7 +85,7 @@ struct WrittenLimits {
     usd: Option<Spanned<f64>>,
 }
 
-/// What the whole run may spend.
+/// Budget of the whole run.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "RunBudget")]
@@ -116,16 +116,16 @@ struct WrittenWorkspace {
     /// Programs that prepare the workspace. They run in it, with JSON on stdin.
     #[serde(default)]
     setup: Vec<WrittenHook>,
-    /// Programs that clean up, after the trial was graded.
+    /// Programs that clean up after the trial was graded.
     #[serde(default)]
     teardown: Vec<WrittenHook>,
-    /// Variables of the agent and of these programs.
+    /// Environment variables of the agent and of these programs.
     #[serde(default)]
     env: Variables,
     /// Whether the workspace is kept: never, failure (the default) or always.
     #[serde(default)]
     keep: Option<Spanned<String>>,
-    /// Files that are kept with the result, as patterns such as `dist/**`.
+    /// Files that are kept with the result: patterns such as `dist/**`.
     #[serde(default)]
     artifacts: Option<Texts>,
 }
@@ -135,7 +135,7 @@ struct WrittenWorkspace {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "GitSource")]
 struct WrittenGit {
-    /// Its address or path.
+    /// URL or path of the repository.
     url: String,
     /// A branch, a tag or a commit.
     #[serde(default, rename = "ref")]
@@ -153,7 +153,7 @@ struct WrittenFile {
     /// The text of the file.
     #[serde(default)]
     content: Option<String>,
-    /// Where it is put, in the workspace.
+    /// Destination in the workspace.
     dest: Spanned<String>,
 }
 
@@ -171,39 +171,39 @@ pub(super) struct WrittenTarget {
     /// For `agent: replay`: a directory or file of traces, named after the cases.
     #[serde(default)]
     traces: Option<String>,
-    /// The program of the agent, where it is not found under its usual name.
+    /// Program of the agent, if it is not found under its usual name.
     #[serde(default)]
     executable: Option<String>,
-    /// The model, or a list of models: each is a target of its own.
+    /// Model, or a list of models: each is a target of its own.
     #[serde(default)]
     model: Option<Texts>,
-    /// What the agent may do: read, workspace (the default) or full.
+    /// Permissions of the agent: read, workspace (the default) or full.
     #[serde(default)]
     permissions: Option<Spanned<String>>,
-    /// The home directory: fresh (the default) or inherit.
+    /// Home directory: fresh (the default) or inherit.
     #[serde(default)]
     home: Option<Spanned<String>>,
-    /// More arguments of the agent.
+    /// Additional arguments of the agent.
     #[serde(default)]
     args: Vec<String>,
-    /// Variables: values, or names that are passed on. `${{ NAME }}` stands for a
-    /// variable of yours.
+    /// Environment variables: values, or names of variables to pass on. `${{ NAME }}` is replaced
+    /// by a variable of your environment.
     #[serde(default)]
     env: Variables,
-    /// Where the trace of a command is: stdout (the default), output-file, or a path or
+    /// Location of a command's trace: stdout (the default), output-file, or a path or
     /// pattern in the workspace.
     #[serde(default)]
     trace: Option<String>,
     /// Whether an exit code other than 0 means that the command could not run.
     #[serde(default)]
     needs_success: Option<bool>,
-    /// How long a trial may take, unless `run` says otherwise.
+    /// Timeout of a trial, unless `run` sets one.
     #[serde(default)]
     timeout: Option<units::Duration>,
-    /// A command that says, by its exit code, whether the target can be run.
+    /// Command whose exit code tells whether the target can be run.
     #[serde(default)]
     health: Option<WrittenHook>,
-    /// What a million tokens cost in US dollars, where the traces have no cost.
+    /// Price of a million tokens in US dollars, for traces without costs.
     #[serde(default)]
     price: Option<WrittenPrice>,
 }
@@ -246,11 +246,11 @@ struct WrittenHook {
     timeout: Option<Duration>,
 }
 
-/// Names with values, or names that are passed on.
+/// Names with values, or names of variables to pass on.
 #[derive(Debug, Default)]
 struct Variables(Vec<Variable>);
 
-/// Reads a text, a list of texts or a map, whichever comes.
+/// A text, a list of texts or a map.
 enum Loose {
     Text(String),
     Number(u64),
@@ -373,14 +373,14 @@ impl<'de> Deserialize<'de> for WrittenHook {
     }
 }
 
-/// A command with its time.
+/// A command with a timeout.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Hook")]
 struct LongHook {
     /// The command line.
     command: WrittenCommand,
-    /// How long it may take; 60s by default.
+    /// Timeout; 60s by default.
     #[serde(default)]
     timeout: Option<units::Duration>,
 }
@@ -449,7 +449,7 @@ fn duration(written: units::Duration) -> Duration {
     Duration::try_from_secs_f64(written.millis / 1000.0).unwrap_or(Duration::MAX)
 }
 
-/// A word of a list of words, or what is wrong with it.
+/// Reads a word from a fixed list of words; other words are reported.
 fn word<T: Copy>(
     written: Option<&Spanned<String>>,
     what: &str,
@@ -478,7 +478,7 @@ macro_rules! words_of {
     };
 }
 
-/// A number of things of which there must be one.
+/// Reads a number that must be at least 1.
 fn at_least_one(
     written: Option<&Spanned<u32>>,
     key: &str,
@@ -491,7 +491,7 @@ fn at_least_one(
     Some(written.value)
 }
 
-/// How often a trial is tried again: each time takes longer, so not often.
+/// Reads the number of retries, which is limited because each retry takes longer.
 fn retries(written: Option<&Spanned<u32>>, loading: &mut Loading<'_>) -> Option<u32> {
     let written = written?;
     if written.value > MAX_RETRIES {
@@ -501,7 +501,7 @@ fn retries(written: Option<&Spanned<u32>>, loading: &mut Loading<'_>) -> Option<
     Some(written.value)
 }
 
-/// An amount of money.
+/// Reads an amount of money.
 fn money(written: Option<&Spanned<f64>>, loading: &mut Loading<'_>) -> Option<f64> {
     let written = written?;
     if !written.value.is_finite() || written.value < 0.0 {
@@ -510,7 +510,7 @@ fn money(written: Option<&Spanned<f64>>, loading: &mut Loading<'_>) -> Option<f6
     Some(written.value)
 }
 
-/// Reads a `run:` part; of the whole file or of a case.
+/// Reads the `run:` section of the file or of a case.
 pub(super) fn settings(node: &Node, loading: &mut Loading<'_>) -> RunSettings {
     let Some(run) = read::<WrittenRun>(node, &mut loading.problems) else {
         return RunSettings::default();
@@ -588,7 +588,7 @@ impl WrittenWorkspace {
     }
 }
 
-/// A path is taken from the directory of the spec; an address stays as it is.
+/// Resolves a path relative to the directory of the spec; a URL is kept.
 fn local(url: &str, loading: &Loading<'_>) -> String {
     let is_path = url.starts_with('.') || url.starts_with('/');
     if is_path { loading.path(url).to_string_lossy().into_owned() } else { url.to_owned() }
@@ -651,7 +651,7 @@ impl WrittenTarget {
         })
     }
 
-    /// What is run: `agent` or `command`, and what goes with each.
+    /// Reads what is run: `agent` or `command`, with its options.
     fn runner(&self, node: &Node, loading: &mut Loading<'_>) -> Option<Runner> {
         let misplaced = |keys: &[(&str, bool)], of: &str, loading: &mut Loading<'_>| {
             for (key, is_given) in keys {
@@ -712,8 +712,7 @@ impl WrittenTarget {
     }
 }
 
-/// A program that lies beside the spec is found there; any other path is the
-/// workspace's.
+/// Resolves a program beside the spec; any other path is relative to the workspace.
 fn from_spec(mut line: CommandLine, loading: &Loading<'_>) -> CommandLine {
     if let CommandLine::Words(words) = &mut line
         && let Some(first) = words.first_mut()
@@ -727,7 +726,7 @@ fn from_spec(mut line: CommandLine, loading: &Loading<'_>) -> CommandLine {
     line
 }
 
-/// The schemas of `run:` and `targets:`.
+/// Returns the schemas of `run:` and `targets:`.
 pub(super) fn schemas(generator: &mut SchemaGenerator) -> (Schema, Schema) {
     let target = generator.subschema_for::<WrittenTarget>().to_value();
     let targets = json_schema!({"type": "object", "additionalProperties": target});

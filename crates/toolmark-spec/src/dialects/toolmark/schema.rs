@@ -1,4 +1,4 @@
-//! The JSON Schema of the native spec.
+//! JSON Schema of the native spec.
 
 use super::{SECTIONS, running};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use toolmark_grade::schema::{Placement, Section, finish, generator, grader_entry
 use toolmark_outcome::Profile;
 use toolmark_peers::{ALL, GRADERS, grader_by_id};
 
-/// The schema of `toolmark.yaml`. A section whose schema is not given is left open.
+/// Returns the schema of `toolmark.yaml`. A section without a schema accepts any value.
 pub(super) fn schema(sections: &[Section]) -> Value {
     let mut generator = generator();
     let share = json!({"type": "number", "minimum": 0, "maximum": 1});

@@ -1,4 +1,4 @@
-//! The cases of a file of JSON lines, read one by one.
+//! Reads the cases of a JSON Lines file one by one.
 
 use super::case::{self, Defaults};
 use std::borrow::Cow;
@@ -14,18 +14,18 @@ use toolmark_grade::{
 };
 use toolmark_outcome::{Context, SpecPlace};
 
-/// What it takes to make cases of lines.
+/// Builds cases from lines.
 struct Reader {
     file: Arc<str>,
     directory: PathBuf,
     defaults: Defaults,
     options: LoadOptions,
     graders: Graders,
-    /// How calls were written lately. Whoever reads takes them, and gives them back.
+    /// Shapes of recently read calls. A reader takes them and gives them back.
     shapes: Mutex<CallShapes>,
 }
 
-/// The cases of a file, unless there is anything to say about one of them.
+/// Opens the cases of a file, unless there is a problem or a warning about one of them.
 pub(super) fn open(
     path: &Path,
     defaults: &Defaults,
@@ -72,7 +72,8 @@ impl CaseReader for Reader {
 }
 
 impl Reader {
-    /// Lets somebody read with the shapes of calls before. Nobody waits for them.
+    /// Calls `read` with the recorded call shapes. If another thread is using them, `read`
+    /// gets empty ones instead of waiting.
     fn with_shapes<T>(&self, read: impl FnOnce(&mut CallShapes) -> T) -> T {
         let kept = || self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut shapes = std::mem::take(&mut *kept());
@@ -81,7 +82,7 @@ impl Reader {
         made
     }
 
-    /// Reads any case. `None` where there is anything to say about it.
+    /// Reads any case. `None` if there is a problem or a warning about it.
     fn read(&self, line: &str, number: u32) -> Option<Case> {
         let node = json::tree(line)?;
         let file = Arc::clone(&self.file);
@@ -92,7 +93,7 @@ impl Reader {
         case.filter(|_| problems.is_empty() && includes.is_empty())
     }
 
-    /// Reads a case that only has an id and what is expected.
+    /// Reads a case that has only an ID and expectations.
     fn quick(&self, line: &Arc<str>, number: u32) -> Option<Case> {
         let (plain, grader) = self.with_shapes(|shapes| {
             PlainCase::read(line, |cursor| PlainExpect::build(cursor, line, shapes))
@@ -138,17 +139,17 @@ impl Reader {
     }
 }
 
-/// A case that only has an id and what is expected, both plain.
+/// A case that has only an ID and expectations, both plain.
 struct PlainCase<'l> {
     id: &'l str,
-    /// Where the case begins.
+    /// Position at which the case begins.
     start: usize,
-    /// Where the expectation begins.
+    /// Position at which the expectation begins.
     expect: usize,
 }
 
 impl<'l> PlainCase<'l> {
-    /// Reads it; what is expected is read by others.
+    /// Reads the case; `read` reads the expectation.
     fn read<T>(
         line: &'l str,
         mut read: impl FnMut(&mut Plain<'l, '_>) -> Option<T>,
@@ -195,7 +196,7 @@ mod tests {
         (dir, loaded.plan.unwrap_or_else(|| panic!("{:?} {said:?}", loaded.problems)))
     }
 
-    /// The outcomes of traces, as JSON lines without the directory.
+    /// Returns the outcomes of traces, as JSON lines without the directory.
     fn outcomes(spec: &str, cases: &str, traces: &str, stores_cases: bool) -> Vec<String> {
         let (dir, plan) = plan(spec, cases, stores_cases);
         assert_eq!(plan.stored.is_some(), stores_cases, "{cases}");
@@ -286,7 +287,7 @@ mod tests {
         ("[xy]", args(), how)
     }
 
-    /// An expected call as specs write it: a name, a pattern of names, or with arguments.
+    /// Generates an expected call: a name, a pattern of names, or a call with arguments.
     fn wanted() -> impl Strategy<Value = Value> {
         let with_args = call().prop_map(|(tool, args, how)| match how {
             Some(how) => json!({"tool": tool, "args": args, "args_match": how}),

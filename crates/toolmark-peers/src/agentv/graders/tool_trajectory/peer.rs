@@ -1,4 +1,4 @@
-//! The sequences as AgentV compares them.
+//! Compares sequences as AgentV does.
 
 use super::super::arguments::{self, Fit};
 use super::super::calls::Calls;
@@ -7,7 +7,7 @@ use super::{Item, ToolTrajectory};
 use crate::explain::State;
 use toolmark_outcome::View;
 
-/// What a call of the right tool is to an expectation.
+/// Compares a call of the right tool with an expectation.
 fn of(
     trajectory: &ToolTrajectory,
     item: &Item,
@@ -27,8 +27,8 @@ fn of(
     }
 }
 
-/// Goes through the calls once. The first call of the right tool decides, and
-/// where there is none the calls are used up.
+/// Scans the calls once. The first call of the right tool decides, and
+/// if there is none, no calls remain.
 pub(super) fn in_order(
     trajectory: &ToolTrajectory,
     view: &View<'_>,
@@ -53,7 +53,7 @@ pub(super) fn in_order(
     Ok(Sequence { states, extras: Vec::new() })
 }
 
-/// Place by place. Calls beyond the last expectation are not held against it.
+/// Compares position by position. Calls after the last expectation are ignored.
 pub(super) fn exact(
     trajectory: &ToolTrajectory,
     view: &View<'_>,
@@ -72,7 +72,7 @@ pub(super) fn exact(
     Ok(Sequence { states, extras: Vec::new() })
 }
 
-/// For every expectation the first call that fits and is not taken.
+/// Assigns the first free matching call to each expectation.
 pub(super) fn superset(
     trajectory: &ToolTrajectory,
     view: &View<'_>,

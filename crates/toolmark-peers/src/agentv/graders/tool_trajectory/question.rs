@@ -1,4 +1,4 @@
-//! The modes, and what they come to.
+//! The modes, and their results.
 
 use super::super::calls::{Calls, are_recorded};
 use super::super::reading::{Lines, Question, count, decided, is_agentv, number, thrown};
@@ -14,15 +14,15 @@ use toolmark_outcome::{Cause, Outcome, Verdict};
 /// AgentV's code threw.
 pub(super) struct Throws;
 
-/// What the expectations of a sequence came to.
+/// Results of the expectations of a sequence.
 pub(super) struct Sequence {
-    /// By expectation.
+    /// Result of each expectation.
     pub(super) states: Vec<State>,
-    /// The calls that meet none, where they matter.
+    /// Calls that meet no expectation, if they matter.
     pub(super) extras: Vec<usize>,
 }
 
-/// What the limits of a sequence came to.
+/// Results of the duration limits of a sequence.
 #[derive(Default)]
 struct Latency {
     kept: usize,

@@ -1,5 +1,5 @@
-//! The sequences as toolmark compares them: as many expectations as can be met,
-//! each by a call of its own.
+//! Compares sequences as toolmark does: as many expectations as possible are met,
+//! each by a separate call.
 
 use super::super::arguments::{self, Fit};
 use super::super::calls::Calls;
@@ -10,10 +10,10 @@ use crate::explain::State;
 use toolmark_match::engine::{Grid, align, assign};
 use toolmark_outcome::View;
 
-/// More pairs than this are not compared.
+/// Maximum number of compared pairs.
 const MOST_PAIRS: usize = 1 << 29;
 
-/// Does a call of the right tool have the right arguments?
+/// Whether a call of the right tool has the right arguments.
 fn fits(
     trajectory: &ToolTrajectory,
     item: &Item,
@@ -32,7 +32,7 @@ fn fits(
     }
 }
 
-/// Which call meets which expectation.
+/// Returns a grid of the calls that meet each expectation.
 fn grid(
     trajectory: &ToolTrajectory,
     view: &View<'_>,
@@ -53,8 +53,8 @@ fn grid(
     Ok(Some(grid))
 }
 
-/// In order, with gaps; `None` where that is too much to ask. With `whole`,
-/// calls that meet nothing are counted.
+/// Aligns in order, with gaps; `None` if the input is too large. With `whole`,
+/// unmatched calls are counted.
 pub(super) fn aligned(
     trajectory: &ToolTrajectory,
     view: &View<'_>,
@@ -97,7 +97,7 @@ pub(super) fn aligned(
     Ok(Some(Sequence { states, extras }))
 }
 
-/// In any order; `None` where that is too much to ask.
+/// Matches in any order; `None` if the input is too large.
 pub(super) fn superset(
     trajectory: &ToolTrajectory,
     view: &View<'_>,
@@ -108,7 +108,7 @@ pub(super) fn superset(
     Ok(Some(Sequence { states: states.collect(), extras: Vec::new() }))
 }
 
-/// By call: is it among the expected?
+/// Returns for each call whether it is expected.
 pub(super) fn allowed(
     trajectory: &ToolTrajectory,
     view: &View<'_>,

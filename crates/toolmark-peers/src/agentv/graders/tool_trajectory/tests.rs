@@ -4,7 +4,7 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::RowState;
 use toolmark_outcome::{Cause, Outcome, Verdict};
 
-/// Calls of these tools, none with arguments. A tool with `!` failed.
+/// Builds calls of these tools without arguments. A tool with `!` failed.
 fn calls(tools: &str) -> Value {
     let call = |tool: &str| match tool.strip_suffix('!') {
         Some(tool) => json!({"tool": tool, "input": {}, "status": "error"}),

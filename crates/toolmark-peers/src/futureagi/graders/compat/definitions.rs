@@ -1,4 +1,4 @@
-//! Definitions as the library takes them: a flat list of parameters each.
+//! Reads definitions as the library does: a flat list of parameters each.
 
 use super::literal::{Failure, Literal};
 use serde_json::Value;
@@ -13,11 +13,11 @@ pub(super) struct Parameter {
     pub(super) name: String,
     pub(super) type_word: String,
     pub(super) required: bool,
-    /// Empty where any value will do.
+    /// Accepted values; empty if any value is accepted.
     pub(super) one_of: Vec<Literal>,
 }
 
-/// The definitions in a record; an input that is anything else is turned down.
+/// Reads the definitions of a record; any other input is rejected.
 pub(super) fn declared(value: &Value) -> Result<Vec<Declared>, Failure> {
     let read = match value {
         Value::Null => Some(Vec::new()),
@@ -55,7 +55,7 @@ fn parameter(value: &Value) -> Option<Parameter> {
     })
 }
 
-/// What the library takes for true and false.
+/// Parses a boolean as the library does.
 fn flag(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),

@@ -1,31 +1,31 @@
-//! One Python expression that is a call, and its arguments as values.
+//! Parses a Python expression that is a call, with its arguments as values.
 //!
-//! All of Python's expression grammar is followed far enough to tell what is
-//! one, but only literals keep a value; any other expression is opaque. The
-//! nesting is bounded: what goes deeper is no call.
+//! All of Python's expression grammar is supported far enough to validate an
+//! expression, but only literals keep a value; any other expression is opaque. The
+//! nesting is bounded: deeper expressions are not calls.
 
 use super::literal::{Failure, Literal};
 use super::token::{Token, is_binary, is_keyword, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Two for every bracket. CPython follows twice as many; no call anybody means
-/// to make comes near either.
+/// Maximum nesting depth, two per bracket. CPython supports twice as many brackets; realistic
+/// calls need far fewer.
 const DEEPEST: u32 = 200;
 
-/// A call of an expression.
+/// A parsed call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expressed {
-    /// The bare name, or the last attribute; empty for any other callee.
+    /// Bare name, or last attribute; empty for any other callee.
     pub(super) name: String,
     /// Keyword arguments, and positional ones as `__positional_0` and so on.
     pub(super) arguments: BTreeMap<String, Literal>,
 }
 
-/// What an expression is, as far as it matters here.
+/// Kinds of expressions that are distinguished.
 enum Node {
     Value(Literal),
     Name(String),
-    /// With the name of the attribute.
+    /// An attribute access, with the name of the attribute.
     Attribute(String),
     Call(Box<Expressed>),
     Other,
@@ -41,12 +41,12 @@ impl Node {
     }
 }
 
-/// The text is no expression.
+/// Error: the text is not an expression.
 struct NoExpression;
 
 type Parsed<T> = Result<T, NoExpression>;
 
-/// The call a text is; `None` where it is none.
+/// Parses a call; `None` if the text is not a call.
 pub(super) fn call(text: &str) -> Result<Option<Expressed>, Failure> {
     let Some(tokens) = tokens(text.trim()) else { return Ok(None) };
     let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
@@ -112,7 +112,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// Everything that calls itself passes here.
+    /// Runs a nested parser and bounds the depth. All recursion goes through this function.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEEPEST {
             return Err(NoExpression);
@@ -123,7 +123,7 @@ impl<'a> Parser<'_, 'a> {
         parsed
     }
 
-    /// A conditional, a lambda, or less.
+    /// Parses a conditional, a lambda, or a simpler expression.
     fn expression(&mut self) -> Parsed<Node> {
         self.nested(|p| {
             if p.eat_word("lambda") {
@@ -184,8 +184,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(if negated { Node::Other } else { node })
     }
 
-    /// Comparisons and arithmetic: how tightly operators bind does not matter
-    /// where the result is opaque, but `not in` and `is not` are one each.
+    /// Parses comparisons and arithmetic: precedence does not matter
+    /// because the result is opaque, but `not in` and `is not` are single operators.
     fn binary(&mut self) -> Parsed<Node> {
         let mut node = self.unary()?;
         loop {
@@ -272,7 +272,7 @@ impl<'a> Parser<'_, 'a> {
         if empty { Err(NoExpression) } else { Ok(()) }
     }
 
-    /// An expression, or `name := expression`.
+    /// Parses an expression, or `name := expression`.
     fn named(&mut self) -> Parsed<Node> {
         if let [Token::Word(word), Token::Op(":="), ..] = &self.tokens[self.at..]
             && !is_keyword(word)
@@ -284,7 +284,7 @@ impl<'a> Parser<'_, 'a> {
         self.expression()
     }
 
-    /// What stands between the parentheses of a call.
+    /// Parses the arguments between the parentheses of a call.
     fn arguments(&mut self) -> Parsed<BTreeMap<String, Literal>> {
         let mut arguments = BTreeMap::new();
         let mut keywords: Vec<(String, Literal)> = Vec::new();
@@ -317,7 +317,7 @@ impl<'a> Parser<'_, 'a> {
                         return Err(NoExpression);
                     }
                 }
-                // `f(a=1, 2)` is no Python.
+                // `f(a=1, 2)` is not valid Python.
                 if !keywords.is_empty() || after_mapping {
                     return Err(NoExpression);
                 }
@@ -394,7 +394,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(node)
     }
 
-    /// Texts beside one another are one; with a formatted one among them it is opaque.
+    /// Concatenates adjacent texts; if one of them is formatted, the result is opaque.
     fn texts(&mut self, whole: &mut String) -> Parsed<Node> {
         let mut formatted = false;
         loop {
@@ -436,7 +436,7 @@ impl<'a> Parser<'_, 'a> {
             return Ok(Node::Other);
         }
         if self.eat_op(")") {
-            // Parentheses leave no trace; `(*a)` is no Python.
+            // Parentheses are dropped; `(*a)` is not valid Python.
             return first.ok_or(NoExpression);
         }
         let items = self.items(first, ")")?;
@@ -456,7 +456,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(Node::Value(Literal::List(self.items(first, "]")?)))
     }
 
-    /// One element; `None` for a starred one.
+    /// Parses one element; `None` for a starred one.
     fn item(&mut self) -> Parsed<Option<Node>> {
         if self.eat_op("*") {
             self.binary()?;
@@ -465,7 +465,7 @@ impl<'a> Parser<'_, 'a> {
         self.named().map(Some)
     }
 
-    /// The elements after the first, to the closing bracket.
+    /// Parses the elements after the first, up to the closing bracket.
     fn items(&mut self, first: Option<Node>, close: &str) -> Parsed<Vec<Literal>> {
         let value = |node: Option<Node>| node.map_or(Literal::OPAQUE, Node::value);
         let mut items = vec![value(first)];
@@ -521,7 +521,7 @@ impl<'a> Parser<'_, 'a> {
         Node::Value(if opaque { Literal::Opaque("set") } else { Literal::Set(keys) })
     }
 
-    /// The entries of a dict after the first; those of `**` mappings are dropped.
+    /// Parses the entries of a dict after the first; those of `**` mappings are dropped.
     fn dict(&mut self, first: Option<(Literal, Literal)>) -> Parsed<Node> {
         let mut entries = BTreeMap::new();
         let (mut opaque, mut unhashable) = (false, None);

@@ -1,15 +1,15 @@
-//! The values the library compares: those of JSON, and what a Python call
-//! expression has besides.
+//! Values that the library compares: those of JSON, and additional ones of Python call
+//! expressions.
 
 use serde_json::{Number, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the library's answer is when it has none.
+/// Failure modes of the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// Its input check turns the record down: the score is 0.
+    /// The input validation rejects the record: the score is 0.
     Invalid(String),
-    /// It raises: there is no score.
+    /// The library raises an exception: there is no score.
     Raised(String),
 }
 
@@ -19,7 +19,8 @@ pub(super) enum Literal {
     None,
     Bool(bool),
     Int(i128),
-    /// A whole number beyond [`i128`], as the nearest float; infinite where no float is near.
+    /// A whole number outside [`i128`], as the nearest float; infinite if it is too large for a
+    /// float.
     Huge(f64),
     Float(f64),
     Imaginary(f64),
@@ -28,39 +29,39 @@ pub(super) enum Literal {
     Ellipsis,
     List(Vec<Self>),
     Tuple(Vec<Self>),
-    /// By the keys of its elements.
+    /// A set, by the keys of its elements.
     Set(BTreeSet<Key>),
-    /// By the keys of its keys.
+    /// A dict, by the keys of its keys.
     Dict(BTreeMap<Key, Self>),
-    /// A dict or set with a key or element of this type, which Python cannot hash.
+    /// A dict or set with a key or element of this unhashable type.
     Unhashable(&'static str),
-    /// A value that equals no other, by its type: an expression the library
-    /// turns into a text with a memory address in it, or a dict or set with
+    /// A value that equals no other, with its type: an expression that the library
+    /// converts to a text with a memory address, or a dict or set with
     /// such a text as a key.
     Opaque(&'static str),
 }
 
-/// What makes two hashable Python values one key: `1`, `1.0` and `True` are one.
+/// Key under which hashable Python values are equal: `1`, `1.0` and `True` share one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(String);
 
 impl Key {
-    /// The key a text is.
+    /// Returns the key of a text.
     pub(super) fn text(text: &str) -> Self {
         Self(format!("t{}:{text}", text.len()))
     }
 }
 
-/// Whole floats are whole numbers where they can be told exactly.
+/// Converts a whole float to an integer if the conversion is exact.
 fn whole(float: f64) -> Option<i128> {
     (float.fract() == 0.0 && float.abs() < 1e38).then_some(float as i128)
 }
 
 impl Literal {
-    /// An expression that is no constant.
+    /// An expression that is not a constant.
     pub(super) const OPAQUE: Self = Self::Opaque("str");
 
-    /// The value a JSON value is read as. Values come from parsers that bound
+    /// Converts a JSON value. Values come from parsers that bound
     /// nesting, so the recursion is bounded too.
     pub(super) fn from_json(value: &Value) -> Self {
         match value {
@@ -85,7 +86,7 @@ impl Literal {
         }
     }
 
-    /// What it is as a key; `None` for what Python cannot hash.
+    /// Returns the key of a value; `None` if Python cannot hash it.
     pub(super) fn key(&self) -> Option<Key> {
         Some(Key(match self {
             Self::None => "none".to_owned(),
@@ -120,7 +121,7 @@ impl Literal {
         }))
     }
 
-    /// Does an opaque text decide what it is?
+    /// Whether an opaque text is part of the key.
     pub(super) fn is_opaque_key(&self) -> bool {
         match self {
             Self::Opaque(_) => true,
@@ -129,7 +130,7 @@ impl Literal {
         }
     }
 
-    /// The type of a value in it that stands where only hashable ones may.
+    /// Returns the type of an unhashable value in a position that requires a hashable one.
     pub(super) fn unhashable(&self) -> Option<&'static str> {
         match self {
             Self::Unhashable(type_word) => Some(type_word),
@@ -139,7 +140,7 @@ impl Literal {
         }
     }
 
-    /// How many values it is made of, itself included.
+    /// Returns the number of contained values, including itself.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::List(items) | Self::Tuple(items) => {
@@ -151,7 +152,7 @@ impl Literal {
         }
     }
 
-    /// The word for its Python type.
+    /// Returns the name of its Python type.
     pub(super) fn type_word(&self) -> &'static str {
         match self {
             Self::None => "NoneType",
@@ -170,7 +171,8 @@ impl Literal {
         }
     }
 
-    /// The number the library compares; raises where no float can hold it.
+    /// Returns the number as a float, as the library compares it; an error if the number is too
+    /// large.
     fn as_float(&self) -> Option<Result<f64, Failure>> {
         Some(match self {
             Self::Bool(flag) => Ok(f64::from(u8::from(*flag))),
@@ -184,7 +186,7 @@ impl Literal {
     }
 }
 
-/// Are two argument values the same to the library? With `strict`, only where
+/// Whether the library treats two argument values as equal. With `strict`, only if
 /// their Python types are the same at every level.
 pub(super) fn same(actual: &Literal, expected: &Literal, strict: bool) -> Result<bool, Failure> {
     use Literal::{Bool, Dict, List, None as Nothing};
@@ -231,7 +233,7 @@ pub(super) fn same(actual: &Literal, expected: &Literal, strict: bool) -> Result
     }
 }
 
-/// Python's `==`.
+/// Whether two values are equal under Python's `==`.
 pub(super) fn python_equal(a: &Literal, b: &Literal) -> bool {
     match (a, b) {
         (Literal::Opaque(_), _) | (_, Literal::Opaque(_)) => false,

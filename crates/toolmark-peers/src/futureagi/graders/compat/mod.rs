@@ -1,11 +1,11 @@
-//! The metrics as Future AGI's library answers them, quirks included.
+//! The metrics as Future AGI's library computes them, quirks included.
 //!
-//! The library is handed a row's values as they are written, and so is this.
+//! The library receives the values of a row as written, and so does this module.
 //! Not reproduced: `NaN` and `Infinity` in JSON texts, characters by name
 //! (`\N{…}`) in Python texts, whole numbers in JSON
-//! beyond 64 bits under `strict_type_check`, and the memory addresses it writes
-//! into values that are expressions: here such a value equals nothing, there
-//! two of them may by chance.
+//! beyond 64 bits under `strict_type_check`, and the memory addresses that the library writes
+//! into values that are expressions: here such a value equals no other, in the library
+//! two of them may be equal by chance.
 
 mod definitions;
 mod expression;
@@ -24,10 +24,10 @@ use serde_json::Value;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Cause, Outcome, Verdict};
 
-/// The library derives its verdict from this, whatever is configured.
+/// Minimum passing score, which the library uses regardless of the configuration.
 const PASS_MARK: f64 = 0.5;
 
-/// The library's answer.
+/// Grades as the library does.
 pub(super) fn grade(metric: Metric, settings: &Settings, material: &Material<'_>) -> Outcome {
     let flags = Flags {
         strict: settings.strict_type_check,

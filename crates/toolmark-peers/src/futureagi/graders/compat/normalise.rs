@@ -1,9 +1,9 @@
-//! From what a record holds to the calls the library sees in it.
+//! Converts the contents of a record to the calls that the library sees in it.
 //!
 //! First comes its typed input: an object with a text `name` and an object (or
-//! nothing) as `arguments` is a call, whatever else it has, and a list must
-//! hold nothing but such objects. What is an object or a text even so goes
-//! through its parser.
+//! nothing) as `arguments` is a call, whatever else it contains, and a list must
+//! contain only such objects. All other objects and texts
+//! are passed to its parser.
 
 use super::expression;
 use super::literal::{Failure, Literal};
@@ -30,7 +30,7 @@ fn arguments(map: &Map<String, Value>) -> BTreeMap<String, Literal> {
     map.iter().map(|(key, value)| (key.clone(), Literal::from_json(value))).collect()
 }
 
-/// An object that is a call as it stands.
+/// Returns the call if an object is one without parsing.
 fn typed_call(map: &Map<String, Value>) -> Option<Call> {
     let name = map.get("name")?.as_str()?.to_owned();
     let arguments = match map.get("arguments") {
@@ -41,7 +41,7 @@ fn typed_call(map: &Map<String, Value>) -> Option<Call> {
     Some(Call { name, arguments })
 }
 
-/// What the typed input makes of a value.
+/// Applies the typed input to a value.
 pub(super) fn typed<'a>(value: &'a Value, field: &str) -> Result<Typed<'a>, Failure> {
     let invalid =
         |what: &str| Err(Failure::Invalid(format!("the input check turns {field} down: {what}")));
@@ -62,7 +62,7 @@ pub(super) fn typed<'a>(value: &'a Value, field: &str) -> Result<Typed<'a>, Fail
 }
 
 impl Typed<'_> {
-    /// The one call it is; a list is none, whatever its length.
+    /// Returns the single call; a list is not a single call, whatever its length.
     pub(super) fn single(&self) -> Result<Option<Call>, Failure> {
         match self {
             Self::Call(call) => Ok(Some(call.clone())),
@@ -72,7 +72,7 @@ impl Typed<'_> {
         }
     }
 
-    /// All calls in it.
+    /// Returns all calls.
     pub(super) fn all(&self) -> Result<Vec<Call>, Failure> {
         match self {
             Self::List(calls) => Ok(calls.clone()),
@@ -81,7 +81,7 @@ impl Typed<'_> {
     }
 }
 
-/// The parser's reading of an object: never no call.
+/// Parses an object; the result is always a call or an error.
 fn parsed_object(map: &Map<String, Value>) -> Result<Call, Failure> {
     let given = ["arguments", "parameters", "input"].iter().find_map(|key| map.get(*key));
     let decoded = match given {
@@ -101,7 +101,7 @@ fn parsed_object(map: &Map<String, Value>) -> Result<Call, Failure> {
     Ok(Call { name, arguments })
 }
 
-/// The parser's reading of a text.
+/// Parses a text.
 fn parsed_text(text: &str) -> Result<Option<Call>, Failure> {
     let mut text = text.to_owned();
     // Every round is shorter than the one before.
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The name and the arguments of the one call in a value.
+    /// Returns the name and the arguments of the single call in a value.
     fn one(value: &Value) -> Result<Option<(String, usize)>, Failure> {
         let call = typed(value, "response")?.single()?;
         Ok(call.map(|call| (call.name, call.arguments.len())))

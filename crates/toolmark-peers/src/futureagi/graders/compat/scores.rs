@@ -1,4 +1,4 @@
-//! The library's four formulas.
+//! The four formulas of the library.
 
 use super::definitions::Declared;
 use super::literal::{Failure, Literal, python_equal, same};
@@ -6,20 +6,20 @@ use super::normalise::Call;
 use crate::scores::python;
 use std::collections::BTreeSet;
 
-/// What a record is graded with.
+/// Settings for grading a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flags {
     pub(super) strict: bool,
     pub(super) ignore_extra: bool,
     pub(super) ordered: bool,
-    /// Name, presence, value: as configured, not made to sum to 1.
+    /// Weights of name, presence and value, as configured and not normalized.
     pub(super) weights: [f64; 3],
 }
 
-/// A score and the words for it.
+/// A score and its description.
 pub(super) type Scored = Result<(f64, String), Failure>;
 
-/// Four decimals, as the library keeps of every score.
+/// Rounds to four decimals, as the library does for every score.
 fn rounded(score: f64) -> f64 {
     python::rounded(score, 4)
 }
@@ -55,7 +55,7 @@ pub(super) fn exact_match(actual: &Call, expected: &Call, flags: Flags) -> Score
     Ok((1.0, format!("the calls of {:?} are the same", actual.name)))
 }
 
-/// One call against one: weighted name, presence and values.
+/// Scores a call against another: weighted name, presence and values.
 fn pair(actual: &Call, expected: &Call, flags: Flags) -> Result<f64, Failure> {
     let (made, gold) = (&actual.arguments, &expected.arguments);
     let name = f64::from(u8::from(actual.name == expected.name));
@@ -78,7 +78,7 @@ fn pair(actual: &Call, expected: &Call, flags: Flags) -> Result<f64, Failure> {
     Ok(rounded(name * name_weight + presence * presence_weight + value * value_weight))
 }
 
-/// So many values are compared with one another at most.
+/// Maximum number of compared values.
 const MOST_WORK: usize = 100_000_000;
 
 pub(super) fn accuracy(actual: &[Call], expected: &[Call], flags: Flags) -> Scored {
@@ -122,8 +122,8 @@ pub(super) fn accuracy(actual: &[Call], expected: &[Call], flags: Flags) -> Scor
     Ok((rounded(coverage * (sum / matched)), reason))
 }
 
-/// Does a value have the type a definition names? Any word it does not know
-/// means a string to the library.
+/// Whether a value has the type that a definition names. The library treats any unknown type
+/// name as a string.
 fn has_type(value: &Literal, word: &str, strict: bool) -> bool {
     let word = word.to_lowercase();
     if matches!(value, Literal::Bool(_)) {

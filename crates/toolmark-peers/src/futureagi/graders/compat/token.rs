@@ -1,4 +1,4 @@
-//! The tokens of a Python expression.
+//! Tokenizer for Python expressions.
 
 use super::literal::Literal;
 
@@ -10,11 +10,11 @@ pub(super) enum Token<'a> {
     Value(Literal),
     Text(String),
     Bytes(String),
-    /// An f-string: no constant.
+    /// An f-string, which is not a constant.
     Formatted,
 }
 
-/// Words that are no names.
+/// Reserved words, which cannot be names.
 const KEYWORDS: &str = "False None True and as assert async await break class continue def del elif \
                         else except finally for from global if import in is lambda nonlocal not \
                         or pass raise return try while with yield";
@@ -23,7 +23,7 @@ pub(super) fn is_keyword(word: &str) -> bool {
     KEYWORDS.split(' ').any(|keyword| keyword == word)
 }
 
-/// Operators between two operands, comparisons included.
+/// Whether a token is a binary operator, including comparisons.
 pub(super) fn is_binary(token: &Token<'_>) -> bool {
     matches!(
         token,
@@ -49,13 +49,13 @@ pub(super) fn is_binary(token: &Token<'_>) -> bool {
     )
 }
 
-/// The longest come first.
+/// Operators, longest first.
 const OPS: [&str; 35] = [
     "...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", ":=", "->", "(", ")", "[", "]", "{",
     "}", ",", ":", ".", "=", "+", "-", "*", "/", "%", "@", "&", "|", "^", "~", "<", ">", ";", "!",
 ];
 
-/// The tokens of a text; `None` where something is none.
+/// Tokenizes a text; `None` if it contains an invalid token.
 pub(super) fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -103,7 +103,7 @@ fn is_point_number(text: &str) -> bool {
     bytes.next() == Some(b'.') && bytes.next().is_some_and(|b| b.is_ascii_digit())
 }
 
-/// A number and what follows.
+/// Parses a number and returns the rest.
 fn number(text: &str) -> Option<(Literal, &str)> {
     let bytes = text.as_bytes();
     let radix = match (bytes.first(), bytes.get(1).map(u8::to_ascii_lowercase)) {
@@ -136,7 +136,7 @@ fn number(text: &str) -> Option<(Literal, &str)> {
     let written = &text[..end];
     let imaginary = bytes.get(end).is_some_and(|b| b.eq_ignore_ascii_case(&b'j'));
     let after = &text[end + usize::from(imaginary)..];
-    // `1abc` is no number.
+    // `1abc` is not a number.
     if after.starts_with(|c: char| c == '_' || c.is_alphanumeric()) {
         return None;
     }
@@ -158,20 +158,20 @@ fn number(text: &str) -> Option<(Literal, &str)> {
             after,
         ));
     }
-    // `01` is no number, `00` is.
+    // `01` is not a number, `00` is.
     if plain.len() > 1 && plain.starts_with('0') && plain.bytes().any(|b| b != b'0') {
         return None;
     }
     Some((whole(&plain, 10)?, after))
 }
 
-/// Where digits and underscores from `start` on end.
+/// Returns the end of the digits and underscores from `start` on.
 fn run(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or("");
     start + rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b'_').count()
 }
 
-/// Digits without their underscores, which must stand between two.
+/// Returns digits without their underscores, which must be between two digits.
 fn digits(text: &str) -> Option<String> {
     let good = !text.is_empty() && !text.starts_with('_') && !text.ends_with('_');
     (good && !text.contains("__")).then(|| text.replace('_', ""))
@@ -193,7 +193,7 @@ fn whole(digits: &str, radix: u32) -> Option<Literal> {
     ))
 }
 
-/// A string with its prefix: the token (`None` where it is broken) and what follows.
+/// Parses a string with its prefix: returns the token (`None` if it is invalid) and the rest.
 fn string(text: &str) -> Option<(Option<Token<'_>>, &str)> {
     let quote_at = text.bytes().take(3).position(|b| matches!(b, b'\'' | b'"'))?;
     let prefix = text[..quote_at].to_ascii_lowercase();
@@ -228,7 +228,7 @@ fn string(text: &str) -> Option<(Option<Token<'_>>, &str)> {
     Some((token, after))
 }
 
-/// Where the string ends: the quote that is not escaped.
+/// Returns the position of the closing quote, which is not escaped.
 fn closing(inside: &str, quote: &str) -> Option<usize> {
     let bytes = inside.as_bytes();
     let mut at = 0;
@@ -244,7 +244,7 @@ fn closing(inside: &str, quote: &str) -> Option<usize> {
     None
 }
 
-/// The text with its escapes decoded; `None` where one is broken.
+/// Decodes escapes; `None` if one is invalid.
 fn unescaped(inside: &str, bytes: bool) -> Option<String> {
     if !inside.contains('\\') {
         return Some(inside.to_owned());

@@ -1,19 +1,19 @@
-//! Which tools only look, and which change something, by their well-known names.
+//! Classification of well-known tools by whether they only read or also write.
 //!
-//! Vally names `read_only` and `write_only` and does not say how a tool is told
-//! to be either. The table holds names whose meaning their hosts document; what
-//! is not in it, shells first of all, is not guessed.
+//! Vally has `read_only` and `write_only` but does not specify how tools are
+//! classified. The table contains names whose meaning their hosts document;
+//! other tools, shells in particular, are not classified.
 
 use toolmark_trace::ToolName;
 
-/// What a tool does to the world.
+/// Effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     Reads,
     Writes,
 }
 
-/// Tools that only look. Case, `_` and `-` do not count.
+/// Tools that only read. Case, `_` and `-` are ignored.
 const READ: &[&str] = &[
     "browsersnapshot",
     "codebasesearch",
@@ -64,7 +64,7 @@ const READ: &[&str] = &[
     "websearch",
 ];
 
-/// Tools that change something. Case, `_` and `-` do not count.
+/// Tools that write. Case, `_` and `-` are ignored.
 const WRITE: &[&str] = &[
     "applydiff",
     "applypatch",
@@ -99,7 +99,7 @@ const WRITE: &[&str] = &[
     "writetofile",
 ];
 
-/// What is known of a tool.
+/// Returns the known effect of a tool.
 pub(super) fn effect(name: &ToolName) -> Option<Effect> {
     let folded: String = name
         .canonical()

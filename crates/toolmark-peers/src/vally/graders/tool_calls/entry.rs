@@ -1,4 +1,4 @@
-//! One entry of a list: what a call must be like to meet it.
+//! One entry of a list: the conditions that a call must meet.
 
 use super::effects::{Effect, effect};
 use crate::vally::graders::observed::{is_vally, observed};
@@ -15,7 +15,7 @@ use toolmark_outcome::{Seen, View};
 use toolmark_pattern::Pattern;
 use toolmark_trace::{Fact, Status};
 
-/// The list an entry stands in.
+/// The list that contains an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     Required,
@@ -35,7 +35,7 @@ impl List {
     }
 }
 
-/// An entry as the schema shows it: a text or a mapping.
+/// An entry in the schema: a text or a mapping.
 pub(super) struct ToolEntry;
 
 impl JsonSchema for ToolEntry {
@@ -52,10 +52,11 @@ impl JsonSchema for ToolEntry {
     }
 }
 
-/// A tool call, by its tool, arguments, result and place.
+/// A tool call, by its tool, arguments, result and position.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ToolMatch {
-    /// A regular expression searched for in the name of the tool: `^name$` for an exact one.
+    /// A regular expression that is searched for in the name of the tool: `^name$` for an exact
+    /// one.
     name: Spanned<String>,
     /// A regular expression for the argument `command`.
     #[serde(default)]
@@ -63,7 +64,7 @@ struct ToolMatch {
     /// A regular expression for the argument `path`.
     #[serde(default)]
     path: Option<Spanned<String>>,
-    /// Regular expressions for arguments, by name: all must be there and match.
+    /// Regular expressions for arguments, by name: all must be present and match.
     #[serde(default)]
     args: Option<Spanned<BTreeMap<String, Spanned<String>>>>,
     /// A regular expression for all arguments, written as compact JSON.
@@ -78,25 +79,25 @@ struct ToolMatch {
     /// Only tools that change something.
     #[serde(default)]
     write_only: Option<Spanned<bool>>,
-    /// At least so many such calls; 1 by default. Only in `required`.
+    /// Minimum number of such calls; 1 by default. Only in `required`.
     #[serde(default)]
     min_count: Option<Spanned<u64>>,
-    /// Must the call be the last of the run? Only in `required`.
+    /// Whether the call must be the last of the run. Only in `required`.
     #[serde(default, rename = "final")]
     is_final: Option<Spanned<bool>>,
-    /// The step it is made in, from 0. Only in `required`.
+    /// Step of the call, from 0. Only in `required`.
     #[serde(default)]
     at_step: Option<Spanned<u64>>,
-    /// It is made in a step before this one, which is at least 1. Only in `required`.
+    /// The call must be in a step before this one, which is at least 1. Only in `required`.
     #[serde(default)]
     before_step: Option<Spanned<u64>>,
 }
 
-/// An entry, ready to be asked.
+/// A compiled entry.
 pub(super) struct Entry {
     list: List,
     name: Pattern,
-    /// `command` and `path`: the tool is said to have them.
+    /// Patterns for `command` and `path`, which the entry assumes the tool to have.
     claimed: Vec<(&'static str, Pattern)>,
     args: Vec<(String, Pattern)>,
     pattern: Option<Pattern>,
@@ -108,18 +109,18 @@ pub(super) struct Entry {
     before_step: Option<u64>,
 }
 
-/// Does a call meet an entry?
+/// Whether a call meets an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fit {
     Yes,
-    /// No, and this is the first thing that is wrong, where it is not the tool.
+    /// No match; the first difference, unless it is the tool.
     No(Option<String>),
-    /// It cannot be told, and why.
+    /// Undecided, with the reason.
     Unknown(Cause, String),
 }
 
 impl Fit {
-    /// Both: what is wrong decides, then what cannot be told.
+    /// Returns the conjunction: a mismatch takes precedence, then an unknown.
     fn and(self, other: impl FnOnce() -> Self) -> Self {
         match self {
             Self::No(_) => self,
@@ -133,7 +134,7 @@ impl Fit {
 }
 
 impl Entry {
-    /// The tools it means.
+    /// Returns the pattern of the tool name.
     pub(super) fn name(&self) -> &Pattern {
         &self.name
     }
@@ -187,8 +188,8 @@ impl Entry {
         places_fit.then_some(entry)
     }
 
-    /// What makes Vally refuse the whole grader: a call of the tool, whatever else is
-    /// wrong with it, that lacks an argument the entry says the tool has.
+    /// Returns why Vally rejects the whole grader: a call of the tool, whatever else
+    /// differs, lacks an argument that the entry assumes the tool to have.
     pub(super) fn refusal(&self, calls: &Calls<'_>, seen: &Seen<'_>) -> Option<String> {
         let is_meant = || self.name.is_match(&seen.call.name.full()) == Ok(true);
         if calls.profile != Profile::Vally || self.claimed.is_empty() || !is_meant() {
@@ -204,7 +205,7 @@ impl Entry {
         Some(absent(key, seen))
     }
 
-    /// Does a call meet it? The result is left out where only the attempt counts.
+    /// Whether a call meets the entry. The result is ignored if only the attempt counts.
     pub(super) fn fits(&self, calls: &Calls<'_>, at: usize, with_result: bool) -> Fit {
         let Some(seen) = calls.all.get(at) else { return Fit::No(None) };
         let named = matches(&self.name, &seen.call.name.full(), "name");
@@ -293,7 +294,7 @@ impl Entry {
         }
     }
 
-    /// The entry in words.
+    /// Describes the entry.
     pub(super) fn words(&self) -> String {
         let mut words = format!("/{}/", self.name);
         let mut with = |key: &str, pattern: &Pattern| {
@@ -320,13 +321,13 @@ impl Entry {
         words
     }
 
-    /// The entry with the list it stands in.
+    /// Returns the description of the entry with its list.
     pub(super) fn title(&self) -> String {
         format!("{}: {}", self.list.word(), self.words())
     }
 }
 
-/// A call lacks an argument that its tool is said to have.
+/// Describes a call that lacks an argument its tool is assumed to have.
 fn absent(key: &str, seen: &Seen<'_>) -> String {
     format!(
         "the entry asks for {key}, and call {} of {} has no such argument that is text; \
@@ -344,7 +345,7 @@ fn matches(pattern: &Pattern, text: &str, what: &str) -> Fit {
     }
 }
 
-/// A pattern; one that matches everything is probably a slip.
+/// Compiles a pattern; a pattern that matches everything is reported as a probable mistake.
 fn says_something(source: &Spanned<String>, building: &mut Building<'_>) -> Option<Pattern> {
     let pattern = building.pattern(source)?;
     if pattern.matches_everything() {
@@ -355,7 +356,7 @@ fn says_something(source: &Spanned<String>, building: &mut Building<'_>) -> Opti
 }
 
 impl ToolMatch {
-    /// A name alone.
+    /// Creates an entry with only a name.
     fn named(name: Spanned<String>) -> Self {
         Self {
             name,
@@ -386,7 +387,7 @@ impl ToolMatch {
         }
     }
 
-    /// What may not stand in this list, and what contradicts itself.
+    /// Reports keys that are not allowed in this list, and contradictions.
     fn check(&self, list: List, building: &mut Building<'_>) -> bool {
         let before = building.problems.len();
         let mut only_in = |span: Option<Span>, key: &str, allowed: &[List]| {
@@ -433,11 +434,11 @@ impl ToolMatch {
     }
 }
 
-/// The calls as entries see them.
+/// The calls that entries are compared with.
 pub(super) struct Calls<'a> {
     pub(super) view: &'a View<'a>,
     pub(super) all: &'a [Seen<'a>],
-    /// The step each is made in, counted from the start of the view.
+    /// Step of each call, counted from the start of the view.
     pub(super) steps: Vec<Option<u64>>,
     profile: Profile,
     lack_arguments: bool,
@@ -465,7 +466,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Was the call carried out? `None` where the trace cannot tell.
+    /// Whether the call was carried out. `None` if the trace does not show it.
     pub(super) fn is_completed(&self, seen: &Seen<'_>) -> Option<bool> {
         match (&seen.call.result, self.profile) {
             (Some(_), Profile::Vally) => Some(true),
@@ -476,8 +477,8 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// The step of each call: its place among the steps of the view. What is made
-/// outside of steps belongs to the one before.
+/// Returns the step of each call by its index in the view. A call
+/// outside of steps belongs to the previous step.
 fn steps(view: &View<'_>) -> Vec<Option<u64>> {
     let known = view.steps();
     let mut last = 0;

@@ -1,4 +1,4 @@
-//! `required` and `disallowed`: completed calls, each by itself.
+//! `required` and `disallowed`: checks of completed calls, each on its own.
 
 use super::Findings;
 use super::entry::{Calls, Entry, Fit};
@@ -6,25 +6,26 @@ use toolmark_outcome::Seen;
 use toolmark_outcome::{Cause, Verdict};
 use toolmark_outcome::{Evidence, Role};
 
-/// How many calls that nearly fit are shown for an entry.
+/// Maximum number of near misses shown per entry.
 const NEAR: usize = 3;
 
-/// What cannot be told about one of the calls that would decide.
+/// An undecided question about a potentially decisive call.
 struct Doubt<'a> {
     seen: &'a Seen<'a>,
     cause: Cause,
     why: String,
 }
 
-/// The calls that meet an entry, and those that may.
+/// Calls that meet an entry, and calls that may meet it.
 struct Sorted<'a> {
     met: Vec<&'a Seen<'a>>,
     doubts: Vec<Doubt<'a>>,
-    /// The right tool, but something else is wrong.
+    /// Calls of the right tool that differ otherwise.
     near: Vec<(&'a Seen<'a>, String)>,
-    /// Would meet it, but were never carried out.
+    /// Calls that would meet the entry but were not carried out.
     attempts: Vec<&'a Seen<'a>>,
-    /// Is one of the doubts a mistake that decides whatever the others are?
+    /// Whether one of the undecided questions is an error that decides the result regardless of the
+    /// others.
     is_refused: bool,
 }
 
@@ -64,7 +65,7 @@ fn sort<'a>(entry: &Entry, calls: &Calls<'a>) -> Sorted<'a> {
     sorted
 }
 
-/// A matcher of `required`: enough calls must meet it.
+/// Checks an entry of `required`: enough calls must meet it.
 pub(super) fn required(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings) {
     let sorted = sort(entry, calls);
     let words = entry.words();
@@ -121,7 +122,7 @@ pub(super) fn required(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings
     }
 }
 
-/// A matcher of `disallowed`: no call may meet it.
+/// Checks an entry of `disallowed`: no call may meet it.
 pub(super) fn disallowed(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings) {
     let sorted = sort(entry, calls);
     let words = entry.words();
@@ -152,7 +153,7 @@ pub(super) fn disallowed(entry: &Entry, calls: &Calls<'_>, findings: &mut Findin
     }
 }
 
-/// The entry is decided by calls of which it cannot be told.
+/// Records that the entry depends on undecided calls.
 fn doubtful(entry: &Entry, sorted: &Sorted<'_>, calls: &Calls<'_>, findings: &mut Findings) {
     // A mistake in the configuration comes first: it can be mended.
     let first = sorted.doubts.iter().find(|doubt| doubt.cause == Cause::Configuration);
@@ -164,7 +165,7 @@ fn doubtful(entry: &Entry, sorted: &Sorted<'_>, calls: &Calls<'_>, findings: &mu
     }
 }
 
-/// What cannot be told and does not matter is worth a note all the same.
+/// Adds a note about undecided questions that do not affect the result.
 fn overlooked(sorted: &Sorted<'_>, findings: &mut Findings) {
     for doubt in sorted.doubts.iter().filter(|doubt| doubt.cause == Cause::Configuration).take(NEAR)
     {

@@ -1,5 +1,5 @@
-//! `tool-calls`: were the right tools called, the wrong ones not, in the right
-//! order and together?
+//! `tool-calls`: checks that the required tools were called, the disallowed ones were not,
+//! and the order and parallelism are right.
 
 mod effects;
 mod entry;
@@ -21,22 +21,22 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Contrast, Outcome, Part, Verdict};
 
-/// Tools that must be called, must not be, must be called in order or together.
+/// Tools that must be called, must not be called, or must be called in order or in parallel.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Config {
-    /// Each of these must be called.
+    /// Calls that must each be made.
     #[serde(default)]
     #[schemars(with = "Option<Vec<ToolEntry>>")]
     required: Option<Spanned<Vec<Node>>>,
-    /// None of these may be called.
+    /// Calls that must not be made.
     #[serde(default)]
     #[schemars(with = "Option<Vec<ToolEntry>>")]
     disallowed: Option<Spanned<Vec<Node>>>,
-    /// These must be called in this order; other calls may come between them.
+    /// Calls that must be made in this order; other calls may come between them.
     #[serde(default)]
     #[schemars(with = "Option<Vec<ToolEntry>>")]
     sequence: Option<Spanned<Vec<Node>>>,
-    /// These must be called together, by one response of the model.
+    /// Calls that must be made in parallel, by one response of the model.
     #[serde(default)]
     #[schemars(with = "Option<Vec<ToolEntry>>")]
     parallel: Option<Spanned<Vec<Node>>>,
@@ -116,24 +116,24 @@ struct ToolCalls {
     contrast: Option<Profile>,
 }
 
-/// What the lists come to, one after the other.
+/// Combined results of the lists.
 #[derive(Default)]
 struct Findings {
     parts: Vec<Part>,
     evidence: Vec<Evidence>,
-    /// Evidence that had no room.
+    /// Amount of omitted evidence.
     left_out: usize,
     notes: Vec<String>,
     explanation: Option<Explanation>,
 }
 
-/// How much evidence an answer has.
+/// Maximum amount of evidence per outcome.
 const EVIDENCE: usize = 20;
 
-/// How many tools an answer lists.
+/// Maximum number of tools listed per outcome.
 const TOOLS: usize = 100;
 
-/// How many reasons an answer names.
+/// Maximum number of reasons listed per outcome.
 const REASONS: usize = 4;
 
 impl Findings {
@@ -243,5 +243,5 @@ impl ToolCalls {
     }
 }
 
-/// More pairs of call and expectation than this are not looked at.
+/// Maximum number of compared pairs of call and expectation.
 const MOST_PAIRS: usize = 1 << 27;

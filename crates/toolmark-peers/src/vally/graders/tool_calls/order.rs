@@ -1,4 +1,4 @@
-//! `sequence` and `parallel`: several calls, in order or together.
+//! `sequence` and `parallel`: checks of several calls, in order or in parallel.
 
 use super::Findings;
 use super::entry::{Calls, Entry, Fit};
@@ -9,18 +9,18 @@ use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Explanation, Row, RowState};
 use toolmark_trace::{EventKind, Fact};
 
-/// How many calls between matched ones an explanation shows.
+/// Maximum number of calls between matched ones that an explanation shows.
 const EXTRAS: usize = 30;
 
-/// Which calls meet which entries, and which may.
+/// Grids of the calls that meet each entry, and that may meet it.
 struct Grids {
     sure: Grid,
     maybe: Grid,
-    /// The first thing that cannot be told.
+    /// The first undecided question.
     doubt: Option<(Cause, String)>,
 }
 
-/// The grids of some calls.
+/// Returns the grids of a range of calls.
 fn grids(entries: &[Entry], calls: &Calls<'_>, range: Range<usize>) -> Grids {
     let mut sure = Grid::new(range.len(), entries.len());
     let mut maybe = Grid::new(range.len(), entries.len());
@@ -43,7 +43,7 @@ fn grids(entries: &[Entry], calls: &Calls<'_>, range: Range<usize>) -> Grids {
     Grids { sure, maybe, doubt }
 }
 
-/// Says where Vally refuses the entries of a list; whether it does.
+/// Whether Vally rejects the entries of a list; records why.
 fn is_refused(list: &str, entries: &[Entry], calls: &Calls<'_>, findings: &mut Findings) -> bool {
     let pairs = entries.iter().flat_map(|entry| calls.all.iter().map(move |seen| (entry, seen)));
     let mut refusals = pairs.filter_map(|(entry, seen)| Some((entry.refusal(calls, seen)?, seen)));
@@ -53,7 +53,7 @@ fn is_refused(list: &str, entries: &[Entry], calls: &Calls<'_>, findings: &mut F
     true
 }
 
-/// The entries of `sequence` must be met by calls in their order.
+/// Checks `sequence`: its entries must be met by calls in this order.
 pub(super) fn sequence(entries: &[Entry], calls: &Calls<'_>, findings: &mut Findings) {
     if is_refused("sequence", entries, calls, findings) {
         return;
@@ -78,7 +78,7 @@ pub(super) fn sequence(entries: &[Entry], calls: &Calls<'_>, findings: &mut Find
     findings.explanation = Some(explain(entries, calls, &grids.sure, &sure));
 }
 
-/// A part for every entry, and evidence for those that got a call.
+/// Adds a part for every entry, and evidence for those with a call.
 fn report(
     entries: &[Entry],
     calls: &Calls<'_>,
@@ -107,7 +107,7 @@ fn report(
     }
 }
 
-/// Expectations and calls side by side, with what is missing where.
+/// Explains expectations and calls side by side, including missing entries.
 fn explain(
     entries: &[Entry],
     calls: &Calls<'_>,
@@ -170,7 +170,7 @@ fn explain(
     explanation
 }
 
-/// What would have to be different for a missing entry.
+/// Suggests a change for a missing entry.
 fn repair(entry: &Entry, calls: &Calls<'_>, after: Option<usize>, made: Option<usize>) -> String {
     let what = match made.and_then(|at| calls.all.get(at)) {
         Some(seen) => format!("move call {} ({})", seen.number(), seen.call.name.full()),
@@ -182,7 +182,7 @@ fn repair(entry: &Entry, calls: &Calls<'_>, after: Option<usize>, made: Option<u
     }
 }
 
-/// All entries must be met by different calls of one response.
+/// Checks `parallel`: all entries must be met by different calls of one response.
 pub(super) fn parallel(entries: &[Entry], calls: &Calls<'_>, findings: &mut Findings) {
     if is_refused("parallel", entries, calls, findings) {
         return;
@@ -234,7 +234,7 @@ pub(super) fn parallel(entries: &[Entry], calls: &Calls<'_>, findings: &mut Find
     }
 }
 
-/// Would the entries be met if calls of one step were always together?
+/// Whether the entries would be met if all calls of one step were parallel.
 fn is_untold(entries: &[Entry], calls: &Calls<'_>) -> bool {
     if !calls.view.trajectory().fidelity.lacks(Fact::Parallel) {
         return false;
@@ -245,8 +245,8 @@ fn is_untold(entries: &[Entry], calls: &Calls<'_>) -> bool {
     })
 }
 
-/// Runs of calls that one response made. Where the trace does not tell, only
-/// calls without a result between them are surely of one (`strict`).
+/// Returns ranges of calls that one response made. If the trace does not record responses, only
+/// calls without a result between them certainly belong to one (`strict`).
 fn batches(calls: &Calls<'_>, strict: bool) -> Vec<Range<usize>> {
     let trajectory = calls.view.trajectory();
     let split_at_results = strict && trajectory.fidelity.lacks(Fact::Parallel);
@@ -264,7 +264,7 @@ fn batches(calls: &Calls<'_>, strict: bool) -> Vec<Range<usize>> {
     batches
 }
 
-/// The calls that are the first behind a result, by their index, in order.
+/// Returns the indices of the first calls after each result, in order.
 fn first_after_results(calls: &Calls<'_>) -> Vec<usize> {
     let mut first = Vec::new();
     let mut is_answered = false;

@@ -1,4 +1,4 @@
-//! The rules of the page, each with a name.
+//! Tests of the rules on the reference page, each with a name.
 
 use crate::grader_by_id;
 use crate::testing::{ask, build, complaints, grade, runs, vally};
@@ -29,7 +29,7 @@ fn answer(id: &str, success: bool, result: Value) -> Events {
     vec![("tool_result", json!({"toolCallId": id, "success": success, "result": result}))]
 }
 
-/// A call with its result.
+/// Builds a call with its result.
 fn done(id: &str, tool: &str, args: Value) -> Events {
     [ask_for(id, tool, args), answer(id, true, json!("ok"))].concat()
 }
@@ -724,7 +724,7 @@ fn the_use_cases_of_the_page_are_accepted() {
     }
 }
 
-/// A call that lacks the argument is a mistake to Vally whatever the others are.
+/// In Vally, a call that lacks the argument is an error regardless of the other calls.
 #[test]
 fn an_absent_command_is_a_mistake_to_vally_even_where_another_call_fits() {
     let made = trace(&[
