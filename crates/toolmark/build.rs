@@ -1,17 +1,17 @@
-//! Links the programs so that they start quickly, where that is simply possible.
+//! Link settings that make the programs start quickly, on the platforms where this is simple.
 //!
-//! Both are linked at a fixed address: the tables of `toolmark` hold more than 100,000
-//! pointers, which would all be adjusted at every start. `toolmark-hook` runs before
-//! every call of an agent and is also linked statically, because the dynamic linker would
-//! take longer than its work. `toolmark` is not: it looks up hosts, which the C library
-//! does with shared libraries.
+//! Both programs are linked at a fixed address: the tables of `toolmark` hold more than 100,000
+//! pointers, and a position-independent program relocates all of them at every start.
+//! `toolmark-hook` runs before every call of an agent and is also linked statically, because
+//! dynamic linking would take longer than the hook itself. `toolmark` is linked dynamically: it
+//! resolves host names, for which the C library loads shared libraries.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// The libraries rustc names on the command line of the linker, and the archives
-/// that stand in for them. The C library needs those of the compiler, and they it.
+/// The libraries that rustc passes to the linker, and the static archives that replace them. The C
+/// library and the compiler's archives depend on each other.
 const LIBRARIES: [(&str, &[&str]); 7] = [
     ("c", &["c", "gcc_eh", "gcc"]),
     ("dl", &["dl"]),
@@ -34,8 +34,8 @@ fn main() {
     }
 }
 
-/// The linker, where it is that of this machine and nobody has told it or rustc
-/// anything special.
+/// The linker, if it is the default of this machine and neither cargo nor rustc has a custom linker
+/// setting.
 fn plain_linker() -> Option<String> {
     let variable = |name| env::var(name).ok();
     let is_native = variable("HOST")? == variable("TARGET")?;
@@ -49,9 +49,8 @@ fn plain_linker() -> Option<String> {
     (is_native && is_gnu && !is_special).then_some(linker)
 }
 
-/// Writes a directory in which the linker finds archives where it looks for
-/// shared libraries: rustc tells it to use those, and arguments that come later
-/// cannot take that back.
+/// Writes a directory in which the linker finds archives instead of shared libraries: rustc
+/// requests shared libraries, and later arguments cannot undo that.
 fn write_libraries(linker: &str) -> io::Result<PathBuf> {
     let directory = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("static");
     fs::create_dir_all(&directory)?;
@@ -64,11 +63,11 @@ fn write_libraries(linker: &str) -> io::Result<PathBuf> {
     Ok(directory)
 }
 
-/// The path of an archive, as a word of a linker script.
+/// Returns the path of an archive, quoted for a linker script.
 fn find(linker: &str, archive: &str) -> io::Result<String> {
     let output =
         Command::new(linker).arg(format!("-print-file-name=lib{archive}.a")).output()?.stdout;
-    // What is not found is printed as it was asked for.
+    // The linker prints the name unchanged if it does not find the file.
     match String::from_utf8(output) {
         Ok(path) if Path::new(path.trim()).is_absolute() => Ok(format!("\"{}\"", path.trim())),
         _ => Err(io::ErrorKind::NotFound.into()),

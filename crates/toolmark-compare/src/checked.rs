@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_check::baseline::{Baseline, KindChange, ReportChanges};
 use toolmark_outcome::{Printable, Redactor, Severity, Verdict};
 
-/// The parts of a report that are shown; what makes findings equal is in [`Baseline`].
+/// The displayed parts of a report; [`Baseline`] defines when findings are equal.
 #[derive(Deserialize)]
 pub(crate) struct CheckShape {
     findings: Vec<FindingShape>,
@@ -86,7 +86,7 @@ struct SessionShape {
     file: String,
 }
 
-/// The last line of a report in lines: it has the overview too.
+/// The last line of a JSON Lines report, which contains the overview.
 #[derive(Deserialize)]
 struct LastLine {
     overview: OverviewShape,
@@ -98,9 +98,9 @@ pub(crate) struct CheckReport {
     findings: Vec<FindingRef>,
     gates: BTreeMap<GateKey, Verdict>,
     total: Option<TotalShape>,
-    /// The sessions, where the report lists them.
+    /// Sessions, if the report lists them.
     sessions: Option<Vec<SessionRef>>,
-    /// Is it one of lines, which do not say which sessions there were?
+    /// Whether the report is JSON Lines, which do not list the sessions.
     is_lines: bool,
     redactor: Redactor,
 }
@@ -111,72 +111,72 @@ impl std::fmt::Debug for CheckReport {
     }
 }
 
-/// The gate, the tool and the bucket of a row.
+/// Gate, tool and bucket of a row.
 type GateKey = (Printable, Option<Printable>, Option<Printable>);
 
 /// A finding of one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FindingRef {
-    /// The rule's code.
+    /// Code of the rule.
     pub code: Printable,
-    /// The rule's name.
+    /// Name of the rule.
     pub name: Printable,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// The tool.
+    /// Name of the tool.
     pub tool: Printable,
-    /// What is wrong.
+    /// Message.
     pub message: Printable,
-    /// The file of the call, where the report names it.
+    /// File of the call, if the report names it.
     pub file: Option<Printable>,
-    /// The line of the call.
+    /// Line of the call.
     pub line: Option<u64>,
 }
 
 /// A session of one run only.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SessionRef {
-    /// Its id.
+    /// ID of the session.
     pub id: Option<Printable>,
-    /// Its file.
+    /// File of the session.
     pub file: Printable,
 }
 
-/// A gate of a run or of both.
+/// A gate of one or both runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GateChange {
-    /// The gate.
+    /// Name of the gate.
     pub gate: Printable,
-    /// The tool of the row.
+    /// Tool of the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<Printable>,
-    /// The bucket of the row.
+    /// Bucket of the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<Printable>,
-    /// The verdict before, where the gate was asked.
+    /// Verdict in the first run, if it has the gate.
     pub before: Option<Verdict>,
-    /// The verdict after, where the gate was asked.
+    /// Verdict in the second run, if it has the gate.
     pub after: Option<Verdict>,
 }
 
-/// What changed in what was found.
+/// Changes of findings, gates and sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CheckedChange {
-    /// Findings that only the second run has, or of kinds that it has more often.
+    /// Findings that occur only in the second run, or whose kind is more frequent there.
     pub new: Vec<FindingRef>,
-    /// Findings that only the first run has, or of kinds that it has more often.
+    /// Findings that occur only in the first run, or whose kind is more frequent there.
     pub gone: Vec<FindingRef>,
-    /// How many findings of the second run are not new.
+    /// Number of findings of the second run that are not new.
     pub known: u64,
-    /// How often each kind is found, where the runs have different sessions.
+    /// Frequency of each kind of findings, if the runs have different sessions.
     pub kinds: Vec<KindChange<Printable>>,
-    /// Faults, where both reports count them.
+    /// Number of faults, if both reports count them.
     pub faults: Option<MeasureChange>,
     /// Faults per 100 calls.
     pub per_100_calls: Option<MeasureChange>,
-    /// What the calls took.
+    /// Resource usage of the calls.
     pub measures: MeasureChanges,
-    /// The gates.
+    /// Gates.
     pub gates: Vec<GateChange>,
     /// Sessions of the first run only; `None` where a report does not list them.
     pub only_before: Option<Vec<SessionRef>>,
@@ -185,7 +185,8 @@ pub struct CheckedChange {
 }
 
 impl CheckReport {
-    /// A report, and its text, from which the baseline is read.
+    /// Returns a report from its displayed parts, and from its text, which the baseline is read
+    /// from.
     pub(crate) fn new(shape: CheckShape, text: &str, redactor: Redactor) -> Result<Self, String> {
         let finding = |finding: FindingShape| FindingRef {
             code: redactor.apply(finding.code),
@@ -223,7 +224,7 @@ impl CheckReport {
         })
     }
 
-    /// The report is one of lines, which do not list the sessions.
+    /// Marks the report as JSON Lines, which do not list the sessions.
     pub(crate) fn of_lines(mut self, card: &str) -> Self {
         self.is_lines = true;
         self.total = serde_json::from_str(card).ok().map(|last: LastLine| last.overview.total);
@@ -285,19 +286,19 @@ impl CheckedChange {
         }
     }
 
-    /// The new findings that are errors or warnings.
+    /// Returns the new findings that are errors or warnings.
     pub fn new_faults(&self) -> impl Iterator<Item = &FindingRef> {
         self.new.iter().filter(|finding| finding.severity >= Severity::Warning)
     }
 
-    /// The gates whose verdict is another.
+    /// Returns the gates whose verdict changed.
     pub fn changed_gates(&self) -> impl Iterator<Item = &GateChange> {
         self.gates
             .iter()
             .filter(|gate| gate.before.map(Verdict::word) != gate.after.map(Verdict::word))
     }
 
-    /// Is there no difference at all?
+    /// Whether there is no difference.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let none = |sessions: &Option<Vec<SessionRef>>| sessions.as_ref().is_none_or(Vec::is_empty);
@@ -309,7 +310,8 @@ impl CheckedChange {
     }
 }
 
-/// The sessions that the others do not have: by id, or by file where there is none.
+/// Returns the sessions of the first list that are missing from the second: by ID, or by file
+/// without an ID.
 fn only(these: &[SessionRef], those: &[SessionRef]) -> Vec<SessionRef> {
     fn key(session: &SessionRef) -> &Printable {
         session.id.as_ref().unwrap_or(&session.file)

@@ -1,4 +1,4 @@
-//! What shall make a comparison fail.
+//! Conditions under which a comparison fails.
 
 use crate::Comparison;
 use crate::graded::{CaseChange, GradedChange};
@@ -6,26 +6,26 @@ use serde::Serialize;
 use toolmark_outcome::statistics::MIN_PAIRS;
 use toolmark_outcome::{Cause, Printable, Verdict, printable};
 
-/// What a comparison fails on.
+/// Condition under which a comparison fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailOn {
-    /// A case that passed fails now, a fault is new, or a gate that passed fails now.
+    /// A case that passed fails, a fault is new, or a gate that passed fails.
     Regression,
-    /// The interval of the score difference is wholly below zero.
+    /// The whole interval of the score difference is below zero.
     Significant,
-    /// A case that passed fails now, or one that is not in the baseline fails.
+    /// A case that passed fails, or a case fails that is not in the baseline.
     Baseline,
 }
 
-/// The answer to one of them.
+/// Result of a condition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GateResult {
-    /// What was asked.
+    /// Condition.
     pub fail_on: FailOn,
-    /// The answer.
+    /// Verdict.
     pub verdict: Verdict,
-    /// Why.
+    /// Reason.
     pub reason: Printable,
 }
 
@@ -36,7 +36,7 @@ fn is_unknown(verdict: Verdict) -> bool {
 const UNKNOWN: Verdict = Verdict::Unknown(Cause::MissingEvidence);
 
 impl FailOn {
-    /// The option that asks for it.
+    /// The command-line option of the condition.
     #[must_use]
     pub fn option(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ fn regression(on: FailOn, comparison: &Comparison) -> (Verdict, Printable) {
         let (one, many) = ("case that was unknown fails now", "cases that were unknown fail now");
         count(&mut open, n, one, many);
         if on == FailOn::Baseline {
-            // Cases may be left out on purpose; those that nobody knows must pass.
+            // Missing cases may be intentional; cases that are not in the baseline must pass.
             let fresh = |which: fn(Verdict) -> bool| {
                 graded.only_after.iter().filter(|case| which(case.verdict)).count() as u64
             };
@@ -105,7 +105,8 @@ fn regression(on: FailOn, comparison: &Comparison) -> (Verdict, Printable) {
     answer(&worse, &open)
 }
 
-/// What got worse decides, then what cannot be told.
+/// Returns the verdict: fail if there are regressions, otherwise unknown if there are undecided
+/// items.
 fn answer(worse: &[Printable], open: &[Printable]) -> (Verdict, Printable) {
     match (worse.is_empty(), open.is_empty()) {
         (false, _) => (Verdict::Fail, Printable::join(worse, ", ")),

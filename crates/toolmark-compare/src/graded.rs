@@ -1,8 +1,8 @@
-//! Cases of two runs in pairs.
+//! Pairs of cases of two runs.
 //!
-//! A case on a target is one pair, whatever number of trials it has: trials of one case
-//! are not independent of each other, and the third of one run has nothing to do with
-//! the third of the other. Its verdict is what its trials come to, its score their mean.
+//! A case on a target is one pair, whatever its number of trials: trials of one case are not
+//! independent of each other, and the third trial of one run has no relation to the third trial of
+//! the other. The verdict of a pair is the combined verdict of its trials, its score their mean.
 
 use crate::Grouping;
 use crate::group::{Group, Numbers};
@@ -12,22 +12,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::statistics::mean;
 use toolmark_outcome::{Printable, Verdict, printable};
 
-/// What became of a case.
+/// Change of the verdict of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// It passed and fails now.
+    /// The case passed and now fails.
     Regression,
-    /// It is unknown on one side only.
+    /// The verdict is unknown on one side only.
     Unknown,
-    /// It failed and passes now.
+    /// The case failed and now passes.
     Improvement,
     /// The verdict is the same.
     Same,
 }
 
 impl Change {
-    /// What became of a verdict.
+    /// Returns the change between two verdicts.
     #[must_use]
     pub fn between(before: Verdict, after: Verdict) -> Self {
         match (before, after) {
@@ -39,7 +39,7 @@ impl Change {
         }
     }
 
-    /// The word used in every output.
+    /// Name in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -51,20 +51,20 @@ impl Change {
     }
 }
 
-/// What the trials of a case come to in one run.
+/// Combined result of the trials of a case in one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaseSide {
-    /// The verdict.
+    /// Combined verdict.
     pub verdict: Verdict,
-    /// The mean score; `None` where a trial has none.
+    /// Mean score; `None` if a trial has no score.
     pub score: Option<f64>,
-    /// How many trials there were.
+    /// Number of trials.
     pub trials: u64,
-    /// How many of them passed.
+    /// Number of passed trials.
     pub passed: u64,
-    /// Why, as the first trial with that verdict says it.
+    /// Reason of the first trial with the combined verdict.
     pub reason: Printable,
-    /// What a trial took on average; `None` where a trial does not record it.
+    /// Mean resource usage per trial; `None` if a trial does not record it.
     pub measures: Measures,
 }
 
@@ -95,51 +95,51 @@ impl CaseSide {
 /// A case of both runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaseChange {
-    /// The case.
+    /// ID of the case.
     pub case: Printable,
-    /// The target, where both runs have it.
+    /// Name of the target, if both runs have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Printable>,
-    /// What became of it.
+    /// Change of the verdict.
     pub change: Change,
-    /// The first run.
+    /// Result in the first run.
     pub before: CaseSide,
-    /// The second run.
+    /// Result in the second run.
     pub after: CaseSide,
-    /// How much higher the score is after, where both have one.
+    /// Increase of the score, if both runs have one.
     pub difference: Option<f64>,
 }
 
 impl CaseChange {
-    /// Is nothing different that counts?
+    /// Whether verdict and score are equal.
     #[must_use]
     pub fn is_same(&self) -> bool {
         self.change == Change::Same && self.difference.unwrap_or(0.0) == 0.0
     }
 
-    /// What people call it.
+    /// Display name.
     #[must_use]
     pub fn label(&self) -> Printable {
         label(&self.case, self.target.as_ref())
     }
 }
 
-/// A case of one run only.
+/// A case of only one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaseRef {
-    /// The case.
+    /// ID of the case.
     pub case: Printable,
-    /// The target.
+    /// Name of the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Printable>,
-    /// Its verdict there.
+    /// Verdict in that run.
     pub verdict: Verdict,
-    /// Its score there.
+    /// Score in that run.
     pub score: Option<f64>,
 }
 
 impl CaseRef {
-    /// What people call it.
+    /// Display name.
     #[must_use]
     pub fn label(&self) -> Printable {
         label(&self.case, self.target.as_ref())
@@ -153,14 +153,14 @@ fn label(case: &Printable, target: Option<&Printable>) -> Printable {
     }
 }
 
-/// What changed in the cases.
+/// Changes of the graded cases.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GradedChange {
-    /// All pairs.
+    /// Numbers over all pairs.
     pub total: Group,
-    /// What the groups are.
+    /// Kind of the groups.
     pub by: Grouping,
-    /// The pairs by target or grader; empty where each case is told alone.
+    /// Numbers by target or grader; empty if each case is listed separately.
     pub groups: Vec<Group>,
     /// The cases of both runs, by name.
     pub cases: Vec<CaseChange>,
@@ -227,7 +227,7 @@ impl GradedChange {
         Self { total, by, groups, cases, only_before, only_after }
     }
 
-    /// Is there no difference at all?
+    /// Whether there is no difference.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.only_before.is_empty()
@@ -235,7 +235,7 @@ impl GradedChange {
             && self.cases.iter().all(CaseChange::is_same)
     }
 
-    /// The cases with this change, those with the largest difference first.
+    /// Returns the cases with this change, those with the largest difference first.
     pub fn changed(&self, change: Change) -> Vec<&CaseChange> {
         let these = self.cases.iter().filter(|case| case.change == change && !case.is_same());
         let mut these: Vec<&CaseChange> = these.collect();
@@ -247,8 +247,8 @@ impl GradedChange {
     }
 }
 
-/// The target of each run, where each has one and they differ: two agents on the same
-/// cases, which are then paired by case alone.
+/// Returns the target of each run if each has exactly one and they differ: two agents on the same
+/// cases, which are paired by case alone.
 fn only_targets(before: &Graded, after: &Graded) -> Option<(Option<Printable>, Option<Printable>)> {
     let only = |graded: &Graded| {
         let targets: BTreeSet<&Option<Printable>> =
@@ -273,7 +273,7 @@ fn units(graded: &Graded, by_case_alone: bool) -> Units<'_> {
     units
 }
 
-/// Says where a trial is there twice, as in two reports of one file.
+/// A note about duplicate trials, which occur if two reports contain the same file.
 fn repeated(name: &Printable, units: &Units<'_>) -> Option<Printable> {
     let is_repeated = |trials: &[&Trial]| {
         let mut seen = BTreeSet::new();
@@ -323,7 +323,7 @@ fn by_target(
     parts.into_iter().map(group).collect()
 }
 
-/// What one grader says of one case: its verdict over the trials, its mean score.
+/// Results of each grader of a case: its verdict over the trials and its mean score.
 fn answers<'r>(trials: &[&'r Trial]) -> BTreeMap<(&'r Printable, usize), Numbers> {
     let mut of: BTreeMap<(&Printable, usize), Vec<&Answer>> = BTreeMap::new();
     for trial in trials {

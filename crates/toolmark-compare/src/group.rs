@@ -1,5 +1,4 @@
-//! The numbers over several pairs: passes, scores with their interval, and what the
-//! runs took.
+//! Numbers over several pairs: passes, scores with their interval, and resource usage.
 
 use crate::graded::Change;
 use crate::run::Measures;
@@ -7,7 +6,7 @@ use serde::Serialize;
 use toolmark_outcome::statistics::{Pairs, mean, paired_bootstrap};
 use toolmark_outcome::{Printable, Verdict};
 
-/// One side of a pair, as far as numbers go.
+/// Numbers of one side of a pair.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Numbers {
     pub(crate) verdict: Verdict,
@@ -15,71 +14,69 @@ pub(crate) struct Numbers {
     pub(crate) measures: Measures,
 }
 
-/// What several pairs come to.
+/// Numbers over several pairs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// What the pairs have in common; `None` for all of them, and for those without a
-    /// target.
+    /// Name of the target or grader; `None` for the total and for pairs without a target.
     pub name: Option<Printable>,
-    /// How many pairs there are.
+    /// Number of pairs.
     pub cases: u64,
-    /// How many passed before.
+    /// Number of passes in the first run.
     pub passed_before: u64,
-    /// How many pass after.
+    /// Number of passes in the second run.
     pub passed_after: u64,
-    /// How many passed and fail now.
+    /// Number of pairs that passed and now fail.
     pub regressions: u64,
-    /// How many failed and pass now.
+    /// Number of pairs that failed and now pass.
     pub improvements: u64,
-    /// How many are unknown on one side only.
+    /// Number of pairs that are unknown on one side only.
     pub unknown: u64,
-    /// How many are in the first run only.
+    /// Number of cases of the first run only.
     pub only_before: u64,
-    /// How many are in the second run only.
+    /// Number of cases of the second run only.
     pub only_after: u64,
-    /// How the scores changed, where pairs have one on both sides.
+    /// Change of the scores, if any pair has a score on both sides.
     pub score: Option<ScoreChange>,
-    /// Whether the verdicts changed more than chance would change them; `None` where no
-    /// pair was decided on both sides.
+    /// Significance of the verdict changes; `None` if no pair was decided on both sides.
     pub mcnemar: Option<McNemar>,
-    /// What the runs took.
+    /// Resource usage.
     pub measures: MeasureChanges,
 }
 
-/// How scores changed, over the pairs that have one on both sides.
+/// Change of the scores, over the pairs with a score on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ScoreChange {
-    /// How many pairs.
+    /// Number of pairs.
     pub of: u64,
-    /// The mean before.
+    /// Mean in the first run.
     pub before: f64,
-    /// The mean after.
+    /// Mean in the second run.
     pub after: f64,
-    /// The mean of the differences.
+    /// Mean difference.
     pub difference: f64,
-    /// Its 95 % interval, by paired bootstrap; `None` for too few pairs.
+    /// 95 % interval of the mean difference, by paired bootstrap; `None` for too few pairs.
     pub interval: Option<(f64, f64)>,
 }
 
-/// The exact test of McNemar, over the pairs that passed or failed on both sides.
+/// McNemar's exact test, over the pairs that passed or failed on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct McNemar {
-    /// How many pairs.
+    /// Number of pairs.
     pub of: u64,
-    /// How likely verdicts that differ as unevenly are where nothing has changed.
+    /// p-value: probability of an imbalance at least this large if nothing changed.
     pub p: f64,
 }
 
-/// The sums of a measure over the pairs that record it on both sides.
+/// Sums of a measure over the pairs that record it on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MeasureChange {
-    /// How many pairs.
+    /// Number of pairs.
     pub of: u64,
-    /// The sum before.
+    /// Sum in the first run.
     pub before: f64,
-    /// The sum after.
+    /// Sum in the second run.
     pub after: f64,
-    /// How much more it is after.
+    /// Increase from the first to the second run.
     pub difference: f64,
 }
 
@@ -89,16 +86,16 @@ impl MeasureChange {
     }
 }
 
-/// What the runs took; `None` where no pair records it on both sides.
+/// Resource usage of both runs; `None` if no pair records it on both sides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct MeasureChanges {
     /// Tool calls.
     pub calls: Option<MeasureChange>,
     /// Tokens.
     pub tokens: Option<MeasureChange>,
-    /// Time, in milliseconds.
+    /// Duration, in milliseconds.
     pub duration_ms: Option<MeasureChange>,
-    /// Money, in US dollars.
+    /// Cost, in US dollars.
     pub cost_usd: Option<MeasureChange>,
 }
 
@@ -153,7 +150,7 @@ impl Group {
     }
 }
 
-/// Did it pass? `None` where that is unknown.
+/// Whether the verdict is a pass; `None` for an unknown one.
 fn passed(verdict: Verdict) -> Option<bool> {
     match verdict {
         Verdict::Pass => Some(true),

@@ -1,5 +1,5 @@
-//! What changed between two runs: reports of `toolmark grade` and `toolmark check`, read
-//! back from JSON and compared.
+//! Compares two runs: reads the JSON reports of `toolmark grade` and `toolmark check` and computes
+//! the changes.
 //!
 //! A [`Run`] is one report, read from text or taken from a result in memory.
 //! [`Comparison::new`] pairs the cases of two runs: their verdicts, their scores with a
@@ -20,7 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here reads files or prints.
+//! The crate neither reads files nor prints.
 
 #![forbid(unsafe_code)]
 
@@ -41,21 +41,21 @@ pub use run::{Measures, Run};
 use serde::Serialize;
 use toolmark_outcome::{Printable, Verdict, printable};
 
-/// How the numbers are grouped, besides the totals over all cases.
+/// Grouping of the numbers, in addition to the totals over all cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grouping {
-    /// Each case alone.
+    /// By case.
     #[default]
     Case,
-    /// The target the cases were run on.
+    /// By target.
     Target,
-    /// The grader.
+    /// By grader.
     Grader,
 }
 
 impl Grouping {
-    /// The word for it.
+    /// Name in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -66,26 +66,26 @@ impl Grouping {
     }
 }
 
-/// What changed between two runs.
+/// Changes between two runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What the first run is called.
+    /// Name of the first run.
     pub before: Printable,
-    /// What the second run is called.
+    /// Name of the second run.
     pub after: Printable,
-    /// What was asked of the comparison, and the answers.
+    /// Results of the failure conditions.
     pub gates: Vec<GateResult>,
-    /// What changed in the cases, where both were graded.
+    /// Changes of the cases, if both runs were graded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graded: Option<GradedChange>,
-    /// What changed in the findings, where both were checked.
+    /// Changes of the findings, if both runs were checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedChange>,
-    /// What a reader should know besides.
+    /// Notes for the reader.
     pub notes: Vec<Printable>,
 }
 
-/// Why two runs cannot be compared.
+/// Error: the two runs cannot be compared.
 #[derive(Debug, thiserror::Error)]
 #[error("{before} is a report of `toolmark {}`, {after} one of `toolmark {}`", kinds.0, kinds.1)]
 pub struct NotComparable {
@@ -126,20 +126,20 @@ impl Comparison {
         })
     }
 
-    /// With the answers to what shall fail.
+    /// Adds the results of the failure conditions.
     #[must_use]
     pub fn with_gates(mut self, fail_on: &[FailOn]) -> Self {
         self.gates = fail_on.iter().map(|fail_on| fail_on.ask(&self)).collect();
         self
     }
 
-    /// What the gates come to; a pass where there are none.
+    /// Combined verdict of the conditions; a pass if there are none.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.gates.iter().fold(Verdict::Pass, |sum, gate| sum.and(gate.verdict))
     }
 
-    /// Is there no difference at all?
+    /// Whether there is no difference.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.graded.as_ref().is_none_or(GradedChange::is_empty)

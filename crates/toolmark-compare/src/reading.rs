@@ -1,4 +1,4 @@
-//! Reports read back: one JSON object, or JSON lines.
+//! Reads reports: one JSON object, or JSON Lines.
 
 use crate::checked::{CheckReport, CheckShape};
 use crate::run::{Answer, Graded, Measures, Run, Trial};
@@ -7,24 +7,24 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use toolmark_outcome::{Cause, Printable, Redactor, Verdict};
 
-/// Why a text is not a report.
+/// Error: the text is not a valid report.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{message}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
 pub struct ReadError {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What to do about it.
+    /// Suggested fix.
     pub help: &'static str,
 }
 
-/// What to do with anything that is not a report.
+/// Suggested fix for a text that is not a report.
 const WRITE_ONE: &str =
     "`toolmark grade` and `toolmark check` write reports with --report json=FILE";
-/// What to do with a report that broke.
+/// Suggested fix for a damaged report.
 const WRITE_AGAIN: &str = "write the report again; it may have been cut off or edited";
-/// What to do with a report of the future.
+/// Suggested fix for a report of a newer version.
 const UPDATE: &str = "update toolmark, or write the report again with this version";
 
 impl ReadError {
@@ -32,7 +32,7 @@ impl ReadError {
         Self { line, message: message.into(), help }
     }
 
-    /// Of a line of JSON lines, or of a whole file.
+    /// Returns the error of a line of JSON Lines, or of a whole file.
     fn json(error: &serde_json::Error, line: Option<usize>) -> Self {
         let text = error.to_string();
         // The place is said apart, and that of a line is the line of the file.
@@ -41,7 +41,7 @@ impl ReadError {
     }
 }
 
-/// The three verdicts as reports have them.
+/// The three verdicts, as written in reports.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum VerdictWord {
@@ -55,7 +55,7 @@ impl From<VerdictWord> for Verdict {
         match word {
             VerdictWord::Pass => Self::Pass,
             VerdictWord::Fail => Self::Fail,
-            // Which of the causes does not matter here: the reason says it in words.
+            // The exact cause does not matter here: the reason describes it.
             VerdictWord::Unknown => Self::Unknown(Cause::MissingEvidence),
         }
     }
@@ -99,7 +99,7 @@ struct GraderShape {
     score: Option<f64>,
 }
 
-/// What the trials of a case come to; reports without targets leave it to the trials.
+/// Combined result of the trials of a case; without a verdict, it is computed from the trials.
 #[derive(Deserialize)]
 struct CaseShape {
     case: String,
@@ -109,7 +109,7 @@ struct CaseShape {
     verdict: Option<VerdictWord>,
 }
 
-/// The one object of what was graded.
+/// A grading report as a single object.
 #[derive(Deserialize)]
 struct GradedShape {
     outcomes: Vec<OutcomeShape>,
@@ -117,7 +117,7 @@ struct GradedShape {
     cases: Vec<CaseShape>,
 }
 
-/// A line of `results.jsonl` in the directory of a run: one trial, with what it used.
+/// A line of `results.jsonl` in a run directory: one trial, with its resource usage.
 #[derive(Deserialize)]
 struct RecordShape {
     version: u32,
@@ -142,7 +142,7 @@ struct UsedShape {
 }
 
 impl RecordShape {
-    /// The version of the files of runs that can be read.
+    /// The supported version of run files.
     const VERSION: u32 = 1;
 
     fn read(self, redactor: Redactor) -> Trial {
@@ -151,7 +151,7 @@ impl RecordShape {
         trial.trial = self.trial;
         trial.target = trial.target.or_else(|| self.target.map(|target| redactor.apply(target)));
         trial.measures = Measures {
-            // Without a trace nobody counted the calls.
+            // Without a trace the number of calls is unknown.
             calls: self.used.calls.filter(|_| has_trace),
             tokens: self.used.tokens,
             duration_ms: self.duration_ms,
@@ -161,14 +161,14 @@ impl RecordShape {
     }
 }
 
-/// What a run came to, in `summary.json` of its directory.
+/// The summary of a run, in `summary.json` of its directory.
 #[derive(Deserialize)]
 struct RunSummary {
     #[serde(default)]
     cases: Vec<CaseShape>,
 }
 
-/// What tells one kind of object from another.
+/// Members that identify the kind of an object.
 #[derive(Deserialize)]
 struct Probe<'t> {
     #[serde(default)]
@@ -177,22 +177,21 @@ struct Probe<'t> {
     r#type: Option<String>,
     #[serde(default)]
     outcomes: Option<IgnoredAny>,
-    /// Of a trial of a run.
+    /// Member of a trial of a run.
     #[serde(default)]
     outcome: Option<IgnoredAny>,
     #[serde(default)]
     findings: Option<IgnoredAny>,
-    /// What was checked besides.
+    /// Check results in a grading report.
     #[serde(borrow, default)]
     check: Option<&'t RawValue>,
-    /// Of the last line of what was graded: the cases with several trials.
+    /// Member of the last line of a grading report: the cases with several trials.
     #[serde(default)]
     trials: Option<Vec<CaseShape>>,
 }
 
 impl Run {
-    /// Reads a report of `toolmark grade` or `toolmark check`: the formats `json` and
-    /// `jsonl`.
+    /// Reads a report of `toolmark grade` or `toolmark check` in the formats `json` and `jsonl`.
     pub fn parse(name: Printable, text: &str, redactor: Redactor) -> Result<Self, ReadError> {
         let mut run =
             Self { name, graded: None, checked: None, may_be_cut_off: false, notes: Vec::new() };
@@ -200,7 +199,7 @@ impl Run {
         if text.trim().is_empty() {
             return Err(ReadError::new(None, "the file is empty", WRITE_ONE));
         }
-        // A line that is complete and says what it is makes the file one of lines.
+        // A first line that is a complete object with a type means JSON Lines.
         let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let probe: Option<Probe<'_>> = serde_json::from_str(first).ok();
         if probe.is_some_and(|probe| probe.r#type.is_some() || probe.outcome.is_some()) {
@@ -211,8 +210,8 @@ impl Run {
         Ok(run)
     }
 
-    /// Takes the verdicts of the cases from `summary.json` of a run, where a case may pass
-    /// although not all of its trials do.
+    /// Reads the verdicts of the cases from `summary.json` of a run, because a case may pass
+    /// although some of its trials do not.
     pub fn take_summary(&mut self, text: &str, redactor: Redactor) -> Result<(), ReadError> {
         let summary: RunSummary =
             serde_json::from_str(text).map_err(|error| ReadError::json(&error, None))?;
@@ -328,7 +327,7 @@ fn broken(message: String) -> ReadError {
     ReadError::new(None, message, WRITE_AGAIN)
 }
 
-/// Refuses reports of versions that may mean something else by the same words.
+/// Rejects reports of versions in which the same names may have another meaning.
 fn check_version(version: Option<&str>, line: Option<usize>) -> Result<(), ReadError> {
     let minor = |version: &str| {
         let mut numbers = version.split('.').map(|part| part.parse::<u64>().ok());

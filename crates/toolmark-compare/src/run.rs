@@ -1,26 +1,26 @@
-//! One of two runs that are compared: its trials and its findings.
+//! One of two compared runs: its trials and its findings.
 
 use crate::checked::CheckReport;
 use std::collections::BTreeMap;
 use toolmark_outcome::{Printable, RunResult, Verdict};
 
-/// One run, from a report or from memory.
+/// A run, from a report or from memory.
 #[derive(Debug)]
 pub struct Run {
-    /// What it is called.
+    /// Display name.
     pub name: Printable,
-    /// What was graded.
+    /// Grading results.
     pub(crate) graded: Option<Graded>,
-    /// What was checked.
+    /// Check results.
     pub(crate) checked: Option<CheckReport>,
-    /// Is there no last line with the sums?
+    /// Whether the final line with the sums is missing.
     pub may_be_cut_off: bool,
-    /// What a reader should know about it.
+    /// Notes for the reader.
     pub(crate) notes: Vec<Printable>,
 }
 
 impl Run {
-    /// A result that was just graded.
+    /// Returns a run from a grading result in memory.
     #[must_use]
     pub fn of(name: Printable, result: &RunResult<Printable>) -> Self {
         let trials = result.outcomes.iter().map(|outcome| {
@@ -52,13 +52,13 @@ impl Run {
         Self { name, graded: Some(graded), checked: None, may_be_cut_off: false, notes: Vec::new() }
     }
 
-    /// Was it graded?
+    /// Whether the run was graded.
     #[must_use]
     pub fn is_graded(&self) -> bool {
         self.graded.is_some()
     }
 
-    /// Adds another report of the same run.
+    /// Appends another report of the same run.
     pub fn append(&mut self, other: Self) {
         match (&mut self.graded, other.graded) {
             (Some(graded), Some(more)) => {
@@ -85,11 +85,11 @@ impl Run {
 #[derive(Debug, Default)]
 pub(crate) struct Graded {
     pub(crate) trials: Vec<Trial>,
-    /// What the trials of a case come to, where the report says so itself.
+    /// Combined verdicts of cases, if the report contains them.
     pub(crate) verdicts: BTreeMap<CaseKey, Verdict>,
 }
 
-/// A case on a target.
+/// A case and its target.
 pub(crate) type CaseKey = (Printable, Option<Printable>);
 
 /// One trial of one case.
@@ -105,7 +105,7 @@ pub(crate) struct Trial {
     pub(crate) answers: Vec<Answer>,
 }
 
-/// What a grader said.
+/// Result of a grader.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) grader: Printable,
@@ -113,21 +113,21 @@ pub(crate) struct Answer {
     pub(crate) score: Option<f64>,
 }
 
-/// What a trial took, as far as it is recorded.
+/// Resource usage of a trial, as far as it is recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Measures {
     /// Tool calls.
     pub calls: Option<f64>,
     /// Tokens.
     pub tokens: Option<f64>,
-    /// Time, in milliseconds.
+    /// Duration, in milliseconds.
     pub duration_ms: Option<f64>,
-    /// Money, in US dollars.
+    /// Cost, in US dollars.
     pub cost_usd: Option<f64>,
 }
 
 impl Measures {
-    /// The four, in the order reports name them.
+    /// The four measures, in report order.
     #[must_use]
     pub fn all(self) -> [Option<f64>; 4] {
         [self.calls, self.tokens, self.duration_ms, self.cost_usd]

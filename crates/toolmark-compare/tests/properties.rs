@@ -1,5 +1,5 @@
-//! What holds for any two runs: a run does not differ from itself, and the other way
-//! round everything is mirrored.
+//! Properties of all comparisons: a run does not differ from itself, and swapping the runs mirrors
+//! every result.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -67,7 +67,7 @@ fn compare(a: &str, b: &str, by: Grouping) -> Comparison {
 
 const GROUPINGS: [Grouping; 3] = [Grouping::Case, Grouping::Target, Grouping::Grader];
 
-/// Is one the other seen from the other side?
+/// Checks that one group is the mirror image of the other.
 fn mirrors(a: &Group, b: &Group) {
     assert_eq!((a.cases, a.unknown), (b.cases, b.unknown));
     assert_eq!((a.regressions, a.improvements), (b.improvements, b.regressions));

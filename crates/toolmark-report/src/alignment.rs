@@ -1,4 +1,4 @@
-//! Expectations and calls side by side.
+//! The alignment of expectations and calls, side by side.
 
 use crate::model::{Explanation, Row};
 use crate::shown;
@@ -7,26 +7,26 @@ use crate::terminal::{Line, style};
 use anstyle::Style;
 use toolmark_outcome::{Printable, RowState, printable};
 
-/// Runs of rows of the same kind longer than this are shortened.
+/// Maximum length of a run of rows of the same kind that is not shortened.
 const RUN: usize = 6;
-/// How many rows of a run stay at its start and at its end.
+/// Number of rows kept at the start and at the end of a shortened run.
 const KEPT: (usize, usize) = (2, 1);
-/// No alignment is drawn longer than this.
+/// Maximum number of drawn rows.
 const MOST_ROWS: usize = 400;
-/// No column is narrower.
+/// Minimum width of a column.
 const NARROWEST: usize = 12;
 
-/// What is drawn on one line.
+/// Content of one line.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Drawn<'e> {
     /// A row, and whether it is the first divergence.
     Row(&'e Row, bool),
-    /// So many rows are left out, all of the same kind if there is one.
+    /// Number of omitted rows, and their state if it is the same for all.
     Gap(usize, Option<RowState>),
 }
 
-/// The rows worth drawing: long runs of the same kind are shortened, but never
-/// around the first divergence.
+/// Returns the rows to draw: long runs of the same kind are shortened, but never around the first
+/// divergence.
 pub(crate) fn drawn(explanation: &Explanation, all: bool) -> Vec<Drawn<'_>> {
     let rows = &explanation.rows;
     let divergence = explanation.divergence;
@@ -56,7 +56,7 @@ pub(crate) fn drawn(explanation: &Explanation, all: bool) -> Vec<Drawn<'_>> {
     out
 }
 
-/// A sign for what became of a row that is read without colour.
+/// Symbol of a row state, unambiguous without colour.
 pub(crate) fn sign(state: RowState) -> &'static str {
     match state {
         RowState::Matched => "\u{2713}",
@@ -78,7 +78,7 @@ fn colour(state: RowState) -> Style {
     }
 }
 
-/// What a gap says.
+/// Text of a gap.
 pub(crate) fn gap(rows: usize, state: Option<RowState>) -> Printable {
     match state {
         Some(state) => printable!("\u{2026} {} more {}", rows, state.word()),
@@ -86,14 +86,14 @@ pub(crate) fn gap(rows: usize, state: Option<RowState>) -> Printable {
     }
 }
 
-/// What is said about the calls that have no row.
+/// Text about the calls without a row.
 pub(crate) fn elided(explanation: &Explanation) -> Option<Printable> {
     (explanation.elided > 0).then(|| {
         printable!("\u{2026} {} not shown", shown::things(explanation.elided as u64, "extra call"))
     })
 }
 
-/// The place of the first divergence in the trace.
+/// Source position of the first divergence in the trace.
 pub(crate) fn divergence(explanation: &Explanation) -> Option<Printable> {
     let row = explanation.rows.get(explanation.divergence?)?;
     let at = row.call.as_ref().and_then(|call| call.place.as_ref()).map(shown::in_trace);
@@ -103,7 +103,7 @@ pub(crate) fn divergence(explanation: &Explanation) -> Option<Printable> {
     })
 }
 
-/// The alignment in lines of at most `limit` columns:
+/// Formats the alignment in lines of at most `limit` columns:
 ///
 /// ```text
 ///     expected      │ made

@@ -1,4 +1,4 @@
-//! A calibration on a page, for people at a terminal.
+//! A calibration as text, for people at a terminal.
 
 use crate::terminal::text::Layout;
 use crate::terminal::{Line, glance, human, style};
@@ -9,17 +9,17 @@ use toolmark_judge::calibration::{
 use toolmark_outcome::judging::Spent;
 use toolmark_redact::{Printable, Redactor, printable};
 
-/// Where values begin.
+/// Column in which values begin.
 const COLUMN: usize = 14;
-/// How many samples are named.
+/// Maximum number of named samples.
 const MAX_SAMPLES_NAMED: usize = 5;
-/// So much of a name is shown.
+/// Maximum length of a name.
 const NAME: usize = 40;
-/// A share of flips that chance alone can hardly make.
+/// Share of flips that is unlikely to be due to chance.
 const MANY: f64 = 0.05;
 
-/// The page. `reached` is there where a floor was asked for, and says why it is
-/// not reached.
+/// Formats the calibration. `reached` is `Some` if a floor was set, and contains the reason if it
+/// is not reached.
 #[must_use]
 pub fn lines(
     found: &Calibration,
@@ -121,7 +121,7 @@ impl Page {
         self.row(name, tone(Some(value), 0.4, 0.6), printable!("{:.2}", value), means);
     }
 
-    /// What people say against what the judge says.
+    /// Adds the table of human labels against verdicts of the judge.
     fn matrix(&mut self, verdicts: &Agreement) {
         let heads = ["judge: fail", "judge: pass", "unknown", "precision", "recall", "F1"];
         let column = |at: usize| COLUMN + at * 13;
@@ -174,7 +174,7 @@ impl Page {
         }
     }
 
-    /// Samples that somebody should look at.
+    /// Adds the samples that need a review.
     fn listed(&mut self, found: &Calibration) {
         if found.disagreements.is_empty() && found.unknown.is_empty() {
             return;
@@ -309,8 +309,7 @@ fn of(rate: Rate) -> Printable {
     printable!("{} of {}", rate.count, rate.of)
 }
 
-/// A share in percent, rounded; but what is not all does not look like all, and what
-/// is something does not look like nothing.
+/// A share in percent, rounded, but to 0 or 100 only if it is exactly none or all.
 fn percent(share: f64) -> f64 {
     let rounded = (share * 100.0).round();
     match share {
@@ -337,7 +336,7 @@ fn tone(value: Option<f64>, fair: f64, good: f64) -> Style {
     }
 }
 
-/// The words Landis and Koch (1977) have for a κ.
+/// The terms of Landis and Koch (1977) for a κ.
 fn strength(kappa: f64) -> &'static str {
     match kappa {
         k if k < 0.0 => "less than chance",
@@ -360,7 +359,7 @@ mod tests {
         Answer, Judge, Mark, Material, Piece, Question, Rubric, Ruling, Scale, Unanswered, Vote,
     };
 
-    /// Believes what the last word of a recording says, and cannot read the rest.
+    /// A judge that believes the last word of a recording and cannot read the rest.
     #[derive(Debug)]
     struct Gullible;
 

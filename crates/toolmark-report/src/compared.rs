@@ -1,5 +1,4 @@
-//! What reports say about a comparison: numbers with their sign, and the lines that
-//! sum it up.
+//! Text about comparisons: signed numbers and summary lines.
 
 use crate::model::FindingRef;
 use crate::shown::{self, score};
@@ -8,7 +7,7 @@ use jiff::SignedDuration;
 use toolmark_compare::{Group, MeasureChange, MeasureChanges, ScoreChange};
 use toolmark_outcome::{Printable, Verdict, printable, rounded};
 
-/// Between what was and what is.
+/// Separator between the old and the new value.
 pub(crate) const ARROW: &str = "\u{2192}";
 
 /// A number with its sign.
@@ -20,13 +19,13 @@ pub(crate) fn signed(number: f64) -> Printable {
     }
 }
 
-/// A verdict and what became of it.
+/// A verdict before and after.
 pub(crate) fn verdicts(before: Option<Verdict>, after: Option<Verdict>) -> Printable {
     let word = |verdict: Option<Verdict>| verdict.map_or("missing", Verdict::word);
     printable!("{} {} {}", word(before), ARROW, word(after))
 }
 
-/// A score and what became of it.
+/// A score before and after.
 pub(crate) fn scores(before: Option<f64>, after: Option<f64>) -> Option<Printable> {
     let word = |value: Option<f64>| value.map_or("\u{2013}".into(), score);
     match (before, after) {
@@ -36,12 +35,12 @@ pub(crate) fn scores(before: Option<f64>, after: Option<f64>) -> Option<Printabl
     }
 }
 
-/// An interval around a difference.
+/// The confidence interval of a difference.
 pub(crate) fn interval((low, high): (f64, f64)) -> Printable {
     printable!("{} to {}", signed(low), signed(high))
 }
 
-/// How the scores changed, in one line.
+/// The change of the scores, in one line.
 pub(crate) fn score_line(change: &ScoreChange) -> Printable {
     let interval = match change.interval {
         Some(range) => printable!("95 % interval {}", interval(range)),
@@ -66,7 +65,7 @@ pub(crate) fn probability(p: f64) -> Printable {
     }
 }
 
-/// Whether the verdicts changed by chance, in one line.
+/// Whether the change of the verdicts is significant, in one line.
 pub(crate) fn mcnemar_line(group: &Group) -> Option<Printable> {
     let test = group.mcnemar?;
     Some(printable!(
@@ -78,7 +77,7 @@ pub(crate) fn mcnemar_line(group: &Group) -> Option<Printable> {
     ))
 }
 
-/// A measure: its name, its sums and their difference.
+/// A measure: its name, both sums and their difference.
 pub(crate) struct MeasureLine {
     pub(crate) name: &'static str,
     pub(crate) before: Printable,
@@ -87,7 +86,7 @@ pub(crate) struct MeasureLine {
     pub(crate) of: u64,
 }
 
-/// The measures that both runs record.
+/// Returns the measures that both runs record.
 pub(crate) fn measures(changes: &MeasureChanges) -> Vec<MeasureLine> {
     let line = |name: &'static str, change: Option<MeasureChange>, word: fn(f64) -> Printable| {
         let change = change?;
@@ -110,7 +109,7 @@ pub(crate) fn measures(changes: &MeasureChanges) -> Vec<MeasureLine> {
     all.into_iter().flatten().collect()
 }
 
-/// Where a finding is.
+/// Source position of a finding.
 pub(crate) fn place(finding: &FindingRef) -> Option<Printable> {
     let file = finding.file.as_ref()?;
     Some(match finding.line {

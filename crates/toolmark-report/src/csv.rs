@@ -1,7 +1,7 @@
 //! CSV, for spreadsheets and data frames.
 //!
-//! Text that a spreadsheet would take for a formula starts with an apostrophe: traces are
-//! written by others.
+//! Text that a spreadsheet would interpret as a formula is prefixed with an apostrophe, because
+//! traces come from untrusted authors.
 
 use crate::model::CaseResult;
 use crate::table::{self, Cell, Table};
@@ -26,7 +26,8 @@ pub(crate) fn write(
     Ok(writer.flush()?)
 }
 
-/// The row of an outcome without its trial, which goes where it is parted.
+/// Writes the row of an outcome without its trial number; returns the offset at which the number is
+/// inserted.
 pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
     let row = table::outcome(outcome);
     let cells = || row.iter().map(|(name, cell)| (*name, shown(cell)));
@@ -49,7 +50,7 @@ pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, Re
 
 const TRIAL: &str = "trial";
 
-/// A record without its end.
+/// Returns a record without its line break.
 fn record(cells: impl Iterator<Item = String>) -> Result<Vec<u8>, ReportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(cells).map_err(io::Error::other)?;
@@ -58,7 +59,7 @@ fn record(cells: impl Iterator<Item = String>) -> Result<Vec<u8>, ReportError> {
     Ok(bytes)
 }
 
-/// The rows of outcomes.
+/// Writes the rows of outcomes.
 pub(crate) fn write_pieces(
     outcomes: &mut dyn Outcomes,
     out: &mut dyn Write,

@@ -1,10 +1,10 @@
 //! Reports: the results of grading and checking, for people and for programs.
 //!
-//! A [`Report`] goes in: cases that were graded, sessions that were checked, and what
-//! changed since another run.
-//! One file comes out. Each format is one file or folder here and one line in
-//! [`FORMATS`]. A report decides nothing and reads no clock, no environment and no terminal, so the same result
-//! and the same [`Options`] give the same bytes.
+//! The input is a [`Report`]: graded cases, checked sessions, recurring issues, measures over time,
+//! and changes since another run. The output is one file. Each format is one file or folder of this
+//! crate and one line in [`FORMATS`]. A report makes no decisions and does not access the clock,
+//! the environment or the terminal, so the same result with the same [`Options`] gives the same
+//! bytes.
 //!
 //! ```
 //! use toolmark_report::{Options, format_by_id};
@@ -76,45 +76,45 @@ use std::io::{self, Write};
 use std::time::Duration;
 use toolmark_compare::Comparison;
 
-/// How much to say.
+/// Level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
-    /// As little as possible: what went wrong, in one line each.
+    /// Only problems, one line each.
     Quiet,
-    /// What a reader needs.
+    /// The usual details.
     Normal,
-    /// Everything.
+    /// All details.
     Verbose,
 }
 
-/// What the rows of a table are, where there is a choice.
+/// Content of the rows of a table, for formats with a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rows {
-    /// A row per finding, and per outcome.
+    /// One row per finding or outcome.
     #[default]
     Findings,
-    /// A row per call, where the checker kept them.
+    /// One row per call, if the checker kept the calls.
     Calls,
-    /// A row per grader of an outcome.
+    /// One row per grader of an outcome.
     Graders,
 }
 
-/// What a report may know besides the result.
+/// Settings of a report in addition to the result.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// May text for a terminal have colours?
+    /// Whether text for a terminal may be coloured.
     pub colour: bool,
-    /// How many columns a line of text may take.
+    /// Maximum width of a line of text, in columns.
     pub width: usize,
-    /// How much to say.
+    /// Level of detail.
     pub verbosity: Verbosity,
-    /// How long grading took.
+    /// Duration of grading.
     pub elapsed: Option<Duration>,
-    /// When the report is made, where it shall say so.
+    /// Creation time of the report, if it is to be shown.
     pub generated_at: Option<jiff::Timestamp>,
-    /// The directory that names of files are relative to, where a format wants relative ones.
+    /// Directory that file names are relative to, for formats with relative names.
     pub directory: Option<String>,
-    /// What the rows of tables are.
+    /// Content of the rows of tables.
     pub rows: Rows,
 }
 
@@ -132,35 +132,35 @@ impl Default for Options {
     }
 }
 
-/// Why a report could not be made.
+/// Error while creating a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// The sink did not take it.
+    /// The writer failed.
     #[error("the report could not be written: {0}")]
     Write(#[from] io::Error),
-    /// A part of it has no JSON.
+    /// A part of the report cannot be represented as JSON.
     #[error("the report has no JSON form: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// What a report is about: cases that were graded, sessions that were checked, what
-/// keeps going wrong, what changed since another run.
+/// The parts of a report: graded cases, checked sessions, recurring issues, measures over time, and
+/// changes since another run.
 #[derive(Clone, Copy, Default)]
 pub struct Report<'r> {
-    /// What grading came to.
+    /// Result of grading.
     pub graded: Option<&'r RunResult>,
-    /// What checking came to.
+    /// Result of checking.
     pub checked: Option<&'r CheckRun>,
-    /// What keeps going wrong.
+    /// Recurring issues.
     pub feed: Option<&'r FeedRun>,
-    /// How measures change over time.
+    /// Changes of measures over time.
     pub trend: Option<&'r TrendRun>,
-    /// What changed since another run.
+    /// Changes since another run.
     pub compared: Option<&'r Comparison>,
 }
 
 impl<'r> Report<'r> {
-    /// Writes what there is, one after the other, for formats that are text.
+    /// Writes the parts one after another, for text formats.
     #[allow(clippy::too_many_arguments, reason = "one writer per part")]
     fn write_parts(
         &self,
@@ -230,30 +230,30 @@ impl<'r> From<&'r Comparison> for Report<'r> {
     }
 }
 
-/// A way to write a report.
+/// A report format.
 pub struct ReportFormat {
-    /// The word for it on the command line.
+    /// Name on the command line.
     pub id: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub title: &'static str,
-    /// How files of it end, without the dot.
+    /// File extension, without the dot.
     pub extension: &'static str,
-    /// Has it a place for findings? The records of other systems have none.
+    /// Whether the format supports findings. The records of other systems do not.
     pub has_findings: bool,
-    /// Has it a place for issues?
+    /// Whether the format supports issues.
     pub has_issues: bool,
-    /// Has it a place for measures over time? Whatever has one for issues has.
+    /// Whether the format supports measures over time. Every format that supports issues does.
     pub has_trends: bool,
-    /// Has it a place for what changed since another run?
+    /// Whether the format supports comparisons with another run.
     pub has_comparisons: bool,
-    /// Is it text? What is not belongs in a file, not on a terminal.
+    /// Whether the format is text. Binary formats are written to files, never to a terminal.
     pub is_text: bool,
-    /// Writes it.
+    /// Writes a report.
     pub write: fn(&Report<'_>, &Options, &mut dyn Write) -> Result<(), ReportError>,
 }
 
 impl ReportFormat {
-    /// The report in one piece, where it is text.
+    /// Returns the report as a string, for text formats.
     pub fn to_text<'r>(
         &self,
         report: impl Into<Report<'r>>,
@@ -297,7 +297,7 @@ formats! {
     agentv, "jsonl", false, false, false, true, "the result rows of AgentV";
 }
 
-/// The format with this id.
+/// Returns the format with this ID.
 #[must_use]
 pub fn format_by_id(id: &str) -> Option<&'static ReportFormat> {
     FORMATS.iter().find(|format| format.id == id)
@@ -307,7 +307,7 @@ pub fn format_by_id(id: &str) -> Option<&'static ReportFormat> {
 mod tests {
     use super::*;
 
-    /// The formats that are text.
+    /// The text formats.
     fn texts() -> impl Iterator<Item = &'static ReportFormat> {
         FORMATS.iter().filter(|format| format.is_text)
     }
@@ -331,7 +331,7 @@ mod tests {
     fn an_empty_run_is_reported_too() {
         for format in texts() {
             let report = format.to_text(&testing::empty(), &Options::default()).unwrap();
-            // Rows of outcomes are none where there are no outcomes.
+            // A format with rows of outcomes is empty without outcomes.
             assert!(report.ends_with('\n') || format.id == "agentv", "{}", format.id);
         }
     }

@@ -1,4 +1,4 @@
-//! What is wrong with specs, for programs: JSON, and SARIF for code scanning.
+//! Machine-readable lint results: JSON, and SARIF for code scanning.
 
 use crate::sarif::{document, location, log_of, pascal, result, words};
 use crate::{Options, ReportError};
@@ -8,70 +8,70 @@ use std::io::Write;
 use toolmark_check::fingerprint::of as fingerprint;
 use toolmark_redact::{Name, Printable};
 
-/// How much a problem matters.
+/// Severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// The spec cannot be used.
     Error,
-    /// It can, and probably does not mean what was wanted.
+    /// The spec can be used, but probably does not do what its author intended.
     Warning,
-    /// Worth knowing.
+    /// Additional information.
     Note,
 }
 
-/// Another place that belongs to a problem.
+/// A related source position.
 #[derive(Debug, Clone, Serialize)]
 pub struct LintNote {
     /// The line, from 1.
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
-    /// Why it belongs to it.
+    /// Relation to the problem.
     pub message: Printable,
 }
 
-/// One thing that is wrong with a spec. Places count from 1, columns in characters;
-/// `None` where it is about the file as a whole.
+/// A problem in a spec. Lines and columns count from 1, columns in characters; they are `None` if
+/// the problem concerns the whole file.
 #[derive(Debug, Clone, Serialize)]
 pub struct LintProblem {
-    /// The file.
+    /// File name.
     pub file: Name<Printable>,
-    /// The line it starts in.
+    /// Start line.
     pub line: Option<u32>,
-    /// The column it starts at.
+    /// Start column.
     pub column: Option<u32>,
-    /// The line it ends in.
+    /// End line.
     pub end_line: Option<u32>,
-    /// The column after it.
+    /// End column, exclusive.
     pub end_column: Option<u32>,
-    /// Its kind, in kebab case.
+    /// Kind of problem, in kebab case.
     pub code: &'static str,
-    /// How much it matters.
+    /// Severity.
     pub severity: Level,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: Printable,
-    /// What to do about it.
+    /// Suggested fix.
     pub help: Option<Printable>,
-    /// Other places that belong to it.
+    /// Related source positions.
     pub notes: Vec<LintNote>,
 }
 
-/// Everything that is wrong with some specs.
+/// All problems of the linted specs.
 #[derive(Debug, Clone, Serialize)]
 pub struct LintReport {
-    /// How many specs were looked at.
+    /// Number of linted specs.
     pub specs: u64,
-    /// How many errors there are.
+    /// Number of errors.
     pub errors: u64,
-    /// How many warnings there are.
+    /// Number of warnings.
     pub warnings: u64,
-    /// All of it.
+    /// All problems.
     pub problems: Vec<LintProblem>,
 }
 
 impl LintReport {
-    /// Writes it as SARIF 2.1.0.
+    /// Writes the report as SARIF 2.1.0.
     pub fn write_sarif(&self, options: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
         let mut codes: Vec<&str> = Vec::new();
         let mut results = Vec::new();

@@ -1,5 +1,5 @@
-//! Results as reports take them: with text that may be printed. A report that
-//! would print anything else does not compile.
+//! The result types of reports, with redacted text. A report that prints unredacted text does not
+//! compile.
 
 use toolmark_outcome::Printable;
 

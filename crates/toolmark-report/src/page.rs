@@ -1,11 +1,11 @@
-//! The page of `web/`, as it is built: `toolmark serve` serves these files, and reports
-//! have them inside.
+//! The built web page of `web/`: `toolmark serve` serves these files, and HTML reports embed them.
 
-/// The page as it is served.
+/// The HTML page of the server.
 pub const INDEX: &str = include_str!("../../../web/dist/index.html");
-/// Its script.
+/// The script of the page.
 pub const SCRIPT: &str = include_str!("../../../web/dist/app.js");
-/// Its style sheet.
+/// The style sheet of the page.
 pub const STYLE: &str = include_str!("../../../web/dist/app.css");
-/// A report without its data. Its policy knows script and style sheet by their hashes.
+/// A report without its data. Its content security policy allows script and style sheet by their
+/// hashes.
 pub(crate) const REPORT: &str = include_str!("../../../web/dist/report.html");

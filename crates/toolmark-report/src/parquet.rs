@@ -13,11 +13,11 @@ use parquet::schema::parser::parse_message_type;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// So many rows are a group of the file: no more of them are in memory.
+/// Number of rows per row group, and maximum number of rows in memory.
 const GROUP: usize = 32_768;
 
-/// So many values are handed to the writer of a column at once: as many as it takes at once
-/// itself, so that the file does not depend on it.
+/// Number of values that are passed to a column writer at once. It equals the writer's own batch
+/// size, so that the file does not depend on it.
 const BATCH: usize = 1024;
 
 pub(crate) fn write(
@@ -40,18 +40,18 @@ pub(crate) fn write_table(
     writer.finish(out)
 }
 
-/// Writes rows as Parquet while they come.
+/// Writes rows as Parquet as they arrive.
 pub struct ParquetWriter {
     columns: Vec<Column>,
-    /// What is not handed on yet.
+    /// Parquet writer with the bytes that are not passed on yet.
     file: SerializedFileWriter<Vec<u8>>,
-    /// How many rows the group has so far.
+    /// Number of rows in the current row group.
     rows: usize,
     has_group: bool,
 }
 
 impl ParquetWriter {
-    /// A table with this name and these columns.
+    /// Returns a writer for a table with this name and these columns.
     pub fn new(
         name: &str,
         columns: &[(&'static str, Kind)],
@@ -62,7 +62,7 @@ impl ParquetWriter {
         Ok(Self { columns, file, rows: 0, has_group: false })
     }
 
-    /// Adds a row, and hands on what is complete.
+    /// Adds a row, and writes complete row groups to `out`.
     pub fn push(&mut self, row: Row, out: &mut dyn Write) -> Result<(), ReportError> {
         for column in &mut self.columns {
             column.push(cell_of(&row, column.name));
@@ -76,7 +76,7 @@ impl ParquetWriter {
         Ok(out.write_all(&std::mem::take(self.file.inner_mut()))?)
     }
 
-    /// Writes the rest.
+    /// Writes the remaining rows.
     pub fn finish(mut self, out: &mut dyn Write) -> Result<(), ReportError> {
         // A table without rows has a group too: some readers take the columns from it.
         if self.rows > 0 || !self.has_group {
@@ -100,8 +100,8 @@ impl ParquetWriter {
     }
 }
 
-/// The cells of a column: what is known, and for every row whether it is. Rows would take
-/// several times the memory.
+/// The cells of a column: the known values, and for every row whether its value is known. Storing
+/// rows would take several times the memory.
 struct Column {
     name: &'static str,
     levels: Vec<i16>,
@@ -109,7 +109,7 @@ struct Column {
 }
 
 enum Values {
-    /// All texts, one behind the other, and where each ends.
+    /// The concatenated texts, and the end offset of each.
     Text(Vec<u8>, Vec<usize>),
     Whole(Vec<i64>),
     Real(Vec<f64>),
@@ -142,7 +142,7 @@ impl Column {
         self.levels.push(i16::from(is_known));
     }
 
-    /// Hands the cells on. None is left.
+    /// Writes the cells and clears the column.
     fn write(&mut self, writer: &mut ColumnWriter<'_>) -> Result<(), ParquetError> {
         let (mut from, mut start) = (0, 0);
         // A column without a row is written too.
@@ -197,7 +197,7 @@ impl Column {
     }
 }
 
-/// A value that is known.
+/// Adds a known value.
 fn add<T>(values: &mut Vec<T>, value: T) -> bool {
     values.push(value);
     true

@@ -1,5 +1,4 @@
-//! What reports for people have in common: names, places and numbers as they
-//! are read.
+//! Names, source positions and numbers in the form in which reports for people print them.
 
 use crate::model::{
     CaseResult, CaseSummary, GraderResult, Metrics, RunResult, SpecPlace, Summary, TracePlace,
@@ -7,11 +6,11 @@ use crate::model::{
 use std::time::Duration;
 use toolmark_outcome::{Cause, Printable, Verdict, printable, rounded};
 
-/// An outcome with the name people know it by.
+/// An outcome with its printed name.
 pub(crate) struct Shown<'r> {
     /// The outcome.
     pub(crate) result: &'r CaseResult,
-    /// The case, and the trial where there are several.
+    /// Name of the case, with the trial number if there are several.
     pub(crate) title: Printable,
 }
 
@@ -34,22 +33,22 @@ impl<'r> Shown<'r> {
             .collect()
     }
 
-    /// Was there nothing to grade?
+    /// Whether there was nothing to grade.
     pub(crate) fn is_not_run(&self) -> bool {
         is_not_run(self.result.verdict)
     }
 
-    /// The graders with this kind of answer.
+    /// Returns the graders with this verdict.
     pub(crate) fn graders(&self, verdict: &'static str) -> impl Iterator<Item = &'r GraderResult> {
         self.result.graders.iter().filter(move |g| g.outcome.verdict.word() == verdict)
     }
 
-    /// The graders that did not pass, failures first.
+    /// Returns the graders that did not pass, failures first.
     pub(crate) fn troubles(&self) -> impl Iterator<Item = &'r GraderResult> {
         self.graders("fail").chain(self.graders("unknown"))
     }
 
-    /// Why it is not a pass, as its first failing or unknown grader says it.
+    /// Reason for a verdict other than pass: that of the first failing or unknown grader.
     pub(crate) fn first_reason(&self) -> &'r Printable {
         let verdict = self.result.verdict;
         let decisive = match verdict {
@@ -61,24 +60,24 @@ impl<'r> Shown<'r> {
     }
 }
 
-/// Does the verdict say that there was nothing to grade?
+/// Whether the verdict means that there was nothing to grade.
 pub(crate) fn is_not_run(verdict: Verdict) -> bool {
     verdict == Verdict::Unknown(Cause::NoTrajectory)
 }
 
-/// What a run is called: its own name, or that of its spec.
+/// Name of a run, or of its spec.
 pub(crate) fn name(run: &RunResult) -> &str {
     run.name.as_deref().unwrap_or(&run.spec)
 }
 
-/// A score of at most three digits.
+/// Formats a score with at most three digits.
 pub(crate) fn score(score: f64) -> Printable {
     printable!("{}", rounded(score))
 }
 
 pub(crate) use crate::terminal::human::things;
 
-/// A duration in seconds, or minutes where they are many.
+/// Formats a duration in seconds, or in minutes if it is long.
 pub(crate) fn seconds(duration: Duration) -> Printable {
     let seconds = duration.as_secs_f64();
     if seconds < 100.0 {
@@ -88,12 +87,12 @@ pub(crate) fn seconds(duration: Duration) -> Printable {
     printable!("{} m {:02} s", whole / 60, whole % 60)
 }
 
-/// A time as machines write it.
+/// Formats a time in RFC 3339.
 pub(crate) fn instant(time: jiff::Timestamp) -> Printable {
     Printable::compose(format_args!("{time}"))
 }
 
-/// Milliseconds as people say them.
+/// Formats milliseconds for people.
 pub(crate) fn millis(ms: f64) -> Printable {
     if ms < 1000.0 {
         printable!("{} ms", ms.round())
@@ -104,8 +103,7 @@ pub(crate) fn millis(ms: f64) -> Printable {
     }
 }
 
-/// `12 passed, 1 failed, 2 unknown`: what there is none of goes unsaid, except
-/// for what passed.
+/// Formats `12 passed, 1 failed, 2 unknown`; zero counts are omitted, except for passes.
 pub(crate) fn counts(summary: &Summary) -> String {
     let mut words = format!("{} passed", summary.passed);
     if summary.failed > 0 {
@@ -117,7 +115,7 @@ pub(crate) fn counts(summary: &Summary) -> String {
     words
 }
 
-/// The score of the whole beside what it must reach.
+/// Overall score and threshold.
 pub(crate) fn overall(summary: &Summary) -> Option<Printable> {
     match (summary.score, summary.threshold) {
         (Some(mean), Some(threshold)) => {
@@ -131,7 +129,7 @@ pub(crate) fn overall(summary: &Summary) -> Option<Printable> {
     }
 }
 
-/// A sign for a verdict that is read without colour.
+/// Symbol of a verdict, unambiguous without colour.
 pub(crate) fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "\u{2713}",
@@ -140,7 +138,7 @@ pub(crate) fn sign(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A place in the spec as editors take it.
+/// Source position in the spec, in the form that editors accept.
 pub(crate) fn in_spec(place: &SpecPlace) -> Option<Printable> {
     (!place.file.is_empty()).then(|| match place.line {
         0 => printable!("{}", place.file),
@@ -148,19 +146,19 @@ pub(crate) fn in_spec(place: &SpecPlace) -> Option<Printable> {
     })
 }
 
-/// A place in a trace as editors take it.
+/// Source position in a trace, in the form that editors accept.
 pub(crate) fn in_trace(place: &TracePlace) -> Printable {
     printable!("{}:{}", place.file, place.line)
 }
 
-/// Metrics on one line: `value 12, max 10`.
+/// Formats metrics on one line: `value 12, max 10`.
 pub(crate) fn metrics(metrics: &Metrics) -> Printable {
     let pairs: Vec<Printable> =
         metrics.entries().map(|(name, value)| printable!("{} {}", name, value)).collect();
     Printable::join(&pairs, ", ")
 }
 
-/// The name of a grader, with its type where that says more.
+/// Name of a grader, with its type if the type adds information.
 pub(crate) fn grader(grader: &GraderResult) -> Printable {
     if grader.name.contains(&*grader.type_word) {
         grader.name.clone()
@@ -169,11 +167,11 @@ pub(crate) fn grader(grader: &GraderResult) -> Printable {
     }
 }
 
-/// What its score, weight and so on say besides the verdict.
+/// Score, weight and similar properties of a grader besides the verdict.
 pub(crate) fn standing(grader: &GraderResult) -> Printable {
     let mut words = Vec::new();
     match grader.outcome.score {
-        // Nothing that the verdict does not say.
+        // The score adds nothing to the verdict.
         Some(1.0) if grader.outcome.verdict == Verdict::Pass => {}
         Some(0.0) if grader.outcome.verdict == Verdict::Fail => {}
         Some(value) => words.push(printable!("score {}", score(value))),
@@ -188,7 +186,7 @@ pub(crate) fn standing(grader: &GraderResult) -> Printable {
     Printable::join(&words, ", ")
 }
 
-/// Another reading with another answer, in words.
+/// Another interpretation with a different result, as text.
 pub(crate) fn contrast(grader: &GraderResult) -> Option<Printable> {
     let contrast = grader.outcome.contrast.as_ref()?;
     let score = contrast.score.map(|s| printable!(" with score {}", score(s))).unwrap_or_default();
@@ -196,7 +194,7 @@ pub(crate) fn contrast(grader: &GraderResult) -> Option<Printable> {
     Some(printable!("{} says {}{}: {}", who, says, score, contrast.reason))
 }
 
-/// How many trials of a case passed, and what else is to be known of them.
+/// Number of passed trials of a case, and their other statistics.
 pub(crate) fn trials(case: &CaseSummary) -> Printable {
     let mut words = printable!("{} of {}", case.passed, case.trials);
     if case.unknown > 0 {
@@ -213,7 +211,7 @@ pub(crate) fn trials(case: &CaseSummary) -> Printable {
     }
 }
 
-/// Between what the pass rate of a case lies, at 95 %.
+/// The 95 % confidence interval of the pass rate of a case.
 pub(crate) fn interval(case: &CaseSummary) -> Printable {
     match case.interval {
         Some((low, high)) => printable!("{:.2}\u{2013}{:.2}", low, high),
@@ -221,12 +219,12 @@ pub(crate) fn interval(case: &CaseSummary) -> Printable {
     }
 }
 
-/// Is there anything to say about the trials of these cases?
+/// Whether any of these cases has several trials.
 pub(crate) fn has_trials(cases: &[CaseSummary]) -> bool {
     cases.iter().any(|case| case.trials > 1 || case.planned.is_some_and(|planned| planned > 1))
 }
 
-/// Which k of pass@k are worth a column, of those up to `most`.
+/// Values of k, up to `most`, for which pass@k is shown.
 pub(crate) fn interesting(most: usize) -> Vec<usize> {
     let mut ks: Vec<usize> = [1, 2, 3, 5, 10, 20, 50].into_iter().filter(|k| *k < most).collect();
     if most > 0 {

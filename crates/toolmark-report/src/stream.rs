@@ -1,5 +1,5 @@
-//! Reports of outcomes that are not kept: a piece of the report is made of each while it
-//! is there, and the pieces are put together once everything is known.
+//! Streamed reports: each outcome is rendered to a chunk and dropped, and the chunks are assembled
+//! at the end.
 
 use crate::model::{CaseResult, RunResult};
 use crate::{Options, ReportError, csv, jsonl, junit, text};
@@ -7,14 +7,14 @@ use std::io::{self, Write};
 use std::time::Duration;
 use toolmark_outcome::{Printable, Redactor, Untrusted, Verdict, printable};
 
-/// An outcome without what its piece says.
+/// An outcome without the data in its chunk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutcomeRow {
-    /// The case.
+    /// Name of the case.
     pub case: Printable,
-    /// Which trial of the case, from 0.
+    /// Index of the trial, from 0.
     pub trial: u32,
-    /// Does the case have several?
+    /// Whether the case has several trials.
     pub has_trials: bool,
     /// The verdict.
     pub verdict: Verdict,
@@ -23,7 +23,7 @@ pub struct OutcomeRow {
 }
 
 impl OutcomeRow {
-    /// The case, and the trial where there are several.
+    /// Name of the case, with the trial number if there are several.
     pub(crate) fn title(&self) -> Printable {
         match self.has_trials {
             true => printable!("{} (trial {})", self.case, self.trial.saturating_add(1)),
@@ -32,26 +32,26 @@ impl OutcomeRow {
     }
 }
 
-/// Outcomes of which only the pieces are left, by case and trial.
+/// Outcomes of which only the chunks are kept, ordered by case and trial.
 pub trait Outcomes {
-    /// How many there are.
+    /// Number of outcomes.
     fn count(&self) -> usize;
 
-    /// One of them.
+    /// Row of an outcome.
     fn row(&self, at: usize) -> OutcomeRow;
 
-    /// The verdict of one of them.
+    /// Verdict of an outcome.
     fn verdict(&self, at: usize) -> Verdict;
 
-    /// Which trial one of them is, from 0.
+    /// Trial index of an outcome, from 0.
     fn trial(&self, at: usize) -> u32;
 
-    /// Reads the piece of one of them, after clearing `piece`. Where the piece is to be
-    /// parted.
+    /// Reads the chunk of an outcome, after clearing `piece`. Returns the offset at which the chunk
+    /// is split.
     fn read(&mut self, at: usize, piece: &mut Vec<u8>) -> io::Result<usize>;
 }
 
-/// A report that is made of pieces.
+/// A report that is assembled from chunks.
 #[derive(Debug, Clone)]
 pub struct Stream {
     format: Format,
@@ -67,7 +67,7 @@ enum Format {
 }
 
 impl Stream {
-    /// A report of this format, where it can be made of pieces.
+    /// Returns a report of this format, if the format can be streamed.
     #[must_use]
     pub fn new(format: &str, options: Options) -> Option<Self> {
         let format = match format {
@@ -80,22 +80,21 @@ impl Stream {
         Some(Self { format, options })
     }
 
-    /// The same after so much time.
+    /// Sets the elapsed time.
     #[must_use]
     pub fn after(mut self, elapsed: Option<Duration>) -> Self {
         self.options.elapsed = elapsed;
         self
     }
 
-    /// Does [`Self::redacted_piece`] hide secrets as it writes, without a redacted copy of
-    /// the outcome?
+    /// Whether [`Self::redacted_piece`] redacts while writing, without a redacted copy of the
+    /// outcome.
     #[must_use]
     pub fn redacts(&self) -> bool {
         matches!(self.format, Format::Jsonl)
     }
 
-    /// Adds the piece of an outcome that is not redacted yet, without its secrets.
-    /// Otherwise as [`Self::piece`].
+    /// Appends the chunk of an unredacted outcome, redacted. Otherwise like [`Self::piece`].
     pub fn redacted_piece(
         &self,
         outcome: &toolmark_outcome::CaseResult<Untrusted>,
@@ -109,8 +108,8 @@ impl Stream {
         }
     }
 
-    /// Adds the piece of an outcome. Where it is to be parted, from its start: what
-    /// depends on other trials goes there.
+    /// Appends the chunk of an outcome. Returns the offset, from the start of the chunk, at which
+    /// text that depends on other trials is inserted.
     pub fn piece(&self, outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
         match self.format {
             Format::Jsonl => jsonl::piece(outcome, out),
@@ -120,7 +119,7 @@ impl Stream {
         }
     }
 
-    /// Puts the pieces together. `run` has no outcomes.
+    /// Assembles the chunks. `run` has no outcomes.
     pub fn write(
         &self,
         run: &RunResult,

@@ -1,6 +1,5 @@
-//! Results as rows of a table: a row per outcome and finding, or per grader and call. There
-//! is no row of totals, lists are JSON, and what is unknown is empty. `docs/tables.md` has
-//! the columns.
+//! Results as table rows: one row per outcome and finding, or per grader and call. There is no row
+//! of totals, lists are JSON, and unknown values are empty. `docs/tables.md` lists the columns.
 
 use crate::model::{CallRow, CaseResult, Finding, GraderResult, Issue, Listed, Series, TrendRun};
 use crate::terminal::text::sanitize;
@@ -9,59 +8,59 @@ use crate::{Options, Report, ReportError, Rows};
 use std::io::{self, Write};
 use toolmark_outcome::Printable;
 
-/// The version of all tables. A column may be added without a new version; one that is
-/// removed, renamed or means something else makes one.
+/// Version of all tables. Adding a column keeps the version; removing, renaming or redefining one
+/// increments it.
 pub(crate) const VERSION: u32 = 1;
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// UTF-8.
     Text,
-    /// A whole number.
+    /// An integer.
     Whole,
     /// A number.
     Real,
-    /// True or false.
+    /// A boolean.
     Flag,
 }
 
-/// One cell; `None` is unknown.
+/// A cell; `None` is an unknown value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// Text.
     Text(Option<String>),
-    /// A whole number.
+    /// An integer.
     Whole(Option<i64>),
     /// A number.
     Real(Option<f64>),
-    /// True or false.
+    /// A boolean.
     Flag(Option<bool>),
 }
 
 impl Cell {
-    /// Text that may be printed.
+    /// Returns a cell with redacted text.
     #[must_use]
     pub fn printable(text: Option<&Printable>) -> Self {
         some_text(text.map(|text| &**text))
     }
 
-    /// A whole number.
+    /// Returns a cell with an integer.
     #[must_use]
     pub fn count(number: Option<u64>) -> Self {
         whole(number)
     }
 }
 
-/// The cells of one row, with the columns they are in.
+/// The cells of one row, with their columns.
 pub type Row = Vec<(&'static str, Cell)>;
 
-/// Rows that are made while they are taken; some are read from a file.
+/// Rows that are created on demand; some are read from a file.
 type BoxedRows<'r> = Box<dyn Iterator<Item = io::Result<Row>> + 'r>;
 
-/// A table, whose rows are made while they are written.
+/// A table whose rows are created while they are written.
 pub struct Table<'r> {
-    /// What its rows are: `findings`, `calls`, `outcomes` …
+    /// Name of the rows: `findings`, `calls`, `outcomes` …
     pub(crate) name: String,
     /// The columns, in order.
     pub(crate) columns: Vec<(&'static str, Kind)>,
@@ -69,7 +68,7 @@ pub struct Table<'r> {
 }
 
 impl<'r> Table<'r> {
-    /// A table of these rows.
+    /// Returns a table with these rows.
     #[must_use]
     pub fn of(
         name: &str,
@@ -80,12 +79,12 @@ impl<'r> Table<'r> {
         Self { name: name.to_owned(), columns: columns.to_vec(), rows }
     }
 
-    /// Writes it as Parquet.
+    /// Writes the table as Parquet.
     pub fn write_parquet(self, options: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
         crate::parquet::write_table(self, options, out)
     }
 
-    /// The table of a report.
+    /// Returns the table of a report.
     pub(crate) fn new(report: &Report<'r>, options: &Options) -> io::Result<Self> {
         let mut table = Self::of("", &[], []);
         if let Some(run) = report.graded {
@@ -124,7 +123,7 @@ impl<'r> Table<'r> {
         Ok(table)
     }
 
-    /// Adds rows with columns of their own. Rows of several kinds go by several names.
+    /// Adds rows with their own columns. A table with rows of several kinds has a combined name.
     fn add(
         &mut self,
         name: &str,
@@ -137,13 +136,13 @@ impl<'r> Table<'r> {
         self.rows = Box::new(before.chain(rows));
     }
 
-    /// The rows, each with the cells it has.
+    /// The rows, with their cells.
     pub(crate) fn into_rows(self) -> impl Iterator<Item = io::Result<Row>> + 'r {
         self.rows
     }
 }
 
-/// The cell of a row in a column; a row that does not have the column has nothing there.
+/// Returns the cell of a row in a column; `None` if the row does not have the column.
 pub(crate) fn cell_of<'c>(row: &'c Row, name: &str) -> Option<&'c Cell> {
     row.iter().find(|(column, _)| *column == name).map(|(_, cell)| cell)
 }
@@ -263,7 +262,7 @@ const TREND: &[(&str, Kind)] = &[
     ("suspects", Kind::Text),
 ];
 
-/// A text on one line, in which every character is seen.
+/// A text on one line with all characters visible.
 fn text(text: &str) -> Cell {
     some_text(Some(text))
 }
@@ -287,7 +286,7 @@ pub(crate) fn outcome(result: &CaseResult) -> Row {
     ]
 }
 
-/// A row per grader of an outcome.
+/// One row per grader of an outcome.
 fn graders(result: &CaseResult) -> impl Iterator<Item = Row> {
     let row = |grader: &GraderResult| {
         vec![
@@ -401,7 +400,7 @@ fn occurrence(one: &Listed) -> Row {
     ]
 }
 
-/// A row per bucket: what was not measured is empty.
+/// One row per time bucket; missing values are empty.
 fn points(series: &Series, run: &TrendRun) -> Vec<Row> {
     let rows = run.buckets.iter().zip(&series.points).enumerate();
     rows.map(|(at, (bucket, point))| {

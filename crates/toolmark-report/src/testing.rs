@@ -1,4 +1,4 @@
-//! Results made by hand, with everything in them that a report may meet.
+//! Sample results with every feature that a report may encounter.
 
 use crate::model::RunResult as Printed;
 use crate::{Options, format_by_id};
@@ -10,16 +10,16 @@ use toolmark_outcome::{
     Summary, Timeline, TimelineEntry, Took, TracePlace, Verdict,
 };
 
-/// A name that tries to break out of every format.
+/// A name that tries to escape from the syntax of every format.
 pub(crate) const HOSTILE: &str = "\u{1b}[2J</script><script>alert(1)</script>|`@octocat` \
     ]]><!-- \"'&amp; \u{202e}desrever\u{9b}1m \u{0}\u{fffe} \n# heading";
 
-/// The sample in a format, with the options it has by default.
+/// Returns the sample in a format, with default options.
 pub(crate) fn report(id: &str) -> String {
     report_of(id, &sample())
 }
 
-/// A run in a format.
+/// Returns a run in a format.
 pub(crate) fn report_of(id: &str, run: &Printed) -> String {
     format_by_id(id).unwrap().to_text(run, &Options::default()).unwrap()
 }
@@ -270,12 +270,12 @@ fn finish(mut outcomes: Vec<CaseResult>, threshold: Option<f64>) -> RunResult {
     }
 }
 
-/// A run with passes, failures, unknowns, trials and hostile words.
+/// A run with passes, failures, unknowns, trials and hostile text.
 pub(crate) fn sample() -> Printed {
     untrusted_sample().redact(Redactor::new(true))
 }
 
-/// The same before it is redacted.
+/// The sample before redaction.
 pub(crate) fn untrusted_sample() -> RunResult {
     let unknown = Verdict::Unknown(Cause::NeedsJudge);
     let hostile = {
@@ -323,7 +323,7 @@ pub(crate) fn untrusted_sample() -> RunResult {
     run
 }
 
-/// A run without anything in it.
+/// An empty run.
 pub(crate) fn empty() -> Printed {
     finish(Vec::new(), None).redact(Redactor::new(true))
 }
@@ -372,7 +372,7 @@ fn sequence_passed() -> GraderResult {
     grader("order of calls", "tool-calls", 16, outcome)
 }
 
-/// A run as `--include-trace` keeps it.
+/// A run as stored by `--include-trace`.
 fn trace() -> serde_json::Value {
     json!({
         "schema": "toolmark.trajectory.v1",
@@ -386,7 +386,7 @@ fn trace() -> serde_json::Value {
     })
 }
 
-/// The data inside a page.
+/// Returns the data embedded in a page.
 pub(crate) fn inlined(page: &str) -> serde_json::Value {
     use base64::Engine as _;
     use std::io::Read as _;

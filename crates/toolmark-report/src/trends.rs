@@ -1,5 +1,4 @@
-//! What reports of measures over time have in common: names, numbers and changes as
-//! people read them.
+//! Names, numbers and changes of measures over time, for reports for people.
 
 use crate::model::{Change, Series};
 use crate::terminal::human;
@@ -16,7 +15,7 @@ pub(crate) fn name(series: &Series) -> Printable {
     }
 }
 
-/// A number in its unit.
+/// Formats a number with its unit.
 pub(crate) fn number(unit: Unit, value: f64) -> Printable {
     match unit {
         Unit::Share => printable!("{:.1} %", value * 100.0),
@@ -28,7 +27,7 @@ pub(crate) fn number(unit: Unit, value: f64) -> Printable {
     }
 }
 
-/// Is a change for the worse? None where neither way is.
+/// Whether a change is for the worse; `None` for measures without a good direction.
 pub(crate) fn is_worse(series: &Series, change: &Change) -> Option<bool> {
     match series.better {
         Better::Higher => Some(change.after < change.before),
@@ -37,7 +36,7 @@ pub(crate) fn is_worse(series: &Series, change: &Change) -> Option<bool> {
     }
 }
 
-/// A change in words: `since 2026-W12: 10.0 % → 50.0 % (p 0.001)`.
+/// Formats a change: `since 2026-W12: 10.0 % → 50.0 % (p 0.001)`.
 pub(crate) fn change(series: &Series, change: &Change) -> Printable {
     printable!(
         "since {}: {} \u{2192} {} (p {:.3})",
@@ -48,7 +47,7 @@ pub(crate) fn change(series: &Series, change: &Change) -> Printable {
     )
 }
 
-/// What else changed there: `version a 1.0 → a 1.1; model m first seen`.
+/// Other changes at the same time: `version a 1.0 → a 1.1; model m first seen`.
 pub(crate) fn suspects(change: &Change) -> Option<Printable> {
     let one = |suspect: &toolmark_feed::trend::Suspect<Printable>| match &suspect.from {
         Some(from) => printable!("{} {} \u{2192} {}", suspect.what, from, &suspect.to),

@@ -1,11 +1,11 @@
-//! The budget of a run: what is reserved before a trial starts, and what was spent.
+//! The budget of a run: reservations of trials, and the amounts spent.
 
 use crate::usage::Used;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use toolmark_grade::run_plan::{Budget, Limits};
 
-/// What the trials of a run have spent, and what those under way may still spend.
+/// Amounts spent by the finished trials of a run, and reserved by running ones.
 #[derive(Debug)]
 pub struct Ledger {
     budget: Budget,
@@ -15,19 +15,19 @@ pub struct Ledger {
 #[derive(Debug, Default)]
 struct State {
     spent: Used,
-    /// The dearest trial so far.
+    /// Usage of the most expensive trial so far.
     most: Used,
-    /// What trials under way have used, and what was reserved for them.
+    /// Usage and reservation of each running trial.
     running: BTreeMap<u64, (Used, Used)>,
     next: u64,
 }
 
-/// A trial that may start.
+/// Permission to start a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reservation(u64);
 
 impl Ledger {
-    /// With what was spent before.
+    /// Returns a ledger with the usage of earlier trials.
     #[must_use]
     pub fn new(budget: Budget, before: &[Used]) -> Self {
         let mut state = State::default();
@@ -41,8 +41,8 @@ impl Ledger {
         toolmark_base::lock(&self.state)
     }
 
-    /// Reserves what a trial may use, or what the dearest has used. `None` where that
-    /// is more than is left.
+    /// Reserves the limits of a trial, or the usage of the most expensive one. `None` if the
+    /// remaining budget is too small.
     #[must_use]
     pub fn reserve(&self, limits: &Limits) -> Option<Reservation> {
         let mut state = self.lock();
@@ -73,7 +73,7 @@ impl Ledger {
         Some(Reservation(number))
     }
 
-    /// What a trial under way has used so far. Is the budget spent?
+    /// Updates the usage of a running trial. Returns whether the budget is spent.
     #[must_use]
     pub fn update(&self, reservation: Reservation, used: &Used) -> bool {
         let mut state = self.lock();
@@ -83,14 +83,14 @@ impl Ledger {
         self.is_spent(&state)
     }
 
-    /// A trial is over.
+    /// Books the final usage of a trial and releases its reservation.
     pub fn settle(&self, reservation: Reservation, used: &Used) {
         let mut state = self.lock();
         state.running.remove(&reservation.0);
         state.book(used);
     }
 
-    /// What was spent so far.
+    /// Amounts spent so far.
     #[must_use]
     pub fn spent(&self) -> Used {
         let state = self.lock();

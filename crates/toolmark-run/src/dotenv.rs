@@ -1,4 +1,4 @@
-//! Variables that stand in a file: `.env`.
+//! Environment variables from `.env` files.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,16 +6,16 @@ use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
-/// How much of a file is read.
+/// Maximum size of a file.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The variables of files; the first file that has one counts.
+/// Variables of several files; the first file that defines a variable wins.
 #[derive(Debug, Default)]
 pub struct EnvFiles(BTreeMap<String, String>);
 
 impl EnvFiles {
-    /// Reads files. One that cannot be read has no variables: those that are missed are
-    /// named when they are looked up.
+    /// Reads files. An unreadable file defines no variables: missing ones are reported when they
+    /// are looked up.
     #[must_use]
     pub fn read(files: &[PathBuf]) -> Self {
         let mut all = BTreeMap::new();
@@ -33,14 +33,14 @@ impl EnvFiles {
         Self(all)
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<OsString> {
         self.0.get(name).map(OsString::from)
     }
 }
 
-/// A line of such a file.
+/// Parses a line of a file.
 fn variable(line: &str) -> Option<(String, String)> {
     let line = line.trim();
     let line = line.strip_prefix("export ").unwrap_or(line);

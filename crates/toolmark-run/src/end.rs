@@ -1,77 +1,77 @@
-//! What the end of an attempt means: whether it is graded, fails, or says nothing
-//! about the agent.
+//! The outcome of an attempt: whether it is graded, fails, or provides no information about the
+//! agent.
 //!
 //! | what happened | verdict | tried again |
 //! |---|---|---|
-//! | a mark of the end, a trace that can be read | graded, whatever the exit code | no |
-//! | a limit, or the time was up after a model response | graded, then at best a failure | no |
-//! | the time was up without a response | unknown | yes |
-//! | too many requests, a broken provider or network, a foreign signal | unknown | yes |
-//! | no credentials, no such model, no trace, setup failed | unknown | no |
-//! | the budget was spent, or somebody stopped the run | unknown (not run) | by `--resume` |
-//! | calls that were denied | graded, with a note | no |
+//! | an end marker and a readable trace | graded, whatever the exit code | no |
+//! | a limit, or a timeout after a model response | graded, then at best a failure | no |
+//! | a timeout without a response | unknown | yes |
+//! | too many requests, a failing provider or network, a signal from outside | unknown | yes |
+//! | no credentials, unknown model, no trace, failed setup | unknown | no |
+//! | the budget was spent, or the user stopped the run | unknown (not run) | by `--resume` |
+//! | denied calls | graded, with a note | no |
 
 use toolmark_hosts::launch::{End, Trouble};
 use toolmark_outcome::Cause;
 use toolmark_process::Ended;
 
-/// Why an attempt was stopped.
+/// Reason for stopping an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stopped {
-    /// Its time was up.
+    /// The attempt timed out.
     Timeout(String),
-    /// It exceeded a limit.
+    /// The attempt exceeded a limit.
     Limit(String),
     /// The budget of the run was spent.
     Budget,
-    /// Somebody stopped the run.
+    /// The user stopped the run.
     Interrupted,
 }
 
-/// How an agent says that it came to its end.
+/// Report of an agent about its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Marker {
-    /// As a host says.
+    /// End as recorded by a host.
     Host(End),
-    /// By ending; whether the exit code must be 0.
+    /// End of the process.
     Exit {
-        /// Must it?
+        /// Whether the exit code must be 0.
         needs_success: bool,
     },
 }
 
-/// What is known about an attempt that is over.
+/// Facts about a finished attempt.
 #[derive(Debug)]
 pub struct Facts<'a> {
-    /// Why it was stopped, where it was.
+    /// Reason for stopping the attempt, if it was stopped.
     pub stopped: Option<&'a Stopped>,
-    /// How its process ended.
+    /// Exit status of the process.
     pub process: &'a Ended,
-    /// How the agent says it ended.
+    /// Report of the agent about its end.
     pub marker: Marker,
-    /// How many responses of a model the trace has.
+    /// Number of model responses in the trace.
     pub turns: u64,
-    /// Why there is no trace to grade, where there is none.
+    /// Reason for a missing trace; `None` if there is one to grade.
     pub no_trace: Option<&'a str>,
 }
 
-/// What becomes of an attempt.
+/// Conclusion about an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Conclusion {
-    /// It is graded.
+    /// The attempt is graded.
     Grade {
-        /// What a reader should know.
+        /// Notes for the reader.
         notes: Vec<String>,
     },
-    /// It is graded, and fails for this reason.
+    /// The attempt is graded, and fails for this reason.
     Limit(String),
-    /// It says nothing about the agent.
+    /// The attempt provides no information about the agent.
     Unknown {
-        /// Why.
+        /// Cause of the unknown verdict.
         cause: Cause,
-        /// In words.
+        /// Explanation.
         why: String,
-        /// Is it worth another attempt?
+        /// Whether another attempt is worthwhile.
         retry: bool,
     },
 }
@@ -82,7 +82,7 @@ impl Conclusion {
     }
 }
 
-/// What the end of an attempt means.
+/// Returns the conclusion about an attempt.
 #[must_use]
 pub fn conclude(facts: &Facts<'_>) -> Conclusion {
     match facts.stopped {

@@ -1,23 +1,24 @@
-//! Skills, sub-agents and MCP servers of a case: put where its agent looks for them.
+//! Installs the skills, sub-agents and MCP servers of a case in the locations where its agent
+//! expects them.
 
 use std::path::{Path, PathBuf};
 use toolmark_grade::run_plan::{FileSource, WorkspaceFile, WorkspacePlan};
 use toolmark_hosts::Host;
 
-/// Where MCP servers are written for agents that take a file of them.
+/// File of MCP servers, for agents that accept such a file.
 const MCP_FILE: &str = ".toolmark-mcp.json";
 
-/// What an agent is given.
+/// The files and arguments that an agent receives.
 pub(crate) struct Equipment {
-    /// The files, with everything in its place.
+    /// Workspace with all files in their locations.
     pub workspace: WorkspacePlan,
-    /// More arguments of the agent.
+    /// Additional arguments of the agent.
     pub args: Vec<String>,
-    /// What it cannot be given.
+    /// Items that the agent does not support.
     pub problems: Vec<String>,
 }
 
-/// Puts what a case gives its agent where that agent looks for it.
+/// Adds the skills, sub-agents and MCP servers of a case to the workspace and the arguments.
 pub(crate) fn place(mut workspace: WorkspacePlan, host: Option<&Host>) -> Equipment {
     let (mut args, mut problems) = (Vec::new(), Vec::new());
     let id = host.map_or("command", |host| host.id);
@@ -65,7 +66,7 @@ fn file(path: PathBuf, folder: &str) -> WorkspaceFile {
     WorkspaceFile { dest: Path::new(folder).join(name), source: FileSource::Path(path) }
 }
 
-/// Where an agent looks for skills of a project.
+/// Project folder in which an agent looks for skills.
 fn skills_folder(id: &str) -> Option<&'static str> {
     match id {
         "claude-code" => Some(".claude/skills"),
@@ -75,7 +76,7 @@ fn skills_folder(id: &str) -> Option<&'static str> {
     }
 }
 
-/// Where an agent looks for sub-agents of a project.
+/// Project folder in which an agent looks for sub-agents.
 fn agents_folder(id: &str) -> Option<&'static str> {
     match id {
         "claude-code" => Some(".claude/agents"),

@@ -1,81 +1,81 @@
-//! What happens during a run, told one way: to whoever shows it.
+//! Events of a run, for observers.
 
 use crate::usage::Used;
 use std::time::Duration;
 use toolmark_outcome::{CaseResult, Cause};
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// An attempt at a trial started.
     Started {
-        /// The cell, by its place.
+        /// Index of the cell.
         cell: usize,
-        /// The trial, from 0.
+        /// Index of the trial, from 0.
         trial: u32,
-        /// The attempt, from 1.
+        /// Number of the attempt, from 1.
         attempt: u32,
     },
-    /// A trial under way has used so much.
+    /// The usage of a running trial changed.
     Progress {
-        /// The cell.
+        /// Index of the cell.
         cell: usize,
-        /// The trial.
+        /// Index of the trial.
         trial: u32,
-        /// What it has used.
+        /// Usage so far.
         used: &'a Used,
     },
-    /// An attempt could not run, and another is made.
+    /// An attempt could not run and is retried.
     Retry {
-        /// The cell.
+        /// Index of the cell.
         cell: usize,
-        /// The trial.
+        /// Index of the trial.
         trial: u32,
-        /// Why.
+        /// Cause.
         cause: Cause,
-        /// In words.
+        /// Explanation.
         why: &'a str,
-        /// After how long.
+        /// Delay before the next attempt.
         wait: Duration,
     },
-    /// A target runs fewer trials at once, or more again.
+    /// The number of concurrent trials of a target changed.
     Jobs {
-        /// The target, by its place.
+        /// Index of the target.
         target: usize,
-        /// How many.
+        /// Number of concurrent trials.
         jobs: usize,
     },
-    /// A trial is over.
+    /// A trial finished.
     Finished {
-        /// The cell.
+        /// Index of the cell.
         cell: usize,
-        /// The trial.
+        /// Index of the trial.
         trial: u32,
-        /// What it came to.
+        /// Result.
         result: &'a CaseResult,
-        /// What it has used.
+        /// Usage.
         used: &'a Used,
-        /// How long it took.
+        /// Duration.
         took: Duration,
     },
-    /// Trials of a cell are not needed any more.
+    /// Trials of a cell are skipped because they are no longer needed.
     LeftOut {
-        /// The cell.
+        /// Index of the cell.
         cell: usize,
-        /// How many.
+        /// Number of skipped trials.
         trials: u32,
     },
-    /// Somebody stopped the run, and what runs is asked to end.
+    /// The user stopped the run, and running trials are terminated.
     Stopping,
 }
 
-/// Whoever shows what happens.
+/// Receiver of events.
 pub trait Observer: Sync {
-    /// Something happened.
+    /// Handles an event.
     fn event(&self, event: &Event<'_>);
 }
 
-/// Nobody.
+/// Ignores all events.
 impl Observer for () {
     fn event(&self, _: &Event<'_>) {}
 }

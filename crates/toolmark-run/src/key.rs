@@ -1,5 +1,5 @@
-//! What makes two trials the same: if any of it differs, the result of one says
-//! nothing about the other.
+//! Keys that identify equal trials: if any part differs, the result of one trial does not apply to
+//! the other.
 
 use crate::matrix::{Cell, RunTarget};
 use crate::workspace::hex;
@@ -8,23 +8,24 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use toolmark_grade::run_plan::{Runner, Variable, VariableValue};
 
-/// What a trial was run with. Every part is a hash, so that a difference can be named.
+/// Configuration of a trial. The parts are separate, so that a difference can be named; all except
+/// the version are hashes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunKey {
-    /// What the agent was asked.
+    /// Hash of the prompts.
     pub case: String,
-    /// What was run, and how.
+    /// Hash of the target.
     pub target: String,
-    /// The version of the agent.
+    /// Version of the agent.
     pub version: String,
-    /// The files it started with.
+    /// Hash of the initial files.
     pub workspace: String,
-    /// What it was allowed to use.
+    /// Hash of the limits.
     pub limits: String,
 }
 
 impl RunKey {
-    /// The key of a cell.
+    /// Returns the key of a cell.
     #[must_use]
     pub fn new(cell: &Cell, target: &RunTarget, version: &str, workspace: &str) -> Self {
         let runner = match &target.target.runner {
@@ -64,7 +65,7 @@ impl RunKey {
         }
     }
 
-    /// What differs, in words.
+    /// Returns the names of the differing parts.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let mut found = Vec::new();
@@ -88,8 +89,8 @@ impl RunKey {
     }
 }
 
-/// What stands for variables: values that a spec has, since another value is another run;
-/// and of those of whoever runs toolmark the names, since a new key is not.
+/// Represents variables in a key: literal values of the spec are included, because another value is
+/// another run; inherited variables are represented by their names, because a new API key is not.
 pub(crate) fn key_of(variables: &[Variable]) -> Vec<String> {
     let one = |variable: &Variable| match &variable.value {
         VariableValue::Literal(value) => format!("{}={value:?}", variable.name),
@@ -98,7 +99,7 @@ pub(crate) fn key_of(variables: &[Variable]) -> Vec<String> {
     variables.iter().map(one).collect()
 }
 
-/// What stands for a value.
+/// Returns the hash of a value.
 #[must_use]
 pub fn hash(value: &serde_json::Value) -> String {
     let digest = Sha256::digest(value.to_string().as_bytes());

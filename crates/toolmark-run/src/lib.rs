@@ -1,12 +1,12 @@
 //! Runs agents on the cases of a spec.
 //!
-//! A [`Matrix`] lays out what is to be run: cases × targets × models × trials.
-//! [`Ready::check`] looks at everything before anything starts. A [`Schedule`] runs the
-//! trials: each in a workspace of its own, under a supervisor that leaves nothing
-//! running, watched so that limits hold, and graded by the graders of the plan. A
-//! [`Store`] keeps what they came to, so that a run that was cut off goes on.
+//! A [`Matrix`] is the plan of a run: cases × targets × models × trials. [`Ready::check`] checks
+//! all prerequisites before anything starts. A [`Schedule`] runs the trials: each in its own
+//! workspace, under a supervisor that leaves no processes behind, watched so that limits hold, and
+//! graded by the graders of the plan. A [`Store`] keeps the results, so that an interrupted run can
+//! be resumed.
 //!
-//! What the end of an agent means is in [`end`]; nothing here prints.
+//! The module [`end`] defines how the end of an agent is interpreted. The crate prints nothing.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Values of variables that must not reach the disk: keys that an agent was given and
+//! Masks values of variables that must not be written to disk: keys that an agent received and
 //! prints.
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// A value shorter than this is not looked for: it would be found everywhere.
+/// Minimum length of a masked value; shorter values would match everywhere.
 const MIN_VALUE: usize = 8;
 
-/// What stands in place of a value.
+/// Replacement for a value.
 const HIDDEN: &[u8] = b"[redacted]";
 
-/// Finds the values of variables, and puts something else in their place.
+/// Finds and replaces values of variables.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mask {
     finder: Option<AhoCorasick>,
@@ -20,7 +20,7 @@ pub(crate) struct Mask {
 }
 
 impl Mask {
-    /// For these values; what they are in JSON is found too.
+    /// Returns a mask for these values, including their JSON-escaped form.
     #[must_use]
     pub(crate) fn new<'v>(values: impl IntoIterator<Item = &'v str>) -> Self {
         let mut all: Vec<String> = Vec::new();
@@ -36,7 +36,7 @@ impl Mask {
         Self { finder, values: all.into() }
     }
 
-    /// A text without the values.
+    /// Returns a text with the values replaced.
     #[must_use]
     pub(crate) fn apply<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
         match &self.finder {
@@ -55,15 +55,15 @@ impl Mask {
         }
     }
 
-    /// The same for text.
+    /// Like `apply`, for strings.
     #[must_use]
     pub(crate) fn apply_text(&self, text: &str) -> String {
         String::from_utf8_lossy(&self.apply(text.as_bytes())).into_owned()
     }
 
-    /// Copies a stream without the values, piece by piece. A value that is cut by a
-    /// piece is found too: the end of a piece waits for the next. `limit` bounds what is
-    /// written; the rest is read and dropped. Whether all of it was written.
+    /// Copies a stream in chunks with the values replaced. A value across a chunk border is found
+    /// too: the end of a chunk waits for the next one. `limit` is the maximum number of written
+    /// bytes; the rest is read and dropped. Returns whether everything was written.
     pub(crate) fn copy(
         &self,
         from: &mut impl Read,
@@ -97,8 +97,8 @@ impl Mask {
         }
     }
 
-    /// How many bytes can be written: behind them starts what may become a value. A
-    /// value that is there is never cut.
+    /// Number of bytes that can be written: the rest may be the start of a value. A complete value
+    /// is never split.
     fn ready(&self, bytes: &[u8]) -> usize {
         let Some(finder) = &self.finder else { return bytes.len() };
         let longest = self.values.iter().map(String::len).max().unwrap_or(0);

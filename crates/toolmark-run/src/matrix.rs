@@ -1,4 +1,4 @@
-//! What is to be run: cases × targets × models × trials.
+//! The plan of a run: cases × targets × models × trials.
 
 use crate::equipment::{self, Equipment};
 use crate::resolve;
@@ -14,21 +14,21 @@ use toolmark_grade::{Case, Plan};
 use toolmark_hosts::{HOSTS, Host};
 use toolmark_outcome::PassRule;
 
-/// How long a trial may take where nobody says so.
+/// Default time limit of a trial.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// How many trials run at once where nobody says so.
+/// Default number of concurrent trials.
 const JOBS: u32 = 2;
 
-/// How often a trial that could not run is tried again where nobody says so.
+/// Default number of retries of a trial that could not run.
 const RETRIES: u32 = 1;
 
-/// What a command line says, above what the spec says.
+/// Settings of the command line, which override the spec.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
-    /// As a spec would say it.
+    /// Settings in the form of the spec.
     pub settings: RunSettings,
-    /// The models every target is run with.
+    /// Models for every target.
     pub models: Vec<String>,
     /// Whether workspaces are kept.
     pub keep: Option<Keep>,
@@ -37,82 +37,82 @@ pub struct Overrides {
 /// A target with one model.
 #[derive(Clone)]
 pub struct RunTarget {
-    /// What reports call it.
+    /// Name in reports.
     pub name: String,
-    /// What the spec says of it.
+    /// Target of the spec.
     pub target: Target,
-    /// The model.
+    /// Name of the model.
     pub model: Option<String>,
-    /// The host, where it is one that toolmark knows.
+    /// Host, if toolmark supports it.
     pub host: Option<&'static Host>,
 }
 
 /// A case on a target.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// Its place among the cases of the plan.
+    /// Index in the cases of the plan.
     pub index: usize,
-    /// The case.
+    /// ID of the case.
     pub case: String,
-    /// Its target, by its place in the list.
+    /// Index of the target.
     pub target: usize,
-    /// What the agent is asked, turn by turn.
+    /// Prompts, one per turn.
     pub prompts: Vec<String>,
-    /// The directory of the spec.
+    /// Directory of the spec.
     pub directory: PathBuf,
-    /// How often it is run.
+    /// Number of trials.
     pub trials: u32,
-    /// How many trials must pass.
+    /// Number of trials that must pass.
     pub rule: PassRule,
-    /// Are trials left out once that is decided?
+    /// Whether the remaining trials are skipped once the rule is decided.
     pub early_stop: bool,
-    /// How long a trial may take.
+    /// Time limit of a trial.
     pub timeout: Duration,
-    /// What a trial may use.
+    /// Resource limits of a trial.
     pub limits: Limits,
-    /// How often a trial that could not run is tried again.
+    /// Number of retries of a trial that could not run.
     pub retries: u32,
-    /// What keeps it apart.
+    /// Isolation of a trial.
     pub isolate: Isolation,
-    /// Its files.
+    /// Files of the workspace.
     pub workspace: WorkspacePlan,
-    /// Whether they are kept.
+    /// Whether the workspace is kept.
     pub keep: Keep,
-    /// More arguments of the agent, for what the case gives it.
+    /// Additional arguments of the agent, for skills, sub-agents and MCP servers of the case.
     pub args: Vec<String>,
-    /// Files the prompt speaks of.
+    /// Files that the prompt mentions.
     pub attachments: Vec<Attachment>,
-    /// What the spec asks for that cannot be done.
+    /// Requirements of the spec that cannot be met.
     pub problems: Vec<String>,
-    /// What it asks for that has no effect.
+    /// Settings of the spec without effect.
     pub notes: Vec<String>,
-    /// What else the spec says of the case, for programs that prepare its workspace.
+    /// Further metadata of the case, for programs that prepare its workspace.
     pub metadata: Option<serde_json::Value>,
 }
 
-/// Everything that is to be run.
+/// The plan of a run.
 pub struct Matrix {
-    /// The plan, with a case for every target.
+    /// Grading plan, with a case for every target.
     pub plan: Plan,
-    /// The targets.
+    /// Targets with their models.
     pub targets: Vec<RunTarget>,
-    /// The cells, as the cases of the plan.
+    /// Cells, in the order of the plan's cases.
     pub cells: Vec<Cell>,
-    /// How many trials run at once.
+    /// Maximum number of concurrent trials.
     pub jobs: usize,
-    /// What may be spent.
+    /// Budget of the run.
     pub budget: Budget,
-    /// Cases that are not run on a target, and why.
+    /// Cases that are skipped on a target, with the reason.
     pub skipped: Vec<String>,
 }
 
-/// Why nothing can be run.
+/// Error in the plan of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct MatrixError {
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What to do about it.
+    /// Suggested fix.
     pub hint: Option<String>,
 }
 
@@ -122,12 +122,12 @@ impl MatrixError {
     }
 }
 
-/// The ids of the agents that toolmark knows how to run.
+/// The agents that toolmark can run.
 pub fn agents() -> impl Iterator<Item = &'static Host> {
     HOSTS.iter().copied().filter(|host| host.launch.is_some())
 }
 
-/// The agent with this id, or the id that other tools have for it.
+/// Returns the agent with this ID, or with the ID that other tools use for it.
 #[must_use]
 pub fn agent(id: &str) -> Option<&'static Host> {
     let id = match id {
@@ -140,8 +140,8 @@ pub fn agent(id: &str) -> Option<&'static Host> {
 }
 
 impl Matrix {
-    /// Lays out what a plan and a command line ask for.
-    /// Values of targets that stand for variables are looked up.
+    /// Creates the plan from a spec and a command line. Values of targets that name variables are
+    /// looked up.
     pub fn new(
         mut plan: Plan,
         overrides: &Overrides,
@@ -198,8 +198,8 @@ impl Matrix {
         Ok(Self { plan, targets, cells, jobs, budget: all.budget, skipped })
     }
 
-    /// All trials, in the order they start: the first of every cell before the second
-    /// of any.
+    /// All trials in start order: the first trial of every cell precedes the second trial of any
+    /// cell.
     #[must_use]
     pub fn trials(&self) -> Vec<(usize, u32)> {
         let most = self.cells.iter().map(|cell| cell.trials).max().unwrap_or(0);
@@ -211,7 +211,7 @@ impl Matrix {
     }
 }
 
-/// The targets with these names; all of the spec where none is named.
+/// Returns the targets with these names; all targets of the spec without names.
 fn chosen(names: &[String], plan: &Plan, lookup: Lookup<'_>) -> Result<Vec<Target>, MatrixError> {
     let known = &plan.run.targets;
     if names.is_empty() {
@@ -243,7 +243,7 @@ fn chosen(names: &[String], plan: &Plan, lookup: Lookup<'_>) -> Result<Vec<Targe
     Ok(targets)
 }
 
-/// Can a case that names the targets it can be run on be run on this one?
+/// Whether a case that is restricted to certain targets can run on this one.
 fn can_run(only_on: &[String], target: &Target) -> bool {
     let agent = match &target.runner {
         Runner::Agent { id, .. } => id.as_str(),
@@ -252,7 +252,7 @@ fn can_run(only_on: &[String], target: &Target) -> bool {
     only_on.is_empty() || only_on.iter().any(|name| *name == target.name || name == agent)
 }
 
-/// A target once for every model.
+/// Returns a target once for every model.
 fn with_models(target: Target, overrides: &[String]) -> Result<Vec<RunTarget>, MatrixError> {
     let host = match &target.runner {
         Runner::Agent { id, .. } => {

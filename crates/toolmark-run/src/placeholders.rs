@@ -1,10 +1,9 @@
-//! Placeholders of command lines: `{prompt_file}` and the like.
+//! Placeholders of command lines, such as `{prompt_file}`.
 
 use std::ffi::OsString;
 use toolmark_grade::run_plan::CommandLine;
 
-/// The placeholders, by the name ours have and those that other systems write in
-/// capitals.
+/// The placeholders, by toolmark's names; other systems write the same names in capitals.
 pub const NAMES: &[&str] = &[
     "prompt",
     "prompt_file",
@@ -23,7 +22,7 @@ pub const NAMES: &[&str] = &[
     "spec_dir",
 ];
 
-/// The placeholders of a text that are none of these.
+/// Returns the placeholders of a command line that are not in the list.
 #[must_use]
 pub fn unknown(line: &CommandLine, known: &[&str]) -> Vec<String> {
     let is_known = |name: &str| known.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -37,7 +36,7 @@ pub fn unknown(line: &CommandLine, known: &[&str]) -> Vec<String> {
     .collect()
 }
 
-/// Does a command line name this placeholder?
+/// Whether a command line contains this placeholder.
 #[must_use]
 pub fn names(line: &CommandLine, wanted: &str) -> bool {
     texts(line)
@@ -64,9 +63,8 @@ enum Piece<'t> {
     Name(&'t str),
 }
 
-/// Cuts a text at its placeholders: a name of letters and underscores in braces. A
-/// brace of JSON or of the shell is text, and so are names that have to be in capitals
-/// and are not.
+/// Splits a text at its placeholders: names of letters and underscores in braces. Other braces, as
+/// in JSON or the shell, are text, and so are lower-case names where capitals are required.
 fn pieces(text: &str, capitals: bool) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -93,15 +91,15 @@ fn pieces(text: &str, capitals: bool) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// A command line with its placeholders filled in: a program and its arguments. In a
-/// line for the shell the values are quoted.
+/// Fills in the placeholders of a command line: returns the program and its arguments. In a shell
+/// command the values are quoted.
 #[must_use]
 pub fn fill(line: &CommandLine, value: &dyn Fn(&str) -> String) -> Vec<OsString> {
     fill_known(line, &|name| Some(value(name)))
 }
 
-/// The same where not every name has a value: others are empty, or stay as they are
-/// where two braces make a placeholder.
+/// Like `fill`, if some names have no value: they are replaced by the empty string, or left
+/// unchanged in the syntax with double braces.
 #[must_use]
 pub(crate) fn fill_known(
     line: &CommandLine,
@@ -134,7 +132,7 @@ pub(crate) fn fill_known(
     }
 }
 
-/// A text with `{{name}}` filled in where the name is known.
+/// Fills in `{{name}}` for known names.
 fn double_braces(text: &str, known: &dyn Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -155,7 +153,7 @@ fn double_braces(text: &str, known: &dyn Fn(&str) -> Option<String>) -> String {
     out
 }
 
-/// A word for the shell.
+/// Quotes a word for the shell.
 #[must_use]
 pub fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))

@@ -1,5 +1,4 @@
-//! What is looked at before anything is started: everything that is missing is named
-//! at once.
+//! Checks before a run: all missing prerequisites are reported at once.
 
 use crate::key::{RunKey, hash, key_of};
 use crate::matrix::{Cell, Matrix, RunTarget};
@@ -18,10 +17,10 @@ use toolmark_hosts::launch::Launch;
 use toolmark_pattern::Glob;
 use toolmark_process::{Program, run};
 
-/// How long an agent may take to say its version.
+/// Time limit for the version query of an agent.
 const VERSION_TIME: Duration = Duration::from_secs(30);
 
-/// What a sandbox is made of.
+/// Kind of sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sandbox {
     /// Bubblewrap.
@@ -30,24 +29,24 @@ pub enum Sandbox {
     Landlock,
 }
 
-/// Everything is there: what was found out about it.
+/// Results of successful checks.
 #[derive(Debug, Default)]
 pub struct Ready {
-    /// The versions of the targets; empty where there is none.
+    /// Versions of the targets; empty if unknown.
     pub versions: Vec<String>,
-    /// The programs of the targets, where they are agents.
+    /// Programs of the targets that are agents.
     pub programs: Vec<Option<PathBuf>>,
-    /// The clones of repositories, by address and ref.
+    /// Clones of repositories, by address and ref.
     clones: BTreeMap<(String, Option<String>), PathBuf>,
-    /// What stands for the files of each cell.
+    /// Hash of the files of each cell.
     pub workspaces: Vec<String>,
-    /// What confines agents where that is asked for.
+    /// Sandbox for agents, if isolation is requested.
     pub sandbox: Option<Sandbox>,
-    /// What a person should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// What is wrong.
+/// Reported problems.
 #[derive(Debug, Default)]
 struct Findings(Vec<String>);
 
@@ -60,11 +59,11 @@ impl Findings {
 }
 
 impl Ready {
-    /// Looks at everything. `work` is where repositories are cloned to.
+    /// Checks all prerequisites. `work` is the directory for clones of repositories.
     ///
     /// # Errors
     ///
-    /// All that is missing, in words.
+    /// Returns messages about everything that is missing.
     pub fn check(matrix: &Matrix, work: &Path, lookup: Lookup<'_>) -> Result<Self, Vec<String>> {
         let mut ready = Self::default();
         let mut found = Findings::default();
@@ -91,7 +90,7 @@ impl Ready {
         if found.0.is_empty() { Ok(ready) } else { Err(found.0) }
     }
 
-    /// The key of a cell.
+    /// Returns the key of a cell.
     #[must_use]
     pub fn key(&self, matrix: &Matrix, at: usize) -> Option<RunKey> {
         let cell = matrix.cells.get(at)?;
@@ -100,7 +99,7 @@ impl Ready {
         Some(RunKey::new(cell, target, version, self.workspaces.get(at)?))
     }
 
-    /// The clone of the repository of a workspace.
+    /// Returns the clone of a workspace's repository.
     #[must_use]
     pub fn clone_of(&self, plan: &WorkspacePlan) -> Option<&Path> {
         let git = plan.git.as_ref()?;
@@ -214,7 +213,7 @@ impl Ready {
         }
     }
 
-    /// What stands for the files of a workspace; what is missing of them is found.
+    /// Returns the hash of the files of a workspace, and reports missing files.
     fn workspace(
         &mut self,
         plan: &WorkspacePlan,
@@ -303,7 +302,7 @@ impl Ready {
     }
 }
 
-/// What stands for the files of a cell and those its prompt speaks of.
+/// Returns the hash of the files of a cell and of its attachments.
 fn with_attachments(workspace: String, cell: &Cell) -> String {
     if cell.attachments.is_empty() {
         return workspace;
@@ -314,7 +313,7 @@ fn with_attachments(workspace: String, cell: &Cell) -> String {
     hash(&json!([workspace, files]))
 }
 
-/// The placeholders of a command line that nobody knows, in words.
+/// Returns messages about unknown placeholders of a command line.
 fn unknown_placeholders(line: &CommandLine, known: &[&str]) -> Vec<String> {
     let unknown = placeholders::unknown(line, known).into_iter();
     let names: Vec<String> = known.iter().map(|name| format!("{{{name}}}")).collect();
@@ -322,12 +321,12 @@ fn unknown_placeholders(line: &CommandLine, known: &[&str]) -> Vec<String> {
     unknown.map(|name| format!("unknown placeholder {{{name}}}; known: {known}")).collect()
 }
 
-/// Which of the variables are not set.
+/// Returns the variables that are not set.
 fn missing(variables: &[Variable], lookup: Lookup<'_>) -> Vec<String> {
     Environ::default().add(variables, lookup)
 }
 
-/// The file of a program: a path, or found in `PATH`.
+/// Finds a program: a path, or a name in `PATH`.
 fn find_program(name: &str, lookup: Lookup<'_>) -> Option<PathBuf> {
     if name.contains('/') {
         let path = std::path::absolute(name).ok()?;
@@ -337,8 +336,7 @@ fn find_program(name: &str, lookup: Lookup<'_>) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
 }
 
-/// What a program calls its version: the first word of what it says that has a digit and
-/// a dot.
+/// Returns the version of a program: the first word of its output that contains a digit and a dot.
 fn version_of(program: &Path) -> Result<String, String> {
     let mut asked = Program::new(program.to_string_lossy(), std::env::temp_dir());
     asked.args = vec!["--version".into()];
@@ -360,7 +358,7 @@ fn version_of(program: &Path) -> Result<String, String> {
     }
 }
 
-/// A note where a version is older than the one that was tried.
+/// Returns a note if a version is older than the tested one.
 fn older(name: &str, launch: &Launch, version: &str) -> Option<String> {
     let numbers = |version: &str| {
         let parts = version.split(['.', '-', '+']).map_while(|part| part.parse::<u64>().ok());
@@ -375,7 +373,7 @@ fn older(name: &str, launch: &Launch, version: &str) -> Option<String> {
     })
 }
 
-/// Does the program that says so say that a target can be run?
+/// Runs the health check of a target, if it has one.
 fn healthy(line: &CommandLine, target: &RunTarget, lookup: Lookup<'_>) -> Result<(), String> {
     let value = |name: &str| match name {
         "target" => target.name.clone(),

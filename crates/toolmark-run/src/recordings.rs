@@ -1,26 +1,26 @@
-//! Traces of earlier runs that stand in for an agent: which of them is a trial's.
+//! Traces of earlier runs that replace an agent, and their assignment to trials.
 //!
-//! A recorded run is one trial. Where there are fewer of them than trials, the rest is
-//! not known: the same run twice would look like an agent that always does the same.
+//! A recorded run is one trial. If there are fewer recordings than trials, the remaining trials are
+//! unknown: repeating a run would resemble an agent that always does the same.
 
 use crate::trace;
 use std::path::{Path, PathBuf};
 use toolmark_grade::run_plan::Recordings;
 use toolmark_trace::{Options, Trajectory, load_path};
 
-/// What was recorded of a trial.
+/// Recording of a trial.
 pub(crate) enum Recorded {
-    /// A file of its own.
+    /// A separate file.
     File(PathBuf),
-    /// One run of a file that has several.
+    /// One run of a file with several.
     Run(Box<Trajectory>),
 }
 
-/// The recorded run of a trial, from 0.
+/// Returns the recorded run of a trial, counted from 0.
 ///
 /// # Errors
 ///
-/// Why there is none, in words.
+/// Returns the reason if there is none.
 pub(crate) fn find(recordings: &Recordings, case: &str, trial: u32) -> Result<Recorded, String> {
     let path = &recordings.path;
     if path.is_dir() {
@@ -50,7 +50,7 @@ pub(crate) fn find(recordings: &Recordings, case: &str, trial: u32) -> Result<Re
     Ok(if is_only { Recorded::File(path.clone()) } else { Recorded::Run(Box::new(run)) })
 }
 
-/// The files of a case, in the order of their names.
+/// Returns the files of a case, sorted by name.
 fn files_of(directory: &Path, case: &str) -> Vec<PathBuf> {
     let is_of_case = |file: &PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();

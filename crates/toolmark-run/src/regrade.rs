@@ -11,11 +11,11 @@ use toolmark_outcome::{CaseResult, Cause, Redactor};
 use toolmark_trace::Trajectory;
 
 impl TrialRecord {
-    /// The run of this trial, read again.
+    /// Reads the run of this trial again.
     ///
     /// # Errors
     ///
-    /// Why there is none, in words.
+    /// Returns the reason if there is none.
     pub fn run(&self) -> Result<Trajectory, String> {
         let path = self.trace_path().ok_or_else(|| "it left no trace".to_owned())?;
         let case = &self.case;
@@ -24,7 +24,7 @@ impl TrialRecord {
         })
     }
 
-    /// What the trial left behind.
+    /// Files left by the trial.
     #[must_use]
     pub fn left_behind(&self) -> LeftBehind {
         let diff = fs::read_to_string(self.directory.join("workspace.patch")).ok();
@@ -37,7 +37,7 @@ impl TrialRecord {
         }
     }
 
-    /// How the trial ended.
+    /// Conclusion about the trial.
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
         match self.ended.as_str() {
@@ -54,7 +54,7 @@ impl TrialRecord {
         }
     }
 
-    /// Grades it again. `None` where the plan has no such case.
+    /// Grades the trial again. `None` if the plan does not contain the case.
     #[must_use]
     pub fn regrade(&self, grading: &Grading<'_>, index: usize) -> Option<CaseResult> {
         let mut conclusion = self.conclusion();
@@ -62,7 +62,7 @@ impl TrialRecord {
         if !matches!(conclusion, Conclusion::Unknown { .. }) {
             match self.run() {
                 Ok(read) => run = Some(read),
-                // What was graded then cannot be looked at any more.
+                // The trace of the earlier grading can no longer be read.
                 Err(why) => {
                     conclusion = Conclusion::Unknown { cause: Cause::NoTrace, why, retry: false };
                 }
@@ -71,7 +71,7 @@ impl TrialRecord {
         graded(grading, index, self.trial, &conclusion, run.as_ref(), self.left_behind(), true)
     }
 
-    /// Takes another outcome, made by other graders.
+    /// Replaces the outcome by one from other graders.
     pub fn accept(&mut self, result: &CaseResult, grade_key: &str) {
         let outcome = result.clone().redact(Redactor::new(true));
         self.outcome = serde_json::to_value(outcome).unwrap_or_default();

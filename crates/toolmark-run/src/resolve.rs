@@ -1,14 +1,14 @@
-//! Targets as they are run: those that stand for others followed, variables looked up.
+//! Resolves targets for a run: follows references to other targets and looks up variables.
 
 use crate::matrix::MatrixError;
 use crate::variables::Lookup;
 use std::path::PathBuf;
 use toolmark_grade::run_plan::{CommandLine, Recordings, Runner, Target, WorkspacePlan, inherited};
 
-/// How many targets may stand for one another.
+/// Maximum length of a chain of references.
 const MOST_LINKS: usize = 10;
 
-/// A target as it is run, under its own name.
+/// Resolves a target under its own name.
 pub(crate) fn target(
     written: &Target,
     known: &[Target],
@@ -82,7 +82,7 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// A value, or what it stands for: only a whole value stands for a variable.
+    /// Returns a value or the variable that it names. Only a whole value can name a variable.
     fn value(&mut self, written: String) -> String {
         let Some(name) = inherited(&written) else { return written };
         match (self.lookup)(name) {
@@ -94,7 +94,7 @@ impl Values<'_> {
         }
     }
 
-    /// The same for a path, the last part of which may be such a value.
+    /// Like `value`, for a path whose last component may name a variable.
     fn path(&mut self, written: PathBuf) -> PathBuf {
         let last = written.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match inherited(&last) {

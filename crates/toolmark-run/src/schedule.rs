@@ -1,5 +1,5 @@
-//! Which trial runs when: as many at once as is asked for, fewer where a provider
-//! refuses, none that decides nothing any more or that the budget has no room for.
+//! The order of trials: runs the requested number concurrently, fewer while a provider rejects
+//! requests, and skips trials that cannot change a decision or exceed the budget.
 
 use crate::attempt::Shared;
 use crate::events::Event;
@@ -14,39 +14,39 @@ use toolmark_base::lock;
 use toolmark_grade::Grading;
 use toolmark_outcome::{CaseResult, Cause, Verdict};
 
-/// What is run, and with what.
+/// A run with everything that it needs.
 pub struct Schedule<'a> {
-    /// What is to be run.
+    /// Plan of the run.
     pub matrix: &'a Matrix,
-    /// Where it is kept.
+    /// Storage of the results.
     pub store: &'a Store,
-    /// What grades it.
+    /// Grading of the results.
     pub grading: &'a Grading<'a>,
-    /// What every attempt shares.
+    /// State shared by all attempts.
     pub shared: Shared<'a>,
-    /// What it is graded by.
+    /// Key of the graders.
     pub grade_key: &'a str,
-    /// Is it graded at all?
+    /// Whether the trials are graded.
     pub grades: bool,
 }
 
-/// What became of a trial.
+/// State of a trial.
 #[derive(Debug, Clone)]
 enum Slot {
     Waiting,
     Running,
     Done(Verdict),
-    /// It does not decide anything any more.
+    /// The trial can no longer change the decision.
     LeftOut,
 }
 
-/// How many trials a target runs at once: halved when its provider refuses, one more
-/// with every success.
+/// Number of concurrent trials of a target: halved when its provider rejects requests, increased by
+/// one with every success.
 #[derive(Debug, Clone, Copy)]
 struct Jobs {
     limit: usize,
     running: usize,
-    /// What the limit is where nobody refuses.
+    /// Maximum number of concurrent trials.
     most: usize,
 }
 
@@ -54,16 +54,16 @@ struct State {
     slots: Vec<Vec<Slot>>,
     jobs: Vec<Jobs>,
     results: Vec<(usize, u32, Option<TrialRecord>, CaseResult)>,
-    /// Why no more trials start.
+    /// Reason for starting no more trials.
     ended: Option<&'static str>,
     failed: Option<io::Error>,
 }
 
-/// What a run came to.
+/// Results of a run.
 pub struct Ran {
-    /// The results of all trials, by cell and trial.
+    /// Results of all trials, by cell and trial.
     pub results: Vec<(usize, u32, Option<TrialRecord>, CaseResult)>,
-    /// How many trials were left out, since the rule was decided.
+    /// Number of trials that were skipped because the rule was decided.
     pub left_out: u64,
 }
 
@@ -85,7 +85,7 @@ impl Watch for Throttle<'_, '_> {
 }
 
 impl Schedule<'_> {
-    /// Runs everything that is not done already.
+    /// Runs all trials that are not done yet.
     pub fn run(&self, done: Vec<(usize, u32, TrialRecord, CaseResult)>) -> io::Result<Ran> {
         let cells = &self.matrix.cells;
         let mut slots: Vec<Vec<Slot>> =
@@ -128,7 +128,7 @@ impl Schedule<'_> {
         Ok(Ran { results, left_out: left_out.count() as u64 })
     }
 
-    /// Takes one trial after the other, until there is none.
+    /// Runs one trial after another until none is left.
     fn work(&self, order: &[(usize, u32)], state: &Mutex<State>, changed: &Condvar) {
         loop {
             let mut held = lock(state);
@@ -193,7 +193,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// One more trial at once, after one that the provider did not refuse.
+    /// Increases the number of concurrent trials, after a trial without rejected requests.
     fn recover(&self, target: usize, state: &mut State) {
         if let Some(jobs) = state.jobs.get_mut(target)
             && jobs.limit < jobs.most
@@ -203,7 +203,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// The next trial that may start.
+    /// Returns the next trial that may start.
     fn next(&self, order: &[(usize, u32)], state: &mut State) -> Next {
         let mut waits = false;
         for &(at, trial) in order {
@@ -253,7 +253,7 @@ impl Schedule<'_> {
         if waits && is_running { Next::Later } else { Next::Nothing }
     }
 
-    /// Runs a trial; `None` where the budget has no room for it.
+    /// Runs a trial; `None` if the budget is too small.
     fn make(
         &self,
         at: usize,
@@ -279,7 +279,7 @@ impl Schedule<'_> {
         Ok(Some((record, result)))
     }
 
-    /// Trials that were not run are unknown, and say so.
+    /// Adds unknown results for trials that were not run.
     fn add_not_run(&self, state: &mut State) {
         let why = state.ended.unwrap_or("it was not run");
         for (at, slots) in state.slots.iter().enumerate() {
@@ -295,10 +295,10 @@ impl Schedule<'_> {
     }
 }
 
-/// What a worker does next.
+/// Next action of a worker.
 enum Next {
     Run(usize, u32),
-    /// What is waiting depends on what is running.
+    /// The waiting trials depend on running ones.
     Later,
     Nothing,
 }

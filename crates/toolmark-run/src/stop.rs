@@ -1,26 +1,26 @@
-//! A switch with which a run is stopped: once it ends cleanly, twice at once.
+//! A switch that stops a run: the first press ends it cleanly, the second one immediately.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The switch.
+/// A shared switch.
 #[derive(Debug, Clone, Default)]
 pub struct StopSwitch(Arc<AtomicUsize>);
 
 impl StopSwitch {
-    /// Asks for the end; a second time, at once.
+    /// Requests the end of the run; the second time, an immediate end.
     pub fn press(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// How often it was pressed.
+    /// Number of presses.
     #[must_use]
     pub fn pressed(&self) -> usize {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Sleeps, unless the end is asked for meanwhile. Whether it slept through.
+    /// Sleeps until the time is over or the switch is pressed. Returns whether the time is over.
     #[must_use]
     pub fn sleep(&self, time: Duration) -> bool {
         let until = Instant::now() + time;

@@ -1,9 +1,8 @@
-//! Follows the trace of an agent that is still at work, so that limits hold although
-//! the agent has none of its own.
+//! Follows the trace of a running agent, so that limits hold although the agent has none of its
+//! own.
 //!
-//! Agents write their sessions as they go. Whenever the file has grown it is read again
-//! with the same readers that read it at the end; how often depends on how long that
-//! takes.
+//! Agents write their sessions continuously. When the file has grown, it is read again with the
+//! same readers as at the end; the interval depends on the duration of reading.
 
 use crate::usage::Used;
 use std::fs;
@@ -12,33 +11,33 @@ use std::time::{Duration, Instant};
 use toolmark_grade::run_plan::TokenPrice;
 use toolmark_trace::{Options, read_path};
 
-/// Reading may take this part of the time.
+/// Reciprocal of the maximum share of time for reading.
 const SHARE: u32 = 8;
 
-/// A trace that grows.
+/// A growing trace.
 #[derive(Debug)]
 pub(crate) struct Tail {
     size: u64,
     next: Instant,
-    /// How long a change may go unnoticed.
+    /// Interval between two checks.
     interval: Duration,
     price: Option<TokenPrice>,
 }
 
 impl Tail {
-    /// A tail that looks this often.
+    /// Returns a tail with this interval.
     #[must_use]
     pub(crate) fn new(interval: Duration, price: Option<TokenPrice>) -> Self {
         Self { size: 0, next: Instant::now(), interval, price }
     }
 
-    /// Is it time to look again?
+    /// Whether the next check is due.
     #[must_use]
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         now >= self.next
     }
 
-    /// What was used so far, where that has changed.
+    /// Returns the usage so far, if it changed.
     pub(crate) fn look(&mut self, file: Option<PathBuf>) -> Option<Used> {
         let started = Instant::now();
         self.next = started + self.interval;
@@ -54,7 +53,7 @@ impl Tail {
     }
 }
 
-/// What the first run of a file used.
+/// Returns the usage of the first run of a file.
 fn read(file: &Path, price: Option<TokenPrice>) -> Option<Used> {
     let runs = read_path(file, &Options::default()).ok()?;
     runs.map(|run| Used::of(&run, price)).reduce(|mut all, one| {

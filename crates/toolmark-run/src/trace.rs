@@ -1,4 +1,4 @@
-//! The trace an agent left: found, copied without secrets, read.
+//! The trace of an agent: finding it, copying it without secrets, and reading it.
 
 use crate::mask::Mask;
 use serde_json::{Map, Value, json};
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use toolmark_pattern::Glob;
 use toolmark_trace::{Options, ReadError, Trajectory, exporter_by_id, load_path, read};
 
-/// How much of the files of a session is kept.
+/// Maximum number of bytes kept of session files.
 const MAX_KEPT: u64 = 512 << 20;
 
-/// How long JSON with an answer may be.
+/// Maximum size of JSON with an answer.
 const MAX_OUTPUT: u64 = 64 << 20;
 
-/// How long a plain answer may be.
+/// Maximum size of a plain-text answer.
 const MAX_ANSWER: u64 = 4 << 20;
 
-/// The file of a session among several: the one that has the id in its name, else the
-/// first. Sub-agents are the others.
+/// Returns the main session file: the one with the ID in its name, otherwise the first. The others
+/// belong to sub-agents.
 #[must_use]
 pub(crate) fn main_session(mut files: Vec<PathBuf>, id: Option<&str>) -> Option<PathBuf> {
     let named =
@@ -31,7 +31,7 @@ pub(crate) fn main_session(mut files: Vec<PathBuf>, id: Option<&str>) -> Option<
     files.into_iter().next()
 }
 
-/// The files of a workspace that a pattern names, the newest last.
+/// Returns the files of a workspace that match a pattern, the newest last.
 #[must_use]
 pub(crate) fn matching(workspace: &Path, pattern: &str) -> Vec<PathBuf> {
     let Ok(glob) = Glob::new(pattern) else { return Vec::new() };
@@ -56,7 +56,7 @@ pub(crate) fn matching(workspace: &Path, pattern: &str) -> Vec<PathBuf> {
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Copies a file without the values of variables.
+/// Copies a file with the values of variables masked.
 pub(crate) fn keep_file(from: &Path, to: &Path, mask: &Mask) -> io::Result<()> {
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent)?;
@@ -70,7 +70,7 @@ pub(crate) fn keep_file(from: &Path, to: &Path, mask: &Mask) -> io::Result<()> {
     }
 }
 
-/// Copies what lies below a directory of sessions, without the values of variables.
+/// Copies the files below a session directory with the values of variables masked.
 pub(crate) fn keep_sessions(from: &Path, to: &Path, mask: &Mask) -> io::Result<()> {
     let mut room = MAX_KEPT;
     let mut todo = vec![PathBuf::new()];
@@ -89,11 +89,11 @@ pub(crate) fn keep_sessions(from: &Path, to: &Path, mask: &Mask) -> io::Result<(
     Ok(())
 }
 
-/// Reads the one run of a trace, with its sub-agents.
+/// Reads the single run of a trace, with its sub-agents.
 ///
 /// # Errors
 ///
-/// Why there is none, in words.
+/// Returns the reason if there is none.
 pub(crate) fn read_run(
     path: &Path,
     is_wanted: impl Fn(&Trajectory) -> bool,
@@ -110,12 +110,11 @@ pub(crate) fn read_run(
     Ok(runs.swap_remove(at))
 }
 
-/// An answer that is plain text: what was asked and answered, and nothing known of the
-/// calls that were made.
+/// Reads a plain-text answer: only the prompt and the answer are known, not the calls.
 ///
 /// # Errors
 ///
-/// Why there is none, in words.
+/// Returns the reason if there is none.
 pub(crate) fn plain_answer(path: &Path, prompt: &str, to: &Path) -> Result<Trajectory, String> {
     let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
     if size > MAX_ANSWER {
@@ -125,12 +124,12 @@ pub(crate) fn plain_answer(path: &Path, prompt: &str, to: &Path) -> Result<Traje
     text_answer(&String::from_utf8_lossy(&bytes), &json!({}), prompt, to)
 }
 
-/// What a command writes into the file it is asked to write: a trace, JSON with the
-/// messages or the text of its answer, or text.
+/// Reads the output file of a command: a trace, JSON with the messages or the text of its answer,
+/// or text.
 ///
 /// # Errors
 ///
-/// Why there is none, in words.
+/// Returns the reason if there is none.
 pub(crate) fn output_file(
     path: &Path,
     prompt: &str,
@@ -171,7 +170,7 @@ pub(crate) fn output_file(
     }
 }
 
-/// An answer that is only text, with what else is known of it: tokens, costs, time.
+/// Creates a trajectory from an answer that is only text, with the known tokens, costs and times.
 fn text_answer(answer: &str, known: &Value, prompt: &str, to: &Path) -> Result<Trajectory, String> {
     if answer.trim().is_empty() {
         return Err("it printed nothing".to_owned());

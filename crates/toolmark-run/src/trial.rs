@@ -1,4 +1,4 @@
-//! One trial: attempts until one says something about the agent, grading, what is kept.
+//! One trial: attempts until one is conclusive, grading, and storing of the result.
 
 use crate::attempt::{Attempt, Left, Shared, Unprepared};
 use crate::budget::Reservation;
@@ -20,43 +20,43 @@ use toolmark_grade::{Grading, LeftBehind};
 use toolmark_outcome::{CaseResult, Cause, Outcome, Redactor, Verdict};
 use toolmark_trace::Trajectory;
 
-/// How long is waited before an attempt is made again; doubled every time.
+/// Delay before the first retry; doubled for every further one.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// It is never waited longer than this.
+/// Maximum delay before a retry.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// Where files that are kept lie, in the directory of a trial.
+/// Directory of kept files, in the directory of a trial.
 pub(crate) const ARTIFACTS: &str = "artifacts";
 
-/// A trace made of an answer that is none, in the directory of an attempt.
+/// Trace created from an answer that is not one, in the directory of an attempt.
 const ANSWER: &str = "answer.json";
 
-/// A trial to make.
+/// A trial to run.
 pub(crate) struct Trial<'a> {
-    /// The cell.
+    /// Cell of the trial.
     pub cell: &'a Cell,
-    /// Its place.
+    /// Index of the cell.
     pub at: usize,
-    /// Its target.
+    /// Target of the trial.
     pub target: &'a RunTarget,
-    /// The trial, from 0.
+    /// Index of the trial, from 0.
     pub number: u32,
-    /// What it is run with.
+    /// Configuration key.
     pub key: RunKey,
-    /// What it is graded by.
+    /// Key of the graders.
     pub grade_key: &'a str,
-    /// What is reserved for it.
+    /// Reserved budget.
     pub reservation: Reservation,
 }
 
-/// What is told while a trial goes on.
+/// Receiver of notifications during a trial.
 pub(crate) trait Watch {
-    /// The provider refuses more requests for now.
+    /// The provider temporarily rejects requests.
     fn throttled(&self);
 }
 
-/// An attempt that is over.
+/// A finished attempt.
 struct Finished {
     conclusion: Conclusion,
     run: Option<Trajectory>,
@@ -64,8 +64,8 @@ struct Finished {
 }
 
 impl Trial<'_> {
-    /// Makes the trial and keeps what it came to; not where it was stopped, so that
-    /// `--resume` runs it.
+    /// Runs the trial and stores its result; an interrupted trial is not stored, so that `--resume`
+    /// runs it.
     pub(crate) fn make(
         &self,
         shared: &Shared<'_>,
@@ -125,7 +125,7 @@ impl Trial<'_> {
         self.settle(finished, used, attempts, started, &directory, shared, grading, grades)
     }
 
-    /// Makes one attempt and says what became of it.
+    /// Makes one attempt and returns its conclusion.
     fn attempt(
         &self,
         number: u32,
@@ -193,7 +193,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Grades what there is, keeps it, and cleans up.
+    /// Grades the result, stores it, and cleans up.
     #[expect(clippy::too_many_arguments, reason = "everything an attempt came to")]
     fn settle(
         &self,
@@ -213,7 +213,7 @@ impl Trial<'_> {
         if let Some(left) = &left {
             match self.keep(left, run.as_ref(), directory) {
                 Ok((kept, note)) => (behind, left_out) = (kept, note),
-                // What cannot be looked at again is no result: a disk may be full.
+                // A trial whose files cannot be kept has no result, for example on a full disk.
                 Err(error) => {
                     let why = format!("what it left could not be kept: {error}");
                     conclusion = Conclusion::Unknown { cause: Cause::NoTrace, why, retry: false };
@@ -297,8 +297,8 @@ impl Trial<'_> {
         Ok((record, result))
     }
 
-    /// Keeps what an attempt left, for graders and for whoever looks at it later. What
-    /// was left out, in words.
+    /// Keeps the files of an attempt for graders and for later inspection. Returns a note about
+    /// skipped files.
     fn keep(
         &self,
         left: &Left,
@@ -323,7 +323,7 @@ impl Trial<'_> {
         Ok((LeftBehind { workspace, diff, artifacts }, left_out))
     }
 
-    /// Runs what cleans up. What it complains of is noted: the trial is over.
+    /// Runs the teardown hooks. Their errors become notes, because the trial is over.
     fn tear_down(
         &self,
         left: &Left,
@@ -345,7 +345,7 @@ impl Trial<'_> {
     }
 }
 
-/// What a trial comes to: graded where there is something to grade.
+/// Returns the result of a trial; it is graded if there is a trace.
 #[must_use]
 pub(crate) fn graded(
     grading: &Grading<'_>,
@@ -379,8 +379,8 @@ pub(crate) fn graded(
     }
 }
 
-/// A run that had to be stopped has not done what it was asked, whatever the part of it
-/// looks like that there is.
+/// Turns a result into a failure: a run that had to be stopped did not complete its task, whatever
+/// its partial trace shows.
 fn fail_for_limit(result: &mut CaseResult, limit: &str) {
     let graders = result.reason.raw().to_owned();
     result.verdict = Verdict::Fail;
@@ -401,7 +401,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Where workspaces are made: outside of the project, so that an agent does not find
+/// Returns the directory for workspaces. It is outside the project, so that an agent does not find
 /// the instructions and the repository of the project above its own.
 #[must_use]
 pub fn work_root(lookup: crate::variables::Lookup<'_>, id: &str) -> PathBuf {

@@ -1,34 +1,34 @@
-//! What a trial has used so far.
+//! Resource usage of a trial.
 
 use serde::{Deserialize, Serialize};
 use toolmark_grade::run_plan::{Limits, TokenPrice};
 use toolmark_trace::{Fact, Trajectory};
 
-/// What a trial has used.
+/// Resource usage of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Used {
-    /// Model responses.
+    /// Number of model responses.
     pub turns: u64,
-    /// Tool calls.
+    /// Number of tool calls.
     pub calls: u64,
-    /// Tokens, where they are recorded.
+    /// Number of tokens, if recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// US dollars, where they are recorded or can be told from the tokens.
+    /// Cost in US dollars, if recorded or computable from the tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// The tool that was called last.
+    /// Tool of the last call.
     #[serde(skip)]
     pub last_call: Option<String>,
 }
 
 impl Used {
-    /// What a trajectory and its sub-agents used.
+    /// Returns the usage of a trajectory and its sub-agents.
     #[must_use]
     pub fn of(run: &Trajectory, price: Option<TokenPrice>) -> Self {
         let mut used = Self::default();
         for one in run.flatten() {
-            // What a host writes in place of an answer is none.
+            // Placeholders that a host writes for missing responses do not count.
             let is_answer = |model: &Option<toolmark_trace::Text>| {
                 model.as_ref().is_none_or(|model| model != "<synthetic>")
             };
@@ -51,14 +51,14 @@ impl Used {
             }
         }
         if run.steps.is_empty() && run.fidelity.lacks(Fact::Steps) {
-            // Formats without responses: whoever called something has answered.
+            // In formats without responses, a call implies at least one response.
             used.turns = used.turns.max(u64::from(used.calls > 0));
         }
         used.last_call = run.calls.last().map(|call| call.name.full().to_string());
         used
     }
 
-    /// The limit that is exceeded, in words.
+    /// Describes the exceeded limit, if any.
     #[must_use]
     pub fn exceeds(&self, limits: &Limits) -> Option<String> {
         let over = |name: &str, used: u64, limit: Option<u64>| {
@@ -74,7 +74,7 @@ impl Used {
             })
     }
 
-    /// Adds what another trial used.
+    /// Adds the usage of another trial.
     pub fn add(&mut self, other: &Self) {
         self.turns += other.turns;
         self.calls += other.calls;

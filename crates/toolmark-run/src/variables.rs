@@ -1,5 +1,5 @@
-//! The environment of a trial: cleared, but for what programs need to run at all and
-//! what the spec names.
+//! The environment of a trial: empty except for variables that programs generally need and those
+//! that the spec names.
 
 use crate::mask::Mask;
 use std::collections::BTreeMap;
@@ -7,8 +7,7 @@ use std::ffi::OsString;
 use toolmark_grade::run_plan::{Variable, VariableValue};
 use toolmark_hosts::launch::Launch;
 
-/// Variables that are passed on to every program: where programs are, which language
-/// they speak, how the network is reached.
+/// Variables passed to every program: program paths, language and network settings.
 const PASSED: &[&str] = &[
     "PATH",
     "LANG",
@@ -34,19 +33,19 @@ const PASSED: &[&str] = &[
     "REQUESTS_CA_BUNDLE",
 ];
 
-/// Variables with their values.
+/// Environment variables with their values.
 #[derive(Debug, Clone, Default)]
 pub struct Environ {
     values: BTreeMap<String, OsString>,
-    /// Which of them came from whoever runs toolmark, and may be secret.
+    /// Names of the variables that are inherited from the user and may be secret.
     secret: Vec<String>,
 }
 
-/// Looks a variable up.
+/// Looks up a variable.
 pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<OsString> + Sync);
 
 impl Environ {
-    /// The variables every program gets.
+    /// Returns the variables for every program.
     #[must_use]
     pub fn base(lookup: Lookup<'_>) -> Self {
         let mut environ = Self::default();
@@ -58,12 +57,12 @@ impl Environ {
         environ
     }
 
-    /// With a variable.
+    /// Sets a variable.
     pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
         self.values.insert(name.to_owned(), value.into());
     }
 
-    /// With the keys and addresses of a host, where they are set.
+    /// Adds the API keys and addresses of a host that are set.
     pub fn pass_host(&mut self, launch: &Launch, lookup: Lookup<'_>) {
         for name in launch.passes {
             if let Some(value) = lookup(name) {
@@ -73,7 +72,7 @@ impl Environ {
         }
     }
 
-    /// With the variables of a spec. Which of them are not set.
+    /// Adds the variables of a spec. Returns those that are not set.
     pub fn add(&mut self, variables: &[Variable], lookup: Lookup<'_>) -> Vec<String> {
         let mut missing = Vec::new();
         for variable in variables {
@@ -95,13 +94,13 @@ impl Environ {
         self.values.keys().map(String::as_str)
     }
 
-    /// As a process gets them.
+    /// The variables as a process takes them.
     #[must_use]
     pub fn pairs(&self) -> Vec<(OsString, OsString)> {
         self.values.iter().map(|(name, value)| (name.into(), value.clone())).collect()
     }
 
-    /// What hides the values that may be secret.
+    /// Returns a mask for the values that may be secret.
     #[must_use]
     pub(crate) fn mask(&self) -> Mask {
         let names = self.secret.iter().filter(|name| !is_plain(name));
@@ -109,8 +108,8 @@ impl Environ {
     }
 }
 
-/// Is a value of this name an address or a choice rather than a secret? Hiding it would
-/// make traces hard to read, and hide nothing.
+/// Whether variables with this name hold addresses or options rather than secrets. Masking them
+/// would make traces hard to read without protecting anything.
 fn is_plain(name: &str) -> bool {
     let plain = ["URL", "MODEL", "REGION", "TYPE", "API", "OFFLINE", "RETRIES", "CONFIG", "PATH"];
     let name = name.to_uppercase();

@@ -1,5 +1,5 @@
-//! Who may do what: tokens, and the headers that tell a program of this machine from a page
-//! of somebody else.
+//! Access control: tokens, and the headers that distinguish a program on this machine from a page
+//! of another site.
 
 use axum::http::{HeaderMap, StatusCode, header};
 use sha2::{Digest, Sha256};
@@ -7,15 +7,15 @@ use std::net::SocketAddr;
 use subtle::ConstantTimeEq;
 use toolmark_pattern::is_wildcard_match;
 
-/// Shorter tokens can be guessed.
+/// Minimum length of a token; shorter ones can be guessed.
 const MIN_TOKEN: usize = 16;
 
-/// What a request wants to do.
+/// Kind of access that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Send telemetry.
     Ingest,
-    /// Look.
+    /// Read data.
     Read,
     /// Decide about issues.
     Write,
@@ -32,19 +32,19 @@ impl Scope {
     }
 }
 
-/// Why a request is denied.
+/// Reason for denying a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Denied {
-    /// The name that was asked for is not one of this server.
+    /// The host name of the request is not one of this server.
     #[error("this server does not go by that name; ask for the address it printed")]
     Host,
-    /// A page of another site asks.
+    /// The request comes from a page of another site.
     #[error("requests of other sites are refused")]
     Origin,
-    /// A change without the header that only our page sends.
+    /// A changing request without the header that only the own page sends.
     #[error("changes need the header `X-Toolmark: 1`")]
     NoMark,
-    /// There is no token.
+    /// The request has no token.
     #[error("a token is needed: `Authorization: Bearer …`")]
     NoToken,
     /// The token is unknown.
@@ -53,7 +53,7 @@ pub(crate) enum Denied {
     /// The token does not allow this.
     #[error("the token does not allow this")]
     Scope,
-    /// No key is called so.
+    /// The key of the request is unknown.
     #[error("the key in `x-toolmark-key` is unknown; --ingest-key names those there are")]
     Key,
 }
@@ -67,7 +67,7 @@ impl Denied {
         }
     }
 
-    /// The word that programs get.
+    /// Code for programs.
     pub(crate) fn code(self) -> &'static str {
         match self {
             Self::Host => "wrong_host",
@@ -81,7 +81,7 @@ impl Denied {
     }
 }
 
-/// A token, and what it allows.
+/// A token and its scopes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
     hash: [u8; 32],
@@ -89,32 +89,32 @@ struct Token {
     key: Option<IngestKey>,
 }
 
-/// Whose telemetry a token sends, and which tools that agent may use.
+/// The sender of a token's telemetry, and the tools that its agent may use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IngestKey {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// The tools that may be used; all where there is none.
+    /// Allowed tools; empty for all.
     pub allowed: Vec<String>,
-    /// The tools that may not.
+    /// Denied tools.
     pub denied: Vec<String>,
 }
 
 impl IngestKey {
-    /// What tells one list of tools from another.
+    /// Version of the tool lists.
     pub(crate) fn version(&self) -> String {
         format!("allow={} deny={}", self.allowed.join(","), self.denied.join(","))
     }
 
-    /// May a tool be used? What is denied is, even if it is allowed too. `*` stands for
-    /// anything.
+    /// Whether a tool may be used. A denied tool may not, even if it is allowed as well. `*`
+    /// matches anything.
     pub(crate) fn allows(&self, tool: &str) -> bool {
         let has = |list: &[String]| list.iter().any(|one| is_wildcard_match(one, tool));
         !has(&self.denied) && (self.allowed.is_empty() || has(&self.allowed))
     }
 }
 
-/// Tokens of a file: one per line, with what it allows.
+/// Tokens of a file: one per line, with their scopes.
 #[derive(Debug, Clone, Default)]
 pub struct Tokens {
     all: Vec<Token>,
@@ -122,12 +122,12 @@ pub struct Tokens {
     named: Vec<IngestKey>,
 }
 
-/// The header in which a sender without a token names its key.
+/// Header in which a sender without a token names its key.
 const KEY_HEADER: &str = "x-toolmark-key";
 
 impl Tokens {
-    /// Reads lines such as `TOKEN read,write` and `TOKEN ingest name=ci deny=Bash,WebFetch`.
-    /// A token without scopes may do everything.
+    /// Parses lines such as `TOKEN read,write` and `TOKEN ingest name=ci deny=Bash,WebFetch`. A
+    /// token without scopes has all of them.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut all: Vec<Token> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -194,18 +194,18 @@ impl Tokens {
         Ok(())
     }
 
-    /// Is there none?
+    /// Whether there are no tokens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The keys that telemetry comes under.
+    /// The keys for telemetry.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &IngestKey> {
         self.all.iter().filter_map(|token| token.key.as_ref()).chain(&self.named)
     }
 
-    /// The key that a sender names itself.
+    /// Returns the key that a sender names itself.
     fn named(&self, headers: &HeaderMap) -> Result<Option<String>, Denied> {
         let Some(name) = headers.get(KEY_HEADER) else { return Ok(None) };
         let is_named = |key: &&IngestKey| key.name.as_bytes() == name.as_bytes();
@@ -214,17 +214,18 @@ impl Tokens {
     }
 }
 
-/// Who may do what at one address.
+/// Access rules of one address.
 #[derive(Debug)]
 pub(crate) struct Access {
     tokens: Tokens,
-    /// The names this server goes by; `None` where it cannot know them.
+    /// Host names of this server; `None` if they are unknown.
     names: Option<Vec<String>>,
 }
 
 impl Access {
-    /// Access at an address. With tokens, other sites cannot ask in the name of the user,
-    /// so that names do not matter where the server is reached from elsewhere.
+    /// Returns the access rules of an address. With tokens, other sites cannot send requests in the
+    /// name of the user, so host names are not checked if the server is reachable from other
+    /// machines.
     pub(crate) fn new(address: SocketAddr, tokens: Tokens) -> Self {
         let port = address.port();
         let names = address.ip().is_loopback().then(|| {
@@ -238,8 +239,8 @@ impl Access {
         Self { tokens, names }
     }
 
-    /// May a request with these headers be answered at all? `is_page` where only a file of
-    /// the page is wanted, which any site may link to.
+    /// Checks host and origin of a request. `is_page` is set for files of the page, which any site
+    /// may link to.
     pub(crate) fn check_site(&self, headers: &HeaderMap, is_page: bool) -> Result<(), Denied> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(header::HOST).map(str::to_ascii_lowercase);
@@ -264,7 +265,7 @@ impl Access {
         Ok(())
     }
 
-    /// May a request with these headers do this? The key it comes under, where it has one.
+    /// Checks a request with these headers. Returns its telemetry key, if it has one.
     pub(crate) fn check(
         &self,
         headers: &HeaderMap,
@@ -280,7 +281,7 @@ impl Access {
         let sent = headers.get(header::AUTHORIZATION).ok_or(Denied::NoToken)?;
         let sent = sent.as_bytes().strip_prefix(b"Bearer ").ok_or(Denied::NoToken)?;
         let hash: [u8; 32] = Sha256::digest(sent.trim_ascii()).into();
-        // All are looked at, whichever it is.
+        // All tokens are compared, so that the time does not depend on the match.
         let mut found = None;
         for token in &self.tokens.all {
             if bool::from(token.hash.ct_eq(&hash)) {

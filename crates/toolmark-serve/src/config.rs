@@ -1,4 +1,4 @@
-//! The `serve:` part of `toolmark.yaml`: what is evaluated where it lands.
+//! The `serve:` section of `toolmark.yaml`: the evaluators of arriving sessions.
 //!
 //! ```yaml
 //! serve:
@@ -18,58 +18,58 @@ use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_pattern::is_wildcard_match;
 use toolmark_trace::Status;
 
-/// What a file says about serving.
+/// Settings of the section.
 #[derive(Debug, Default)]
 pub struct Settings {
-    /// What is evaluated.
+    /// Evaluation rules.
     pub evaluate: Vec<TagSettings>,
 }
 
-/// What is evaluated, by what, and how much of it.
+/// An evaluation rule: its calls or sessions, its evaluators, and its sampling rate.
 #[derive(Debug)]
 pub struct TagSettings {
-    /// Of which calls or sessions.
+    /// Filter of calls or sessions.
     pub on: On,
-    /// Rules and graders, as the file has them.
+    /// Rules and graders, as written in the file.
     pub run: Vec<Node>,
-    /// The share that is evaluated.
+    /// Sampling rate.
     pub sample: f64,
 }
 
-/// Is a call evaluated, or a session as a whole?
+/// Unit of evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Each call.
     #[default]
     Call,
-    /// The session.
+    /// The whole session.
     Session,
 }
 
-/// Which calls or sessions; a list means any of its words, and `*` stands for anything.
+/// Filter of calls or sessions; a list matches any of its entries, and `*` matches anything.
 #[derive(Debug, Clone, Default)]
 pub struct On {
     /// Calls, or the session.
     pub kind: Unit,
-    /// The tool.
+    /// Name of the tool.
     pub tool: Vec<String>,
-    /// How the call ended.
+    /// Status of the call.
     pub status: Vec<String>,
-    /// The agent, or the service that telemetry names.
+    /// Name of the agent, or of the service of the telemetry.
     pub service: Vec<String>,
-    /// The model.
+    /// Name of the model.
     pub model: Vec<String>,
-    /// The version of the agent.
+    /// Version of the agent.
     pub version: Vec<String>,
-    /// The directory it works in.
+    /// Working directory.
     pub project: Vec<String>,
-    /// Where it came from: `file`, `otlp`.
+    /// Data source: `file` or `otlp`.
     pub source: Vec<String>,
 }
 
 impl On {
-    /// Is one of the words this name? Nothing was asked for where there are none.
+    /// Whether one of the patterns matches the name. An empty list matches everything.
     pub(crate) fn is_any(words: &[String], name: Option<&str>) -> bool {
         words.is_empty()
             || name.is_some_and(|name| words.iter().any(|word| is_wildcard_match(word, name)))
@@ -80,7 +80,7 @@ impl On {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Serve")]
 struct Written {
-    /// What is evaluated where it lands.
+    /// Evaluation rules for arriving sessions.
     evaluate: Vec<WrittenTag>,
 }
 
@@ -88,17 +88,17 @@ struct Written {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Evaluate")]
 struct WrittenTag {
-    /// Of which calls; of all where it is missing.
+    /// Filter of calls; all if it is missing.
     #[serde(default)]
     on: WrittenOn,
     /// `rules`, codes of rules, and graders as in `graders:`.
     #[schemars(with = "Vec<Value>")]
     run: Spanned<Vec<Node>>,
-    /// The share that is evaluated, the same calls every time.
+    /// Sampling rate; the same calls are sampled every time.
     sample: Option<Spanned<f64>>,
 }
 
-/// One word, or several.
+/// One string, or several.
 #[derive(Default)]
 struct Words(Vec<(String, toolmark_config::Span)>);
 
@@ -135,26 +135,26 @@ struct WrittenOn {
     kind: Unit,
     /// Names of tools.
     tool: Words,
-    /// How the call ended: `failed`, `succeeded`, `denied` …
+    /// Statuses of calls: `failed`, `succeeded`, `denied` …
     status: Words,
-    /// Agents, or services that telemetry names.
+    /// Names of agents, or of services of the telemetry.
     service: Words,
-    /// Models.
+    /// Names of models.
     model: Words,
     /// Versions of the agent.
     version: Words,
-    /// Directories.
+    /// Working directories.
     project: Words,
     /// `file` or `otlp`.
     source: Words,
 }
 
-/// The JSON Schema of the part.
+/// The JSON Schema of the section.
 pub fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Written>()
 }
 
-/// Reads the part; everything that is wrong with it is reported with its place.
+/// Reads the section; all problems are reported with their source positions.
 #[must_use]
 pub fn read_settings(node: &Node, problems: &mut Vec<Problem>) -> Settings {
     let Some(written) = read::<Written>(node, problems) else { return Settings::default() };

@@ -1,5 +1,5 @@
-//! From a trajectory to what the store keeps of it. The rules, the keys of issues and the
-//! scorecard are those of `toolmark check` and `toolmark feed`.
+//! Converts a trajectory to the rows of the store. The rules, the issue keys and the scorecard are
+//! those of `toolmark check` and `toolmark feed`.
 
 use crate::model::{Axes, Axis, FindingCount, SessionRow, Source, Time, TokenCount};
 use jiff::Timestamp;
@@ -11,17 +11,17 @@ use toolmark_report::terminal::first_words;
 use toolmark_session::Session;
 use toolmark_trace::{Recorded, Status, Text, Trajectory};
 
-/// So much of what the user asked is kept.
+/// Maximum number of stored bytes of the user's request.
 const MAX_REQUEST: usize = 400;
 
-/// The rules and keys that every session is held against.
+/// The rules and issue keys for every session.
 pub(crate) struct Evaluator {
     checker: Checker,
     collector: Collector,
     redactor: Redactor,
 }
 
-/// One call, as the store keeps it.
+/// A call as stored.
 #[derive(Debug, Clone)]
 pub(crate) struct CallFact {
     pub(crate) number: u64,
@@ -34,7 +34,7 @@ pub(crate) struct CallFact {
     pub(crate) recovery: Option<&'static str>,
 }
 
-/// What a session came to.
+/// Result of evaluating a session.
 pub(crate) struct Evaluated {
     pub(crate) row: SessionRow,
     pub(crate) calls: Vec<CallFact>,
@@ -128,7 +128,7 @@ impl Evaluator {
     }
 }
 
-/// The last border of characters at or before a byte.
+/// Returns the last character boundary at or before a byte.
 pub(crate) fn border(text: &str, byte: usize) -> usize {
     let mut at = byte.min(text.len());
     while !text.is_char_boundary(at) {
@@ -137,7 +137,7 @@ pub(crate) fn border(text: &str, byte: usize) -> usize {
     at
 }
 
-/// The start of a text, at a border of characters.
+/// Truncates a text at a character boundary.
 pub(crate) fn cut(mut text: String, bytes: usize) -> String {
     if text.len() > bytes {
         text.truncate(border(&text, bytes));
@@ -178,7 +178,8 @@ fn cost(all: &[&Trajectory]) -> Option<f64> {
     (!costs.is_empty()).then(|| costs.iter().sum())
 }
 
-/// Every call of a run and its sub-agents, numbered through: those of the run first.
+/// Returns every call of a run and its sub-agents, numbered consecutively, beginning with the run's
+/// own calls.
 fn calls(run: &Trajectory, batch: &Batch, toolsets: &Toolsets) -> Vec<CallFact> {
     let recoveries: HashMap<(&str, u64), &'static str> = batch
         .occurrences

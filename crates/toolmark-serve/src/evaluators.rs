@@ -1,5 +1,5 @@
-//! Evaluators: rules, graders and judges that are asked about calls and sessions where they
-//! land. An answer is kept by its call, its evaluator and the version of that.
+//! Evaluators: rules, graders and judges that evaluate calls and sessions as they arrive. An answer
+//! is stored by its call, its evaluator and the evaluator's version.
 
 use crate::config::{On, Unit};
 use crate::library::read_session;
@@ -18,75 +18,76 @@ use std::time::{Duration, Instant};
 use toolmark_redact::Redactor;
 use toolmark_trace::{Call, Fact, Status, Trajectory};
 
-/// How often it is looked whether it is time to stop.
+/// Interval of checks for the stop signal.
 const TICK: Duration = Duration::from_millis(250);
 
-/// A session that is silent for so long is not live any more.
+/// Time without changes after which a session is no longer live.
 const LATER: Duration = Duration::from_secs(130);
 
-/// What stands in the place of a call for a session as a whole.
+/// Call key of the whole session.
 pub(crate) const WHOLE: &str = "";
 
-/// What an evaluator is asked about.
+/// Subject of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The session as a whole.
+    /// The whole session.
     Session,
-    /// One of its calls, by its place.
+    /// A call, by its index.
     Call(usize),
 }
 
-/// What an evaluator says.
+/// Answer of an evaluator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluated {
     /// `pass`, `fail` or `unknown`.
     pub verdict: &'static str,
-    /// From 0 to 1.
+    /// Score, from 0 to 1.
     pub score: Option<f64>,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
-/// Who is asked.
+/// An evaluator of calls or sessions.
 pub trait CallEvaluator: Send + Sync {
-    /// Its name.
+    /// Name.
     fn name(&self) -> &str;
 
-    /// Its version: answers of another one are asked for again.
+    /// Version: a new version evaluates everything again.
     fn version(&self) -> &str;
 
-    /// Does an answer cost something, so that it is not asked for twice?
+    /// Whether an answer costs money, so that it is never requested twice.
     fn is_costly(&self) -> bool;
 
-    /// Answers about parts of a run, in their order.
+    /// Returns the answers about parts of a run, in order.
     fn evaluate(&self, run: &Trajectory, parts: &[Part]) -> Vec<Evaluated>;
 }
 
-/// What is evaluated, by whom, and how much of it.
+/// An evaluation rule: its subjects, its evaluators, and its sampling rate.
 #[derive(Clone)]
 pub struct Tag {
-    /// Of which calls or sessions.
+    /// Filter of calls or sessions.
     pub on: On,
-    /// By whom.
+    /// Evaluators.
     pub run: Vec<Arc<dyn CallEvaluator>>,
-    /// The share that is evaluated.
+    /// Sampling rate.
     pub sample: f64,
 }
 
-/// How many answers of each kind were given.
+/// Numbers of answers by verdict.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answers {
     /// Passes.
     pub pass: u64,
     /// Failures.
     pub fail: u64,
-    /// Undecided.
+    /// Undecided answers.
     pub unknown: u64,
-    /// Answers that were there already.
+    /// Answers that were already stored.
     pub kept: u64,
 }
 
-/// What a call is known by, however many come before it: its id, or its place in the file.
+/// Returns the key of a call, which does not depend on earlier calls: its ID, or its source
+/// position.
 pub(crate) fn call_key(call: &Call) -> String {
     match call.id.as_ref().map(|id| id.get()).filter(|id| !id.is_empty()) {
         Some(id) => id.into_owned(),
@@ -94,14 +95,14 @@ pub(crate) fn call_key(call: &Call) -> String {
     }
 }
 
-/// The version of an evaluator that is what it is configured as.
+/// Derives the version of an evaluator from its configuration.
 #[must_use]
 pub fn version_of(configuration: &str) -> String {
     let hash = Sha256::digest(configuration);
     hash.iter().take(4).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-/// One answer, as the store keeps it.
+/// An answer as stored.
 struct Row {
     call: String,
     evaluator: String,
@@ -129,14 +130,14 @@ impl Tag {
             && On::is_any(&self.on.status, Some(call.status.word()))
     }
 
-    /// Is it one of the sample? The same ones are, every time.
+    /// Whether a call is in the sample. The choice is deterministic.
     fn samples(&self, session: &str, call: &str) -> bool {
         let hash = Sha256::digest(format!("{session}\0{call}"));
         let first = u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]);
         f64::from(first) < self.sample * (f64::from(u32::MAX) + 1.0)
     }
 
-    /// The parts of one run that are evaluated.
+    /// Returns the parts of a run that are evaluated.
     fn parts(&self, row: &SessionRow, run: &Trajectory, is_main: bool) -> Vec<(Part, String)> {
         let session = &row.id;
         match self.on.kind {
@@ -155,13 +156,13 @@ impl Tag {
     }
 }
 
-/// May the result of a call still come? Nothing is concluded before.
+/// Whether the result of a call may still arrive. Such calls are not evaluated yet.
 fn is_pending(run: &Trajectory, call: &Call) -> bool {
     let is_last = call.step.is_none_or(|step| step as usize + 1 >= run.steps.len());
     call.status == Status::Unanswered && is_last && !run.fidelity.lacks(Fact::Results)
 }
 
-/// Asks all evaluators about a session; what they say is put in the store.
+/// Runs all evaluators on a session and stores their answers.
 pub(crate) fn evaluate_session(
     store: &Store,
     tags: &[Tag],
@@ -239,7 +240,7 @@ fn put(db: &Connection, session: i64, rows: &[Row]) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Sessions that wait to be evaluated.
+/// Sessions waiting for evaluation.
 #[derive(Default)]
 pub(crate) struct Queue {
     waiting: Mutex<BTreeSet<String>>,
@@ -247,7 +248,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Adds sessions; one that waits already waits once.
+    /// Adds sessions; a session is queued only once.
     pub(crate) fn add(&self, sessions: impl IntoIterator<Item = String>) -> u64 {
         let mut waiting = lock(&self.waiting);
         waiting.extend(sessions);
@@ -265,7 +266,7 @@ impl Queue {
     }
 }
 
-/// What evaluating needs.
+/// State of the evaluation thread.
 pub(crate) struct Evaluating {
     pub(crate) store: Arc<Store>,
     pub(crate) hub: Arc<Hub>,
@@ -276,7 +277,8 @@ pub(crate) struct Evaluating {
 }
 
 impl Evaluating {
-    /// Evaluates what waits until it is stopped. Judges may take long: nothing waits for it.
+    /// Evaluates queued sessions until it is stopped. Judges may take long, so no other work waits
+    /// for this thread.
     pub(crate) fn run(self) {
         // Sessions with a call whose result may still come, and when it comes no more.
         let mut later: Vec<(Instant, String)> = Vec::new();
@@ -295,7 +297,7 @@ impl Evaluating {
         }
     }
 
-    /// How many answers were given, and whether there will be more to ask.
+    /// Evaluates a session. Returns the number of answers, and whether further calls are pending.
     fn evaluate(&self, id: &str) -> Result<(u64, bool), StoreError> {
         let found = self.store.read(|db| sessions::find(db, id, Timestamp::now()))?;
         let Some(found) = found else { return Ok((0, false)) };
@@ -309,10 +311,10 @@ impl Evaluating {
     }
 }
 
-/// What was evaluated.
+/// Summary of an evaluation of the store.
 #[derive(Debug, Default)]
 pub struct EvaluatedStore {
-    /// Sessions that were looked at.
+    /// Number of evaluated sessions.
     pub sessions: u64,
     /// Sessions that could not be read, with the reason.
     pub unread: Vec<(String, String)>,
@@ -320,7 +322,7 @@ pub struct EvaluatedStore {
     pub answers: BTreeMap<(String, String), Answers>,
 }
 
-/// Evaluates the sessions of a store: all, or those with these ids.
+/// Evaluates all sessions of a store, or those with these IDs.
 pub fn evaluate_store(
     db: &Path,
     tags: &[Tag],

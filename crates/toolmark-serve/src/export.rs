@@ -1,4 +1,4 @@
-//! The store as Parquet, for data frames and databases.
+//! Export of the store as Parquet, for data frames and databases.
 
 use crate::store::{Store, StoreError};
 use rusqlite::types::ValueRef;
@@ -7,29 +7,29 @@ use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_report::{Cell, Kind, Options, ReportError, Row, Table};
 
-/// So many rows are one file: no more of them are in memory.
+/// Maximum number of rows per file, and in memory.
 const ROWS: usize = 50_000;
 
-/// Why the store could not be exported.
+/// Error while exporting the store.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The store.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A file.
+    /// A file could not be written.
     #[error("failed to write {file}: {source}")]
     Write {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The rows.
+    /// The rows could not be encoded.
     #[error(transparent)]
     Report(#[from] ReportError),
 }
 
-/// What is exported: the name of the files, the columns, and the question for them.
+/// A table of the export: its file name, its columns, and its query.
 type Export = (&'static str, &'static [(&'static str, Kind)], &'static str);
 
 const EXPORTS: &[Export] = &[
@@ -113,7 +113,8 @@ const EXPORTS: &[Export] = &[
     ),
 ];
 
-/// Writes sessions, calls, evaluations and telemetry of a store to a directory; the files it wrote.
+/// Writes sessions, calls, evaluations and telemetry of a store to a directory; returns the written
+/// files.
 pub fn export_parquet(db: &Path, to: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let store = Store::open(db)?;
     let wrote = |file: &Path, result: io::Result<()>| {
@@ -125,7 +126,7 @@ pub fn export_parquet(db: &Path, to: &Path) -> Result<Vec<PathBuf>, ExportError>
         let mut from = 0;
         loop {
             let rows = store.read(|db| rows(db, columns, question, from))?;
-            // A table without rows is a file too: it says which columns there are.
+            // An empty table is a file too, which defines the columns.
             if rows.is_empty() && from > 0 {
                 break;
             }

@@ -1,5 +1,4 @@
-//! What is done now and then: old data are deleted, and what other programs write is
-//! noticed.
+//! Periodic maintenance: deletes old data, and detects changes by other programs.
 
 use crate::live::Hub;
 use crate::sessions::MAX_ROWS;
@@ -13,20 +12,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use toolmark_run::Store as Run;
 
-/// How often it is looked whether it is time to stop.
+/// Interval of checks for the stop signal.
 const TICK: Duration = Duration::from_millis(250);
 
-/// How often other programs' files are looked at.
+/// Interval of checks of other programs' files.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// How often old data are deleted.
+/// Interval of deletions of old data.
 const CLEAN: Duration = Duration::from_secs(60 * 60);
 
-/// So many pages of the file are given back at once, so that nobody waits long.
+/// Maximum number of pages that are released at once, so that writes do not wait long.
 const PAGES: usize = 200;
 
-/// What gets old: the table, its key, when a row was last of use, and how many are deleted
-/// at once. The calls and answers of a session go with it.
+/// Tables with old data: the table, its key, the time when a row was last used, and the number of
+/// rows deleted at once. The calls and answers of a session are deleted with it.
 const OLD: &[(&str, &str, &str, usize)] = &[
     ("session", "key", "coalesce(ended, changed)", 5),
     ("span", "trace, span", "received", MAX_ROWS),
@@ -35,7 +34,7 @@ const OLD: &[(&str, &str, &str, usize)] = &[
     ("unit", "id", "last", MAX_ROWS),
 ];
 
-/// What housekeeping needs.
+/// State of the maintenance thread.
 pub(crate) struct Housekeeping {
     pub(crate) store: Arc<Store>,
     pub(crate) hub: Arc<Hub>,
@@ -46,7 +45,7 @@ pub(crate) struct Housekeeping {
 }
 
 impl Housekeeping {
-    /// Keeps house until it is stopped.
+    /// Runs until it is stopped.
     pub(crate) fn run(self) {
         let (mut next_look, mut next_clean) = (Instant::now(), Instant::now());
         let (mut log, mut runs) = (None, None);
@@ -67,14 +66,14 @@ impl Housekeeping {
             }
             if now >= next_clean {
                 next_clean = now + CLEAN;
-                // Whoever cannot write now does so in an hour.
+                // A failed deletion is repeated after an hour.
                 let _ = self.clean();
             }
             std::thread::sleep(TICK);
         }
     }
 
-    /// When something was last written to a run, and how many there are.
+    /// Returns the number of runs, and the time of the last change to any of them.
     fn newest_run(&self) -> (usize, Option<SystemTime>) {
         let all: Vec<Run> = self.runs.iter().flat_map(|dir| Run::list(dir)).collect();
         let changed = |run: &Run| std::fs::metadata(run.root()).ok()?.modified().ok();
@@ -93,8 +92,8 @@ impl Housekeeping {
         self.give_back()
     }
 
-    /// Deletes what is older, a few rows at a time. They are found by a reader: nobody waits
-    /// for the search.
+    /// Deletes older rows, a few at a time. A reader finds them, so that writes do not wait for the
+    /// search.
     fn delete(
         &self,
         table: &str,
@@ -137,7 +136,7 @@ impl Housekeeping {
         Ok(())
     }
 
-    /// Gives pages that nothing is on any more back to the disk.
+    /// Returns unused pages to the file system.
     fn give_back(&self) -> Result<(), StoreError> {
         let free: i64 =
             self.store.read(|db| db.query_row("PRAGMA freelist_count", [], |row| row.get(0)))?;

@@ -1,6 +1,5 @@
-//! The issues of all sessions in the store. Occurrences are kept in memory, without the
-//! sessions they were read from. Only sessions that changed are read again, and put in the
-//! place of what they were.
+//! The issues of all sessions in the store. Occurrences are kept in memory, without the sessions
+//! that they come from. Only changed sessions are read again and replaced.
 
 use crate::store::{Store, StoreError, lock};
 use jiff::Timestamp;
@@ -13,21 +12,21 @@ use std::time::{Duration, Instant};
 use toolmark_check::week_of;
 use toolmark_feed::{Batch, Decision, Decisions, Event, Feed, Issue, IssueId, Listed, Origin};
 
-/// So many lists with filters are kept.
+/// Maximum number of cached lists with filters.
 const MAX_KEPT: usize = 8;
 
-/// The state of an issue depends on the time: it is looked at again after a while.
+/// Maximum age of a cached list: the state of an issue depends on the time.
 const MAX_AGE: Duration = Duration::from_secs(60);
 
-/// With more sessions that changed at once, all are read again.
+/// Maximum number of changed sessions that are updated individually; above it, all are read again.
 const MAX_CHANGED: i64 = 500;
 
-/// Which occurrences are grouped.
+/// Filter of the occurrences to group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     pub(crate) project: Option<String>,
     pub(crate) agent: Option<String>,
-    /// Milliseconds.
+    /// Start time, in milliseconds.
     pub(crate) since: Option<i64>,
 }
 
@@ -42,14 +41,14 @@ impl Filter {
     }
 }
 
-/// Issues, grouped.
+/// Grouped issues with the decisions about them.
 pub(crate) struct Grouped {
     pub(crate) issues: Vec<Issue>,
     pub(crate) decisions: Decisions,
 }
 
 impl Grouped {
-    /// The issue with this id, or the one it was merged into.
+    /// Returns the issue with this ID, or the issue that it was merged into.
     pub(crate) fn find(&self, id: &str) -> Option<&Issue> {
         let id = IssueId::parse(id)?;
         self.issues.iter().find(|issue| issue.id == id || issue.merged.contains(&id))
@@ -58,9 +57,9 @@ impl Grouped {
 
 /// A session whose occurrences are in the feed.
 struct Held {
-    /// The id of the session, where it is not the one that its run has.
+    /// ID of the session, if it differs from the ID of its run.
     session: Option<Box<str>>,
-    /// The numbers of its own origin and of those of its sub-agents.
+    /// Index of the session's origin in the feed.
     own: u32,
     others: Box<[u32]>,
 }
@@ -70,7 +69,7 @@ struct Held {
 struct Collected {
     feed: Feed,
     held: HashMap<i64, Held>,
-    /// What was evaluated last of that.
+    /// Number of the last evaluation that is included.
     evaluated: i64,
 }
 
@@ -81,7 +80,7 @@ struct Kept {
     grouped: Arc<Grouped>,
 }
 
-/// How often an issue occurred in each week, by a name.
+/// Number of occurrences per week, by name and version.
 pub(crate) type Weeks = BTreeMap<(String, Option<String>), BTreeMap<String, u64>>;
 
 /// The issues of the store.
@@ -89,17 +88,17 @@ pub(crate) struct Issues {
     state: PathBuf,
     collected: Mutex<Collected>,
     kept: Mutex<Vec<Kept>>,
-    /// How many issues there are; nothing before they were grouped for the first time.
+    /// Number of issues; empty until they are grouped for the first time.
     count: OnceLock<Mutex<u64>>,
 }
 
 impl Issues {
-    /// The issues, with the file that holds what people decided about them.
+    /// Returns the issues, with the file of decisions about them.
     pub(crate) fn new(state: PathBuf) -> Self {
         Self { state, collected: Mutex::default(), kept: Mutex::default(), count: OnceLock::new() }
     }
 
-    /// The issues among some occurrences, as of change number `seq`.
+    /// Returns the issues of the filtered occurrences, as of change number `seq`.
     pub(crate) fn grouped(
         &self,
         store: &Store,
@@ -130,7 +129,7 @@ impl Issues {
         Ok(grouped)
     }
 
-    /// How many issues there were when they were last grouped; nothing before that.
+    /// Number of issues when they were last grouped; `None` before that.
     pub(crate) fn count(&self) -> Option<u64> {
         self.count.get().map(|count| *lock(count))
     }
@@ -142,8 +141,8 @@ impl Issues {
         all
     }
 
-    /// The ids of the sessions that occurrences are shown in, by the session and the file
-    /// that they name: those of a sub-agent are shown in its parent's.
+    /// Returns the IDs of the sessions that show occurrences, by session and file of the
+    /// occurrence: occurrences of a sub-agent are shown in its parent's session.
     pub(crate) fn owners<'o>(
         &self,
         origins: impl Iterator<Item = (&'o str, &'o str)>,
@@ -164,7 +163,7 @@ impl Issues {
         owners
     }
 
-    /// How often an issue occurred in each week, by agent and version, and by model.
+    /// Number of occurrences of an issue per week, by agent and version, and by model.
     pub(crate) fn weeks(&self, id: IssueId, grouped: &Grouped) -> (Weeks, Weeks) {
         let collected = lock(&self.collected);
         let (mut by_version, mut by_model) = (Weeks::new(), Weeks::new());
@@ -220,7 +219,7 @@ impl Held {
         [self.own].into_iter().chain(self.others.iter().copied())
     }
 
-    /// The id of the session, as the API has it.
+    /// ID of the session in the API.
     fn session_in<'f>(&'f self, feed: &'f Feed) -> &'f str {
         let own = || feed.origin_at(self.own).map_or("", |origin| &origin.session);
         self.session.as_deref().unwrap_or_else(own)
@@ -228,7 +227,7 @@ impl Held {
 }
 
 impl Collected {
-    /// Brings what is collected up to date with the store.
+    /// Updates the occurrences from the store.
     fn refresh(&mut self, store: &Store) -> Result<(), StoreError> {
         let (count, changed): (i64, i64) = store.read(|db| {
             db.prepare_cached(
@@ -252,7 +251,7 @@ impl Collected {
         Ok(())
     }
 
-    /// Puts sessions in the place of what they were; false where all must be read again.
+    /// Replaces changed sessions; returns false if all must be read again.
     fn replace(&mut self, store: &Store) -> Result<bool, StoreError> {
         let mut changed = Vec::new();
         read(store, self.evaluated, |one| changed.push(one))?;
@@ -285,7 +284,8 @@ impl Collected {
         Ok(true)
     }
 
-    /// The sessions that are in the store no longer: some, where there are fewer than `count`.
+    /// Returns the sessions that were removed from the store; there are some if the store has fewer
+    /// than `count`.
     fn gone(&self, store: &Store, count: usize) -> Result<Vec<i64>, StoreError> {
         let kept: HashSet<i64> = store.read(|db| {
             let now: i64 = db
@@ -313,7 +313,7 @@ struct Changed {
     batch: Batch,
 }
 
-/// Reads the sessions that were evaluated after another one, one after the other.
+/// Reads the sessions with an evaluation number above `after`, one by one.
 fn read(store: &Store, after: i64, mut take: impl FnMut(Changed)) -> Result<(), StoreError> {
     store.read(|db| {
         let mut some = db.prepare_cached(

@@ -1,9 +1,9 @@
-//! Sessions of agents as they happen: folders that are watched, telemetry that is received,
-//! one store, an HTTP API and a page.
+//! The server of toolmark: watches session folders, receives telemetry, and shows sessions as they
+//! happen, with one store, an HTTP API and a web page.
 //!
-//! Everything is read by the readers of `toolmark-trace`, held against the rules of
-//! `toolmark-check` and grouped by `toolmark-feed`; nothing here decides what is right. What
-//! a session file says wins over telemetry of the same session.
+//! The readers of `toolmark-trace` read the sessions, the rules of `toolmark-check` check them and
+//! `toolmark-feed` groups the issues; this crate makes no verdicts of its own. A session file takes
+//! precedence over telemetry of the same session.
 //!
 //! ```no_run
 //! use toolmark_serve::{Options, serve};

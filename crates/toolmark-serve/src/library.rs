@@ -1,5 +1,5 @@
-//! Sessions read whole, for whoever looks at one: a few are kept, the rest is read again
-//! from its file or from the telemetry in the store.
+//! Loaded sessions: a few are cached, the others are read from their file or from the telemetry in
+//! the store.
 
 use crate::otlp::records;
 use crate::sessions::Found;
@@ -11,19 +11,19 @@ use toolmark_check::Checker;
 use toolmark_outcome::Finding;
 use toolmark_trace::{Options, ReadError, Trajectory, load_path, read};
 
-/// So many sessions are kept.
+/// Maximum number of cached sessions.
 const MAX_KEPT: usize = 6;
 
-/// They have no more calls than this, besides the last one.
+/// Maximum number of calls in the cached sessions, not counting the most recent session.
 const MAX_KEPT_CALLS: usize = 1000;
 
-/// A session that was read.
+/// A loaded session.
 pub(crate) struct Book {
     run: Trajectory,
     findings: OnceLock<Vec<Vec<Finding>>>,
 }
 
-/// Why a session cannot be shown.
+/// Reason for failing to load a session.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
     #[error("{0}")]
@@ -44,7 +44,7 @@ impl Book {
         &self.run
     }
 
-    /// What the rules find, for the run and each of its sub-agents.
+    /// The findings of the run and of each of its sub-agents.
     pub(crate) fn findings(&self) -> &[Vec<Finding>] {
         self.findings.get_or_init(|| {
             let checker = Checker::default();
@@ -53,7 +53,7 @@ impl Book {
     }
 }
 
-/// What tells two states of the same session apart.
+/// State of a session, to detect changes.
 #[derive(PartialEq, Eq)]
 struct Stamp {
     id: String,
@@ -62,14 +62,14 @@ struct Stamp {
     size: u64,
 }
 
-/// The sessions that were read last.
+/// The cache of recently loaded sessions.
 #[derive(Default)]
 pub(crate) struct Library {
     kept: Mutex<Vec<(Stamp, Arc<Book>)>>,
 }
 
 impl Library {
-    /// The session, read now unless nothing changed since the last time.
+    /// Returns a session, reading it unless it is unchanged since the last time.
     pub(crate) fn open(&self, store: &Store, found: &Found) -> Result<Arc<Book>, Unreadable> {
         let data = found.row.path.as_ref().and_then(|path| std::fs::metadata(path).ok());
         let stamp = Stamp {
@@ -117,7 +117,7 @@ pub(crate) fn read_session(store: &Store, found: &Found) -> Result<Trajectory, U
     }
 }
 
-/// The run that the telemetry of a session tells of.
+/// Returns the run recorded by the telemetry of a session.
 pub(crate) fn of_telemetry(store: &Store, unit: &str) -> Result<Option<Trajectory>, Unreadable> {
     let text = store.read(|db| records::of_unit(db, unit))?;
     if text.is_empty() {

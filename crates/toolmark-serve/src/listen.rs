@@ -1,4 +1,4 @@
-//! Connections: at most so many, in TLS where there is a certificate.
+//! Connections, limited in number, with TLS if there is a certificate.
 
 use crate::server::{ServeError, Tls};
 use axum::serve::Listener;
@@ -19,23 +19,23 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_rustls::TlsAcceptor;
 
-/// So many connections are open at once; others wait.
+/// Maximum number of open connections; others wait.
 const MAX_CONNECTIONS: usize = 512;
 
-/// A handshake must be done within this time.
+/// Time limit of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// A connection on which nothing is read or written for so long is closed. No answer takes
-/// that long, and open pages are told something every 15 seconds.
+/// Time after which an idle connection is closed. No response takes that long, and open pages
+/// receive an event every 15 seconds.
 const IDLE: Duration = Duration::from_secs(300);
 
-/// After the system refused a connection (too many files), it is asked again.
+/// Delay before the next attempt after the system refused a connection (too many files).
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What makes TLS of a connection.
+/// Wraps connections in TLS.
 pub(crate) type Acceptor = TlsAcceptor;
 
-/// Reads the certificate.
+/// Reads the certificate and the key.
 pub(crate) fn tls_acceptor(tls: &Tls) -> Result<Acceptor, ServeError> {
     let failed = |error: &dyn std::fmt::Display| ServeError::Tls(error.to_string());
     let chain = CertificateDer::pem_file_iter(&tls.certificate)
@@ -56,16 +56,16 @@ pub(crate) fn tls_acceptor(tls: &Tls) -> Result<Acceptor, ServeError> {
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A connection, which gives its place free when it ends.
+/// A connection, which releases its slot when it ends.
 pub(crate) struct Connection {
     stream: Box<dyn Stream>,
-    /// When it is closed, unless something happens.
+    /// Time of closing if the connection stays idle.
     idle: Pin<Box<Sleep>>,
     _place: OwnedSemaphorePermit,
 }
 
 impl Connection {
-    /// Something happened.
+    /// Resets the idle timer.
     fn stay(&mut self) {
         let later = Instant::now() + IDLE;
         self.idle.as_mut().reset(later);
@@ -118,8 +118,7 @@ pub(crate) struct Connections {
     address: io::Result<SocketAddr>,
 }
 
-/// Accepts connections. Handshakes are made beside each other, so that a slow one delays
-/// nobody.
+/// Accepts connections. Handshakes run concurrently, so that a slow one delays no other.
 pub(crate) fn listener(bound: TcpListener, acceptor: Option<Acceptor>) -> Connections {
     let address = bound.local_addr();
     let (tell, ready) = mpsc::channel(16);

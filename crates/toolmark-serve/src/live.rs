@@ -1,8 +1,8 @@
-//! What changed, for pages that are open.
+//! Change notifications for open pages.
 
 use tokio::sync::watch;
 
-/// How much changed since the server started.
+/// Numbers of changes since the start of the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) sessions: u64,
@@ -12,7 +12,7 @@ pub(crate) struct Counts {
     pub(crate) seq: u64,
 }
 
-/// Where changes are told.
+/// Publisher of changes.
 #[derive(Debug)]
 pub(crate) struct Hub {
     counts: watch::Sender<Counts>,
@@ -32,7 +32,7 @@ impl Hub {
         });
     }
 
-    /// So many sessions changed, and the issues with them.
+    /// Announces changed sessions, and the issues with them.
     pub(crate) fn sessions(&self, count: u64) {
         self.change(|counts| {
             counts.sessions += count;
@@ -40,27 +40,27 @@ impl Hub {
         });
     }
 
-    /// A decision about an issue was made.
+    /// Announces a decision about an issue.
     pub(crate) fn issue(&self) {
         self.change(|counts| counts.issues += 1);
     }
 
-    /// The log of the guard grew.
+    /// Announces new entries in the log of the guard.
     pub(crate) fn guard(&self, count: u64) {
         self.change(|counts| counts.guard += count);
     }
 
-    /// A run was made or went on.
+    /// Announces new or changed runs.
     pub(crate) fn runs(&self, count: u64) {
         self.change(|counts| counts.runs += count);
     }
 
-    /// How many changes there were.
+    /// Total number of changes.
     pub(crate) fn seq(&self) -> u64 {
         self.counts.borrow().seq
     }
 
-    /// Changes from now on.
+    /// Subscribes to future changes.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Counts> {
         self.counts.subscribe()
     }

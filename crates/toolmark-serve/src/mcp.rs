@@ -1,7 +1,7 @@
-//! The store for an agent: what keeps failing here, and how to fix it, over MCP.
+//! The store for an agent: recurring failures and their fixes, over MCP.
 //!
 //! JSON-RPC, in lines on standard input and output or in requests over HTTP. The answers are
-//! those of the API, made short: an agent pays for every word.
+//! shortened answers of the API, because every word costs the agent tokens.
 
 use crate::evaluate::Evaluator;
 use crate::issues::{Filter, Grouped, Issues};
@@ -21,32 +21,32 @@ use std::time::{Duration, Instant};
 use toolmark_feed::Issue;
 use toolmark_redact::Redactor;
 
-/// The version of the protocol that is spoken where the client names one we do not know.
+/// Protocol version that is offered if the client's version is unknown.
 const PROTOCOL: &str = "2025-06-18";
 const KNOWN: &[&str] = &["2024-11-05", "2025-03-26", PROTOCOL];
 
-/// A message may be so long.
+/// Maximum length of a message.
 const MAX_LINE: u64 = 4 << 20;
 
-/// So many issues, entries or rows are told at once.
+/// Maximum number of issues, entries or rows per answer.
 const MAX_ROWS: usize = 20;
 
-/// The first question waits so long for the sessions that changed since the last time.
+/// Time that the first request waits for sessions that changed since the last run.
 const CATCH_UP: Duration = Duration::from_secs(5);
 
-/// What is asked about.
+/// Settings of the MCP server.
 pub struct McpOptions {
-    /// The store.
+    /// Path of the store.
     pub db: PathBuf,
-    /// The file of decisions about issues.
+    /// File of decisions about issues.
     pub state: PathBuf,
-    /// The folders that are read.
+    /// Session folders.
     pub folders: Vec<Folder>,
-    /// What hides secrets.
+    /// Redacts secrets.
     pub redactor: Redactor,
 }
 
-/// What answers an agent.
+/// The MCP server.
 pub(crate) struct Server<'s> {
     pub(crate) store: &'s Store,
     pub(crate) hub: &'s Hub,
@@ -54,11 +54,11 @@ pub(crate) struct Server<'s> {
     pub(crate) library: &'s Library,
     pub(crate) redactor: Redactor,
     pub(crate) states: &'s Mutex<Vec<FolderState>>,
-    /// Until when the first question may wait for the folders to be looked through.
+    /// Time until which the first request may wait for the scan of the folders.
     pub(crate) waits_until: Option<Instant>,
 }
 
-/// Why a question has no answer, in words for the agent.
+/// Reason for a request without an answer, as text for the agent.
 struct Unanswered(String);
 
 impl From<StoreError> for Unanswered {
@@ -67,7 +67,7 @@ impl From<StoreError> for Unanswered {
     }
 }
 
-/// Answers until the input ends.
+/// Answers requests until the input ends.
 pub fn mcp(options: McpOptions, input: impl BufRead, output: impl Write) -> Result<(), StoreError> {
     let store = Arc::new(Store::open(&options.db)?);
     let hub = Arc::new(Hub::default());
@@ -118,7 +118,7 @@ impl Server<'_> {
         }
     }
 
-    /// The answer to a message; none to a notice.
+    /// Returns the answer to a message; `None` for a notification.
     pub(crate) fn answer_to(&self, message: &[u8]) -> Option<Value> {
         match serde_json::from_slice::<Value>(message) {
             Ok(message) => self.answer(&message),
@@ -127,7 +127,7 @@ impl Server<'_> {
     }
 
     fn answer(&self, message: &Value) -> Option<Value> {
-        // What has no id is a notice, which nobody answers.
+        // A message without an ID is a notification, which has no answer.
         let id = message.get("id").filter(|id| !id.is_null())?;
         let Some(method) = message.get("method").and_then(Value::as_str) else {
             return Some(failed(id, -32600, "a request has a method"));
@@ -174,7 +174,7 @@ impl Server<'_> {
         })
     }
 
-    /// The issues, once the folders were looked through.
+    /// Returns the issues, after the scan of the folders.
     fn grouped(&self, filter: &Filter) -> Result<Arc<Grouped>, Unanswered> {
         let is_waiting = || {
             let states = crate::store::lock(self.states);

@@ -1,4 +1,4 @@
-//! What the API says about sessions. These types are the source of its OpenAPI document.
+//! Session types of the API. The OpenAPI document is generated from these types.
 
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -6,12 +6,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// A time, written as RFC 3339 in UTC.
+/// A time, formatted as RFC 3339 in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Time(pub Timestamp);
 
 impl Time {
-    /// The time so many milliseconds after 1970.
+    /// Returns the time in milliseconds since 1970.
     #[must_use]
     pub(crate) fn from_millisecond(milliseconds: i64) -> Option<Self> {
         Timestamp::from_millisecond(milliseconds).ok().map(Self)
@@ -50,54 +50,54 @@ impl JsonSchema for Time {
 pub(crate) struct Page<T> {
     /// The rows.
     pub items: Vec<T>,
-    /// What to send as `cursor` for the next page; null on the last.
+    /// Value of `cursor` for the next page; null on the last one.
     pub next: Option<String>,
-    /// How many rows there are in all.
+    /// Total number of rows.
     pub total: u64,
 }
 
 /// One axis of the scorecard.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Axis {
-    /// How much of it was right; half points count.
+    /// Number of correct opportunities; half points count.
     pub good: f64,
-    /// How many opportunities there were.
+    /// Number of opportunities.
     pub total: u64,
-    /// The share; null where there was no opportunity.
+    /// Share of correct opportunities; null without opportunities.
     pub score: Option<f64>,
-    /// The lower end of the 95 % interval.
+    /// Lower bound of the 95 % interval.
     pub low: Option<f64>,
-    /// The upper end of the 95 % interval.
+    /// Upper bound of the 95 % interval.
     pub high: Option<f64>,
 }
 
-/// The four axes.
+/// The four axes of the scorecard.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Axes {
-    /// The right tool.
+    /// Tool selection.
     pub selection: Axis,
-    /// The right arguments.
+    /// Arguments.
     pub arguments: Axis,
-    /// Nothing lost for good.
+    /// Irreversible effects.
     pub irreversibility: Axis,
-    /// The right move after an error.
+    /// Recovery from errors.
     pub recovery: Axis,
 }
 
-/// Tokens, as far as they are recorded.
+/// Token counts, as far as they are recorded.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TokenCount {
-    /// All of them.
+    /// Total.
     pub total: Option<u64>,
-    /// What was read, caches left out.
+    /// Input tokens without cached ones.
     pub input: Option<u64>,
-    /// What was written.
+    /// Output tokens.
     pub output: Option<u64>,
-    /// What was read from caches and written to them.
+    /// Tokens read from and written to caches.
     pub cache: Option<u64>,
 }
 
-/// How many findings of each severity.
+/// Number of findings by severity.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FindingCount {
     /// Errors.
@@ -108,71 +108,71 @@ pub(crate) struct FindingCount {
     pub note: u64,
 }
 
-/// Where the data of a session come from.
+/// Data source of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Source {
-    /// Its file.
+    /// Session file.
     #[default]
     File,
     /// Telemetry.
     Otlp,
-    /// Both; the file decides.
+    /// Both; the file takes precedence.
     Both,
 }
 
 /// A session in a list.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SessionRow {
-    /// Its id, as addresses have it.
+    /// ID in addresses.
     pub id: String,
-    /// Where its data come from.
+    /// Data source.
     pub source: Source,
-    /// The host whose tools it has.
+    /// Host of the tools.
     pub host: Option<String>,
-    /// The agent.
+    /// Name of the agent.
     pub agent: Option<String>,
-    /// The agent's version.
+    /// Version of the agent.
     pub version: Option<String>,
-    /// The model.
+    /// Name of the model.
     pub model: Option<String>,
-    /// The directory it works in.
+    /// Working directory.
     pub project: Option<String>,
-    /// Its file.
+    /// Path of the session file.
     pub path: Option<String>,
-    /// The first words of the user.
+    /// Start of the first user message.
     pub request: Option<String>,
-    /// When it started.
+    /// Start time.
     pub started: Option<Time>,
-    /// When the last thing happened in it.
+    /// Time of the last event.
     pub ended: Option<Time>,
-    /// Was it written to just now?
+    /// Whether the session was written to recently.
     #[serde(default)]
     pub live: bool,
-    /// How many turns of the user.
+    /// Number of user turns.
     pub turns: u64,
-    /// How many model responses.
+    /// Number of model responses.
     pub steps: u64,
-    /// How many calls; null where they are not recorded.
+    /// Number of calls; null if they are not recorded.
     pub calls: Option<u64>,
-    /// How many of them failed.
+    /// Number of failed calls.
     pub failed: Option<u64>,
-    /// How many of them were refused.
+    /// Number of denied calls.
     pub denied: Option<u64>,
-    /// Its tokens.
+    /// Token counts.
     pub tokens: TokenCount,
-    /// What it cost.
+    /// Cost in US dollars.
     pub cost_usd: Option<f64>,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: Option<u64>,
     /// The scorecard.
     pub axes: Axes,
-    /// Its findings.
+    /// Number of findings.
     pub findings: FindingCount,
-    /// What telemetry and file disagree on.
+    /// Differences between telemetry and file.
     #[serde(default)]
     pub gap: Option<String>,
-    /// When it was evaluated.
+    /// Time of the evaluation.
     pub evaluated_at: Option<Time>,
     /// `fail`, `warn`, `ok` or `unknown`.
     pub verdict: String,

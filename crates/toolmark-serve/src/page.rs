@@ -1,12 +1,11 @@
-//! The page: files that are part of the program.
+//! The web page: files that are compiled into the program.
 
 use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
-/// What every answer says: nothing is loaded from elsewhere, nothing is guessed, nobody
-/// frames it.
+/// Headers of every response: no external content, no content sniffing, no framing.
 pub(crate) static HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -24,12 +23,12 @@ const INDEX: &str = toolmark_report::page::INDEX;
 const SCRIPT: &str = toolmark_report::page::SCRIPT;
 const STYLE: &str = toolmark_report::page::STYLE;
 
-/// Addresses of pages are answered with the page; it finds out itself what to show.
+/// Addresses of pages. All of them return the same file, whose script selects the content.
 const PAGES: &[&str] = &[
     "", "feed", "issue", "sessions", "session", "tools", "runs", "run", "compare", "guard", "help",
 ];
 
-/// A file of the page.
+/// Returns a file of the page.
 pub(crate) async fn file(uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path();
     let (kind, body) = match path {
@@ -47,7 +46,7 @@ pub(crate) async fn file(uri: Uri, headers: HeaderMap) -> Response {
     }
 }
 
-/// What tells one version of a file from another.
+/// Entity tag of a file.
 fn tag(body: &str) -> String {
     let hash = Sha256::digest(body);
     let hex = hash.iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"));

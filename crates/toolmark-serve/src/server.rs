@@ -1,4 +1,4 @@
-//! The server: starts everything, and ends it in order.
+//! The server: starts all threads and listeners, and stops them in order.
 
 use crate::access::{Access, Tokens};
 use crate::api::{self, App, HostStatus, Problem, Receivers};
@@ -30,33 +30,33 @@ use toolmark_check::promote::Case;
 use toolmark_guard::Guard;
 use toolmark_redact::Redactor;
 
-/// Answers that are under way get so long to end.
+/// Time limit for open responses at shutdown.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// So many questions that read files or the store are answered at once; others wait.
+/// Maximum number of concurrent requests that read files or the store; others wait.
 const MAX_BLOCKING: usize = 16;
 
-/// A thread that answered gives what it allocated back after so long.
+/// Idle time after which a worker thread ends and releases its memory.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 
-/// What other commands of toolmark do, for the page.
+/// Other commands of toolmark that the page uses.
 pub trait Commands: Send + Sync {
-    /// The log of the guard.
+    /// Path of the guard's log.
     fn guard_log(&self) -> Option<PathBuf> {
         None
     }
 
-    /// Where the guard is installed.
+    /// Installations of the guard.
     fn guard_status(&self) -> Vec<HostStatus> {
         Vec::new()
     }
 
-    /// The guard with another policy, written in YAML.
+    /// Returns the guard with another policy, given as YAML.
     fn guard_with(&self, _policy: &str) -> Result<Guard, String> {
         Err("policies cannot be read here".to_owned())
     }
 
-    /// What changed between two runs.
+    /// Compares two runs.
     fn compare(&self, _a: &Path, _b: &Path, _redactor: Redactor) -> Result<Value, String> {
         Err("runs cannot be compared here".to_owned())
     }
@@ -67,65 +67,65 @@ pub trait Commands: Send + Sync {
     }
 }
 
-/// An address to listen at.
+/// An address to listen on.
 #[derive(Debug, Clone, Copy)]
 pub struct Listen {
-    /// The address; port 0 for any.
+    /// Address; port 0 for any port.
     pub address: SocketAddr,
-    /// Does the server refuse to start where the address is taken?
+    /// Whether the server fails to start if the address is taken.
     pub is_required: bool,
 }
 
-/// The certificate and the key of the server, as PEM.
+/// Certificate and key of the server, as PEM.
 #[derive(Debug, Clone)]
 pub struct Tls {
-    /// The certificate with its chain.
+    /// Certificate with its chain.
     pub certificate: PathBuf,
-    /// The key.
+    /// Private key.
     pub key: PathBuf,
 }
 
-/// What is served, and where.
+/// Settings of the server.
 #[derive(Clone)]
 pub struct Options {
-    /// The store.
+    /// Path of the store.
     pub db: PathBuf,
-    /// The file of decisions about issues.
+    /// File of decisions about issues.
     pub state: PathBuf,
-    /// The folders that are watched.
+    /// Watched folders.
     pub folders: Vec<Folder>,
-    /// The directories that runs lie in.
+    /// Directories with runs.
     pub runs: Vec<PathBuf>,
-    /// The page and the API.
+    /// Address of the page and the API.
     pub ui: SocketAddr,
-    /// OTLP over HTTP.
+    /// Address for OTLP over HTTP.
     pub http: Option<Listen>,
-    /// OTLP over gRPC.
+    /// Address for OTLP over gRPC.
     pub grpc: Option<Listen>,
-    /// Who may do what.
+    /// Access tokens.
     pub tokens: Tokens,
-    /// The certificate, where there is one.
+    /// Certificate and key, if TLS is used.
     pub tls: Option<Tls>,
-    /// May addresses that others reach be served without TLS?
+    /// Whether addresses that other machines can reach may be served without TLS.
     pub is_insecure: bool,
-    /// What is evaluated where it lands, and by whom.
+    /// Evaluation rules for arriving sessions.
     pub tags: Vec<Tag>,
-    /// What is older is deleted.
+    /// Age after which data are deleted.
     pub retention: Option<SignedDuration>,
-    /// Does it show samples?
+    /// Whether samples are shown.
     pub is_demo: bool,
-    /// May agents ask over MCP, at `/mcp` of the page's address?
+    /// Whether agents may connect over MCP, at `/mcp` of the page's address.
     pub has_mcp: bool,
-    /// What hides secrets.
+    /// Redacts secrets.
     pub redactor: Redactor,
-    /// How large requests may be.
+    /// Size limits of requests.
     pub limits: Limits,
-    /// What other commands do.
+    /// Other commands.
     pub commands: Arc<dyn Commands>,
 }
 
 impl Options {
-    /// Serves a store on this machine only, at ports the system chooses.
+    /// Returns settings for a store on this machine only, with ports chosen by the system.
     #[must_use]
     pub fn new(db: PathBuf, commands: Arc<dyn Commands>) -> Self {
         Self {
@@ -150,58 +150,58 @@ impl Options {
     }
 }
 
-/// The file of decisions that belongs to a store.
+/// Returns the default file of decisions beside a store.
 #[must_use]
 pub fn state_beside(db: &Path) -> PathBuf {
     db.with_extension("feed.jsonl")
 }
 
-/// The addresses, once they are listened at.
+/// The bound addresses.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// The page and the API.
+    /// Address of the page and the API.
     pub ui: SocketAddr,
-    /// OTLP over HTTP.
+    /// Address for OTLP over HTTP.
     pub http: Option<SocketAddr>,
-    /// OTLP over gRPC.
+    /// Address for OTLP over gRPC.
     pub grpc: Option<SocketAddr>,
-    /// Are they served over TLS?
+    /// Whether the addresses use TLS.
     pub is_tls: bool,
-    /// What does not work, in words.
+    /// Messages about unavailable features.
     pub problems: Vec<String>,
 }
 
-/// Why nothing is served.
+/// Error of the server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The store.
+    /// The store failed.
     #[error("failed to open the store: {0}")]
     Store(#[from] StoreError),
-    /// An address.
+    /// An address could not be bound.
     #[error("failed to listen at {address}: {source}")]
     Listen {
-        /// The address.
+        /// Address.
         address: SocketAddr,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// Others could reach the server.
+    /// Other machines could reach the server without the required protection.
     #[error("{address} can be reached by others, which needs {needs}")]
     Exposed {
-        /// The address.
+        /// Address.
         address: SocketAddr,
-        /// What is missing.
+        /// Missing setting.
         needs: &'static str,
     },
-    /// The certificate.
+    /// The certificate or the key is invalid.
     #[error("failed to read the certificate: {0}")]
     Tls(String),
-    /// Threads or sockets.
+    /// A thread or socket failed.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// Serves until it is told to end (SIGINT, SIGTERM). `ready` gets the addresses.
+/// Serves until a signal (SIGINT, SIGTERM) arrives. `ready` receives the addresses.
 pub fn serve(options: Options, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
     check_exposure(&options)?;
     let acceptor = options.tls.as_ref().map(tls_acceptor).transpose()?;
@@ -237,7 +237,7 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, ServeError> {
     TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })
 }
 
-/// Listens at an address that may be taken by another collector.
+/// Binds an address that another collector may already use.
 async fn bind_receiver(
     listen: Option<Listen>,
     problems: &mut Vec<String>,
@@ -318,7 +318,7 @@ async fn run(
             axum::serve(listener, router).with_graceful_shutdown(stopped).await
         });
     };
-    // Whoever looks first does not wait for what was stored before.
+    // The stored issues are grouped now, so that the first request does not wait.
     let first = Arc::clone(&app);
     tokio::task::spawn_blocking(move || {
         drop(first.issues.grouped(&first.store, &Filter::default(), first.hub.seq()));
@@ -345,7 +345,7 @@ async fn run(
     Ok(())
 }
 
-/// The threads that read, evaluate and clean up.
+/// Starts the threads that read, evaluate and clean up.
 fn start_threads(
     options: &Options,
     store: &Arc<Store>,
@@ -358,7 +358,7 @@ fn start_threads(
     let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
         std::thread::Builder::new().name(name.to_owned()).spawn(work)
     };
-    // Without evaluators nobody waits for anything.
+    // Without evaluators no queue is needed.
     let wanted = (!options.tags.is_empty()).then(|| Arc::clone(queue));
     let watch = Watch {
         folders: options.folders.clone(),
@@ -406,7 +406,7 @@ async fn stopped(mut stopping: watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stops| *stops).await;
 }
 
-/// Waits for the signal to end.
+/// Waits for a termination signal.
 async fn told_to_end() {
     #[cfg(unix)]
     {

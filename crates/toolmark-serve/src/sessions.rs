@@ -1,4 +1,4 @@
-//! Sessions in the store: how they get in, how they are listed.
+//! Sessions in the store: inserting, finding and listing them.
 
 use crate::evaluate::{CallFact, Evaluated};
 use crate::model::{SessionRow, Source, Time};
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-/// A session that was written to within so many milliseconds is live.
+/// Maximum age in milliseconds of the last change of a live session.
 const LIVE_FOR: i64 = 2 * 60 * 1000;
 
-/// What telemetry says of a session.
+/// Numbers of calls according to telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Telemetry {
     pub(crate) calls: Option<u64>,
@@ -25,7 +25,7 @@ impl Telemetry {
         Self { calls: row.calls, failed: row.failed }
     }
 
-    /// What it and the file disagree on, in words.
+    /// Describes the differences between telemetry and file.
     fn gap(self, row: &SessionRow) -> Option<String> {
         let mut parts = Vec::new();
         for (name, told, known) in
@@ -45,7 +45,7 @@ impl Telemetry {
     }
 }
 
-/// The id that a session gets: its own, unless another file has it already.
+/// Returns the ID of a session: its own ID, unless another file already uses it.
 fn own_id(
     db: &Connection,
     wanted: &str,
@@ -71,11 +71,11 @@ fn own_id(
     })
 }
 
-/// So many rows are written at once: requests wait for no more.
+/// Maximum number of rows per transaction, so that requests do not wait long.
 pub(crate) const MAX_ROWS: usize = 500;
 
-/// Puts the sessions of a file, each with its place there, in the place of those it had.
-/// `seen` notes that the file was read, after all else: what was interrupted is read again.
+/// Replaces the sessions of a file; each session has its position in the file. `seen` records at
+/// the end that the file was read, so that an interrupted file is read again.
 pub(crate) fn put_file(
     store: &Store,
     path: &str,
@@ -112,15 +112,15 @@ pub(crate) fn put_file(
     })
 }
 
-/// The ids of the sessions of a file.
+/// Returns the IDs of the sessions of a file.
 pub(crate) fn ids_of(db: &Connection, path: &str) -> rusqlite::Result<Vec<String>> {
     let mut ids = db.prepare_cached("SELECT id FROM session WHERE path = ?1")?;
     let rows = ids.query_map([path], |row| row.get(0))?;
     rows.collect()
 }
 
-/// Puts a session that telemetry told of in the store. Where its file is there, the file
-/// decides, and only what telemetry says is noted.
+/// Stores a session from telemetry. If its file is present, the file takes precedence and only the
+/// counts of the telemetry are stored.
 pub(crate) fn put_telemetry(
     store: &Store,
     unit: &str,
@@ -145,8 +145,8 @@ pub(crate) fn put_telemetry(
     })
 }
 
-/// Writes a session and its calls, some at a time. `put` writes the row of the session and
-/// says its key; nothing where the calls are not to be written.
+/// Writes a session and its calls in parts. `put` writes the row of the session and returns its
+/// key; `None` skips the calls.
 fn put_parts(
     store: &Store,
     calls: Vec<CallFact>,
@@ -168,7 +168,7 @@ fn put_parts(
     parts.try_for_each(|part| store.write_derived(move |db| put_calls(db, key, &part)))
 }
 
-/// Rows in the parts that are written at once.
+/// Splits rows into the parts of separate transactions.
 pub(crate) fn parts<T>(rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
     let mut rows = rows.into_iter().peekable();
     std::iter::from_fn(move || {
@@ -177,7 +177,7 @@ pub(crate) fn parts<T>(rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
     })
 }
 
-/// Most calls of a session that grew are as they were: only the others are written.
+/// Writes changed calls only: most calls of a session that grew are unchanged.
 fn put_calls(db: &Connection, key: i64, calls: &[CallFact]) -> rusqlite::Result<()> {
     let mut insert = db.prepare_cached(
         "INSERT INTO call SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9 WHERE EXISTS
@@ -205,7 +205,7 @@ fn put_calls(db: &Connection, key: i64, calls: &[CallFact]) -> rusqlite::Result<
     Ok(())
 }
 
-/// Writes the row of a session and its occurrences; its key.
+/// Writes the row of a session and its occurrences; returns its key.
 fn put(
     db: &Connection,
     one: Evaluated,
@@ -264,7 +264,7 @@ fn put(
     Ok(key)
 }
 
-/// Which sessions, and in which order.
+/// Filter and order of sessions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     pub(crate) project: Option<String>,
@@ -280,7 +280,7 @@ pub(crate) struct Filter {
     pub(crate) sort: Option<String>,
 }
 
-/// The columns that lists are sorted by.
+/// The columns that lists can be sorted by.
 const SORTS: &[(&str, &str)] = &[
     ("changed", "changed"),
     ("started", "started"),
@@ -294,13 +294,13 @@ const SORTS: &[(&str, &str)] = &[
 ];
 
 impl Filter {
-    /// What a list is sorted by; `None` where there is no such order.
+    /// Returns the sort column; `None` for an unknown one.
     pub(crate) fn order(&self) -> Option<&'static str> {
         let Some(sort) = &self.sort else { return Some("changed") };
         SORTS.iter().find(|(name, _)| name == sort).map(|(_, column)| *column)
     }
 
-    /// The condition, with its values.
+    /// Returns the SQL condition with its parameters.
     pub(crate) fn condition(&self, now: Timestamp) -> (String, Vec<Sql>) {
         let mut parts = vec!["1".to_owned()];
         let mut values = Vec::new();
@@ -339,7 +339,7 @@ impl Filter {
     }
 }
 
-/// Did telemetry of a session come, evaluated or not?
+/// Whether a session has telemetry, evaluated or not.
 const HAS_TELEMETRY: &str = "(telemetry IS NOT NULL OR EXISTS (SELECT 1 FROM unit WHERE unit.id = session.id)) has_telemetry";
 
 fn read_row(row: &rusqlite::Row<'_>, now: Timestamp) -> rusqlite::Result<Option<SessionRow>> {
@@ -351,13 +351,13 @@ fn read_row(row: &rusqlite::Row<'_>, now: Timestamp) -> rusqlite::Result<Option<
     let told: Option<Telemetry> = told.and_then(|told| serde_json::from_str(&told).ok());
     if session.path.is_some() && row.get("has_telemetry")? {
         session.source = Source::Both;
-        // It says nothing before all of it is likely to be there.
+        // Telemetry is compared only when it is probably complete.
         session.gap = told.and_then(|told| told.gap(&session));
     }
     Ok(Some(session))
 }
 
-/// One page of sessions, and how many there are in all.
+/// Returns one page of sessions, and their total number.
 pub(crate) fn list(
     db: &Connection,
     filter: &Filter,
@@ -384,7 +384,7 @@ pub(crate) fn list(
     Ok((rows, u64::try_from(total).unwrap_or_default()))
 }
 
-/// One session, with the file and the run in it that it is read from.
+/// A session with its file and the position of its run in the file.
 pub(crate) struct Found {
     pub(crate) key: i64,
     pub(crate) row: SessionRow,
@@ -392,7 +392,7 @@ pub(crate) struct Found {
     pub(crate) changed: i64,
 }
 
-/// The session with this id.
+/// Finds the session with this ID.
 pub(crate) fn find(db: &Connection, id: &str, now: Timestamp) -> rusqlite::Result<Option<Found>> {
     let found = db
         .prepare_cached(&format!(

@@ -1,5 +1,4 @@
-//! One session as the page shows it: turns, words and calls in order, and one call with
-//! all that is known about it.
+//! A session as shown on the page: turns, messages and calls in order, and the details of a call.
 
 mod shapes;
 
@@ -21,32 +20,32 @@ use toolmark_report::terminal::{first_words, headline};
 use toolmark_session::Session;
 use toolmark_trace::{At, Call, Event, EventKind, Trajectory};
 
-/// So much of a text of the timeline is sent.
+/// Maximum number of bytes of a timeline text.
 const MAX_TEXT: usize = 16 << 10;
-/// So much of a result.
+/// Maximum number of bytes of a result.
 const MAX_RESULT: usize = 256 << 10;
-/// So much of the record that a call was read from.
+/// Maximum number of bytes of a source record.
 const MAX_RAW: usize = 64 << 10;
-/// Larger files are not compared.
+/// Maximum size of compared files.
 const MAX_DIFF: usize = 512 << 10;
-/// So many places of a search.
+/// Maximum number of search results.
 const MAX_HITS: usize = 200;
-/// Two long sessions are aligned for so long; the rest is cruder.
+/// Time limit for aligning two sessions; beyond it, the alignment is approximate.
 const ALIGN_FOR: Duration = Duration::from_secs(2);
 
-/// A session ready to be shown.
+/// A session prepared for the page.
 pub(crate) struct View<'b> {
     book: &'b Book,
     redactor: Redactor,
     /// The run and its sub-agents.
     all: Vec<&'b Trajectory>,
-    /// What each is called; nothing for the run itself.
+    /// ID of each run; `None` for the main run.
     names: Vec<Option<String>>,
-    /// How many calls come before those of each.
+    /// Number of calls before the first call of each run.
     offsets: Vec<usize>,
-    /// The events of each that are entries.
+    /// Events of each run that are timeline entries.
     entries: Vec<Vec<usize>>,
-    /// The call, of all, that started each.
+    /// The call that started each run, by its overall index.
     parents: Vec<Option<usize>>,
 }
 
@@ -60,7 +59,7 @@ fn is_entry(event: &Event) -> bool {
     }
 }
 
-/// The word of the API for a severity.
+/// Name of a severity in the API.
 fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -132,14 +131,14 @@ impl<'b> View<'b> {
         }
     }
 
-    /// What a call is about, by its number.
+    /// Summary of a call, by its number.
     pub(crate) fn title_of(&self, number: u64) -> Option<String> {
         let (at, index) = self.locate(number)?;
         let run = self.all.get(at)?;
         Some(self.title(run, run.calls.get(index)?))
     }
 
-    /// Which of the runs a call is of, and which of its calls; by its number.
+    /// Returns the indices of the run and of the call in it, by the number of the call.
     fn locate(&self, number: u64) -> Option<(usize, usize)> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
         let at = self.offsets.partition_point(|before| *before <= index).checked_sub(1)?;
@@ -147,7 +146,7 @@ impl<'b> View<'b> {
         (within < self.all.get(at)?.calls.len()).then_some((at, within))
     }
 
-    /// What answers about a call are kept under, by its number.
+    /// Storage key of the answers about a call, by its number.
     pub(crate) fn call_key(&self, number: u64) -> Option<String> {
         let (at, index) = self.locate(number)?;
         self.all.get(at)?.calls.get(index).map(call_key)
@@ -157,7 +156,7 @@ impl<'b> View<'b> {
         (self.offsets[at] + index) as u64 + 1
     }
 
-    /// The number of the call that stands at a byte of a file.
+    /// Returns the number of the call at a byte of a file.
     pub(crate) fn call_at(&self, place: &TracePlace) -> Option<u64> {
         self.all.iter().enumerate().find_map(|(at, one)| {
             let index = one.calls.iter().position(|call| {
@@ -208,12 +207,12 @@ impl<'b> View<'b> {
         }
     }
 
-    /// All sub-agents.
+    /// Returns all sub-agents.
     pub(crate) fn agents(&self) -> Vec<SubAgent> {
         (1..self.all.len()).map(|at| self.sub_agent(at)).collect()
     }
 
-    /// Every call as a tick.
+    /// Returns every call in short form.
     pub(crate) fn strip(&self) -> Vec<CallTick> {
         let mut ticks = Vec::new();
         for (at, one) in self.all.iter().enumerate() {
@@ -245,7 +244,7 @@ impl<'b> View<'b> {
         ticks
     }
 
-    /// What the user said, and what the client put before the model.
+    /// Returns the user turns, and the context that the client inserted.
     pub(crate) fn turns(&self) -> Vec<TurnText> {
         let mut turn = 0;
         let mut turns = Vec::new();
@@ -266,7 +265,7 @@ impl<'b> View<'b> {
         turns
     }
 
-    /// What the format did not record.
+    /// Facts that the format did not record.
     pub(crate) fn fidelity(&self) -> Vec<&'static str> {
         self.book.run().fidelity.missing().map(|fact| fact.word()).collect()
     }
@@ -282,7 +281,7 @@ impl<'b> View<'b> {
         }
     }
 
-    /// The runs by what `agent=` takes.
+    /// Returns the index of a run by the value of `agent=`.
     pub(crate) fn agent(&self, name: Option<&str>) -> Option<usize> {
         match name.filter(|name| !name.is_empty()) {
             None => Some(0),
@@ -290,17 +289,17 @@ impl<'b> View<'b> {
         }
     }
 
-    /// What an agent is called.
+    /// ID of an agent.
     pub(crate) fn agent_name(&self, at: usize) -> Option<String> {
         self.names.get(at).cloned().flatten()
     }
 
-    /// How long the timeline of an agent is.
+    /// Number of entries in the timeline of an agent.
     pub(crate) fn length(&self, at: usize) -> u64 {
         self.entries[at].len() as u64
     }
 
-    /// The agent that made a call, and the place of the call in its timeline.
+    /// Returns the agent that made a call, and the position of the call in its timeline.
     pub(crate) fn entry_of(&self, number: u64) -> Option<(usize, u64)> {
         let (at, index) = self.locate(number)?;
         let is_call = |event: &usize| matches!(self.all[at].events[*event].kind, EventKind::Call(i) if i as usize == index);
@@ -308,7 +307,7 @@ impl<'b> View<'b> {
         Some((at, n as u64 + 1))
     }
 
-    /// A part of the timeline of an agent, from place `from`.
+    /// Returns a part of the timeline of an agent, beginning at entry `from`.
     pub(crate) fn timeline(&self, at: usize, from: u64, limit: usize) -> Vec<Entry> {
         let one = self.all[at];
         let start = usize::try_from(from.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -423,7 +422,7 @@ impl<'b> View<'b> {
         RawRecord { place: self.place(&at.location().into()), text }
     }
 
-    /// One call with all that is known about it.
+    /// Returns all details of a call.
     pub(crate) fn call(&self, number: u64) -> Option<CallDetail> {
         let (at, index) = self.locate(number)?;
         let run = self.all[at];
@@ -487,7 +486,8 @@ impl<'b> View<'b> {
         })
     }
 
-    /// What a call changes in a file, and whether the file is known.
+    /// Returns the change that a call makes to a file, and whether the content of the file is
+    /// known.
     fn diff(
         &self,
         session: &Session<'_>,
@@ -538,7 +538,7 @@ impl<'b> View<'b> {
         (Some(EditDiff { path: hidden, before, after, unified }), Some(state))
     }
 
-    /// Where some words stand, whatever their case.
+    /// Searches for a text, ignoring case.
     pub(crate) fn search(&self, words: &str) -> Vec<Hit> {
         let wanted = words.to_lowercase();
         let mut hits = Vec::new();
@@ -587,7 +587,7 @@ impl<'b> View<'b> {
         (0..self.all.len()).flat_map(of).collect()
     }
 
-    /// The calls of two sessions side by side.
+    /// Aligns the calls of two sessions.
     pub(crate) fn diff_with(&self, other: &View<'_>) -> Vec<DiffRow> {
         let (left, right) = (self.calls(), other.calls());
         let keys = |all: &[CallRef]| -> Vec<String> {
@@ -616,7 +616,7 @@ impl<'b> View<'b> {
     }
 }
 
-/// The words around a place, on one line.
+/// Returns an excerpt around a match, on one line.
 fn around(text: &str, wanted: &str) -> Option<String> {
     const BEFORE: usize = 40;
     let at = text.to_lowercase().find(wanted)?;

@@ -1,9 +1,9 @@
-//! Folders of sessions: what is written there is read again, a moment later.
+//! Watched session folders: changed files are read again after a short delay.
 //!
-//! The system's own notices make it quick; a look every half minute finds what they miss
-//! (network file systems, folders that appear later, queues that overflow). What was read
-//! of a file is kept in the store: inode, size, how far its lines were complete, and a hash
-//! of its beginning, so that nothing is read twice after a restart.
+//! System notifications make this fast; a scan every half minute finds changes that they miss
+//! (network file systems, new folders, overflowing queues). The store keeps the state of each file:
+//! inode, size, the end of its complete lines, and a hash of its beginning, so that no data are
+//! read twice after a restart.
 
 use crate::evaluate::{Evaluated, Evaluator};
 use crate::evaluators::Queue;
@@ -26,41 +26,41 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use toolmark_trace::{Options, ReadError, load_path};
 use walkdir::WalkDir;
 
-/// Folders are looked through so often, whatever the system says.
+/// Interval of full scans.
 const POLL: Duration = Duration::from_secs(30);
 
-/// A file rests so long before it is read.
+/// Minimum delay before a changed file is read.
 const MIN_REST: Duration = Duration::from_millis(300);
 
-/// A file of this size rests a second longer, so that reading it again and again does not
-/// take more than a share of the time.
+/// File size per additional second of delay, so that reading a growing file repeatedly takes only a
+/// fraction of the time.
 const BYTES_PER_SECOND: u64 = 64 << 20;
 
-/// No file rests longer.
+/// Maximum delay.
 const MAX_REST: Duration = Duration::from_secs(30);
 
-/// What could not be written is tried again after so long.
+/// Delay before a failed write is retried.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// A larger file is read by a thread of its own: what it allocated is given back when that
-/// ends, and not kept for the next large one.
+/// Size above which a file is read by a separate thread: its memory is released when the thread
+/// ends.
 const LARGE: u64 = 1 << 20;
 
-/// So much of the beginning of a file tells whether it was rewritten.
+/// Number of bytes at the beginning of a file that show whether it was rewritten.
 const PREFIX: u64 = 4 << 10;
 
-/// A folder that is watched.
+/// A watched folder.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    /// The folder, or a file.
+    /// Path of the folder, or of a file.
     pub path: PathBuf,
-    /// Whose sessions are there.
+    /// Host of the sessions.
     pub host: Option<&'static str>,
-    /// The id of the session that a file holds; `None` for files that are none.
+    /// Returns the ID of the session in a file; `None` for other files.
     pub session: fn(&Path) -> Option<String>,
 }
 
-/// How a folder is doing.
+/// State of a watched folder.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FolderState {
     pub(crate) exists: bool,
@@ -69,30 +69,30 @@ pub(crate) struct FolderState {
     pub(crate) problem: Option<String>,
 }
 
-/// What watching needs.
+/// State of the watch thread.
 pub(crate) struct Watch {
     pub(crate) folders: Vec<Folder>,
     pub(crate) store: Arc<Store>,
     pub(crate) evaluator: Arc<Evaluator>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) states: Arc<Mutex<Vec<FolderState>>>,
-    /// Where sessions wait for evaluators, if there are any.
+    /// Queue of the evaluators, if there are any.
     pub(crate) queue: Option<Arc<Queue>>,
-    /// Sessions that ended longer ago are not taken.
+    /// Age above which sessions are ignored.
     pub(crate) retention: Option<SignedDuration>,
     pub(crate) stop: Arc<AtomicBool>,
 }
 
-/// A file that is to be read.
+/// A changed file that waits to be read.
 struct Due {
     at: Instant,
-    /// When it was changed first since it was read.
+    /// Time of the first change since the file was read.
     since: Instant,
-    /// The files of sub-agents that changed.
+    /// Changed files of sub-agents.
     companions: BTreeSet<PathBuf>,
 }
 
-/// What the store knows of a file.
+/// State of a file in the store.
 struct Known {
     inode: u64,
     size: u64,
@@ -120,7 +120,7 @@ impl Watch {
         }
     }
 
-    /// Asks the system for notices, also about folders that appeared since.
+    /// Subscribes to notifications, also for folders that appeared later.
     fn subscribe(&self, watcher: Option<&mut impl Watcher>, watched: &mut [bool]) {
         let Some(watcher) = watcher else { return };
         for (at, (folder, is_watched)) in self.folders.iter().zip(watched).enumerate() {
@@ -146,7 +146,7 @@ impl Watch {
         }
     }
 
-    /// Waits for notices until something is due.
+    /// Collects notifications until a file is due.
     fn take_notices(
         &self,
         told: &Receiver<PathBuf>,
@@ -169,7 +169,7 @@ impl Watch {
         paths
     }
 
-    /// Notes the session that a changed file belongs to.
+    /// Queues the session that a changed file belongs to.
     fn note(&self, path: &Path, due: &mut BTreeMap<PathBuf, Due>) {
         let Some(session) = self.session_of(path) else { return };
         let now = Instant::now();
@@ -187,8 +187,8 @@ impl Watch {
         }
     }
 
-    /// The file of the session that a file belongs to: itself, or the one that the folder
-    /// it lies in is named after (sub-agents).
+    /// Returns the session file that a file belongs to: itself, or the file that its folder is
+    /// named after (sub-agents).
     fn session_of(&self, path: &Path) -> Option<PathBuf> {
         let folder = self.folders.iter().find(|folder| path.starts_with(&folder.path))?;
         if (folder.session)(path).is_some() {
@@ -198,7 +198,7 @@ impl Watch {
         above.map(|one| one.with_extension("jsonl")).find(|file| file.is_file())
     }
 
-    /// Looks through all folders.
+    /// Scans all folders.
     fn poll(&self, due: &mut BTreeMap<PathBuf, Due>) {
         let known = self.known();
         let mut found: Vec<(i64, PathBuf)> = Vec::new();
@@ -267,9 +267,9 @@ impl Watch {
         read.unwrap_or_default()
     }
 
-    /// Reads what has rested long enough, the longest due first.
+    /// Reads the files whose delay is over, the longest due first.
     fn read_due(&self, due: &mut BTreeMap<PathBuf, Due>) {
-        /// Notices are taken in between.
+        /// Maximum time between two collections of notifications.
         const SLICE: Duration = Duration::from_millis(200);
         let began = Instant::now();
         let mut ready: Vec<(Instant, PathBuf)> = due
@@ -286,7 +286,7 @@ impl Watch {
             match self.read_file(&path, &companions) {
                 Ok(0) => {}
                 Ok(count) => self.hub.sessions(count),
-                // Whoever cannot write now tries again; the page says why.
+                // A failed write is retried; the page shows the error.
                 Err(StoreError::Closed) => return,
                 Err(_) => {
                     let now = Instant::now();
@@ -296,13 +296,13 @@ impl Watch {
         }
     }
 
-    /// Would it be deleted at once?
+    /// Whether the retention period of a session is over.
     fn is_old(&self, row: &SessionRow) -> bool {
         let ended = row.ended.map(|Time(ended)| ended.duration_until(Timestamp::now()));
         self.retention.zip(ended).is_some_and(|(age, ago)| ago > age)
     }
 
-    /// The sessions of a file, each with its place there, and what is wrong with it.
+    /// Returns the sessions of a file with their positions in it, and the read error, if any.
     fn evaluate(&self, path: &Path) -> (Vec<(usize, Evaluated)>, Option<String>) {
         match load_path(path, &Options::default()) {
             Ok(loaded) => {
@@ -323,7 +323,7 @@ impl Watch {
         }
     }
 
-    /// Reads a file and puts its sessions in the store; how many they are.
+    /// Reads a file and stores its sessions; returns their number.
     fn read_file(&self, path: &Path, companions: &BTreeSet<PathBuf>) -> Result<u64, StoreError> {
         let Ok(mut file) = File::open(path) else { return Ok(0) };
         let Ok(data) = file.metadata() else { return Ok(0) };
@@ -396,7 +396,7 @@ fn watcher(tell: Sender<PathBuf>) -> Option<notify::RecommendedWatcher> {
     notify::recommended_watcher(handler).ok()
 }
 
-/// When a file was changed, in milliseconds.
+/// Modification time of a file, in milliseconds.
 fn modified(data: &Metadata) -> i64 {
     let time = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     time.and_then(|time| i64::try_from(time.as_millis()).ok())
@@ -425,10 +425,10 @@ fn prefix(file: &mut File) -> Vec<u8> {
     Sha256::digest(&start).to_vec()
 }
 
-/// How many bytes of a file are complete lines.
+/// Number of bytes in complete lines of a file.
 fn whole_lines(file: &mut File, size: u64) -> u64 {
     const BLOCK: u64 = 64 << 10;
-    /// A longer line is not looked for the start of.
+    /// Maximum length of a line whose start is searched for.
     const MAX_LINE: u64 = 64 << 20;
     let mut end = size;
     let mut block = Vec::new();

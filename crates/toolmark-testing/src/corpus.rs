@@ -1,12 +1,12 @@
-//! The shared corpus: traces, vectors and labelled commands in `../shared`, which
-//! is not part of the project.
+//! Access to the shared corpus: traces, vectors and labelled commands in `../shared`, which is not
+//! part of the project.
 
 use crate::{skip, switch, workspace};
 use std::path::{Path, PathBuf};
 
-/// A file or directory of `../shared`.
+/// Returns a file or directory of `../shared`.
 ///
-/// Without it, the test is reported as skipped and returns; with
+/// If it is missing, the test is reported as skipped and should return; with
 /// `TOOLMARK_SHARED=required` it fails.
 #[track_caller]
 #[must_use]
@@ -31,8 +31,8 @@ fn find(root: &Path, path: &str, is_required: bool) -> Result<PathBuf, String> {
     Err(why)
 }
 
-/// The files of `../shared/traces` that `TOOLMARK_TRUTH` selects; else as
-/// [`find_shared`].
+/// Returns the files of `../shared/traces` selected by `TOOLMARK_TRUTH`. Missing files are handled
+/// as in [`find_shared`].
 #[track_caller]
 #[must_use]
 pub fn find_traces() -> Option<Vec<PathBuf>> {
@@ -46,15 +46,15 @@ fn only() -> String {
     std::env::var("TOOLMARK_TRUTH").unwrap_or_default()
 }
 
-/// Fails a test that compared fewer things than the corpus holds. With
-/// `TOOLMARK_TRUTH`, one is enough.
+/// Fails a test that compared fewer items than the corpus contains. With `TOOLMARK_TRUTH`, one is
+/// enough.
 #[track_caller]
 pub fn assert_compared(count: usize, at_least: usize, what: &str) {
     let at_least = if only().is_empty() { at_least } else { 1 };
     assert!(count >= at_least, "only {count} {what} compared, at least {at_least} expected");
 }
 
-/// All files in a directory and the directories in it, sorted.
+/// Returns all files below a directory, sorted.
 #[must_use]
 pub fn files_below(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();

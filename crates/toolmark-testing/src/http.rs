@@ -1,4 +1,4 @@
-//! Just enough of HTTP/1.1 for servers that tests script.
+//! A minimal HTTP/1.1 server for scripted tests.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -9,25 +9,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{sleep, spawn};
 use std::time::Duration;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// `GET`, `POST` …
     pub method: String,
-    /// With what follows the question mark.
+    /// Path, including the query string.
     pub path: String,
-    /// By lower-case names.
+    /// Headers, by lower-case name.
     pub headers: BTreeMap<String, String>,
-    /// Null where it is not JSON.
+    /// Body; null if it is not JSON.
     pub body: Value,
 }
 
 impl Request {
-    /// Reads a request; nothing where the other side is gone.
+    /// Reads a request; `None` if the connection was closed.
     ///
     /// # Errors
     ///
-    /// Those of the connection.
+    /// Returns the errors of the connection.
     pub fn read(reader: &mut impl BufRead) -> io::Result<Option<Self>> {
         let mut first = String::new();
         if reader.read_line(&mut first)? == 0 {
@@ -52,14 +52,14 @@ impl Request {
         Ok(Some(Self { method, path, headers, body }))
     }
 
-    /// The value of a header, empty where it is missing.
+    /// Returns the value of a header; empty if it is missing.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
 }
 
-/// A server on a port of its own, until it is dropped.
+/// A server on its own port, which runs until it is dropped.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -69,14 +69,14 @@ pub struct Server {
 /// A client's connection to a [`Server`].
 #[derive(Debug)]
 pub struct Connection {
-    /// The way to and from the client.
+    /// Stream to and from the client.
     pub stream: TcpStream,
     is_over: Arc<AtomicBool>,
 }
 
 impl Server {
-    /// Starts a server: `serve` is called for one request after the other, each
-    /// connection in a thread of its own, until it says `false`.
+    /// Starts a server: `serve` is called for every request of a connection in turn, each
+    /// connection in its own thread, until it returns `false`.
     pub fn start(serve: impl Fn(&Connection) -> io::Result<bool> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -96,7 +96,7 @@ impl Server {
         Self { address, is_over }
     }
 
-    /// Where it listens.
+    /// Address of the server.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -112,7 +112,7 @@ impl Drop for Server {
 }
 
 impl Connection {
-    /// Does nothing until the server is dropped.
+    /// Blocks until the server is dropped.
     pub fn wait_for_end(&self) {
         while !self.is_over.load(Ordering::SeqCst) {
             sleep(Duration::from_millis(20));
@@ -120,7 +120,7 @@ impl Connection {
     }
 }
 
-/// An address that nobody listens on.
+/// Returns an address without a listener.
 #[must_use]
 pub fn unused_address() -> SocketAddr {
     TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap()

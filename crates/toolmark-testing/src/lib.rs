@@ -1,10 +1,10 @@
-//! What the tests of several crates share: the corpus beside the project,
-//! stand-in servers, and switches that turn a skipped test into a failed one.
+//! Shared test code of the workspace: the corpus beside the project, substitute servers, and
+//! switches that turn a skipped test into a failed one.
 //!
-//! A test that cannot run where it is calls [`skip`] and returns. The line
-//! `SKIPPED: <test>: <why>` goes to standard error past the capture of the test
-//! harness, and to the file named by `TOOLMARK_SKIPPED`, if that is set:
-//! `.ci/run` prints the file at the end of a run.
+//! A test that cannot run in the current environment calls [`skip`] and returns. The line `SKIPPED:
+//! <test>: <why>` is written to standard error, bypassing the output capture of the test harness,
+//! and to the file named by `TOOLMARK_SKIPPED`, if that is set: `.ci/run` prints the file at the
+//! end of a run.
 //!
 //! | variable | value | meaning |
 //! |---|---|---|
@@ -14,8 +14,8 @@
 //! | `TOOLMARK_SKIPPED` | a path | skipped tests are appended to this file |
 //! | `TOOLMARK_TRUTH` | part of a path | only the shared traces whose path contains it are read |
 //!
-//! The crate depends on no other crate of the workspace, so that all of them can
-//! use it in their tests.
+//! The crate depends on no other crate of the workspace, so that every crate can use it in its
+//! tests.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
@@ -33,20 +33,20 @@ pub use watch::Watch;
 
 use std::path::{Path, PathBuf};
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 #[must_use]
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A stand-in server that is a Python script, by its file name.
+/// Returns the path of a substitute server, a Python script, by its file name.
 #[must_use]
 pub fn server_script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("servers").join(name)
 }
 
-/// The value of a switch; a value that it does not have is a mistake of whoever
-/// set it, and must not silently turn the switch off.
+/// Returns the value of a switch. An invalid value is an error of the user and must not silently
+/// disable the switch.
 fn switch(variable: &str, values: &[&'static str]) -> Option<&'static str> {
     let value = std::env::var(variable).unwrap_or_default();
     let known = values.iter().find(|known| **known == value).copied();

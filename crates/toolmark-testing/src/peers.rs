@@ -1,6 +1,5 @@
-//! Programs and packages of other projects that tests talk to. They are large,
-//! so they are only installed where `TOOLMARK_PEERS` says so, and kept in the
-//! target directory.
+//! Programs and packages of other projects that tests communicate with. They are large, so they are
+//! installed only if `TOOLMARK_PEERS` requests it, and kept in the target directory.
 
 use crate::{skip, switch};
 use std::fs;
@@ -10,8 +9,8 @@ use std::process::{Command, Stdio};
 const VARIABLE: &str = "TOOLMARK_PEERS";
 const VALUES: [&str; 2] = ["install", "required"];
 
-/// A peer that is there; without it, the test is reported as skipped and
-/// returns, and with `TOOLMARK_PEERS=required` it fails.
+/// Returns an available peer. Without it, the test is reported as skipped and should return; with
+/// `TOOLMARK_PEERS=required` it fails.
 #[track_caller]
 #[must_use]
 pub fn or_skip<T, E: AsRef<str>>(peer: Result<T, E>) -> Option<T> {
@@ -26,11 +25,11 @@ pub fn or_skip<T, E: AsRef<str>>(peer: Result<T, E>) -> Option<T> {
     }
 }
 
-/// Installs a peer into a directory, unless that was done before.
+/// Installs a peer into a directory, unless it is already installed.
 ///
 /// # Errors
 ///
-/// Why it is not there: it must not be installed, or that did not work.
+/// Returns why the peer is unavailable: installation is disabled or failed.
 pub fn install_once(
     home: &Path,
     install: impl FnOnce() -> Result<(), String>,
@@ -54,11 +53,11 @@ pub fn install_once(
     fs::write(done, "").map_err(|error| error.to_string())
 }
 
-/// Python with packages (`name==version`) installed below `cache`.
+/// Returns Python with packages (`name==version`) installed below `cache`.
 ///
 /// # Errors
 ///
-/// As [`install_once`].
+/// See [`install_once`].
 pub fn python(cache: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     let home = cache.join(packages.join("-").replace("==", "-"));
     let python = home.join("bin/python");
@@ -70,21 +69,21 @@ pub fn python(cache: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// Installs a package of npm (`name@version`) into a directory.
+/// Installs an npm package (`name@version`) into a directory.
 ///
 /// # Errors
 ///
-/// What npm says.
+/// Returns the error output of npm.
 pub fn npm(home: &Path, package: &str) -> Result<(), String> {
     let options = ["install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"];
     run(Command::new("npm").args(options).arg(home).arg(package))
 }
 
-/// Is there a Python to run scripts with?
+/// Returns the name of a Python interpreter.
 ///
 /// # Errors
 ///
-/// That there is none.
+/// Fails if there is none.
 pub fn find_python() -> Result<&'static str, &'static str> {
     match run(Command::new("python3").arg("--version")) {
         Ok(()) => Ok("python3"),
@@ -96,7 +95,7 @@ pub fn find_python() -> Result<&'static str, &'static str> {
 ///
 /// # Errors
 ///
-/// What it wrote to standard error where it failed.
+/// Returns the standard error of a failed command.
 pub fn run(command: &mut Command) -> Result<(), String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output();

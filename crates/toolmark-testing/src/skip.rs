@@ -1,4 +1,4 @@
-//! Tests that do not run here, and how a person learns of it.
+//! Skipped tests, and how they are reported.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::path::Path;
 use std::thread;
 
-/// Says that the test is skipped, and why. The test returns after it.
+/// Reports that the test is skipped, and why. The test must return afterwards.
 #[track_caller]
 pub fn skip(why: &str) {
     let list = std::env::var_os("TOOLMARK_SKIPPED").filter(|path| !path.is_empty());
@@ -18,7 +18,8 @@ pub fn skip(why: &str) {
     }
 }
 
-/// Test threads are named after their test, except where one thread runs all.
+/// Formats the report. Test threads are named after their test, except if one thread runs all
+/// tests.
 fn line(thread: Option<&str>, place: &Location<'_>, why: &str) -> String {
     let why = why.trim().replace('\n', " ");
     match thread {
@@ -27,7 +28,7 @@ fn line(thread: Option<&str>, place: &Location<'_>, why: &str) -> String {
     }
 }
 
-/// Tests of several processes append to one file: a line is one write.
+/// Appends a line with a single write, because tests of several processes use the same file.
 fn append(list: &Path, line: &str) {
     let mut file = OpenOptions::new().create(true).append(true).open(list).unwrap();
     file.write_all(line.as_bytes()).unwrap();

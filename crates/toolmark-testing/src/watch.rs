@@ -1,9 +1,9 @@
-//! A stopwatch that a busy machine does not move.
+//! A stopwatch that is not affected by the load of the machine.
 
 use std::time::{Duration, Instant};
 
-/// The processor time of this thread since [`Watch::start`]; wall time where the system
-/// does not tell.
+/// Processor time of this thread since [`Watch::start`]; wall time if the system does not report
+/// it.
 pub struct Watch(Instant, Option<Duration>);
 
 impl Watch {

@@ -1,5 +1,5 @@
-//! Options that several commands share, written once so that they have the same
-//! names, words and defaults everywhere.
+//! Options shared by several commands, so that they have the same names, help and defaults
+//! everywhere.
 
 use crate::Stop;
 use crate::cli::Reading;
@@ -29,7 +29,7 @@ use toolmark_report::{
     FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows, Stream,
 };
 
-/// Which traces are read, and how.
+/// Options that select and split the input traces.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
     /// Trace files, directories, patterns, or - for stdin
@@ -42,8 +42,8 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    /// The files behind what is named on the command line and in a list, or the part of
-    /// them that is wanted; none where nothing is named.
+    /// Returns the files behind the arguments and the list, or the requested shard of them; `None`
+    /// without arguments and list.
     pub(crate) fn inputs(&self) -> Result<Option<Vec<Input>>, Failure> {
         let listed = self.list.names()?;
         if self.traces.is_empty() && listed.is_none() {
@@ -55,16 +55,16 @@ impl InputArgs {
         Ok(Some(inputs))
     }
 
-    /// What is named, for messages.
+    /// The names given by the user, for messages.
     pub(crate) fn names(&self) -> Vec<PathBuf> {
         self.traces.iter().chain(&self.list.files_from).cloned().collect()
     }
 }
 
-/// How files of traces are read.
+/// Options for reading trace files.
 #[derive(Debug, Args)]
 pub(crate) struct FileArgs {
-    /// How many files to read at once [default: one per core]
+    /// Number of files to read at once [default: one per core]
     #[arg(long, short, alias = "threads", value_name = "N", value_parser = at_least_one)]
     pub(crate) jobs: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -72,26 +72,26 @@ pub(crate) struct FileArgs {
 }
 
 impl FileArgs {
-    /// Reads with as many threads as are asked for.
+    /// Returns a reader with the requested number of threads.
     pub(crate) fn reader(&self, printer: &Printer) -> Reader {
         self.reader_with(Pool::new(self.jobs), printer)
     }
 
-    /// Reads with these threads.
+    /// Returns a reader with the given threads.
     pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> Reader {
         self.reading.reader_with(pool, printer)
     }
 }
 
-/// A number of things of which there must be one.
+/// Parses a number that must be at least one.
 pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
-/// How many sessions are read where nobody says how many.
+/// Default limit of sessions.
 const DEFAULT_SESSIONS: usize = 50;
 
-/// Which sessions are read.
+/// Options that select sessions.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sessions")]
 pub(crate) struct SessionArgs {
@@ -106,22 +106,22 @@ pub(crate) struct SessionArgs {
     limit: Option<NonZeroUsize>,
 }
 
-/// What to read.
+/// The selected inputs.
 pub(crate) struct Selected {
     pub(crate) inputs: Vec<Input>,
-    /// How many files with a session are enough.
+    /// Maximum number of files with a session.
     pub(crate) limit: Option<u64>,
-    /// The directory of the sessions, as they would name it.
+    /// Directory of the sessions, in the form in which sessions record it.
     pub(crate) project: Option<PathBuf>,
-    /// What to say about it.
+    /// Notes to print about the selection.
     pub(crate) notes: Vec<String>,
-    /// How many files are older than `--since`.
+    /// Number of files that are older than `--since`.
     too_old: u64,
 }
 
 impl Selected {
-    /// Nothing is left to look at: which filter left out how many, or that nothing
-    /// could be read.
+    /// Failure for an empty selection: which filter skipped how many files, or that nothing could
+    /// be read.
     pub(crate) fn nothing_left(
         &self,
         reader: &Reader,
@@ -146,30 +146,30 @@ impl Selected {
 }
 
 impl SessionArgs {
-    /// Says of the traces what is read without them.
+    /// Adds the default (the newest sessions) to the help of the traces.
     pub(crate) fn by_default(traces: Arg) -> Arg {
         let help = traces.get_help().map(ToString::to_string).unwrap_or_default();
         traces.help(format!("{help} [default: the newest sessions of this machine]"))
     }
 
-    /// Says that without traces all sessions are read.
+    /// Adds the default (all sessions) to the help of the traces.
     pub(crate) fn all_by_default(traces: Arg) -> Arg {
         let help = traces.get_help().map(ToString::to_string).unwrap_or_default();
         traces.help(format!("{help} [default: all sessions of this machine]"))
     }
 
-    /// Says of the limit that without it all sessions are read.
+    /// Changes the help of the limit: all sessions are read by default.
     pub(crate) fn unlimited(limit: Arg) -> Arg {
         limit.help("At most this many sessions, the newest first [default: all]")
     }
 
-    /// The traces that are named, or the newest sessions of this machine.
+    /// Returns the named traces, or the newest sessions of this machine.
     pub(crate) fn select(&self, input: &InputArgs) -> Result<Selected, Failure> {
         self.select_at_most(input, Some(DEFAULT_SESSIONS))
     }
 
-    /// The traces that are named, or the sessions of this machine, the newest first: at
-    /// most so many where nobody says how many.
+    /// Returns the named traces, or the sessions of this machine, newest first, with `most` as the
+    /// limit if the user sets none.
     pub(crate) fn select_at_most(
         &self,
         input: &InputArgs,
@@ -229,7 +229,7 @@ impl SessionArgs {
     }
 }
 
-/// A time such as `7d`.
+/// Parses a time span such as `7d`.
 fn since(text: &str) -> Result<Duration, String> {
     let span: Span = text.parse().map_err(|_| "write a time such as 12h, 7d or 2w".to_owned())?;
     let seconds = span
@@ -238,7 +238,7 @@ fn since(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| "a time must be more than zero".to_owned())
 }
 
-/// A directory, as sessions would name it.
+/// Returns a directory in the form in which sessions record it.
 fn project(named: &Path) -> Result<PathBuf, Failure> {
     // The sessions may be of a directory that is no longer there.
     std::path::absolute(named)
@@ -246,14 +246,14 @@ fn project(named: &Path) -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::usage(format!("--project {}", named.display())).because(&error))
 }
 
-/// For people, or for programs.
+/// Text for people, or JSON for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TextFormat {
     Text,
     Json,
 }
 
-/// For people, or for programs in one piece or row by row.
+/// Text for people, or JSON for programs: one document, or one row per line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowFormat {
     Text,
@@ -261,18 +261,18 @@ pub(crate) enum RowFormat {
     Jsonl,
 }
 
-/// A result that reports are written of.
+/// A result that can be written as a report.
 pub(crate) trait Reported: Sized {
-    /// A report in a file, as an example.
+    /// Example value for `--report`.
     const EXAMPLE: &str;
 
-    /// Is there a place for it in a format?
+    /// Whether a format can represent the result.
     fn fits(format: &ReportFormat) -> bool;
 
-    /// It, as reports take it.
+    /// The result as the reports take it.
     fn as_report(&self) -> Report<'_>;
 
-    /// The formats there are.
+    /// The formats that can represent the result.
     fn formats() -> impl Iterator<Item = &'static ReportFormat> {
         FORMATS.iter().filter(|format| Self::fits(format))
     }
@@ -326,7 +326,7 @@ impl Reported for TrendRun<Printable> {
     }
 }
 
-/// A result, and what changed since another run.
+/// A grading result and its changes since another run.
 pub(crate) struct GradedRun {
     pub(crate) result: RunResult<Printable>,
     pub(crate) comparison: Option<Comparison>,
@@ -356,8 +356,8 @@ impl Reported for Comparison {
     }
 }
 
-/// Where a result goes, and how. A command that has these says which result it
-/// is with [`format_of`] and [`report_of`].
+/// Output options of a result. A command with these options declares its result type with
+/// [`format_of`] and [`report_of`].
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Output format
@@ -366,22 +366,22 @@ pub(crate) struct ReportArgs {
     /// Write a report to a file as well; may be given several times
     #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report::<RunResult<Printable>>)]
     reports: Vec<(String, PathBuf)>,
-    /// What the rows of tables are.
+    /// Content of the rows of tables.
     #[arg(skip)]
     rows: Rows,
 }
 
-/// `--format` with the formats of a result.
+/// Adds the formats of a result to `--format`.
 pub(crate) fn format_of<R: Reported>(arg: Arg) -> Arg {
     arg.value_parser(PossibleValuesParser::new(R::formats().map(|format| format.id)))
 }
 
-/// `--report` with the formats of a result.
+/// Adds the formats of a result to `--report`.
 pub(crate) fn report_of<R: Reported + 'static>(arg: Arg) -> Arg {
     arg.value_parser(ValueParser::new(report::<R>))
 }
 
-/// A format, and the file it goes to.
+/// Parses a format and the file to write.
 fn report<R: Reported>(text: &str) -> Result<(String, PathBuf), String> {
     let example = R::EXAMPLE;
     let (wanted, file) =
@@ -400,12 +400,12 @@ fn report<R: Reported>(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 impl ReportArgs {
-    /// Is a report of this format wanted?
+    /// Whether a report of this format is requested.
     pub(crate) fn wants(&self, format: &str) -> bool {
         self.format == format || self.reports.iter().any(|(wanted, _)| wanted == format)
     }
 
-    /// Other rows than the usual ones, which only some formats have.
+    /// Selects another kind of rows, which only some formats have.
     pub(crate) fn set_rows(&mut self, rows: Rows, word: &str) -> Result<(), Failure> {
         if !["csv", "parquet"].iter().any(|id| self.wants(id)) {
             let failure = Failure::usage(format!("--rows {word} needs a report with rows"));
@@ -458,7 +458,7 @@ impl ReportArgs {
         }
     }
 
-    /// The reports, where all of them can be made of pieces. The last one is printed.
+    /// Returns the report targets if every one of them can be streamed. The last one is printed.
     pub(crate) fn streams(&self, printer: &Printer) -> Option<Vec<Target>> {
         let for_files = self.for_files(printer);
         let file = |(format, path): &(String, PathBuf)| {
@@ -474,7 +474,7 @@ impl ReportArgs {
         Some(all)
     }
 
-    /// Writes the reports that are made of pieces.
+    /// Writes the streamed reports.
     pub(crate) fn write_streams(
         &self,
         targets: &[Target],
@@ -508,14 +508,15 @@ impl ReportArgs {
     }
 }
 
-/// How text is printed. Whoever compares outputs does not want to compare clocks.
+/// Options for printed text. The creation time is printed on terminals only, so that redirected
+/// outputs can be compared.
 fn for_people(options: ReportOptions) -> ReportOptions {
     let generated_at = options.generated_at.filter(|_| io::stdout().is_terminal());
     ReportOptions { colour: true, generated_at, ..options }
 }
 
-/// The time a report is made. `SOURCE_DATE_EPOCH` sets it, so that a build that makes
-/// reports can be repeated byte by byte.
+/// The time of the report. `SOURCE_DATE_EPOCH` overrides it, so that builds that create reports are
+/// reproducible byte by byte.
 pub(crate) fn now() -> Option<Timestamp> {
     let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
     let time = match fixed {

@@ -1,5 +1,4 @@
-//! What `toolmark check` asks and keeps: which rules, file by file, without
-//! secrets.
+//! Rule selection and the redacted results that `toolmark check` keeps, file by file.
 
 pub(crate) mod config;
 pub(crate) mod promote;
@@ -16,8 +15,8 @@ use toolmark_config::did_you_mean;
 use toolmark_outcome::{Finding, Printable, Redactor};
 use toolmark_trace::Trajectory;
 
-/// The rules that are left by `--select` and `--ignore`. A rule in preview has to
-/// be selected by its own code or name.
+/// Returns the rules selected by `--select` and `--ignore`. A preview rule must be selected by its
+/// own code or name.
 pub(crate) fn select_rules(
     select: &[String],
     ignore: &[String],
@@ -41,7 +40,7 @@ pub(crate) fn select_rules(
     Ok(left)
 }
 
-/// There is no rule with this code or name.
+/// Failure for an unknown code or name of a rule.
 pub(crate) fn unknown(word: &str) -> Failure {
     let failure = Failure::usage(format!("unknown rule {}", toolmark_config::quoted(word)));
     match did_you_mean(word, RULES.iter().flat_map(|rule| [rule.code, rule.name])) {
@@ -50,41 +49,39 @@ pub(crate) fn unknown(word: &str) -> Failure {
     }
 }
 
-/// How many runs of a file are held at a time where idle threads help, and how many calls
-/// they may have together.
+/// Maximum number of runs of a file in memory while idle threads help, and of their calls in total.
 const MAX_RUNS: usize = 64;
 const MAX_CALLS: usize = 500;
 
-/// How many runs of a file are handed on together at most: to wake the thread that takes
-/// them costs more than to check a small one.
+/// Maximum number of runs of a file that are sent together: waking the receiving thread costs more
+/// than checking a small run.
 const MAX_RUNS_OF_PART: usize = 128;
 
-/// What is kept of each run.
+/// Data to keep of each run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keep {
     pub(crate) redactor: Redactor,
-    /// Findings and sessions as they are, because somebody compares them, asks about them
-    /// or makes cases of them.
+    /// Unredacted findings and sessions, for comparisons, judge questions and cases.
     pub(crate) raw: bool,
-    /// What each session is and costs.
+    /// Profile and cost of each session.
     pub(crate) profiles: bool,
-    /// The calls that destroy something for good.
+    /// Calls with irreversible effects.
     pub(crate) destructive: bool,
 }
 
-/// What a part of a file came to.
+/// Result of a part of a file.
 pub(crate) struct Part {
-    /// All that is added up, and what is kept as it is.
+    /// The sums, and the unredacted results.
     pub(crate) checked: Checked,
     pub(crate) sums: OverviewSums,
     pub(crate) findings: Vec<Finding<Printable>>,
     pub(crate) calls: Vec<CallRow<Printable>>,
     pub(crate) sessions: PrintedSessions,
-    /// Is it the last of its file?
+    /// Whether this is the last part of its file.
     pub(crate) is_last: bool,
 }
 
-/// What is kept of sessions, as it may be printed.
+/// Redacted profiles and cards of sessions.
 #[derive(Default)]
 pub(crate) struct PrintedSessions {
     profiles: Vec<SessionProfile<Printable>>,
@@ -92,7 +89,7 @@ pub(crate) struct PrintedSessions {
 }
 
 impl PrintedSessions {
-    /// Those of a part, which has none of its own then.
+    /// Takes the profiles and cards out of a part and redacts them.
     fn of(checked: &mut Checked, redactor: Redactor) -> Self {
         let profiles = std::mem::take(&mut checked.profiles).into_iter();
         let cards = std::mem::take(&mut checked.sessions).into_iter();
@@ -102,13 +99,13 @@ impl PrintedSessions {
         }
     }
 
-    /// Adds those of a later part.
+    /// Appends the sessions of a later part.
     pub(crate) fn extend(&mut self, other: Self) {
         self.profiles.extend(other.profiles);
         self.cards.extend(other.cards);
     }
 
-    /// Adds them to what was checked.
+    /// Appends the sessions to a check result.
     pub(crate) fn add_to(self, checked: &mut Checked<Printable>) {
         checked.profiles.extend(self.profiles);
         checked.sessions.extend(self.cards);
@@ -152,8 +149,7 @@ impl Part {
     }
 }
 
-/// Checks every run of a file with the help of idle threads, and hands on what they came
-/// to part by part.
+/// Checks every run of a file with the help of idle threads, and emits the results part by part.
 pub(crate) fn check(
     runs: &mut Runs<'_>,
     checker: &Checker,
@@ -186,7 +182,7 @@ pub(crate) fn check(
     }
 }
 
-/// The next run, or some of them where others can help.
+/// Reads the next run, or several runs if idle threads can help.
 fn next_runs(runs: &mut Runs<'_>, can_help: bool) -> Vec<Trajectory> {
     let (mut batch, mut calls) = (Vec::new(), 0);
     for run in runs.take(if can_help { MAX_RUNS } else { 1 }) {

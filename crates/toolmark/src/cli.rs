@@ -1,4 +1,4 @@
-//! The command line: the commands, the options they all have, and their help.
+//! The command line: its commands, their common options and the help.
 
 use crate::commands::{
     check, compare, completions, convert, feed, formats, grade, graders, guard, help, init, judge,
@@ -82,7 +82,7 @@ pub(crate) enum Command {
     Help(help::Help),
 }
 
-/// Options every command has.
+/// Options of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Output {
@@ -102,7 +102,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// The printer these options ask for.
+    /// Returns a printer with these options.
     pub(crate) fn printer(&self) -> Printer {
         let verbosity = match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,
@@ -113,7 +113,7 @@ impl Output {
     }
 }
 
-/// How traces are read.
+/// Options for reading traces.
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
     /// Read as this format instead of detecting it (see `toolmark formats`)
@@ -122,19 +122,19 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Reads one file at a time.
+    /// Returns a reader that reads one file at a time.
     pub(crate) fn reader(&self, printer: &Printer) -> Reader {
         self.reader_with(Pool::new(None), printer)
     }
 
-    /// Reads with these threads.
+    /// Returns a reader with the given threads.
     pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> Reader {
         let options = Options { force: self.format.and_then(format_by_id), ..Options::default() };
         Reader::new(options, pool, printer.verbosity)
     }
 }
 
-/// Accepts the id of a format; clap suggests the nearest for any other word.
+/// Accepts the ID of a format; clap suggests the nearest one for any other word.
 pub(crate) fn format_id() -> impl TypedValueParser<Value = &'static str> {
     let ids = FORMATS.iter().map(|f| f.info().id);
     PossibleValuesParser::new(ids)

@@ -1,4 +1,4 @@
-//! What is compared: reports in files, in directories, and in the directories of runs.
+//! The inputs of a comparison: report files, directories of reports and run directories.
 
 use crate::commands::runs;
 use crate::exit::Failure;
@@ -10,10 +10,10 @@ use toolmark_compare::{Comparison, FailOn, Grouping, ReadError, Run};
 use toolmark_outcome::{Printable, RunResult, printable};
 use toolmark_run::store::{RUNS, Store, VERSION};
 
-/// A report may be so large.
+/// Maximum size of a report.
 const MAX_BYTES: u64 = 2 << 30;
 
-/// Reads a run: a report, a directory of reports, the directory of a run, or its id.
+/// Reads a run: a report, a directory of reports, a run directory, or a run by ID.
 pub(crate) fn read(named: &Path, printer: &Printer) -> Result<Run, Failure> {
     if named == Path::new("-") {
         return parse(named, &text(io::stdin().lock(), named)?, printer);
@@ -30,7 +30,7 @@ pub(crate) fn read(named: &Path, printer: &Printer) -> Result<Run, Failure> {
     Ok(run)
 }
 
-/// Reads a run that was graded, to compare another with it.
+/// Reads a graded run as the baseline of another one.
 pub(crate) fn read_baseline(named: &Path, printer: &Printer) -> Result<Run, Failure> {
     let run = read(named, printer)?;
     if run.is_graded() {
@@ -40,7 +40,7 @@ pub(crate) fn read_baseline(named: &Path, printer: &Printer) -> Result<Run, Fail
     Err(Failure::usage(message).hint("`toolmark grade --report json=FILE` writes a baseline"))
 }
 
-/// What changed since the baseline, and whether something got worse.
+/// Returns the changes since the baseline, and whether there is a regression.
 pub(crate) fn with_baseline(
     before: &Run,
     result: &RunResult<Printable>,
@@ -51,7 +51,7 @@ pub(crate) fn with_baseline(
     Ok(comparison.with_gates(&[FailOn::Baseline]))
 }
 
-/// The path that is meant: what is not there may be the name of a run.
+/// Resolves a path; a path that does not exist may be the ID of a run.
 fn locate(named: &Path) -> Result<PathBuf, Failure> {
     if named.exists() {
         return Ok(named.to_owned());
@@ -60,8 +60,8 @@ fn locate(named: &Path) -> Result<PathBuf, Failure> {
     Ok(run.map_or_else(|| named.to_owned(), |store| store.root().to_owned()))
 }
 
-/// Reads the trials of a run, one by one as they were finished, so that a run that was
-/// stopped can be compared too.
+/// Reads the trials of a run in the order in which they finished, so that a stopped run can be
+/// compared too.
 fn read_run(store: &Store, printer: &Printer) -> Result<Run, Failure> {
     let root = store.root();
     let info = store.info().map_err(|error| unreadable(root).because(&error))?;
@@ -84,7 +84,7 @@ fn read_run(store: &Store, printer: &Printer) -> Result<Run, Failure> {
     Ok(run)
 }
 
-/// All reports of a directory, by their names. Other files are not looked at.
+/// Reads all reports of a directory in the order of their names. Other files are ignored.
 fn read_directory(directory: &Path, printer: &Printer) -> Result<Run, Failure> {
     let failed = |error: &io::Error| {
         Failure::usage(format!("failed to read {}", directory.display())).because(error)

@@ -1,8 +1,8 @@
-//! What a shell may complete besides names of commands and options: the values that
-//! the program knows or finds on this machine.
+//! Shell completion of values that the program knows or finds on this machine, in addition to
+//! commands and options.
 //!
-//! The shell calls the program itself (`toolmark completions` prints how), so that
-//! values are always those of the version that is installed.
+//! The shell calls the program itself (`toolmark completions` prints the script), so that the
+//! values are always those of the installed version.
 
 use crate::cli::Cli;
 use crate::commands::help;
@@ -19,25 +19,25 @@ use toolmark_check::RULES;
 use toolmark_peers::GRADERS;
 use toolmark_run::store::{RUNS, Store};
 
-/// Set by the script in the shell, to its name. `COMPLETE`, which is usual, may be set by
-/// others for others.
+/// Set by the completion script to the name of the shell. The usual `COMPLETE` may be set for other
+/// programs.
 pub(crate) const VARIABLE: &str = "TOOLMARK_COMPLETE";
 
-/// Answers a shell and ends the program, if a shell asks.
+/// Answers a completion request of a shell and ends the program; otherwise does nothing.
 pub(crate) fn answer_if_asked() {
     CompleteEnv::with_factory(command).var(VARIABLE).bin("toolmark").complete();
 }
 
-/// How the value of an argument is completed.
+/// Source of the values of an argument.
 #[derive(Clone, Copy)]
 enum Values {
-    /// One of a list.
+    /// A value of a list.
     Of(fn() -> Vec<CompletionCandidate>),
-    /// A file, or one of a list.
+    /// A file, or a value of a list.
     FileOr(fn() -> Vec<CompletionCandidate>),
 }
 
-/// The arguments whose values are known: the command, the argument, and its values.
+/// The arguments with known values: command, argument and values.
 const ARGUMENTS: &[(&[&str], &str, Values)] = &[
     (&["check"], "select", Values::Of(rules)),
     (&["check"], "ignore", Values::Of(rules)),
@@ -56,7 +56,7 @@ const ARGUMENTS: &[(&[&str], &str, Values)] = &[
     (&["guard", "test"], "host", Values::Of(hosts)),
 ];
 
-/// The command line with what is known about its values.
+/// The command line with its completable values.
 fn command() -> clap::Command {
     ARGUMENTS.iter().fold(Cli::command(), |command, (path, argument, values)| {
         with_values(command, path, argument, *values)
@@ -123,10 +123,10 @@ fn hosts() -> Vec<CompletionCandidate> {
     toolmark_hosts::install::ids().map(CompletionCandidate::new).collect()
 }
 
-/// More sessions than this are no help to choose from.
+/// Maximum number of sessions to offer.
 const MAX_SESSIONS: usize = 200;
 
-/// The newest sessions of this machine. Names that a shell would have to quote are left out.
+/// IDs of the newest sessions of this machine. IDs that a shell would have to quote are omitted.
 fn session_ids() -> Vec<CompletionCandidate> {
     let is_plain = |id: &str| id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     sessions::find()

@@ -1,4 +1,4 @@
-//! What could not be read, for people, on stderr.
+//! Prints read errors for people, on stderr.
 
 use crate::exit::Failure;
 use crate::printer::{Line, Printer, Verbosity, style};
@@ -8,10 +8,10 @@ use std::io;
 use toolmark_redact::{Printable, moved, printable};
 use toolmark_trace::{Diagnostic, Severity};
 
-/// How many are shown of one file without --verbose.
+/// Maximum number of diagnostics per file without --verbose.
 const MAX_SHOWN: usize = 5;
 
-/// The diagnostics of one file that are worth keeping.
+/// The diagnostics of one file that will be printed.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     shown: Vec<Diagnostic>,
@@ -19,7 +19,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Picks what will be shown out of what a file gave.
+    /// Selects the diagnostics to print.
     pub(crate) fn of(diagnostics: &[Diagnostic], skipped: u64, verbosity: Verbosity) -> Self {
         let (least, most) = match verbosity {
             Verbosity::Quiet => (Severity::Error, MAX_SHOWN),
@@ -33,17 +33,17 @@ impl Findings {
         Self { shown, more }
     }
 
-    /// A file that could not be read at all.
+    /// Returns the diagnostic of a file that could not be read at all.
     pub(crate) fn error(diagnostic: Diagnostic) -> Self {
         Self { shown: vec![diagnostic], more: 0 }
     }
 
-    /// Is there nothing to say?
+    /// Whether there is nothing to print.
     pub(crate) fn is_empty(&self) -> bool {
         self.shown.is_empty() && self.more == 0
     }
 
-    /// Prints them.
+    /// Prints the diagnostics.
     pub(crate) fn print(&self, printer: &mut Printer) -> io::Result<()> {
         for diagnostic in &self.shown {
             print(printer, diagnostic)?;
@@ -84,7 +84,7 @@ fn print(printer: &mut Printer, diagnostic: &Diagnostic) -> io::Result<()> {
     }
 }
 
-/// The offending text with a caret under the byte that offends.
+/// Prints the invalid text with a caret under the offending byte.
 fn print_excerpt(
     printer: &mut Printer,
     excerpt: &str,
@@ -108,7 +108,7 @@ fn print_excerpt(
     printer.notice(&below.with(tone, "^"))
 }
 
-/// Where to start so that `text` takes no more than `room` columns up to its end.
+/// Returns the start offset at which the rest of `text` fits into `room` columns.
 fn first_shown(text: &str, room: usize) -> usize {
     let mut start = text.len();
     let mut used = 0;
@@ -122,7 +122,7 @@ fn first_shown(text: &str, room: usize) -> usize {
     start
 }
 
-/// Prints why a command could not go on.
+/// Prints why a command failed.
 pub(crate) fn print_failure(printer: &mut Printer, failure: &Failure) -> io::Result<()> {
     let line = Line::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
     printer.notice(&line.with(style::PLAIN, printer.redact(&failure.message)))?;

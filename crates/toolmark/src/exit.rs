@@ -1,5 +1,4 @@
-//! How a command ends: the exit codes, which scripts may rely on, and the one
-//! error type that leads to them.
+//! Exit codes, which scripts may rely on, and the error type that leads to them.
 
 use std::error::Error;
 use std::path::Path;
@@ -9,12 +8,12 @@ use toolmark_outcome::Verdict;
 
 /// The exit codes of `toolmark`. They are part of its public interface.
 ///
-/// Code 1 is for a verdict alone, so that a script can tell "the agent did
-/// badly" from "toolmark could not do its work".
+/// Code 1 is used for a verdict only, so that a script can distinguish a failed agent from a
+/// failure of toolmark itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Everything was read, everything passed.
+    /// Everything was read, and everything passed.
     Ok = 0,
     /// A verdict is fail, or there is a finding.
     Failed = 1,
@@ -25,10 +24,10 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// Every code, in their order.
+    /// Every code, in ascending order.
     const ALL: [Self; 4] = [Self::Ok, Self::Failed, Self::Usage, Self::Unread];
 
-    /// What it means.
+    /// Description for the help.
     fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "everything was read, everything passed",
@@ -38,13 +37,13 @@ impl Exit {
         }
     }
 
-    /// The codes as the help prints them.
+    /// Formats the codes for the help.
     pub(crate) fn help() -> String {
         let codes = Self::ALL.map(|exit| format!("\n  {}  {}", exit as u8, exit.meaning()));
         format!("Exit codes:{}", codes.concat())
     }
 
-    /// What a verdict leads to. A pass over what was not read as a whole is none.
+    /// Returns the code of a verdict. A pass does not count if a part of the input was not read.
     pub(crate) fn of(verdict: Verdict, unread: bool) -> Self {
         match verdict {
             Verdict::Fail => Self::Failed,
@@ -61,16 +60,16 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not go on.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// What happened, as a lower-case fragment.
+    /// Message, as a lower-case fragment.
     pub(crate) message: String,
-    /// What led to it, the nearest first.
+    /// Causes, the nearest first.
     pub(crate) causes: Vec<String>,
-    /// What to do about it.
+    /// Hints for the user.
     pub(crate) hints: Vec<String>,
-    /// The exit code it leads to.
+    /// Exit code.
     pub(crate) exit: Exit,
 }
 
@@ -79,22 +78,22 @@ impl Failure {
         Self { message: message.into(), causes: Vec::new(), hints: Vec::new(), exit }
     }
 
-    /// The command line, or a file it names, is invalid.
+    /// Failure for an invalid command line, or an invalid file that it names.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(message, Exit::Usage)
     }
 
-    /// Something could not be read.
+    /// Failure for input that could not be read.
     pub(crate) fn unread(message: impl Into<String>) -> Self {
         Self::new(message, Exit::Unread)
     }
 
-    /// A file could not be written.
+    /// Failure for a file that could not be written.
     pub(crate) fn write(path: &Path, error: &dyn Error) -> Self {
         Self::usage(format!("failed to write {}", path.display())).because(error)
     }
 
-    /// With the error that led to it, and what led to that.
+    /// Adds an error and its sources as causes.
     pub(crate) fn because(mut self, error: &dyn Error) -> Self {
         let mut next = Some(error);
         while let Some(error) = next {
@@ -108,30 +107,30 @@ impl Failure {
         self
     }
 
-    /// With words for what led to it.
+    /// Adds causes as text.
     pub(crate) fn causes(mut self, causes: impl IntoIterator<Item = String>) -> Self {
         self.causes.extend(causes);
         self
     }
 
-    /// A file that the command line names cannot be read at all.
+    /// Failure for a file of the command line that cannot be read at all.
     pub(crate) fn of_file(path: &Path, problem: &Problem) -> Self {
         Self::usage(format!("failed to read {}", path.display())).problem(problem)
     }
 
-    /// With what is wrong with a file as a whole.
+    /// Adds a problem that concerns a file as a whole.
     pub(crate) fn problem(self, problem: &Problem) -> Self {
         // The file is named already.
         let words = problem.message.strip_prefix(FAILED_TO_READ).unwrap_or(&problem.message);
         self.causes([words.to_owned()]).hints(problem.help.clone())
     }
 
-    /// With something to do about it.
+    /// Adds a hint.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         self.hints([hint.into()])
     }
 
-    /// With things to do about it.
+    /// Adds hints.
     pub(crate) fn hints(mut self, hints: impl IntoIterator<Item = String>) -> Self {
         self.hints.extend(hints);
         self

@@ -1,4 +1,4 @@
-//! Gold labels from a file: JSON Lines, JSON, CSV, Parquet or YAML.
+//! Reads gold labels from JSON Lines, JSON, CSV, Parquet or YAML files.
 
 use crate::exit::Failure;
 use crate::printer::{Layout, to_json};
@@ -50,11 +50,11 @@ pub(crate) fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
     Gold::new(rows).map(Arc::new).map_err(at_place)
 }
 
-/// What the rows look like.
+/// Expected shape of the rows.
 const SHAPE: &str =
     "write rows with `id` or `prompt`, and `tool`; `toolmark check --gold-template` writes some";
 
-/// What stands above the rows of a template.
+/// Header of a template.
 pub(crate) const TEMPLATE_HEAD: &str = "\
 # Gold labels for `toolmark check --gold`: which tool each prompt is for.
 # `tool` is what the agent called first; correct it where that was wrong.
@@ -78,7 +78,7 @@ pub(crate) fn template_line(row: TemplateRow, redactor: Redactor) -> io::Result<
     Ok(format!("- {}\n", to_json(&TemplateLine { id, prompt, tool }, Layout::Compact)?))
 }
 
-/// A list of rows, or a map that holds one under `rows`.
+/// Reads a list of rows, or a map with a list under `rows`.
 fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {
     let source = Source::open(path).map_err(|problem| unread(path).problem(&problem))?;
     let mut problems = Vec::new();

@@ -1,4 +1,4 @@
-//! From what was named on the command line to the files to read.
+//! Expands the arguments of the command line into the files to read.
 
 mod repeats;
 
@@ -11,24 +11,24 @@ use toolmark_trace::{
 };
 use walkdir::WalkDir;
 
-/// What stdin is called in every output.
+/// Name of stdin in every output.
 const STDIN: &str = "<stdin>";
 
-/// One file to read. There may be millions of them, so it is small.
+/// One file to read. The type is small because there may be millions of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Input(Source);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
-    /// A file that was named itself.
+    /// A file named by the user.
     Named(Box<Path>),
-    /// A file that was met in a directory.
+    /// A file found in a directory.
     Met(Box<Path>),
     Stdin,
     Broken(Box<Broken>),
 }
 
-/// What was named is no file, or a directory could not be walked.
+/// An argument that is not a file, or a directory that could not be walked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Broken {
     name: String,
@@ -50,12 +50,12 @@ impl Input {
         Self(Source::Broken(Box::new(Broken { name, problem: problem.into() })))
     }
 
-    /// Was it named itself, or met in a directory?
+    /// Whether the user named the file, rather than a directory that contains it.
     pub(crate) fn is_named(&self) -> bool {
         !matches!(self.0, Source::Met(_))
     }
 
-    /// What outputs call it.
+    /// Name in outputs.
     pub(crate) fn name(&self) -> String {
         match &self.0 {
             Source::Named(path) | Source::Met(path) => path.to_string_lossy().into_owned(),
@@ -64,7 +64,7 @@ impl Input {
         }
     }
 
-    /// The file, if it is one.
+    /// Path of the file; `None` for stdin.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.0 {
             Source::Named(path) | Source::Met(path) => Some(path),
@@ -72,8 +72,8 @@ impl Input {
         }
     }
 
-    /// Reads the sub-agents of a run of this input that lie in files beside it.
-    /// Those of a directory are inputs of their own already.
+    /// Reads the sub-agents of a run of this input from the files beside it. In a directory, those
+    /// files are already inputs of their own.
     pub(crate) fn join(
         &self,
         run: &mut Trajectory,
@@ -86,7 +86,7 @@ impl Input {
         }
     }
 
-    /// Opens it.
+    /// Opens the input.
     pub(crate) fn read(&self, options: &Options) -> Result<Trajectories, ReadError> {
         match &self.0 {
             Source::Stdin => read(io::stdin(), STDIN, options),
@@ -99,8 +99,8 @@ impl Input {
     }
 }
 
-/// The files behind the arguments, in their order; those of a directory or
-/// pattern sorted by name.
+/// Returns the files behind the arguments, in the order of the arguments; the files of a directory
+/// or pattern are sorted by name.
 pub(crate) fn expand(arguments: &[PathBuf]) -> Vec<Input> {
     let mut inputs = Vec::new();
     for argument in arguments {
@@ -125,8 +125,8 @@ fn expand_path(path: &Path, inputs: &mut Vec<Input>) {
     }
 }
 
-/// The files behind the lines of a list. They are treated as those of a directory: what
-/// is not a trace is skipped, and files of sub-agents are inputs of their own.
+/// Returns the files behind the lines of a list. They are treated like files of a directory: files
+/// that are not traces are skipped, and files of sub-agents are inputs of their own.
 pub(crate) fn expand_listed(names: &[PathBuf]) -> Vec<Input> {
     let mut inputs = Vec::new();
     for name in names {
@@ -140,7 +140,7 @@ pub(crate) fn expand_listed(names: &[PathBuf]) -> Vec<Input> {
     inputs
 }
 
-/// What is named is not there. Opening it gives the system's own words for what is wrong.
+/// Returns an input for a missing file. Opening it produces the error of the system.
 fn missing(named: &Path) -> Input {
     let problem = match File::open(named) {
         Err(error) => error.to_string(),
@@ -149,8 +149,8 @@ fn missing(named: &Path) -> Input {
     Input::broken(named, problem)
 }
 
-/// A pattern that the shell handed on because it does not know it (`**`), or
-/// because it expands none.
+/// Expands a pattern that the shell passed on, because it does not support it (`**`) or expands no
+/// patterns.
 fn expand_pattern(argument: &Path, inputs: &mut Vec<Input>) {
     let pattern = argument.to_string_lossy();
     if !pattern.contains(['*', '?', '[']) {

@@ -1,5 +1,4 @@
-//! Traces that are named in a list, and parts of the files: for those who have more
-//! files than a command line holds, or more than one machine to read them on.
+//! Lists of traces and shards of them, for more files than fit on a command line or on one machine.
 
 use crate::exit::Failure;
 use crate::inputs::Input;
@@ -8,7 +7,7 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// A list of traces, and which part of the files is read.
+/// Options for a list of traces, and the shard to read.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Read the names of traces from this file, one per line or NUL-separated; - for stdin
@@ -19,7 +18,7 @@ pub(crate) struct ListArgs {
     shard: Option<Shard>,
 }
 
-/// A part of the files.
+/// One of N parts of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shard {
     index: usize,
@@ -37,8 +36,8 @@ fn shard(text: &str) -> Result<Shard, String> {
 }
 
 impl ListArgs {
-    /// The names in the list, where there is one. A list without a name is an error:
-    /// it must not stand for all sessions of this machine.
+    /// Returns the names in the list, if there is a list. An empty list is an error: it must not
+    /// select all sessions of this machine.
     pub(crate) fn names(&self) -> Result<Option<Vec<PathBuf>>, Failure> {
         let Some(list) = &self.files_from else { return Ok(None) };
         let text = if list == Path::new("-") {
@@ -57,13 +56,13 @@ impl ListArgs {
         Ok(Some(names))
     }
 
-    /// Is only a part of the files read? A part may have nothing to say.
+    /// Whether only a shard of the files is read. A shard may be empty.
     pub(crate) fn is_part(&self) -> bool {
         self.shard.is_some()
     }
 
-    /// Keeps the part that is wanted: every Nth file, so that the parts of a directory
-    /// that grew over time are about equally large.
+    /// Keeps the selected shard: every Nth file, so that the shards of a directory that grew over
+    /// time are about equally large.
     pub(crate) fn keep_part(&self, inputs: &mut Vec<Input>) {
         let Some(Shard { index, of }) = self.shard else { return };
         let mut at = 0;
@@ -74,7 +73,7 @@ impl ListArgs {
     }
 }
 
-/// The names in a list; none where this system has no such names.
+/// Returns the names in a list; `None` if this system does not support such names.
 fn names_in(text: &[u8]) -> Option<Vec<PathBuf>> {
     let names: Vec<&[u8]> = if text.contains(&0) {
         text.split(|byte| *byte == 0).collect()
@@ -84,7 +83,7 @@ fn names_in(text: &[u8]) -> Option<Vec<PathBuf>> {
     names.into_iter().filter(|name| !name.is_empty()).map(path_of).collect()
 }
 
-/// A name as `find -print0` prints it: bytes, which need not be text.
+/// Converts a name as `find -print0` prints it: bytes that need not be UTF-8.
 #[cfg(unix)]
 fn path_of(name: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt as _;

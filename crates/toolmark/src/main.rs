@@ -1,7 +1,7 @@
-//! `toolmark` reads what an AI agent did.
+//! `toolmark` reads traces of AI agents and checks their tool calls.
 //!
-//! The binary is thin: it turns a command line into calls of the libraries and
-//! their answers into output. One command is one file in `commands/`.
+//! The binary is thin: it turns a command line into calls of the libraries and prints their
+//! results. Each command is one file in `commands/`.
 
 #![forbid(unsafe_code)]
 
@@ -39,8 +39,8 @@ use std::io;
 use std::process::ExitCode;
 use toolmark_report::terminal::{human, text};
 
-/// Commands run long and allocate much; the hook, which does neither, is a program of
-/// its own and keeps the allocator of the system.
+/// The commands run long and allocate much memory. The hook does neither; it is a separate program
+/// with the system allocator.
 #[global_allocator]
 static ALLOCATOR: toolmark_scan::Allocator = toolmark_scan::Allocator;
 
@@ -107,12 +107,12 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
     Ok(exit)
 }
 
-/// Why a command ended before its end.
+/// Reason for an early end of a command.
 #[derive(Debug)]
 enum Stop {
-    /// It could not go on.
+    /// The command failed.
     Failure(Failure),
-    /// Its output could not be written.
+    /// The output could not be written.
     Output(io::Error),
 }
 

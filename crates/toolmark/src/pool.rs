@@ -1,4 +1,4 @@
-//! Threads whose results keep the order of what they work on.
+//! A thread pool whose results keep the order of its items.
 
 use std::iter;
 use std::num::NonZeroUsize;
@@ -9,39 +9,39 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How many results of one item wait for their turn before its thread does.
+/// Maximum number of results of one item that wait for their turn before its thread blocks.
 const MAX_WAITING_RESULTS: usize = 4;
-/// How many items each thread may be ahead of the one whose turn it is.
+/// Maximum number of items per thread ahead of the current one.
 const MAX_ITEMS_AHEAD: usize = 8;
 
-/// Takes a result; after a break, nobody wants another one.
+/// Takes a result; a break means that no more results are wanted.
 pub(crate) type Emit<'s, T> = dyn FnMut(T) -> ControlFlow<()> + 's;
 
-/// A number of threads.
+/// A thread pool.
 #[derive(Debug)]
 pub(crate) struct Pool {
     threads: usize,
-    /// How many items are worked on at once.
+    /// Number of items that are processed at once.
     lanes: usize,
-    /// How many threads have no item of their own and may help with another's.
+    /// Number of threads without an item of their own, which may help with another item.
     idle: AtomicUsize,
 }
 
 impl Pool {
-    /// So many threads; without a number, one per core.
+    /// Returns a pool with the given number of threads; without a number, one per core.
     pub(crate) fn new(jobs: Option<NonZeroUsize>) -> Self {
         let threads = jobs.or_else(|| thread::available_parallelism().ok());
         let threads = threads.map_or(1, NonZeroUsize::get);
         Self { threads, lanes: threads, idle: AtomicUsize::new(0) }
     }
 
-    /// The same number of threads, all of which work on one item at a time.
+    /// Processes one item at a time with all threads.
     pub(crate) fn one_at_a_time(self) -> Self {
         Self { lanes: 1, ..self }
     }
 
-    /// Works on all items and takes the results in the order of the items. Stops
-    /// at the first error of `take`.
+    /// Processes all items and takes the results in the order of the items. Stops at the first
+    /// error of `take`.
     pub(crate) fn stream<I: Sync, T: Send, E>(
         &self,
         items: &[I],
@@ -98,13 +98,12 @@ impl Pool {
         })
     }
 
-    /// Has a thread nothing to do?
+    /// Whether a thread is idle.
     pub(crate) fn has_idle(&self) -> bool {
         self.idle.load(Ordering::Relaxed) > 0
     }
 
-    /// Works on all items with the help of idle threads. The results have the
-    /// order of the items.
+    /// Processes all items with the help of idle threads. The results keep the order of the items.
     pub(crate) fn map<I: Sync, T: Send>(
         &self,
         items: &[I],
@@ -136,15 +135,15 @@ impl Pool {
     }
 }
 
-/// What a thread sends of an item.
+/// A message from a worker thread.
 enum Sent<T> {
     Result(T),
-    /// The last result, if there is any, and that it is the last.
+    /// The last result, if any; no more follow.
     Last(Option<T>),
 }
 
-/// The next item, and where its results go. The receiver is lined up while the
-/// queue is held, so that receivers have the order of the items.
+/// Takes the next item and creates the channel for its results. The receiver is queued while the
+/// lock is held, so that receivers keep the order of the items.
 fn next<'i, I, T>(
     queue: &Mutex<std::slice::Iter<'i, I>>,
     lined_up: &SyncSender<Receiver<Sent<T>>>,
@@ -166,7 +165,7 @@ mod tests {
         Pool::new(NonZeroUsize::new(threads))
     }
 
-    /// Early items take longest, and every item has as many results as its number.
+    /// Early items take longest; the number of results of an item is its value.
     fn work(item: &u64, emit: &mut Emit<'_, (u64, u64)>) {
         thread::sleep(Duration::from_micros(2_000 / (item + 1)));
         for n in 0..*item {

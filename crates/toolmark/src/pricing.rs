@@ -1,4 +1,4 @@
-//! The file of prices: where it is, and what it has no price for.
+//! The price file: its location, and the tokens without a price.
 
 use crate::Stop;
 use crate::exit::Failure;
@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use toolmark_config::Source;
 use toolmark_feed::usage::{Prices, Spend};
 
-/// Where the file is looked for where none is named, below the directory of settings.
+/// Default path of the price file, below the configuration directory.
 const FILE: &str = "toolmark/prices.yaml";
 
-/// So many reasons for a missing price are named in a note.
+/// Maximum number of reasons for missing prices in a note.
 const MAX_REASONS: usize = 5;
 
-/// Which prices count.
+/// Options for prices.
 #[derive(Debug, Args)]
 pub(crate) struct PriceArgs {
     /// File of prices per model [default: ~/.config/toolmark/prices.yaml]
@@ -27,7 +27,7 @@ pub(crate) struct PriceArgs {
 }
 
 impl PriceArgs {
-    /// The prices; none where no file is named and there is none in its place.
+    /// Reads the prices; `None` if no file is named and the default file does not exist.
     pub(crate) fn open(&self, printer: &mut Printer) -> Result<Option<Prices>, Stop> {
         match (&self.prices, default_file()) {
             (Some(path), _) => read(path, printer).map(Some),
@@ -37,7 +37,7 @@ impl PriceArgs {
     }
 }
 
-/// Where the file is looked for where none is named.
+/// Path of the default price file.
 pub(crate) fn default_file() -> Option<PathBuf> {
     let settings = env::var_os("XDG_CONFIG_HOME").filter(|value| !value.is_empty());
     let settings = settings.map(PathBuf::from);
@@ -55,7 +55,7 @@ fn read(path: &Path, printer: &mut Printer) -> Result<Prices, Stop> {
     })
 }
 
-/// Says which tokens have no cost, and why.
+/// Prints which tokens have no cost, and why.
 pub(crate) fn print_unpriced(
     spend: &Spend,
     prices: Option<&Prices>,

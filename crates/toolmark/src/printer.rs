@@ -1,7 +1,6 @@
-//! The only place that prints.
+//! The only module that prints.
 //!
-//! Commands make [`Line`]s of styled text; the printer decides about colour and
-//! writes them.
+//! Commands build [`Line`]s of styled text; the printer decides about colour and writes them.
 
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
@@ -12,31 +11,31 @@ use toolmark_report::SCHEMA_VERSION;
 pub(crate) use toolmark_report::Verbosity;
 pub(crate) use toolmark_report::terminal::{Line, harmless_json, style};
 
-/// When to use colour.
+/// Colour mode of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR or CLICOLOR=0 says otherwise.
+    /// Colour on terminals, unless NO_COLOR or CLICOLOR=0 disables it.
     Auto,
-    /// Always.
+    /// Colour on every output.
     Always,
-    /// Never.
+    /// No colour.
     Never,
 }
 
-/// Writes to the terminal, or to what stands in its place.
+/// Writes to the terminal or to the stream that replaces it.
 pub(crate) struct Printer {
-    /// How much to say.
+    /// Level of detail.
     pub(crate) verbosity: Verbosity,
-    /// What makes text printable.
+    /// Redacts text before it is printed.
     pub(crate) redactor: Redactor,
     out: AutoStream<io::Stdout>,
     err: AutoStream<io::Stderr>,
     buffer: String,
 }
 
-/// Text is handed to the system in pieces of about this size.
+/// Approximate size of each write to the system.
 const PIECE: usize = 32 << 10;
-/// The width of output that goes to no terminal.
+/// Output width without a terminal.
 const WIDTH_ELSEWHERE: usize = 100;
 
 impl Printer {
@@ -57,7 +56,7 @@ impl Printer {
         }
     }
 
-    /// Text as it may be printed.
+    /// Redacts text for printing.
     pub(crate) fn redact(&self, text: impl Into<Untrusted>) -> Printable {
         self.redactor.apply(text)
     }
@@ -69,7 +68,7 @@ impl Printer {
         if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
     }
 
-    /// Prints a line about the result, to stderr.
+    /// Prints a line about the result to stderr.
     pub(crate) fn notice(&mut self, line: &Line) -> io::Result<()> {
         self.flush()?;
         let mut text = String::new();
@@ -78,66 +77,66 @@ impl Printer {
         self.err.write_all(text.as_bytes())
     }
 
-    /// Prints text about the result that is already laid out, to stderr.
+    /// Prints formatted text about the result to stderr.
     pub(crate) fn notice_text(&mut self, text: &Printable) -> io::Result<()> {
         self.flush()?;
         self.err.write_all(text.as_bytes())?;
         if text.ends_with('\n') { Ok(()) } else { self.err.write_all(b"\n") }
     }
 
-    /// Prints a question and leaves the cursor behind it.
+    /// Prints a question and leaves the cursor after it.
     pub(crate) fn ask(&mut self, line: &Line) -> io::Result<()> {
         line.write_ansi(&mut self.buffer);
         self.buffer.push(' ');
         self.flush()
     }
 
-    /// Prints a value as JSON, indented, with the version of its schema: in the object, or
-    /// in every object of a list.
+    /// Prints a value as indented JSON with the schema version, in the object or in every object of
+    /// a list.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.document(&versioned(value)?)
     }
 
-    /// Prints the same on one line.
+    /// Prints a value as JSON with the schema version on one line.
     pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.raw(&(to_json(&versioned(value)?, Layout::Compact)? + "\n"))
     }
 
-    /// Prints JSON whose shape is not ours, such as a JSON Schema.
+    /// Prints JSON whose shape another project defines, such as a JSON Schema.
     pub(crate) fn document(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.raw(&(to_json(value, Layout::Indented)? + "\n"))
     }
 
-    /// Prints text that is made for programs, as it is.
+    /// Prints machine-readable text unchanged.
     pub(crate) fn raw(&mut self, text: &str) -> io::Result<()> {
         self.buffer.push_str(text);
         if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
     }
 
-    /// Where to write a result that is made for programs, as it is.
+    /// Returns a writer for a machine-readable result.
     pub(crate) fn sink(&mut self) -> io::Result<impl Write + use<>> {
         self.flush()?;
         Ok(io::BufWriter::with_capacity(PIECE, io::stdout().lock()))
     }
 
-    /// Where to write text that is laid out, in pieces of whole characters.
+    /// Returns a writer for formatted text in chunks of whole characters.
     pub(crate) fn text_sink(&mut self) -> TextSink<'_> {
         TextSink(self)
     }
 
-    /// Writes what is still held back.
+    /// Flushes buffered output.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.write_all(self.buffer.as_bytes())?;
         self.buffer.clear();
         self.out.flush()
     }
 
-    /// The columns a line may take; `COLUMNS` overrules the terminal.
+    /// Line width in columns; `COLUMNS` overrides the width of the terminal.
     pub(crate) fn width(&self) -> usize {
         self.terminal_width().unwrap_or(WIDTH_ELSEWHERE)
     }
 
-    /// The columns of the terminal, or of the one `COLUMNS` claims there is.
+    /// Width of the terminal in columns, or the value of `COLUMNS`.
     pub(crate) fn terminal_width(&self) -> Option<usize> {
         let claimed = std::env::var("COLUMNS").ok().and_then(|c| c.parse::<usize>().ok());
         let columns = claimed.or_else(|| {
@@ -147,13 +146,13 @@ impl Printer {
         columns.filter(|c| *c > 0).map(|c| c.max(40))
     }
 
-    /// Can somebody answer a question?
+    /// Whether a user can answer a question.
     pub(crate) fn is_interactive(&self) -> bool {
         io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 }
 
-/// Takes text that is laid out.
+/// A writer for formatted text.
 pub(crate) struct TextSink<'p>(&'p mut Printer);
 
 impl Write for TextSink<'_> {
@@ -167,16 +166,16 @@ impl Write for TextSink<'_> {
     }
 }
 
-/// How JSON is laid out.
+/// Layout of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// On one line.
+    /// One line.
     Compact,
-    /// Over many lines.
+    /// Indented over several lines.
     Indented,
 }
 
-/// A value with the version of its schema before everything else.
+/// Returns a value as JSON with the schema version as the first member.
 fn versioned(value: &impl Serialize) -> io::Result<Value> {
     fn with_version(value: Value) -> Value {
         let Value::Object(members) = value else { return value };
@@ -189,7 +188,8 @@ fn versioned(value: &impl Serialize) -> io::Result<Value> {
     })
 }
 
-/// JSON in which everything a terminal would obey is escaped: it may end up on one.
+/// Formats JSON with all terminal control characters escaped, because it may be printed on a
+/// terminal.
 pub(crate) fn to_json(value: &impl Serialize, layout: Layout) -> io::Result<String> {
     let text = match layout {
         Layout::Compact => serde_json::to_string(value)?,

@@ -1,4 +1,4 @@
-//! A bar for work that takes a while, on terminals only.
+//! A progress bar, on terminals only.
 
 use crate::printer::Verbosity;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -7,37 +7,37 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A bar on stderr, if that is a terminal and the work goes on long enough.
+/// A progress bar on stderr, shown only if stderr is a terminal and the work takes long enough.
 pub(crate) struct Progress {
     pub(crate) bar: ProgressBar,
-    /// Dropped at the end, so that a bar not yet shown never is.
+    /// Dropped at the end, so that a bar that is not yet visible never appears.
     waiting: Option<Sender<()>>,
 }
 
-/// What is shown beside whichever bar there is.
+/// A message beside the current progress bar.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status(Arc<Mutex<Option<Watched>>>);
 
 #[derive(Debug)]
 struct Watched {
     bar: ProgressBar,
-    /// Does the bar count what is told, or something else?
+    /// Whether the position of the bar is the reported count, rather than another one.
     counts: bool,
 }
 
 impl Status {
-    /// Shows the words beside this bar from now on, which counts other things.
+    /// Shows the message beside this bar from now on, without moving the bar.
     pub(crate) fn beside(&self, progress: &Progress) {
         self.attach(progress, false);
     }
 
-    /// Shows the words beside this bar from now on, and moves it.
+    /// Shows the message beside this bar from now on; with `counts`, also moves the bar.
     pub(crate) fn attach(&self, progress: &Progress, counts: bool) {
         let watched = Watched { bar: progress.bar.clone(), counts };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(watched);
     }
 
-    /// Shows other words, and how many are done.
+    /// Sets the message and the number of completed items.
     pub(crate) fn show(&self, words: &str, done: u64) {
         if let Some(watched) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             watched.bar.set_message(words.to_owned());
@@ -51,12 +51,12 @@ impl Status {
 impl Progress {
     const PATIENCE: Duration = Duration::from_millis(500);
 
-    /// Of so many files.
+    /// Returns a progress bar for this number of files.
     pub(crate) fn new(files: usize, verbosity: Verbosity) -> Self {
         Self::of(files as u64, "files", verbosity)
     }
 
-    /// Of so many things.
+    /// Returns a progress bar for this number of items.
     pub(crate) fn of(many: u64, things: &str, verbosity: Verbosity) -> Self {
         let bar = ProgressBar::with_draw_target(Some(many), ProgressDrawTarget::hidden());
         if verbosity == Verbosity::Quiet || !io::stderr().is_terminal() {

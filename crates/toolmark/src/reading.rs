@@ -1,7 +1,7 @@
-//! Reads the runs of files: one file after the other, or many at once.
+//! Reads the runs of files, one file after the other or several at once.
 //!
-//! Whatever a command does with runs, files are opened, joined with their
-//! sub-agents, counted and complained about here.
+//! For every command, this module opens files, joins them with their sub-agents, counts them and
+//! reports read errors.
 
 use crate::diagnostics::Findings;
 use crate::exit::Failure;
@@ -15,50 +15,50 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use toolmark_trace::{Diagnostic, Joined, Options, ReadError, Trajectories, Trajectory};
 
-/// How files are read.
+/// Settings for reading files.
 pub(crate) struct Reader {
     options: Options,
     verbosity: Verbosity,
     pool: Pool,
-    /// Only runs in this directory or below it are read.
+    /// Directory whose runs are read; runs elsewhere are skipped.
     project: Option<PathBuf>,
-    /// How many runs were left out because they are elsewhere.
+    /// Number of runs skipped because they are outside the project directory.
     elsewhere: AtomicU64,
     has_progress: bool,
-    /// What is shown beside the progress.
+    /// Message beside the progress bar.
     status: Option<Status>,
 }
 
-/// Whether a command wants to read on.
+/// Whether a command wants more results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It takes what comes.
+    /// The command takes more results.
     More,
-    /// It has what it needs.
+    /// The command has all the results that it needs.
     Enough,
 }
 
 /// A file that could not be read.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
-    /// What outputs call it.
+    /// Name in outputs.
     pub(crate) file: String,
-    /// Why.
+    /// Reason.
     pub(crate) error: String,
 }
 
-/// How reading a file ended.
+/// Outcome of reading a file.
 #[derive(Debug)]
 pub(crate) struct End {
-    /// How many records could not be read, or 1 where the file could not.
+    /// Number of unreadable records, or 1 if the file could not be read.
     pub(crate) skipped: u64,
-    /// What there is to say about them.
+    /// Diagnostics of the file.
     pub(crate) findings: Findings,
     kind: EndKind,
 }
 
 impl End {
-    /// Why the file could not be read.
+    /// Reason why the file could not be read; `None` if it could.
     pub(crate) fn error(self) -> Option<String> {
         match self.kind {
             EndKind::Unreadable(unreadable) => Some(unreadable.error),
@@ -75,20 +75,20 @@ enum EndKind {
     Foreign(String),
 }
 
-/// What reading files came to.
+/// Summary of the files that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
-    /// How many files were read.
+    /// Number of files that were read.
     pub(crate) files: u64,
-    /// Could a file, or a part of one, not be read?
+    /// Whether a file or a part of one could not be read.
     pub(crate) unread: bool,
-    /// How many files of directories are not traces.
+    /// Number of files in directories that are not traces.
     foreign: usize,
-    /// The names of those that are named.
+    /// The first of their names, for the note.
     foreign_names: Vec<String>,
 }
 
-/// So many files that are not traces are named, unless everything is to be said.
+/// Maximum number of names of files that are not traces in a note, unless verbose.
 const MAX_FOREIGN: usize = 3;
 
 impl Reader {
@@ -105,25 +105,25 @@ impl Reader {
         }
     }
 
-    /// That leaves out runs elsewhere than in this directory or below it.
+    /// Skips runs outside this directory.
     pub(crate) fn within(mut self, project: Option<PathBuf>) -> Self {
         self.project = project;
         self
     }
 
-    /// That shows no progress, because the terminal is used for the result.
+    /// Disables the progress bar, because the terminal is used for the result.
     pub(crate) fn without_progress(mut self) -> Self {
         self.has_progress = false;
         self
     }
 
-    /// That shows this beside the progress.
+    /// Shows this message beside the progress bar.
     pub(crate) fn with_status(mut self, status: Option<Status>) -> Self {
         self.status = status;
         self
     }
 
-    /// Threads that have nothing to read may help with what is made of runs.
+    /// Threads that are idle while reading may help to process runs.
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
     }
@@ -148,7 +148,7 @@ impl Reader {
         }
     }
 
-    /// Reads files and takes what `work` makes of each, in their order.
+    /// Reads files and takes the result of `work` for each file, in the order of the files.
     pub(crate) fn each<T: Send>(
         &self,
         inputs: &[Input],
@@ -164,8 +164,8 @@ impl Reader {
         self.stream(inputs, printer, work, take)
     }
 
-    /// Reads files and takes what `work` sends while it reads them, in their
-    /// order. What could not be read is printed in the end.
+    /// Reads files and takes the results that `work` emits while it reads them, in the order of the
+    /// files. Read errors are printed at the end.
     pub(crate) fn stream<T: Send>(
         &self,
         inputs: &[Input],
@@ -231,7 +231,7 @@ impl Reader {
         Ok(walked)
     }
 
-    /// How many runs were left out so far because they are elsewhere.
+    /// Number of runs skipped so far because they are outside the project directory.
     pub(crate) fn elsewhere(&self) -> u64 {
         self.elsewhere.load(Ordering::Relaxed)
     }
@@ -256,34 +256,34 @@ pub(crate) struct Runs<'r> {
 }
 
 impl Runs<'_> {
-    /// What outputs call the file.
+    /// Name of the file in outputs.
     pub(crate) fn file(&self) -> &str {
         self.trajectories.file()
     }
 
-    /// The runs without the sub-agents that lie in files beside it.
+    /// The runs without the sub-agents in files beside this one.
     pub(crate) fn bare(&mut self) -> &mut Trajectories {
         &mut self.trajectories
     }
 
-    /// May runs of the file be left out, because they are elsewhere?
+    /// Whether runs of the file may be skipped because of their directory.
     pub(crate) fn is_filtered(&self) -> bool {
         self.reader.project.is_some()
     }
 
-    /// The next run without the sub-agents that lie in files beside it.
+    /// Reads the next run, without the sub-agents in files beside this one.
     pub(crate) fn next_bare(&mut self) -> Option<Trajectory> {
         self.trajectories.find(|run| self.reader.takes(run))
     }
 
-    /// Reads the sub-agents of a run that lie in files beside it.
+    /// Reads the sub-agents of a run from the files beside this one.
     pub(crate) fn join(&mut self, run: &mut Trajectory) {
         let joined = self.input.join(run, &self.trajectories, &self.reader.options);
         self.joined.skipped += joined.skipped;
         self.joined.diagnostics.extend(joined.diagnostics);
     }
 
-    /// What could not be read so far.
+    /// Returns the outcome of reading so far.
     pub(crate) fn end(mut self) -> End {
         let skipped = self.joined.skipped + self.trajectories.skipped();
         self.joined.diagnostics.extend_from_slice(self.trajectories.diagnostics());
@@ -303,7 +303,7 @@ impl Iterator for Runs<'_> {
 }
 
 impl Walked {
-    /// Files of directories that were left out, in words.
+    /// A note about the skipped files of directories.
     pub(crate) fn note(&self, verbosity: Verbosity) -> Option<String> {
         let all = self.foreign;
         let most = if verbosity == Verbosity::Verbose { all } else { MAX_FOREIGN };
@@ -318,7 +318,7 @@ impl Walked {
         (all > 0).then_some(words)
     }
 
-    /// Prints the note, unless little is to be said.
+    /// Prints the note, unless quiet.
     pub(crate) fn print_note(&self, printer: &mut Printer) -> io::Result<()> {
         match self.note(printer.verbosity).filter(|_| printer.verbosity > Verbosity::Quiet) {
             Some(words) => {
@@ -329,8 +329,8 @@ impl Walked {
         }
     }
 
-    /// Nothing was read of the traces that were named, if any, which is not the
-    /// same as nothing being wrong.
+    /// Failure when none of the named traces, if any, could be read, which differs from a result
+    /// without findings.
     pub(crate) fn nothing_read(&self, named: &[PathBuf]) -> Failure {
         let named: Vec<_> = named.iter().map(|path| path.to_string_lossy()).collect();
         let place = if named.is_empty() { "" } else { &format!(" in {}", named.join(", ")) };

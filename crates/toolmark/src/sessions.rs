@@ -1,7 +1,7 @@
-//! The sessions that agents keep on this machine.
+//! Finds the sessions that agents store on this machine.
 //!
-//! Only names and times of files are looked at; what is in them is read for
-//! those that are shown.
+//! Only names and modification times of files are read; contents are read for the sessions that are
+//! printed.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use std::time::SystemTime;
 use toolmark_hosts::HOSTS;
 use walkdir::WalkDir;
 
-/// Where an agent that the guard has no host for keeps its sessions.
+/// The session storage of an agent for which the guard has no host.
 struct Kept {
     agent: &'static str,
-    /// A folder or file below the home directory; below the current one where it
-    /// is kept with the project.
+    /// A folder or file below the home directory; below the current directory if the agent stores
+    /// sessions with the project.
     path: &'static str,
     in_project: bool,
-    /// The id of the session that a file holds; `None` for other files.
+    /// Returns the ID of the session in a file; `None` for other files.
     id: fn(&Path) -> Option<String>,
 }
 
@@ -32,7 +32,7 @@ const fn in_project(
     Kept { agent, path, in_project: true, id }
 }
 
-/// Folders that do not exist cost nothing, so that those of all systems are here.
+/// Storage of other agents. Missing folders cost nothing, so the list has those of all systems.
 #[rustfmt::skip]
 const OTHERS: &[Kept] = &[
     at_home("pi", ".pi/agent/sessions", json_lines),
@@ -77,7 +77,7 @@ fn any_file(path: &Path) -> Option<String> {
     Some(path.file_name()?.to_str()?.trim_start_matches('.').to_owned())
 }
 
-/// A task is a folder of files, one of which is the conversation.
+/// Returns the ID of a task. A task is a folder of files, one of which is the conversation.
 fn task(path: &Path) -> Option<String> {
     let folder = path.parent()?.file_name()?.to_str()?;
     path.ends_with("api_conversation_history.json").then(|| folder.to_owned())
@@ -88,15 +88,15 @@ fn task(path: &Path) -> Option<String> {
 pub(crate) struct Session {
     /// The agent whose folder it is in.
     pub(crate) agent: &'static str,
-    /// Its id, as its file name gives it.
+    /// ID, from the file name.
     pub(crate) id: String,
-    /// The file.
+    /// Path of the file.
     pub(crate) path: PathBuf,
-    /// When it was last written.
+    /// Time of the last modification.
     pub(crate) modified: SystemTime,
 }
 
-/// Where sessions are looked for, for messages.
+/// The folders that are searched for sessions, for messages.
 pub(crate) fn looked_in() -> String {
     let folders = HOSTS.iter().filter_map(|host| {
         let paths = host.paths?;
@@ -111,18 +111,18 @@ pub(crate) fn looked_in() -> String {
     }
 }
 
-/// Where sessions of an agent lie.
+/// A location of sessions of an agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    /// The agent.
+    /// Name of the agent.
     pub(crate) agent: &'static str,
-    /// The folder, or the file.
+    /// Path of the folder or file.
     pub(crate) path: PathBuf,
-    /// The id of the session that a file holds; `None` for other files.
+    /// Returns the ID of the session in a file; `None` for other files.
     pub(crate) id: fn(&Path) -> Option<String>,
 }
 
-/// All places that sessions may lie in, whether they are there or not.
+/// All possible locations of sessions, whether or not they exist.
 pub(crate) fn places() -> Vec<Place> {
     let home = env::home_dir();
     let of_hosts = HOSTS.iter().filter_map(|host| {
@@ -138,7 +138,7 @@ pub(crate) fn places() -> Vec<Place> {
     of_hosts.chain(of_others).collect()
 }
 
-/// All sessions, the newest first.
+/// Returns all sessions, the newest first.
 pub(crate) fn find() -> Vec<Session> {
     let mut sessions: Vec<Session> =
         places().iter().flat_map(|place| in_folder(place.agent, place.id, &place.path)).collect();
@@ -159,7 +159,7 @@ fn in_folder(agent: &'static str, id: fn(&Path) -> Option<String>, dir: &Path) -
         .collect()
 }
 
-/// The sessions whose id starts with `prefix`.
+/// Returns the sessions whose ID starts with `prefix`.
 pub(crate) fn with_prefix<'s>(sessions: &'s [Session], prefix: &str) -> Vec<&'s Session> {
     if prefix.is_empty() {
         return Vec::new();

@@ -1,25 +1,25 @@
-//! Bytes that are written in one order and read in another: in memory while they are
-//! few, in a temporary file beyond that.
+//! A buffer of bytes that are written in one order and read in another: small ones are in memory,
+//! larger ones in a temporary file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// So much is held in memory.
+/// Maximum number of bytes in memory.
 const IN_MEMORY: usize = 8 << 20;
 
-/// How much is read, and room made for, at once.
+/// Size of reads and of memory blocks.
 const BLOCK: usize = 256 << 10;
 
-/// What was written so far.
+/// The bytes written so far.
 #[derive(Default)]
 pub(crate) struct Spool {
-    /// What is not in the file, in blocks that need not move when there is more. Nothing
-    /// that was added is split between two.
+    /// Bytes that are not in the file, in blocks that do not move when more are added. No addition
+    /// is split between two blocks.
     memory: Vec<Block>,
-    /// How much that is.
+    /// Number of bytes in memory.
     held: usize,
     file: Option<File>,
-    /// How much is in the file.
+    /// Number of bytes in the file.
     written: u64,
     /// A part of the file that was read.
     read: Block,
@@ -32,7 +32,8 @@ struct Block {
 }
 
 impl Block {
-    /// Up to so many of its bytes from `at` on; none where it has nothing there.
+    /// Returns up to `length` bytes of the block from `at` on; `None` if the block does not contain
+    /// `at`.
     fn get(&self, at: u64, length: usize) -> Option<&[u8]> {
         let from = usize::try_from(at.checked_sub(self.start)?).ok()?;
         let rest = self.bytes.get(from..)?;
@@ -41,7 +42,7 @@ impl Block {
 }
 
 impl Spool {
-    /// Adds bytes. Where they are.
+    /// Adds bytes and returns their offset.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> io::Result<u64> {
         if self.held + bytes.len() > IN_MEMORY && self.held > 0 {
             let file = match &mut self.file {
@@ -69,12 +70,12 @@ impl Spool {
         Ok(start)
     }
 
-    /// How much was added.
+    /// Number of bytes added.
     pub(crate) fn len(&self) -> u64 {
         self.written + self.held as u64
     }
 
-    /// Adds the bytes from `at` on to `out`. Nothing may be added afterwards.
+    /// Appends the bytes from `at` on to `out`. No bytes may be added afterwards.
     pub(crate) fn read(&mut self, at: u64, length: usize, out: &mut Vec<u8>) -> io::Result<()> {
         if at >= self.written {
             return self.read_memory(at, length, out);
@@ -92,8 +93,8 @@ impl Spool {
         Ok(())
     }
 
-    /// The same for whoever reads at several places in turn, in blocks of their own. They
-    /// may begin in the file and end in memory.
+    /// Like `read`, for a caller that reads at several offsets in turn into blocks of its own. A
+    /// block may begin in the file and end in memory.
     pub(crate) fn read_block(
         &mut self,
         at: u64,

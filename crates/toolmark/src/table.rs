@@ -1,4 +1,4 @@
-//! Tables for a terminal: columns side by side, one of which gives way.
+//! Tables for a terminal: columns side by side; wide columns shrink to fit.
 
 use crate::printer::{Line, Printer, style};
 use crate::text::{Layout, width};
@@ -6,26 +6,26 @@ use anstyle::Style;
 use std::io;
 use toolmark_redact::Printable;
 
-/// Where the text of a column stands.
+/// Alignment of the text in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
     Right,
 }
 
-/// What happens to a cell that is too wide.
+/// Shortening of cells that are too wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Give {
-    /// It stays as it is.
+    /// The cell is not shortened.
     Never,
-    /// Its end goes.
+    /// The end is cut.
     End,
-    /// Its start goes: for paths.
+    /// The start is cut, for paths.
     Start,
 }
 
 impl Give {
-    /// What a cell keeps at least.
+    /// Minimum width of a cell.
     fn least(self) -> usize {
         match self {
             Self::Never => usize::MAX,
@@ -41,35 +41,35 @@ pub(crate) struct Column {
     head: &'static str,
     align: Align,
     give: Give,
-    /// Columns leave the table in this order when it is too wide; 0 stays.
+    /// Order in which columns are dropped when the table is too wide; 0 is never dropped.
     leaves: u8,
 }
 
 impl Column {
-    /// A column of words.
+    /// Returns a left-aligned column.
     pub(crate) fn words(head: &'static str) -> Self {
         Self { head, align: Align::Left, give: Give::Never, leaves: 0 }
     }
 
-    /// A column of numbers.
+    /// Returns a right-aligned column.
     pub(crate) fn numbers(head: &'static str) -> Self {
         Self { align: Align::Right, ..Self::words(head) }
     }
 
-    /// That gives way when the table is too wide.
+    /// Shortens the cells when the table is too wide.
     pub(crate) fn gives(mut self, give: Give) -> Self {
         self.give = give;
         self
     }
 
-    /// That leaves when even that is not enough, the lowest number first.
+    /// Drops the column when shortened cells are not enough, the lowest number first.
     pub(crate) fn leaves(mut self, order: u8) -> Self {
         self.leaves = order;
         self
     }
 }
 
-/// A cell: its text and how it looks.
+/// Style and text of a cell.
 pub(crate) type Cell = (Style, Printable);
 
 /// A table.
@@ -77,7 +77,7 @@ pub(crate) type Cell = (Style, Printable);
 pub(crate) struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
-    /// The last row is a sum.
+    /// Whether the last row is a sum.
     has_total: bool,
 }
 
@@ -94,14 +94,14 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Adds the last row, a sum.
+    /// Adds a sum as the last row.
     pub(crate) fn total(&mut self, cells: Vec<Cell>) {
         self.row(cells);
         self.has_total = true;
     }
 
-    /// Prints it within so many columns, if there is a limit. Returns the heads
-    /// of the columns that found no place.
+    /// Prints the table within `limit` columns, if there is a limit. Returns the headers of the
+    /// dropped columns.
     pub(crate) fn print(
         &self,
         printer: &mut Printer,
@@ -133,19 +133,19 @@ impl Table {
         Ok(left.into_iter().map(|c| self.columns[c].head).collect())
     }
 
-    /// The width a column would like.
+    /// Width of a column without shortening.
     fn natural(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|(_, t)| t.width());
         cells.max().unwrap_or(0).max(width(self.columns[column].head))
     }
 
-    /// The width the table needs when everything that can gives way.
+    /// Minimum width of the table, with all cells shortened.
     fn least(&self, kept: &[usize], natural: &[usize]) -> usize {
         let columns = kept.iter().map(|&c| natural[c].min(self.columns[c].give.least()));
         columns.sum::<usize>() + GAP * kept.len().saturating_sub(1)
     }
 
-    /// The widths of the columns: those that give way share what is left.
+    /// Computes the widths of the columns: those that can be shortened share the remaining space.
     fn widths(&self, kept: &[usize], natural: &[usize], limit: usize) -> Vec<usize> {
         let mut widths: Vec<usize> = kept.iter().map(|&c| natural[c]).collect();
         let gaps = GAP * kept.len().saturating_sub(1);

@@ -1,9 +1,8 @@
-//! The real agents with the guard in them: each is run against a stand-in for
-//! its model's HTTP API that asks for a command that destroys, one that is
-//! harmless and a tool of an MCP server that the policy denies.
+//! Runs the real agents with the guard installed against a substitute for their model's HTTP API,
+//! which requests a destructive command, a harmless command and an MCP tool that the policy denies.
 //!
-//! The agents are those of npm, at the versions below, installed where
-//! `TOOLMARK_PEERS` says so.
+//! The agents are from npm, at the versions below, installed in the directory that `TOOLMARK_PEERS`
+//! names.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 #![cfg(unix)]
@@ -77,8 +76,8 @@ fn claude_code_cannot_disarm_it() {
     });
 }
 
-/// File tools, in a mode in which Claude Code asks about no edit and in one in which it
-/// asks about nothing.
+/// File tools, in a mode in which Claude Code does not ask about edits and in one in which it never
+/// asks.
 #[test]
 fn claude_code_edits_are_stopped_where_nobody_is_asked() {
     let agent = AGENTS.iter().find(|agent| agent.host == "claude-code").unwrap();
@@ -114,8 +113,8 @@ fn codex_cannot_disarm_it() {
     cannot_disarm("codex", |_| {});
 }
 
-/// An agent that asks nobody tries to take the guard away, to get around it, and to
-/// write what a person would be asked about.
+/// A headless agent tries to remove the guard, to bypass it, and to write files that require
+/// confirmation.
 fn cannot_disarm(host: &str, bypass: fn(&mut Command)) {
     let agent = AGENTS.iter().find(|agent| agent.host == host).unwrap();
     let Some(program) = peers::or_skip(program(agent)) else { return };
@@ -152,8 +151,8 @@ fn cannot_disarm(host: &str, bypass: fn(&mut Command)) {
     assert_eq!(status[0]["last"]["decision"], "deny", "{status}");
 }
 
-/// A person sits at the terminal: what is denied is denied in every mode, and what is
-/// asked is asked, or denied where the mode asks nobody.
+/// With a user at the terminal: denied calls are denied in every mode, and `ask` prompts the user,
+/// or is denied in modes without prompts.
 #[test]
 fn claude_code_at_a_terminal() {
     let Some((agent, program)) = agent("claude-code") else { return };
@@ -171,7 +170,7 @@ fn claude_code_at_a_terminal() {
                 command.env("IS_SANDBOX", "1").arg(&program).arg("take the steps");
                 command.args(["--permission-mode", mode, "--allowedTools", "Bash"]);
             },
-            // The person says no.
+            // The user declines.
             &json!([["Do you want to proceed", "\u{1b}"], ["Yes, I accept", "2\r"]]),
             if is_asked { "2+1" } else { "3" },
         );
@@ -206,7 +205,7 @@ fn codex_at_a_terminal() {
     assert!(told[2].contains("toolmark guard"), "{told:?}");
 }
 
-/// An agent and its program, where it can be installed.
+/// Returns an agent and its program, if it can be installed.
 fn agent(host: &str) -> Option<(&'static Agent, PathBuf)> {
     let agent = AGENTS.iter().find(|agent| agent.host == host).unwrap();
     Some((agent, peers::or_skip(program(agent))?))
@@ -253,13 +252,13 @@ fn stopped(host: &str) {
     assert_eq!(status[0]["state"], "not-installed", "{status}");
 }
 
-/// Denied under the names that the hosts give to the tool.
+/// Denied under the names that the hosts use for the tool.
 const POLICY: &str = "guard:
   tools:
     deny: [mcp__records__wipe, records-wipe]
 ";
 
-/// A home and a project, and the stand-ins beside them.
+/// A home directory, a project, and the substitute servers.
 struct Stage {
     dir: tempfile::TempDir,
 }
@@ -305,22 +304,22 @@ impl Stage {
         self.path("project")
     }
 
-    /// What the first step destroys.
+    /// File that the first step destroys.
     fn precious(&self) -> PathBuf {
         self.home().join("precious")
     }
 
-    /// What the second step makes.
+    /// File that the second step creates.
     fn allowed(&self) -> PathBuf {
         self.project().join("allowed.txt")
     }
 
-    /// The tools of the MCP server that were called.
+    /// Called tools of the MCP server.
     fn reached(&self) -> String {
         fs::read_to_string(self.path("reached.txt")).unwrap_or_default()
     }
 
-    /// A command in the project with nothing of the user's around it.
+    /// Returns a command in the project, isolated from the user's environment.
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.project()).env_clear().env("HOME", self.home());
@@ -335,13 +334,13 @@ impl Stage {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs the agent against the stand-in; what it told the model about each
+    /// Runs the agent against the substitute model; returns its report to the model about each
     /// step.
     fn play(&self, agent: &Agent, program: &Path) -> Vec<String> {
         self.play_with(agent, program, |_| {})
     }
 
-    /// The same, with more on its command line.
+    /// Like `play`, with additional arguments.
     fn play_with(
         &self,
         agent: &Agent,
@@ -368,7 +367,7 @@ impl Stage {
         rows.map(|row| row["text"].as_str().map_or(row.to_string(), str::to_owned)).collect()
     }
 
-    /// With the guard, and with a step that a person is asked about.
+    /// Returns a stage with the guard and a step that prompts the user.
     fn at_terminal(agent: &Agent) -> Self {
         let stage = Self::new(agent);
         let script = json!([
@@ -381,7 +380,7 @@ impl Stage {
         stage
     }
 
-    /// Runs an agent in a terminal; what it told the model about each step.
+    /// Runs an agent in a terminal; returns its report to the model about each step.
     fn play_at_terminal(
         &self,
         prepare: impl FnOnce(&mut Command),
@@ -408,7 +407,7 @@ impl Stage {
         rows.map(|row| row["text"].as_str().map_or(row.to_string(), str::to_owned)).collect()
     }
 
-    /// What holds in every mode.
+    /// Checks what must hold in every mode.
     fn check_terminal(&self, told: &[String], mode: &str) {
         assert!(told[0].contains("toolmark guard"), "{mode}: {told:?}");
         assert!(self.precious().exists(), "{mode}: {told:?}");
@@ -420,7 +419,7 @@ impl Stage {
         self.home().join(".local/state/toolmark/guard.jsonl")
     }
 
-    /// The project as programs see it that ask for their directory.
+    /// Path of the project as programs resolve their working directory.
     fn real_project(&self) -> String {
         self.project().canonicalize().unwrap().to_str().unwrap().to_owned()
     }
@@ -481,7 +480,7 @@ fn gemini(stage: &Stage, command: &mut Command) {
     command.args(["-p", "take the steps", "--yolo", "-m", "gemini-2.5-flash"]);
 }
 
-/// A process that does not outlive the test.
+/// A child process that is killed at the end of the test.
 struct Running(Child);
 
 impl Drop for Running {
@@ -499,12 +498,12 @@ fn wait_for(mut happened: impl FnMut() -> bool, what: &str) {
     }
 }
 
-/// Where agents are installed: kept between runs.
+/// Installation directory of the agents, kept between runs.
 fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("hosts")
 }
 
-/// The program of an agent, installed if it is not.
+/// Returns the program of an agent; installs it if it is missing.
 fn program(agent: &Agent) -> Result<PathBuf, String> {
     peers::find_python()?;
     let home = cache().join(format!("{}-{}", agent.host, agent.version));

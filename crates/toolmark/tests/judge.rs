@@ -1,5 +1,5 @@
-//! Judges as a user meets them: the real binary against servers that speak the
-//! providers' wire formats.
+//! End-to-end tests of judges: the real binary against servers that use the providers' wire
+//! formats.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -49,7 +49,7 @@ impl Place {
         self.command(args).output().unwrap()
     }
 
-    /// Everything that was written below the directory, the trace left out.
+    /// Text of all files written below the directory, except the trace.
     fn written(&self) -> String {
         fn gather(path: &Path, into: &mut String) {
             for entry in fs::read_dir(path).unwrap() {
@@ -99,7 +99,7 @@ fn verdict(request: &Request, mark: impl Fn(&[f64]) -> f64, quote: &str) -> Stri
     json!({"criteria": criteria, "summary": "read and marked"}).to_string()
 }
 
-/// A model that reads: what says "well done" is good, all else is bad.
+/// A simulated model: answers that contain "well done" are good, all others are bad.
 fn reader(request: &Request) -> String {
     let (inside, _) = parts(&request.user());
     let mut lines = inside.lines().map(str::trim);
@@ -109,7 +109,7 @@ fn reader(request: &Request) -> String {
     verdict(request, |marks| if is_good { marks[marks.len() - 1] } else { marks[0] }, quote)
 }
 
-/// A row of a trace: an agent that said something.
+/// A row of a trace: an agent with this answer.
 fn row(id: &str, said: &str) -> String {
     let message = json!({"role": "assistant", "content": said,
         "tool_calls": [{"tool": "note", "input": {"text": "something long enough"}}]});
@@ -208,7 +208,7 @@ fn a_mark_without_proof_is_discarded() {
     assert_eq!((&grader["verdict"], &grader["cause"]), (&json!("unknown"), &json!("unproven")));
     assert_eq!(grader["score"], Value::Null);
     assert!(grader["notes"][0].as_str().unwrap().contains("words that nobody ever said"));
-    // It was told twice what is wrong.
+    // The model received two corrections.
     let requests = server.requests();
     assert_eq!(requests.len(), 3);
     assert!(requests[1].user().contains("is not in the recording"));
@@ -328,7 +328,7 @@ fn the_budget_stops_and_keeps_what_is_done() {
     assert!(stderr(&output).contains("over budget"), "{}", stderr(&output));
 }
 
-/// So many trajectories with an answer that can be told from all others.
+/// Writes a thousand trajectories with distinct answers.
 fn thousand(place: &Place) {
     let rows: Vec<String> = (0..1000)
         .map(|n| {
@@ -391,7 +391,7 @@ fn a_killed_run_keeps_every_answer_it_paid_for() {
     assert!((300..1000).contains(&paid), "{paid}");
     let output = place.run(GRADE);
     all_right(&output);
-    // At most the questions that were under way when it was killed are asked again.
+    // Only questions that were in progress when it was killed may be repeated.
     let twice = server.given().0 - 1000;
     assert!(twice <= 8, "{twice} of {paid} answers were paid for twice");
 }
@@ -440,7 +440,7 @@ fn a_judge_below_the_floor_is_not_asked() {
     let row = |n: usize, label: &str, said: &str| {
         json!({"id": n.to_string(), "label": label, "inputs": {"output": said}}).to_string()
     };
-    // It finds good what says so: people agree with it on half of these.
+    // The judge accepts answers that praise themselves; the labels agree on half of these.
     let labels: Vec<String> = (0..12)
         .map(|n| {
             let said = format!("number {n} was {}", if n % 2 == 0 { "well done" } else { "left" });
@@ -474,10 +474,10 @@ fn a_judge_below_the_floor_is_not_asked() {
     assert_eq!(place.run(GRADE).status.code(), Some(0));
 }
 
-/// A name, what is asked, and the inputs.
+/// Name, question and inputs of a rubric.
 type PageRubric = (String, String, Vec<(String, String)>);
 
-/// Rubrics as a page for Python has them.
+/// Rubrics in the Python form of a page.
 fn rubrics_of_page(page: &str) -> Vec<PageRubric> {
     let quoted = |text: &str| -> Vec<String> {
         text.split('"').skip(1).step_by(2).map(str::to_owned).collect()
@@ -502,7 +502,7 @@ fn rubrics_of_the_article_give_the_score_that_is_submitted() {
     for path in toolmark_testing::files_below(&folder) {
         let page = fs::read_to_string(path).unwrap();
         rubrics.extend(rubrics_of_page(&page));
-        // One is told in prose.
+        // One rubric is described in prose.
         let told = page.lines().filter(|line| line.contains("1.0 if") && line.contains("0.5 if"));
         rubrics.extend(told.map(|line| {
             let inputs = [("assistant_turn", "pre_tool_call_turn"), ("tool_input", "tool_input")];
@@ -706,7 +706,7 @@ fn the_label_rows_of_the_page_work() {
     assert_fits("calibrate", &report);
 }
 
-/// Fails if an output is not what its schema describes, and nothing else.
+/// Fails if an output does not match its schema exactly.
 fn assert_fits(name: &str, report: &Value) {
     let schemas = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas");
     let file = fs::read(format!("{schemas}/toolmark.{name}.v1.schema.json")).unwrap();
@@ -753,7 +753,7 @@ fn a_key_in_place_of_the_name_of_a_variable_is_not_echoed() {
     }
 }
 
-/// A failed call of Claude Code whose fix is a line of instructions.
+/// A failed call of Claude Code that a line of instructions would fix.
 fn refused_flag() -> String {
     let record = |kind: &str, content: Value| {
         json!({"type": kind, "parentUuid": null, "sessionId": "s", "uuid": kind, "cwd": "/w",
@@ -794,7 +794,7 @@ fn a_judge_words_the_line_of_a_fix() {
                 assert!(stderr(&output).contains(why), "{}", stderr(&output));
             }
         }
-        // What a model wrote is read by somebody before it is written.
+        // The user must review the text of a model before it is written.
         let at_once = ["feed", "fix", id, "runs.jsonl", "--judge", "--apply", "--yes"];
         assert_eq!(place.run(&at_once).status.code(), Some(2));
         assert!(!place.path("CLAUDE.md").exists());
@@ -843,7 +843,7 @@ fn serve_asks_about_each_call_where_it_lands_and_once() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found.iter().all(|(verdict, _)| verdict != "unknown"), "{found:?}");
     assert_eq!(server.given().0, 2);
-    // What was answered is not asked again, not even of the cache.
+    // Answered questions are not repeated, not even from the cache.
     let again = place.run(&["serve", "evaluate", "--db", "s.db"]);
     let text = String::from_utf8_lossy(&again.stdout).into_owned();
     assert!(text.contains("0 unknown, 2 kept"), "{text}{}", stderr(&again));

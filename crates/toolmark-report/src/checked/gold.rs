@@ -1,4 +1,4 @@
-//! How tools were chosen, by gold labels, for people at a terminal.
+//! Tool selection by gold labels, for people at a terminal.
 
 use crate::model::Selection;
 use crate::terminal::text::Layout;
@@ -7,12 +7,12 @@ use anstyle::Style;
 use toolmark_check::gold::Rate;
 use toolmark_outcome::{Printable, printable};
 
-/// So much of a name is shown.
+/// Maximum width of a name.
 const NAME: usize = 24;
-/// So many rows that were not scored are named, and so many mistakes.
+/// Maximum number of listed unscored rows, and of listed mistakes.
 const SHOWN: usize = 5;
 
-/// The part of the scorecard that gold labels make.
+/// Formats the section about gold labels.
 pub(crate) fn lines(selection: &Selection, room: usize) -> Vec<Line> {
     let mut out = vec![Line::new()];
     let right = selection.accuracy;

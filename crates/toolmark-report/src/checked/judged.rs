@@ -1,5 +1,5 @@
-//! What a judge says where the rules are not sure: counted for every report,
-//! and in words for people at a terminal.
+//! Answers of a judge about findings of uncertain rules: counts for every report, and text for
+//! people at a terminal.
 
 use crate::model::{Finding, Refined};
 use crate::shown;
@@ -7,27 +7,27 @@ use crate::terminal::text::Layout;
 use crate::terminal::{Line, style};
 use toolmark_outcome::{Printable, Verdict, printable};
 
-/// So many answers of a rubric are spelled out.
+/// Maximum number of answers per rubric that are printed in full.
 const OF_A_RUBRIC: usize = 3;
-/// So many quotes of an answer are shown.
+/// Maximum number of quotes per answer.
 const QUOTES: usize = 2;
 
-/// How the answers to one rubric stand to what the rules say.
+/// Agreement of the judge's answers to one rubric with the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Count {
     pub(crate) rubric: &'static str,
-    /// How many calls were in doubt.
+    /// Number of uncertain calls.
     pub(crate) of: u64,
     pub(crate) agrees: u64,
     pub(crate) disagrees: u64,
-    /// The rules cannot tell, and the judge can.
+    /// Calls that only the judge can decide.
     pub(crate) alone: u64,
-    /// The judge cannot tell, or could not be asked.
+    /// Calls that the judge cannot decide or was not asked about.
     pub(crate) unknown: u64,
 }
 
 impl Count {
-    /// `9 in doubt: 6 agree, 1 disagrees, 2 unknown`.
+    /// Formats `9 in doubt: 6 agree, 1 disagrees, 2 unknown`.
     pub(crate) fn words(&self) -> Printable {
         let verb = |n: u64, word: &'static str| {
             (n > 0).then(|| printable!("{} {}{}", n, word, if n == 1 { "s" } else { "" }))
@@ -43,7 +43,7 @@ impl Count {
     }
 }
 
-/// The counts, in the order of the answers.
+/// Returns the counts, in the order of the answers.
 pub(crate) fn counts(judged: &[Refined]) -> Vec<Count> {
     let of_rubric = |alike: &[Refined]| {
         let first = alike.first()?;
@@ -61,8 +61,8 @@ pub(crate) fn counts(judged: &[Refined]) -> Vec<Count> {
     judged.chunk_by(|a, b| a.rubric == b.rubric).filter_map(of_rubric).collect()
 }
 
-/// The answers worth reading: the judge says other than the rules, or sees a
-/// fault where they cannot tell.
+/// Returns the noteworthy answers: the judge disagrees with the rules, or sees a fault that they
+/// cannot decide about.
 pub(crate) fn news(judged: &[Refined]) -> impl Iterator<Item = &Refined> {
     judged.iter().filter(|one| {
         let is_fault = one.rules_say.is_none() && one.verdict == Verdict::Fail;
@@ -70,7 +70,7 @@ pub(crate) fn news(judged: &[Refined]) -> impl Iterator<Item = &Refined> {
     })
 }
 
-/// `rules 0.5, judge 1`.
+/// Formats `rules 0.5, judge 1`.
 pub(crate) fn both(one: &Refined) -> Printable {
     let rules = match one.rules_say {
         Some(score) => printable!("rules {}", shown::score(score)),
@@ -82,7 +82,7 @@ pub(crate) fn both(one: &Refined) -> Printable {
     }
 }
 
-/// What the rules saw, with the rule that has a finding on it.
+/// Detection of the rules, with the rule that has a finding on the call.
 pub(crate) fn why(one: &Refined) -> Printable {
     match one.finding {
         Some(code) => printable!("rules ({}): {}", code, one.why),
@@ -90,13 +90,13 @@ pub(crate) fn why(one: &Refined) -> Printable {
     }
 }
 
-/// What is said beside a finding that the judge does not see.
+/// Note beside a finding that the judge does not confirm.
 pub(crate) fn objection(finding: &Finding) -> Option<Printable> {
     let judge = finding.judge.as_ref().filter(|judge| !judge.agrees)?;
     Some(printable!("a judge disagrees: {}", judge.reason))
 }
 
-/// Why there is no answer to a rubric, and how often: the most frequent reasons first.
+/// Returns the reasons for missing answers to a rubric with their counts, the most frequent first.
 pub(crate) fn unanswered(judged: &[Refined], rubric: &str) -> Vec<(Printable, usize)> {
     let mut reasons: Vec<(Printable, usize)> = Vec::new();
     for one in judged.iter().filter(|one| one.rubric == rubric && !one.is_answered()) {
@@ -110,7 +110,7 @@ pub(crate) fn unanswered(judged: &[Refined], rubric: &str) -> Vec<(Printable, us
     reasons
 }
 
-/// The part of the scorecard that a judge makes.
+/// Formats the section about a judge.
 pub(crate) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
     let mut out = vec![Line::new(), Line::of(style::STRONG, "Judge")];
     if judged.is_empty() {

@@ -1,17 +1,17 @@
-//! The words for kinds of findings beside those of the run before.
+//! Text about kinds of findings compared with the previous run.
 
 use crate::model::{Changes, KindChange};
 use toolmark_check::baseline::{Found, Trend};
 use toolmark_outcome::{Printable, printable};
 
-/// So many kinds are shown unless all are asked for.
+/// Maximum number of kinds, unless all are requested.
 pub(crate) const MAX_ROWS: usize = 20;
 
-/// What the rows say.
+/// Explanation of the rows.
 pub(crate) const LEGEND: &str = "kinds of findings of other sessions, now and in the baseline: findings per calls the rule \
      could decide about";
 
-/// The kinds that changed, the worst first.
+/// Returns the kinds that changed, the worst first.
 pub(crate) fn changed(changes: &Changes) -> Vec<&KindChange> {
     let mut changed: Vec<_> =
         changes.kinds.iter().filter(|kind| kind.trend != Trend::Same).collect();
@@ -19,7 +19,7 @@ pub(crate) fn changed(changes: &Changes) -> Vec<&KindChange> {
     changed
 }
 
-/// `S101 Read`, with its bucket where it has one.
+/// Formats `S101 Read`, with the bucket if there is one.
 pub(crate) fn subject(kind: &KindChange) -> Printable {
     match &kind.bucket {
         Some(bucket) => printable!("{} {}.{}", kind.code, kind.tool, bucket),
@@ -27,7 +27,7 @@ pub(crate) fn subject(kind: &KindChange) -> Printable {
     }
 }
 
-/// `3 of 40, before 0 of 35, p 0.12`
+/// Formats `3 of 40, before 0 of 35, p 0.12`.
 pub(crate) fn rates(kind: &KindChange) -> Printable {
     let part = |Found { found, of }: Found| printable!("{} of {}", found, of);
     let (now, before) = (part(kind.now), part(kind.before));

@@ -1,4 +1,4 @@
-//! What reports of a check have in common.
+//! Code shared by all reports of a check.
 
 pub(crate) mod gates;
 pub(crate) mod gold;
@@ -13,11 +13,11 @@ use std::io;
 use std::iter::Peekable;
 use toolmark_outcome::{Axis, Name, Printable, Severity};
 
-/// So many findings lead a report.
+/// Number of findings at the top of a report.
 const WORST: usize = 3;
 
-/// The findings a report leads with: the worst of different rules, then the worst of
-/// those that are left.
+/// Returns the findings at the top of a report: the worst of different rules, then the worst of the
+/// rest.
 pub(crate) fn worst(run: &CheckRun) -> io::Result<Vec<FoundRow<'_>>> {
     // No other finding of a rule can be among them: the worst come first.
     let mut of_rule: BTreeMap<&str, usize> = BTreeMap::new();
@@ -43,25 +43,24 @@ pub(crate) fn worst(run: &CheckRun) -> io::Result<Vec<FoundRow<'_>>> {
     Ok(worst.finish())
 }
 
-/// Findings of one rule as examples of it: from different sessions first.
+/// Collects findings of one rule as examples, from different sessions first.
 pub(crate) fn examples<'r>(most: usize) -> Examples<'r> {
     Different::new(most, |finding| (finding.session.clone(), finding.place.file.clone()))
 }
 
-/// Findings of one rule that are equally bad.
+/// Findings of one rule with the same severity.
 pub(crate) struct Alike<'r> {
     pub(crate) code: &'static str,
     pub(crate) name: &'static str,
     pub(crate) severity: Severity,
     pub(crate) axis: Axis,
-    /// How many there are.
+    /// Number of findings.
     pub(crate) count: usize,
-    /// Some of them.
+    /// Examples.
     pub(crate) examples: Vec<FoundRow<'r>>,
 }
 
-/// The next findings that are alike, with at most so many examples; none where there is
-/// no other finding.
+/// Returns the next group of similar findings, with at most `most` examples; `None` at the end.
 pub(crate) fn alike<'r>(
     findings: &mut Peekable<impl Iterator<Item = io::Result<FoundRow<'r>>>>,
     most: usize,
@@ -80,17 +79,17 @@ pub(crate) fn alike<'r>(
     Ok(Some(Alike { code, name, severity, axis, count, examples: some.finish() }))
 }
 
-/// Examples of one rule, by session and file.
+/// Examples of one rule, with distinct sessions and files first.
 pub(crate) type Examples<'r> = Different<'r, (Option<Printable>, Name<Printable>)>;
 
-/// Collects at most so many findings in their order: those with different keys come before
-/// others. What cannot be among them is dropped at once.
+/// Collects at most `most` findings in order, those with distinct keys first. Findings that cannot
+/// be among them are dropped immediately.
 pub(crate) struct Different<'r, K> {
     most: usize,
     key: fn(&Finding) -> K,
     seen: BTreeSet<K>,
-    /// The first of each key, as many as are wanted, and as many others; each with its
-    /// place among all.
+    /// The first finding of each key, and further findings, up to the limit each; every finding
+    /// with its position.
     first: Vec<(usize, FoundRow<'r>)>,
     again: Vec<(usize, FoundRow<'r>)>,
     count: usize,
@@ -137,7 +136,7 @@ pub(crate) mod tests {
     use toolmark_outcome::{Confidence, Redactor, Severity, Verdict};
     use toolmark_session::notation;
 
-    /// A run with findings, gates and a baseline, full of hostile text.
+    /// A run with findings, gates and a baseline, with hostile text everywhere.
     pub(crate) fn sample() -> CheckRun {
         let run = notation::parse(
             "mcp__shop__<script>alert(1)</script> {\"a\":\"@octocat [x](https://e.vil)\"} -> \"ok\"\n\
@@ -174,17 +173,17 @@ pub(crate) mod tests {
         run.redact(Redactor::new(true))
     }
 
-    /// A report of the sample.
+    /// Returns a report of the sample.
     pub(crate) fn report(id: &str) -> String {
         report_of(id, &sample())
     }
 
-    /// A report of a run.
+    /// Returns a report of a run.
     pub(crate) fn report_of(id: &str, run: &CheckRun) -> String {
         format_by_id(id).unwrap().to_text(run, &Options::default()).unwrap()
     }
 
-    /// Answers in turn: right, wrong, no answer, wrong.
+    /// A judge that answers in turn: right, wrong, no answer, wrong.
     #[derive(Debug)]
     struct InTurn;
 
@@ -205,7 +204,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A run with three wide edits and a failure that stays open, all judged.
+    /// A run with three wide edits and an unresolved failure, all judged.
     pub(crate) fn judged() -> CheckRun {
         let lines = |word: &str| -> String { (1..=25).map(|n| format!("{word}{n}\\n")).collect() };
         let mut trace = String::from("user: rename the eighth line\n");

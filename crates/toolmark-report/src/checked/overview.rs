@@ -1,4 +1,4 @@
-//! The words for the counts of many sessions, which reports for people have in common.
+//! Text about the counts of many sessions, for reports for people.
 
 use crate::model::{CheckRun, Group, Overview};
 use crate::shown::{millis, things};
@@ -6,12 +6,12 @@ use crate::terminal::human;
 use toolmark_check::Spent;
 use toolmark_outcome::{Printable, printable};
 
-/// The counts of a run.
+/// Returns the counts of a run.
 pub(crate) fn of(run: &CheckRun) -> Overview {
     run.sums.overview()
 }
 
-/// The parts of an overview by what they are parted by; one part says nothing.
+/// Returns the groups of an overview by dimension; dimensions with a single group are omitted.
 pub(crate) fn parts(overview: &Overview) -> impl Iterator<Item = (&'static str, &[Group])> {
     let all: [(&str, &[Group]); 4] = [
         ("model", &overview.by_model),
@@ -22,17 +22,17 @@ pub(crate) fn parts(overview: &Overview) -> impl Iterator<Item = (&'static str, 
     all.into_iter().filter(|(_, groups)| groups.len() > 1)
 }
 
-/// What a part is called.
+/// Name of a group.
 pub(crate) fn name(group: &Group) -> Printable {
     group.name.clone().unwrap_or_else(|| "unknown".into())
 }
 
-/// A rate with one digit; a dash where nothing was counted.
+/// Formats a rate with one digit; a dash if nothing was counted.
 pub(crate) fn rate(value: Option<f64>) -> Printable {
     value.map_or("\u{2013}".into(), |value| printable!("{:.1}", value))
 }
 
-/// `4.2 faults per 100 calls, 1.5 per session; 12 of 50 sessions affected`
+/// Formats `4.2 faults per 100 calls, 1.5 per session; 12 of 50 sessions affected`.
 pub(crate) fn rates(group: &Group) -> Printable {
     printable!(
         "{} faults per 100 calls, {} per session; {} of {} affected",
@@ -43,7 +43,7 @@ pub(crate) fn rates(group: &Group) -> Printable {
     )
 }
 
-/// What failed and repeated calls cost; nothing where there are none.
+/// Cost of failed and repeated calls; `None` if there are none.
 pub(crate) fn costs(group: &Group) -> Option<Printable> {
     let told = [("failed call", group.failed), ("repeated call", group.repeated)];
     let told: Vec<Printable> = told
@@ -54,7 +54,7 @@ pub(crate) fn costs(group: &Group) -> Option<Printable> {
     (!told.is_empty()).then(|| printable!("cost: {}", Printable::join(&told, ", ")))
 }
 
-/// `12.5 s, 3.4k tokens`, and of how many calls where it is not known of all.
+/// Formats `12.5 s, 3.4k tokens`, with the number of calls if not all are known.
 pub(crate) fn cost(spent: Spent) -> Printable {
     if spent.timed + spent.counted == 0 {
         return "time and tokens unknown".into();

@@ -1,5 +1,5 @@
-//! What was checked: every finding with what proves it, the sessions, the counts of all of
-//! them, the scorecard, and the gates.
+//! The HTML page of a check: every finding with its evidence, the sessions, their counts, the
+//! scorecard, and the gates.
 
 use super::sessions::{self, Sessions};
 use super::{Part, safe, table, verdict};
@@ -14,17 +14,17 @@ use std::io;
 use toolmark_check::ToolCard;
 use toolmark_outcome::{Severity, printable};
 
-/// So many findings of a rule are on the page: the rest would make it too heavy to open.
+/// Maximum number of findings per rule: more would make the page too large to open.
 const OF_A_RULE: usize = 100;
-/// So many pieces of evidence of a finding are on the page.
+/// Maximum number of evidence items per finding.
 const MAX_EVIDENCE: usize = 4;
-/// So much of a text is on the page.
+/// Maximum length of a text.
 const MAX_WORDS: usize = 400;
-/// So many destructive calls are on the page, those that were not named first.
+/// Maximum number of destructive calls, those that were not named first.
 const MAX_DESTRUCTIVE: usize = 200;
-/// So many tools, and parts of an overview, have a row of their own.
+/// Maximum number of rows for tools and for groups of an overview.
 const MAX_ROWS: usize = 500;
-/// So many findings are in the table without a script.
+/// Maximum number of findings in the table without a script.
 const MAX_IN_TABLE: usize = 500;
 
 pub(super) fn part(run: &CheckRun, options: &Options) -> io::Result<Part> {
@@ -115,7 +115,7 @@ fn check(run: &CheckRun, sessions: &Sessions<'_>, options: &Options) -> io::Resu
     Ok(data)
 }
 
-/// The word of the page for a severity.
+/// Name of a severity on the page.
 fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -149,7 +149,7 @@ fn proofs(evidence: &[Evidence]) -> Vec<Value> {
 }
 
 fn proof(piece: &Evidence) -> Value {
-    // What a call answered says more than what it was asked, where there is room for one.
+    // The result of a call is more informative than its arguments, if only one fits.
     let words = match &piece.excerpt {
         Some(excerpt) => printable!("{}: {}", piece.text, excerpt),
         None => piece.summary(),
@@ -187,7 +187,7 @@ fn destructive(call: &DestructiveCall) -> Value {
     })
 }
 
-/// What a judge says where the rules are not sure.
+/// Answers of a judge about uncertain calls.
 fn judge(all: &[Refined]) -> Value {
     let news: Vec<&Refined> = judged::news(all).collect();
     let counts = judged::counts(all);

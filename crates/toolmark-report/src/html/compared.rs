@@ -1,4 +1,4 @@
-//! A comparison: both runs side by side, what got worse on top.
+//! A comparison: both runs side by side, regressions first.
 
 use super::{Part, safe, table, verdict};
 use crate::compared::{self, ARROW, signed};
@@ -8,7 +8,7 @@ use crate::{Options, ReportError};
 use maud::{Markup, html};
 use toolmark_compare::{CaseChange, CaseSide, Change, Comparison};
 
-/// So many rows of one table are shown without a script.
+/// Maximum number of rows per table without a script.
 const MAX_ROWS: usize = 500;
 
 pub(super) fn part(comparison: &Comparison, options: &Options) -> Result<Part, ReportError> {

@@ -1,4 +1,5 @@
-//! What was graded: the outcomes, what decided each, and the way of its trajectory.
+//! The HTML page of grading: the outcomes, their deciding graders, and the steps of their
+//! trajectories.
 
 use super::{Part, safe, table, verdict};
 use crate::Options;
@@ -13,31 +14,31 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use toolmark_outcome::Role;
 
-/// So many passes show their whole way; there is little to see.
+/// Maximum number of passes with all steps of the trajectory, which are rarely interesting.
 const WHOLE_PASSES: usize = 50;
-/// So many passes have details at all.
+/// Maximum number of passes with details.
 const MAX_PASSES: usize = 500;
-/// Above so many bytes the way of a trajectory is left out.
+/// Page size in bytes above which the steps of a trajectory are omitted.
 const MUCH: usize = 8 << 20;
-/// Above so many bytes only the reason is left.
+/// Page size in bytes above which everything except the reason is omitted.
 const TOO_MUCH: usize = 16 << 20;
-/// The most cases with trials that are listed.
+/// Maximum number of listed cases with trials.
 const MAX_TRIALS: usize = 500;
-/// How many pieces of evidence a grader shows.
+/// Maximum number of evidence items per grader.
 const MAX_EVIDENCE: usize = 40;
-/// How many steps of the way are shown.
+/// Maximum number of steps per trajectory.
 const MAX_ENTRIES: usize = 200;
-/// So many outcomes are in the table without a script.
+/// Maximum number of outcomes in the table without a script.
 const MAX_IN_TABLE: usize = 500;
 
-/// How much of an outcome is on the page.
+/// Level of detail of an outcome on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Depth {
-    /// The reason.
+    /// Only the reason.
     Reason,
-    /// What the graders say as well.
+    /// The reason and the graders.
     Graders,
-    /// The way of the trajectory as well.
+    /// The reason, the graders and the steps of the trajectory.
     Whole,
 }
 
@@ -92,8 +93,8 @@ fn trial(case: &CaseSummary, ks: &[usize]) -> Value {
     })
 }
 
-/// The outcomes: failures first, then what cannot be told. The larger the page, the less
-/// there is of each.
+/// Returns the outcomes: failures first, then unknown ones. The larger the page, the fewer details
+/// each has.
 fn all(outcomes: &[Shown<'_>]) -> Vec<Value> {
     let (mut list, mut size, mut passes) = (Vec::new(), 0, 0);
     for word in ["fail", "unknown", "pass"] {
@@ -147,7 +148,7 @@ fn outcome(shown: &Shown<'_>, depth: Depth) -> Value {
     })
 }
 
-/// What the graders say about a call, by its index: of two roles the graver one.
+/// Roles of calls according to the graders, by call index; the more severe role wins.
 fn marks(shown: &Shown<'_>) -> BTreeMap<usize, Role> {
     let gravity = |role: Role| match role {
         Role::Violation => 5,
@@ -208,7 +209,7 @@ fn evidence(piece: &Evidence) -> Value {
     })
 }
 
-/// What was expected beside what was made.
+/// The expected calls beside the actual ones.
 fn aligned(explanation: &Explanation) -> Value {
     let rows = alignment::drawn(explanation, false).into_iter().map(|drawn| match drawn {
         Drawn::Gap(rows, state) => json!({ "gap": alignment::gap(rows, state) }),

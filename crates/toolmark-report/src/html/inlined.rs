@@ -1,4 +1,4 @@
-//! The file of a report: the page with its script and style sheet, and the data between them.
+//! An HTML report as one file: the page with its script and style sheet, and the embedded data.
 
 use super::{Part, notes, safe};
 use crate::ReportError;
@@ -11,31 +11,31 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::Write;
 
-/// More data than this is compressed.
+/// Maximum size of uncompressed data.
 const MAX_PLAIN: usize = 256 << 10;
 
-/// What is put where in the file, in this order.
+/// Placeholders in the page, in order.
 const TITLE: &str = "<title>toolmark</title>";
 const CSS: &str = "/*toolmark:css*/";
 const STATIC: &str = "<!--toolmark:static-->";
 const DATA: &str = "<!--toolmark:data-->";
 const JS: &str = "/*toolmark:js*/";
 
-/// A report as a file.
+/// An HTML report as one file.
 pub(super) struct Document {
     pub(super) parts: Vec<Part>,
-    /// Who made it, and when.
+    /// Version and creation time.
     pub(super) about: String,
 }
 
-/// What the script of the page reads.
+/// Data for the script of the page.
 #[derive(Serialize)]
 struct Inlined<'d> {
-    /// The page it begins with.
+    /// Initial page.
     page: &'static str,
     about: &'d str,
     notes: Vec<&'d str>,
-    /// Answers by the address that a server would give them at.
+    /// Responses by the address that a server would have for them.
     data: Map<String, Value>,
 }
 
@@ -69,7 +69,7 @@ impl Document {
         }
     }
 
-    /// The element with the data; nothing where no part has any.
+    /// Returns the element with the data; `None` if no part has any.
     fn data(&mut self) -> Result<Option<String>, ReportError> {
         let mut data = Map::new();
         for part in &mut self.parts {
@@ -94,7 +94,7 @@ fn element(encoding: &str, text: &str) -> String {
     format!("<script type=\"application/json\" id=\"toolmark-data\"{encoding}>{text}</script>")
 }
 
-/// JSON in which nothing ends the element, begins a comment or ends a line of a script.
+/// Escapes JSON so that it cannot end the element, begin a comment or end a script line.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {

@@ -1,4 +1,4 @@
-//! Issues on a page.
+//! The HTML page of issues.
 
 use super::{Part, safe, table};
 use crate::ReportError;
@@ -7,9 +7,9 @@ use crate::shown;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-/// So many issues are on the page.
+/// Maximum number of issues.
 const MAX_ISSUES: usize = 1000;
-/// So many occurrences of all of them.
+/// Maximum number of occurrences of all issues together.
 const MAX_OCCURRENCES: usize = 20_000;
 
 pub(super) fn part(run: &FeedRun) -> Result<Part, ReportError> {
@@ -36,7 +36,7 @@ pub(super) fn part(run: &FeedRun) -> Result<Part, ReportError> {
     })
 }
 
-/// An occurrence as the page reads it.
+/// An occurrence in the page's data.
 fn occurrence(one: &Listed) -> Value {
     json!({
         "issue": one.issue.to_string(),

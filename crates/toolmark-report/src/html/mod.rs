@@ -1,10 +1,10 @@
-//! One web page with everything on it, for people who look around.
+//! A single self-contained web page, for interactive use.
 //!
-//! It is the page of `toolmark serve` with the data of the report inside: it filters, sorts
-//! and opens what it shows, and needs no network. Beside the data stands the same in short
-//! as plain tables: for paper, and for browsers that run no scripts. A content security
-//! policy forbids everything but the page's own script and style sheet, by their hashes;
-//! whatever comes from a trace or a spec is data of the script or escaped.
+//! It is the page of `toolmark serve` with the report data embedded: it filters, sorts and expands
+//! its content, and needs no network. Beside the data it contains the same results as short plain
+//! tables, for printing and for browsers without scripts. A content security policy allows only the
+//! page's own script and style sheet, by their hashes; text from a trace or a spec is either data
+//! of the script or escaped.
 
 mod checked;
 mod compared;
@@ -23,17 +23,17 @@ use serde_json::Value;
 use std::io::Write;
 use toolmark_outcome::{Printable, Verdict};
 
-/// A part of the report: what was graded, what was checked, or what changed.
+/// A part of the report: graded cases, checked sessions, issues, measures or changes.
 struct Part {
-    /// The page that shows it.
+    /// Name of the page for this part.
     page: &'static str,
-    /// What the window is called.
+    /// Title of the window.
     title: String,
-    /// What the page asks for, by the address it would ask the server for.
+    /// Responses for the page, by the server address that it would request.
     data: Vec<(&'static str, Value)>,
-    /// What the reader should know besides.
+    /// Notes for the reader.
     notes: Vec<Printable>,
-    /// The same in short, without a script.
+    /// Short tables without a script.
     tables: Markup,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn write(
     document.write(out)
 }
 
-/// Who made it, and when.
+/// Version and creation time.
 fn about(options: &Options) -> String {
     let mut words = format!("toolmark {}", env!("CARGO_PKG_VERSION"));
     if let Some(time) = options.generated_at {
@@ -61,23 +61,23 @@ fn about(options: &Options) -> String {
     words
 }
 
-/// Text on one line in which every character is seen.
+/// Text on one line with all characters visible.
 fn safe(text: &str) -> String {
     sanitize(text).into_owned()
 }
 
-/// Text of several lines in which every character is seen.
+/// Text of several lines with all characters visible.
 fn safe_lines(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(sanitize).collect();
     lines.join("\n")
 }
 
-/// A verdict as a sign and a word.
+/// A verdict as symbol and word.
 fn verdict(verdict: Verdict) -> Markup {
     html! { span class=(verdict.word()) { (shown::sign(verdict)) " " (verdict.word()) } }
 }
 
-/// A table of rows, with how many more there are.
+/// A table of rows, with the number of omitted rows.
 fn table(head: &[&str], rows: &[Markup], more: usize) -> Markup {
     html! {
         table {

@@ -1,4 +1,4 @@
-//! The sessions of a check as the page lists them, and which of them a finding belongs to.
+//! The sessions of a check for the page, and the assignment of findings to them.
 
 use crate::model::{CheckRun, Finding, SessionProfile};
 use serde_json::{Value, json};
@@ -7,12 +7,12 @@ use std::io;
 use toolmark_check::{Tally, ToolCard};
 use toolmark_outcome::{Axis, Printable, Severity, printable};
 
-/// So many sessions are on the page, those with the most faults first.
+/// Maximum number of sessions on the page, those with the most faults first.
 const MAX_SESSIONS: usize = 1000;
-/// How much of an id tells sessions apart.
+/// Number of characters of a short session ID.
 const ID: usize = 8;
 
-/// The sessions that findings belong to.
+/// The sessions with findings.
 pub(super) struct Sessions<'r> {
     all: &'r [SessionProfile],
     by_id: HashMap<&'r str, usize>,
@@ -32,7 +32,7 @@ impl<'r> Sessions<'r> {
         sessions
     }
 
-    /// The session a finding belongs to. The file decides where an id occurs in several.
+    /// Returns the session of a finding. If an ID occurs in several files, the file decides.
     pub(super) fn of(&self, finding: &Finding) -> Option<usize> {
         let in_file = self.by_file.get(&*finding.place.file).copied();
         let by_id = finding.session.as_deref().and_then(|id| self.by_id.get(id)).copied();
@@ -44,12 +44,12 @@ impl<'r> Sessions<'r> {
         in_file.filter(is_its).or(by_id).or(in_file)
     }
 
-    /// What people know a session by.
+    /// Display name of a session.
     pub(super) fn name(&self, at: usize) -> Printable {
         self.all.get(at).map(name).unwrap_or_default()
     }
 
-    /// The sessions as the page lists them.
+    /// Returns the session rows of the page.
     pub(super) fn rows(&self, run: &CheckRun) -> io::Result<Value> {
         let mut found = vec![[0_u64; 3]; self.all.len()];
         for finding in run.new_findings()? {
@@ -79,7 +79,7 @@ impl<'r> Sessions<'r> {
     }
 }
 
-/// A session as the page reads it. What the check does not know is null, and not zero.
+/// A session in the page's data. Unknown values are null, not zero.
 fn row(at: usize, profile: &SessionProfile, found: [u64; 3], card: Option<&ToolCard>) -> Value {
     let of = |severity: Severity| found[severity as usize];
     json!({
@@ -112,7 +112,7 @@ fn row(at: usize, profile: &SessionProfile, found: [u64; 3], card: Option<&ToolC
     })
 }
 
-/// How a session is called in addresses.
+/// ID of a session in page addresses.
 pub(super) fn id(at: usize) -> String {
     format!("s{}", at + 1)
 }
@@ -150,7 +150,7 @@ fn name(profile: &SessionProfile) -> Printable {
     }
 }
 
-/// The command that shows the call at fault in its trace.
+/// Returns the command that shows the call at fault in its trace.
 pub(super) fn show_command(finding: &Finding) -> Option<String> {
     let step = finding.evidence.first()?.call.as_ref()?.step_number()?;
     let file = finding.place.file.replace('\'', "'\\''");

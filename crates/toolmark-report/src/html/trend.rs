@@ -1,4 +1,4 @@
-//! Measures over time on a page: a plot each, with its changes below.
+//! Measures over time as HTML: one plot each, with its changes below.
 
 use super::{Part, safe};
 use crate::model::{Series, TrendRun};
@@ -60,24 +60,24 @@ fn one(series: &Series, run: &TrendRun) -> Markup {
     }
 }
 
-/// Two digits are finer than any screen.
+/// Formats a coordinate with two digits, which is finer than any screen.
 fn coordinate(value: f64) -> String {
     format!("{value:.2}")
 }
 
-/// One number over time, for a line of [`over_time`].
+/// A point of a line in [`over_time`].
 struct Mark {
-    /// The number; none is a gap in the line.
+    /// Value; `None` is a gap in the line.
     value: Option<f64>,
-    /// The interval around it.
+    /// Confidence interval.
     interval: Option<(f64, f64)>,
-    /// What it says when it is pointed at.
+    /// Tooltip.
     words: String,
-    /// Does something change here?
+    /// Whether the measure changes at this point.
     is_change: bool,
 }
 
-/// Numbers over time: a line with its points, its intervals and its changes.
+/// Plots numbers over time: a line with its points, intervals and changes.
 fn over_time(label: &str, marks: &[Mark]) -> Markup {
     const WIDTH: f64 = 320.0;
     const HEIGHT: f64 = 90.0;

@@ -1,4 +1,4 @@
-//! The object of what was checked.
+//! The JSON object of a check.
 
 use crate::Options;
 use crate::checked::overview;
@@ -14,9 +14,9 @@ use toolmark_outcome::{Printable, Verdict};
 
 #[derive(Serialize)]
 pub(super) struct Shape<'r> {
-    /// The version of this shape.
+    /// Schema version.
     schema_version: u32,
-    /// The version that made it, and when.
+    /// Version of toolmark, and creation time.
     toolmark: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     generated_at: Option<String>,
@@ -31,18 +31,18 @@ pub(super) struct Shape<'r> {
     gates: &'r [GateRow],
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<&'r Changes>,
-    /// What a judge says where the rules are not sure.
+    /// Answers of a judge about uncertain calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<&'r [Refined]>,
     /// The counts of all sessions, and by model, agent, project and week.
     overview: Overview,
-    /// What each session is and costs.
+    /// Profile and cost of each session.
     sessions: &'r [SessionProfile],
-    /// The calls that destroy something for good, and what was said before each.
+    /// Irreversible destructive calls, with the announcement before each.
     destructive: &'r [DestructiveCall],
-    /// What makes the report a baseline.
+    /// Numbers per session, which a baseline needs.
     trajectories: Trajectories<'r>,
-    /// What the guard would have said about the calls.
+    /// Decisions that the guard would have made about the calls.
     decisions: &'r Decisions,
     notes: &'r [Printable],
 }
@@ -70,7 +70,7 @@ pub(super) fn shape<'r>(run: &'r CheckRun, options: &Options) -> Shape<'r> {
     }
 }
 
-/// The findings, which are read while they are written.
+/// The findings, read while they are written.
 struct Findings<'r>(&'r CheckRun);
 
 impl Serialize for Findings<'_> {
@@ -83,7 +83,7 @@ impl Serialize for Findings<'_> {
     }
 }
 
-/// The numbers of the sessions, which are made while they are written.
+/// The numbers of the sessions, computed while they are written.
 struct Trajectories<'r>(&'r CheckRun);
 
 impl Serialize for Trajectories<'_> {

@@ -1,4 +1,4 @@
-//! The object of a comparison.
+//! The JSON object of a comparison.
 
 use crate::Options;
 use serde::Serialize;
@@ -8,13 +8,13 @@ use toolmark_outcome::Verdict;
 #[derive(Serialize)]
 pub(crate) struct Shape<'r> {
     r#type: &'static str,
-    /// The version of this shape.
+    /// Schema version.
     schema_version: u32,
-    /// The version that made it, and when.
+    /// Version of toolmark, and creation time.
     toolmark: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     generated_at: Option<String>,
-    /// What the gates come to; `null` where nothing was asked.
+    /// Verdict of the gates; `null` if there are none.
     verdict: Option<Verdict>,
     #[serde(flatten)]
     comparison: &'r Comparison,

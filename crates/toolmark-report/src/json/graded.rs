@@ -1,4 +1,4 @@
-//! The object of what was graded.
+//! The JSON object of grading.
 
 use crate::Options;
 use crate::model::{CaseResult, CaseSummary, RunResult, Summary};
@@ -7,9 +7,9 @@ use toolmark_outcome::Printable;
 
 #[derive(Serialize)]
 pub(super) struct Shape<'r> {
-    /// The version of this shape.
+    /// Schema version.
     schema_version: u32,
-    /// The version that made it.
+    /// Version of toolmark.
     toolmark: &'static str,
     spec: &'r str,
     dialect: &'r str,

@@ -1,24 +1,24 @@
-//! JSON over many lines, as `serde_json` lays it out.
+//! Indented JSON with the layout of `serde_json`.
 //!
-//! Its own layout hands on every two spaces of an indentation apart; this one hands on the
-//! comma, the end of the line and all spaces together.
+//! The formatter of `serde_json` writes every two spaces of indentation separately; this one writes
+//! the comma, the line break and all spaces at once.
 
 use serde_json::ser::Formatter;
 use std::io::{self, Write};
 
-/// Lays out objects and lists, two spaces per level.
+/// Formats objects and lists with two spaces per level.
 #[derive(Default)]
 pub(super) struct Indented {
     depth: usize,
-    /// Has the object or list that ends next something in it?
+    /// Whether the innermost open object or list has a value.
     has_value: bool,
 }
 
-/// What may stand before a value: a comma, the end of the line, and the spaces of 32 levels.
+/// Longest separator before a value: a comma, a line break, and the spaces of 32 levels.
 const BREAK: &[u8; 66] = b",\n                                                                ";
 
 impl Indented {
-    /// Begins a line, after a comma or not.
+    /// Begins a line, with or without a comma before it.
     #[inline]
     fn break_line<W: ?Sized + Write>(&self, out: &mut W, after_comma: bool) -> io::Result<()> {
         let start = usize::from(!after_comma);

@@ -5,7 +5,7 @@ use crate::model::{FeedRun, Issue, Listed};
 use serde::Serialize;
 use toolmark_outcome::Printable;
 
-/// The version of this shape.
+/// Identifier of this format.
 const FORMAT: &str = "toolmark.feed.v1";
 
 /// All issues.

@@ -1,4 +1,4 @@
-//! Everything in one JSON object.
+//! The whole report as one JSON object.
 
 mod checked;
 pub(crate) mod compared;
@@ -14,14 +14,14 @@ use serde::Serialize;
 use serde_json::Serializer;
 use std::io::{BufWriter, Write};
 
-/// The version of the JSON of results. A member may be added without a new version; one
-/// that is removed, renamed or means something else makes one.
+/// Version of the JSON of results. Adding a member keeps the version; removing, renaming or
+/// redefining one increments it.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// So much is handed on at once.
+/// Buffer size.
 const PIECE: usize = 64 << 10;
 
-/// What was graded, and what was checked and compared besides.
+/// Graded results with their checks and comparisons.
 #[derive(Serialize)]
 struct Graded<'r> {
     #[serde(flatten)]
@@ -55,7 +55,7 @@ pub(crate) fn write(
     }
 }
 
-/// Writes a value over many lines, while it is made.
+/// Writes a value as indented JSON while it is serialized.
 pub(crate) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> Result<(), ReportError> {
     let mut safe = BufWriter::with_capacity(PIECE, HarmlessJson::new(out));
     let mut serializer = Serializer::with_formatter(&mut safe, Indented::default());

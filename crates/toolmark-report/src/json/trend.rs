@@ -4,7 +4,7 @@ use crate::Options;
 use crate::model::TrendRun;
 use serde::Serialize;
 
-/// The version of this shape.
+/// Identifier of this format.
 const FORMAT: &str = "toolmark.trend.v1";
 
 /// All measures.

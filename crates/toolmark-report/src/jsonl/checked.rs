@@ -1,5 +1,5 @@
-//! One JSON line per finding, one with what gold labels say where there are any,
-//! one per answer of a judge, one per gate, then one with the scorecard.
+//! One JSON line per finding, one for gold labels if there are any, one per answer of a judge, one
+//! per gate, then one with the scorecard.
 
 use super::graded::line;
 use crate::checked::overview;

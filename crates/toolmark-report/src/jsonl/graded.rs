@@ -35,10 +35,10 @@ pub(super) fn write(
     last(run, options, out)
 }
 
-/// What comes before the number of the trial, which is 0 in a piece.
+/// Text before the trial number, which is 0 in a chunk.
 const TRIAL: &str = ",\"trial\":";
 
-/// The line of an outcome; it is parted at the number of its trial.
+/// Writes the line of an outcome; the chunk is split at the trial number.
 pub(crate) fn piece<T: Serialize>(
     outcome: &toolmark_outcome::CaseResult<T>,
     out: &mut Vec<u8>,
@@ -58,7 +58,7 @@ pub(crate) fn piece<T: Serialize>(
     Ok(key.unwrap_or_default() + TRIAL.len())
 }
 
-/// The lines of outcomes, and the last.
+/// Writes the lines of outcomes and the summary.
 pub(crate) fn write_pieces(
     run: &RunResult,
     outcomes: &mut dyn Outcomes,
@@ -95,7 +95,7 @@ fn last(run: &RunResult, options: &Options, out: &mut dyn Write) -> Result<(), R
     line(&last, out)
 }
 
-/// Writes a value on a line of its own.
+/// Writes a value on its own line.
 pub(crate) fn line(value: &impl Serialize, out: &mut dyn Write) -> Result<(), ReportError> {
     let text = harmless_json(serde_json::to_string(value)?);
     out.write_all(text.as_bytes())?;
@@ -103,7 +103,7 @@ pub(crate) fn line(value: &impl Serialize, out: &mut dyn Write) -> Result<(), Re
     Ok(())
 }
 
-/// Writes values, each on a line of its own.
+/// Writes values, each on its own line.
 pub(crate) fn lines(values: &[serde_json::Value], out: &mut dyn Write) -> Result<(), ReportError> {
     values.iter().try_for_each(|value| line(value, out))
 }

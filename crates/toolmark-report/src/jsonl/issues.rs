@@ -1,4 +1,4 @@
-//! A line per issue, and one per occurrence where somebody asks for them.
+//! One line per issue, and one per occurrence if requested.
 
 use super::versioned;
 use crate::ReportError;

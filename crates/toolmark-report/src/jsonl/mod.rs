@@ -1,4 +1,4 @@
-//! One JSON line for each thing there is to say.
+//! JSON Lines: one line per item.
 
 mod checked;
 mod graded;
@@ -13,7 +13,7 @@ use crate::{Options, Report, ReportError, SCHEMA_VERSION};
 use serde::Serialize;
 use std::io::Write;
 
-/// A line that says its version, where no last one says it for all.
+/// A line with its schema version, for outputs without a last line that could carry it.
 #[derive(Serialize)]
 struct Versioned<R> {
     #[serde(flatten)]

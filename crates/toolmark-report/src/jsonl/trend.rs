@@ -1,4 +1,4 @@
-//! A line per bucket, and one per measure.
+//! One line per time bucket, and one per measure.
 
 use super::versioned;
 use crate::ReportError;

@@ -1,5 +1,5 @@
-//! JSON on one line, written straight into a buffer: what `serde_json` writes, with fewer
-//! steps per key and string.
+//! Compact JSON, written directly into a buffer: the same output as `serde_json`, with fewer steps
+//! per key and string.
 
 use serde::ser::{self, Serialize};
 use serde_json::Error;
@@ -7,17 +7,17 @@ use serde_json::Error;
 /// Writes compact JSON to a buffer.
 pub(super) struct JsonWriter<'b>(pub(super) &'b mut Vec<u8>);
 
-/// A list or an object that is being written.
+/// An open list or object.
 pub(super) struct Compound<'b> {
     out: &'b mut Vec<u8>,
     is_first: bool,
-    /// What ends it.
+    /// Closing bracket.
     end: u8,
-    /// Is it the value of a variant, which is an object itself?
+    /// Whether the value belongs to an enum variant, which is itself an object.
     is_variant: bool,
 }
 
-/// Makes room for so many bytes. There nearly always is, and then this is no call.
+/// Reserves space for `bytes` bytes. There nearly always is enough, so the fast path is inlined.
 #[inline(always)]
 fn make_room(out: &mut Vec<u8>, bytes: usize) {
     if out.capacity() - out.len() < bytes {
@@ -56,7 +56,7 @@ fn put_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Is nothing in these bytes escaped? Most strings are short words.
+/// Whether no byte needs escaping. Most strings are short words.
 #[inline]
 fn is_plain(bytes: &[u8]) -> bool {
     let is_special = |word: u64| has_control(word) | has_quote(word);
@@ -72,16 +72,16 @@ fn is_plain(bytes: &[u8]) -> bool {
     }
 }
 
-/// One in each of eight bytes.
+/// A one in each of eight bytes.
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 
-/// Is one of eight bytes a control character?
+/// Whether one of eight bytes is a control character.
 #[inline]
 fn has_control(word: u64) -> bool {
     word.wrapping_sub(ONES * 0x20) & !word & (ONES << 7) != 0
 }
 
-/// Is one of eight bytes a quote or a backslash?
+/// Whether one of eight bytes is a quote or a backslash.
 #[inline]
 fn has_quote(word: u64) -> bool {
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;
@@ -97,7 +97,7 @@ impl<'b> JsonWriter<'b> {
         Compound { out: self.0, is_first: true, end, is_variant: false }
     }
 
-    /// `{"variant":`
+    /// Writes `{"variant":`.
     fn variant(&mut self, variant: &str) {
         self.0.push(b'{');
         put_string(self.0, variant);
@@ -118,7 +118,7 @@ impl Compound<'_> {
         value.serialize(JsonWriter(self.out))
     }
 
-    /// Always inlined: the length of the key is known where it is written.
+    /// Writes a field. Always inlined: the length of the key is known at the call site.
     #[inline(always)]
     fn field(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         // Names of fields hold nothing that is escaped.
@@ -139,7 +139,7 @@ impl Compound<'_> {
     }
 }
 
-/// Numbers that are written as whole ones.
+/// Implements integers.
 macro_rules! whole {
     ($($unsigned:ident $signed:ident $un:ty, $si:ty;)*) => {
         $(
@@ -360,7 +360,7 @@ impl ser::SerializeMap for Compound<'_> {
     }
 }
 
-/// Objects with names for their fields.
+/// Implements objects with named fields.
 macro_rules! object {
     ($($kind:ident;)*) => {
         $(impl ser::$kind for Compound<'_> {

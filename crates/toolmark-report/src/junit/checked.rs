@@ -1,6 +1,5 @@
-//! A suite of the rules that were asked, a test case each, and a
-//! suite of the gates. A finding below the severity that fails is no failure;
-//! a gate that cannot be told is an error.
+//! One suite with a test case per rule that ran, and one suite of the gates. A finding below the
+//! failing severity is not a failure; an undecidable gate is an error.
 
 use super::{Suite, Test, Trouble};
 use crate::Options;
@@ -12,7 +11,7 @@ use std::fmt::Write as _;
 use std::io;
 use toolmark_outcome::{Printable, Verdict, printable};
 
-/// So many findings of a rule are spelled out.
+/// Maximum number of findings per rule that are printed in full.
 const OF_A_RULE: usize = 100;
 
 pub(super) fn suites(run: &CheckRun, options: &Options) -> io::Result<Vec<Suite>> {

@@ -1,5 +1,5 @@
-//! One suite per spec, one test case per trial. A failure is a `failure`, what
-//! cannot be told is an `error`, and only a case nobody ran is `skipped`.
+//! One suite per spec, one test case per trial. A failed trial is a `failure`, an unknown one is an
+//! `error`, and only a case that was not run is `skipped`.
 
 use super::{Suite, Test, Trouble, legal, one_line};
 use crate::model::{CaseResult, RunResult};
@@ -8,7 +8,7 @@ use crate::terminal::text::sanitize;
 use crate::{Options, text};
 use toolmark_outcome::{Printable, Verdict, printable};
 
-/// How wide the text of a failure is.
+/// Width of a failure text, in columns.
 const COLUMNS: usize = 100;
 
 pub(super) fn suites(run: &RunResult, options: &Options) -> Vec<Suite> {
@@ -58,7 +58,7 @@ pub(super) fn test(shown: &Shown<'_>, class: &str) -> Test {
     Test { name: shown.title.clone(), class: class.to_owned(), attributes, trouble }
 }
 
-/// The element that says why a case is no pass.
+/// Name of the element for a case that is not a pass.
 pub(super) fn element(verdict: Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Pass => None,
@@ -68,14 +68,13 @@ pub(super) fn element(verdict: Verdict) -> Option<&'static str> {
     }
 }
 
-/// The case's own reason, and what its first trouble says.
+/// The reason of the case, with that of its first failing or unknown grader.
 fn message(shown: &Shown<'_>) -> Printable {
     let (reason, first) = (&shown.result.reason, shown.first_reason());
     if reason == first { reason.clone() } else { printable!("{}: {}", reason, first) }
 }
 
-/// What kind of trouble: the type of the first failing grader, or why it is
-/// unknown.
+/// Type of a failure: the type of the first failing grader, or the cause of an unknown verdict.
 fn kind(shown: &Shown<'_>) -> String {
     match shown.result.verdict.cause() {
         Some(cause) => cause.word().to_owned(),
@@ -94,8 +93,8 @@ fn body(shown: &Shown<'_>) -> String {
     legal(&body)
 }
 
-/// The dialect and the spec without its endings: systems that read class names
-/// as packages (`package.class`) show both.
+/// The dialect and the spec without its extensions: systems that interpret class names as packages
+/// (`package.class`) show both.
 pub(super) fn class(run: &RunResult) -> String {
     let (folder, file) = match run.spec.rfind(['/', '\\']) {
         Some(at) => run.spec.split_at(at + 1),
@@ -116,10 +115,10 @@ mod tests {
     use quick_xml::Reader;
     use quick_xml::events::Event;
 
-    /// An element's name and its attributes.
+    /// Name and attributes of an element.
     type Element = (String, Vec<(String, String)>);
 
-    /// Every element, and all text.
+    /// Parses XML into its elements and all text.
     fn parsed(xml: &str) -> (Vec<Element>, String) {
         let mut reader = Reader::from_str(xml);
         let (mut elements, mut words) = (Vec::new(), String::new());

@@ -1,4 +1,4 @@
-//! JUnit XML, as CI systems read it.
+//! JUnit XML for CI systems.
 
 mod checked;
 mod graded;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use toolmark_outcome::Printable;
 
-/// Tests that belong together.
+/// A test suite.
 struct Suite {
     name: String,
     attributes: Vec<(&'static str, String)>,
@@ -29,13 +29,13 @@ struct Test {
     trouble: Option<Trouble>,
 }
 
-/// Why a test is no pass.
+/// A failure, error or skip of a test.
 struct Trouble {
     /// `failure`, `error` or `skipped`.
     tag: &'static str,
     message: Printable,
     kind: Option<String>,
-    /// The whole of it; nothing where the message is all.
+    /// Details; empty if the message is complete.
     body: String,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// The start of a suite, with its properties.
+/// Writes the start of a suite, with its properties.
 fn write_head<W: Write>(
     suite: &Suite,
     counts: &Counts,
@@ -82,7 +82,7 @@ fn write_head<W: Write>(
     write_properties(&suite.properties, xml)
 }
 
-/// How many tests there are, and how many of them are no pass.
+/// Number of tests, and of tests that are not a pass.
 #[derive(Default)]
 struct Counts {
     tests: usize,
@@ -106,10 +106,10 @@ impl Counts {
     }
 }
 
-/// What a piece begins with: the name and the class of a test are known later.
+/// Start of a chunk: the name and the class of a test are inserted later.
 const NAMELESS: &[u8] = b"\n    <testcase name=\"\" classname=\"\"";
 
-/// The test of an outcome without its name and class.
+/// Writes the test of an outcome without its name and class.
 pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
     let test = graded::test(&Shown { result: outcome, title: Printable::default() }, "");
     let mut bytes = Vec::new();
@@ -122,7 +122,7 @@ pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, Re
     Ok(0)
 }
 
-/// The page of one spec, of the tests of outcomes.
+/// Writes the document of one spec from the chunks of its outcomes.
 pub(crate) fn write_pieces(
     run: &RunResult,
     outcomes: &mut dyn Outcomes,
@@ -210,13 +210,12 @@ fn write_test<W: Write>(test: &Test, xml: &mut Writer<W>) -> io::Result<()> {
     xml.write_event(Event::End(BytesEnd::new("testcase")))
 }
 
-/// Text on one line that XML can hold.
+/// Text on one line without characters that are illegal in XML.
 fn one_line(text: &str) -> String {
     legal(&sanitize(&squeezed(text)))
 }
 
-/// Text without the two characters that XML has no way to write and that are no
-/// control characters.
+/// Removes the two characters that XML cannot represent and that are not control characters.
 fn legal(text: &str) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "")
 }

@@ -1,5 +1,5 @@
-//! Markdown for the summary of a CI job: the scorecard, the gates, and the
-//! findings behind a click. Nothing that comes from a trace is markup here.
+//! Markdown for the summary of a CI job: the scorecard, the gates, and collapsible findings. Text
+//! from a trace is never interpreted as markup.
 
 use super::graded::{MOST, code, emblem, words};
 use crate::checked::{Alike, alike, gates, judged, kinds, overview, worst};
@@ -12,13 +12,13 @@ use std::io::{self, Write};
 use toolmark_check::ToolCard;
 use toolmark_outcome::{Axis, Severity};
 
-/// So many tools have a row of their own.
+/// Maximum number of rows for tools.
 const TOOLS: usize = 200;
-/// So many findings of a rule are spelled out.
+/// Maximum number of findings per rule that are printed in full.
 const OF_A_RULE: usize = 20;
-/// How many columns a text may take.
+/// Maximum width of a text, in columns.
 const WORDS: usize = 2000;
-/// How many pieces of evidence a finding shows.
+/// Maximum number of evidence items per finding.
 const EVIDENCE: usize = 10;
 
 pub(super) fn write(
@@ -127,7 +127,7 @@ fn scorecard(page: &mut String, run: &CheckRun) {
     }
 }
 
-/// The parts that the sessions fall into.
+/// Writes the groups of sessions.
 fn groups(page: &mut String, run: &CheckRun) {
     let overview = overview::of(run);
     let mut parts = overview::parts(&overview).peekable();
@@ -170,7 +170,7 @@ fn gate_table(page: &mut String, run: &CheckRun) {
     page.push('\n');
 }
 
-/// What became of each kind of findings since the run before.
+/// Writes the changes of each kind of findings since the previous run.
 fn kind_table(page: &mut String, run: &CheckRun) {
     let changed: Vec<_> = run.changes.iter().flat_map(kinds::changed).collect();
     if changed.is_empty() {
@@ -184,7 +184,7 @@ fn kind_table(page: &mut String, run: &CheckRun) {
     let _ = writeln!(page, "\n_{}_\n", kinds::LEGEND);
 }
 
-/// What a judge says where the rules are not sure.
+/// Writes the answers of a judge about uncertain calls.
 fn judge(page: &mut String, run: &CheckRun) {
     let Some(all) = &run.checked.judged else { return };
     page.push_str("| Judge | in doubt | agrees | disagrees | alone | unknown |\n");
@@ -218,7 +218,7 @@ fn judge(page: &mut String, run: &CheckRun) {
     page.push_str("\n</details>\n\n");
 }
 
-/// The findings of one rule.
+/// Formats the findings of one rule.
 fn details(alike: &Alike<'_>) -> String {
     let mut text = String::new();
     let Alike { severity, code: rule, name, count, examples, .. } = alike;

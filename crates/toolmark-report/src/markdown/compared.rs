@@ -10,7 +10,7 @@ use std::io::Write;
 use toolmark_compare::{CaseRef, Change, CheckedChange, Comparison, GradedChange, Group};
 use toolmark_outcome::{Printable, Verdict};
 
-/// How many columns of a text a table shows.
+/// Maximum width of a text in a table, in columns.
 const WORDS: usize = 160;
 
 pub(super) fn write(
@@ -146,7 +146,7 @@ fn only(page: &mut String, cases: &[CaseRef], name: &Printable) {
     listed(page, "Only", name, cases.iter().map(label).collect());
 }
 
-/// What only one of the runs has, by name, as far as there is room.
+/// Writes the names that occur in only one of the runs, as far as there is room.
 fn listed(page: &mut String, what: &str, run: &Printable, names: Vec<String>) {
     if names.is_empty() {
         return;

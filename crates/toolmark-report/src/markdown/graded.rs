@@ -1,9 +1,8 @@
-//! Markdown for the summary of a CI job: a headline, a table of the cases, and
-//! what went wrong behind a click.
+//! Markdown for the summary of a CI job: a headline, a table of the cases, and collapsible
+//! failures.
 //!
-//! Everything that comes from a trace or a spec is made harmless: nobody is
-//! mentioned, no markup and no link is made by it. CI systems refuse summaries
-//! above a megabyte, so that what does not fit is left out, and said to be.
+//! Text from a trace or a spec is escaped, so that it creates no mentions, markup or links. CI
+//! systems reject summaries above a megabyte, so excess content is omitted with a note.
 
 use crate::model::{CallRef, CaseSummary, Explanation, GraderResult, RunResult};
 use crate::shown::{self, Shown};
@@ -14,15 +13,15 @@ use std::fmt::Write as _;
 use std::io::Write;
 use toolmark_outcome::{Printable, Verdict, printable};
 
-/// The most a report may take, in bytes, with room for the last words.
+/// Maximum size of a report in bytes, with room for the final note.
 pub(crate) const MOST: usize = 900_000;
-/// How much of that the table may take: details must fit as well.
+/// Maximum size of the table in bytes, so that details fit as well.
 const MOST_TABLE: usize = 400_000;
-/// How many columns of a reason a table shows.
+/// Maximum width of a reason in a table, in columns.
 const REASON: usize = 160;
-/// How many columns any other text may take.
+/// Maximum width of any other text, in columns.
 const WORDS: usize = 2000;
-/// How many pieces of evidence a grader shows.
+/// Maximum number of evidence items per grader.
 const EVIDENCE: usize = 20;
 
 pub(super) fn write(
@@ -86,7 +85,7 @@ fn head(page: &mut String, run: &RunResult, options: &Options) {
     }
 }
 
-/// The table, with what did not pass on top.
+/// Writes the table of cases, those that did not pass first.
 fn cases(page: &mut String, outcomes: &[Shown<'_>]) {
     if outcomes.is_empty() {
         page.push_str("There is nothing to report.\n");
@@ -255,7 +254,7 @@ fn aligned(text: &mut String, explanation: &Explanation) {
     }
 }
 
-/// A sign with a colour of its own, since Markdown has none.
+/// A coloured symbol, because Markdown has no colours.
 pub(crate) fn emblem(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "\u{2705}",
@@ -264,19 +263,19 @@ pub(crate) fn emblem(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Text on one line in which nothing is markup: characters with a meaning become
-/// character references, which Markdown shows and does not obey.
+/// Text on one line without markup: special characters become character references, which Markdown
+/// prints literally.
 pub(crate) fn words(text: &str) -> String {
     escaped(text, true)
 }
 
-/// A name in the letters of code, without a way out of it.
+/// Formats a name as inline code that it cannot end.
 pub(crate) fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text, false))
 }
 
-/// Forges look for names and numbers to link after Markdown is done, but not in
-/// code: elsewhere a word joiner, which nobody sees, stands between.
+/// Forges search the rendered Markdown, except code, for names and numbers to link. Outside code,
+/// an invisible word joiner prevents that.
 fn escaped(text: &str, join: bool) -> String {
     let line = squeezed(text);
     let line = sanitize(&line);

@@ -1,4 +1,4 @@
-//! Issues in Markdown, for a weekly report: a table, then each with its example and fix.
+//! Issues in Markdown, for a weekly report: a table, then each issue with its example and fix.
 
 use super::graded::{MOST, code, words};
 use crate::model::{FeedRun, Issue};

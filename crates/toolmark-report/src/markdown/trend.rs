@@ -1,4 +1,4 @@
-//! Measures over time in Markdown: a table, then what changes.
+//! Measures over time in Markdown: a table, then the changes.
 
 use super::graded::{MOST, words};
 use crate::model::TrendRun;
@@ -8,7 +8,7 @@ use crate::{Options, ReportError};
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// So many buckets are in a line of signs.
+/// Maximum number of time buckets in a sparkline.
 const MOST_SIGNS: usize = 52;
 
 pub(super) fn write(run: &TrendRun, _: &Options, out: &mut dyn Write) -> Result<(), ReportError> {

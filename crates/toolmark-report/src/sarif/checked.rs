@@ -1,5 +1,5 @@
-//! A result for every finding at the call at fault, related
-//! locations for what proves it, and a result for every gate that does not hold.
+//! One result per finding at the call at fault, with its evidence as related locations, and one
+//! result per gate that fails.
 
 use super::{RELATED, in_trace, location, log_of, make_relative, pascal, result, words};
 use crate::Options;
@@ -12,21 +12,21 @@ use std::collections::{BTreeMap, HashMap};
 use toolmark_check::{Rule, fingerprint, rule_by_code};
 use toolmark_outcome::{Confidence, Severity, Verdict, printable};
 
-/// The rule of gates.
+/// Rule ID of gates.
 const GATE: &str = "gate";
 
-/// The run of a check, whose results are made while they are written.
+/// The SARIF run of a check; its results are created while they are written.
 pub(super) struct Log<'r> {
     run: &'r CheckRun,
-    /// All but the results.
+    /// The run without its results.
     frame: Value,
-    /// Where the rules are in the list of rules.
+    /// Indices of the rules in the list of rules.
     indices: BTreeMap<&'static str, usize>,
     directory: Option<&'r str>,
 }
 
 impl<'r> Log<'r> {
-    /// Files are named from the directory.
+    /// Creates the run. File names are relative to the directory.
     pub(super) fn new(run: &'r CheckRun, options: &Options, directory: Option<&'r str>) -> Self {
         let mut rules: Vec<Value> = Vec::new();
         let mut indices: BTreeMap<&'static str, usize> = BTreeMap::new();
@@ -164,18 +164,18 @@ fn gated(row: &GateRow, file: &str, index: usize) -> Value {
     let level = if row.verdict == Verdict::Fail { "error" } else { "warning" };
     let value = row.value.map_or("unknown".into(), shown::score);
     let message = printable!("{} is {} of {}: {}", row.subject(), value, row.n, row.reason);
-    // A number stands nowhere; viewers want a place all the same.
+    // A gate has no source position, but viewers need one.
     let locations = vec![location(file, 1, 1, "what was checked")];
     let print = fingerprint::of(&[GATE, &row.gate, &row.subject()]);
     result(GATE, index, level, &message, locations, &print)
 }
 
-/// The page of a rule, for readers who see nothing but the result.
+/// URI of the page of a rule, for readers who see only the result.
 fn help_uri(rule: &Rule) -> String {
     format!("{}/blob/main/docs/rules/{}.md", env!("CARGO_PKG_REPOSITORY"), rule.code)
 }
 
-/// The word GitHub sorts and filters results by.
+/// The severity term by which GitHub sorts and filters results.
 fn problem_severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",

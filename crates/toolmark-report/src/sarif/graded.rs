@@ -1,9 +1,7 @@
-//! A result for every grader that did not pass, at the place in the trace that
-//! decided.
+//! One result per grader that did not pass, at the deciding source position in the trace.
 //!
-//! A rule is a type of grader. A grader that failed is an error, one that cannot
-//! tell a warning; where the case passes all the same, both are notes. File
-//! names stay as they were given.
+//! A rule is a type of grader. A failed grader is an error, an unknown one a warning; if the case
+//! passes nevertheless, both are notes. File names are as given.
 
 use super::{RELATED, in_trace, location, log_of, pascal, result, words};
 use crate::Options;
@@ -14,9 +12,9 @@ use toolmark_check::fingerprint::of as fingerprint;
 use toolmark_outcome::{Printable, Verdict, printable};
 use toolmark_peers::grader_by_id;
 
-/// The rule for a case that did not pass although no single grader is to blame.
+/// Rule for a case that did not pass although no single grader is the cause.
 const CASE: &str = "case";
-/// The rule for the score of the whole.
+/// Rule for the overall score.
 const GATE: &str = "gate";
 
 pub(super) fn log(run: &RunResult, options: &Options) -> Value {
@@ -84,7 +82,7 @@ impl Rules {
     }
 }
 
-/// A grader that did not pass.
+/// Returns the result of a grader that did not pass.
 fn trouble(run: &RunResult, shown: &Shown<'_>, grader: &GraderResult, rules: &mut Rules) -> Value {
     let mut message = printable!("{}: {}: {}", shown.title, grader.name, grader.outcome.reason);
     if let Some(explanation) = &grader.outcome.explanation {
@@ -110,7 +108,7 @@ fn trouble(run: &RunResult, shown: &Shown<'_>, grader: &GraderResult, rules: &mu
     result(&grader.type_word, rule, level, &message, locations, &fingerprint(&parts))
 }
 
-/// A case for which no grader is to blame.
+/// Returns the result of a case without a deciding grader.
 fn case(run: &RunResult, shown: &Shown<'_>, rules: &mut Rules) -> Value {
     let message = printable!("{}: {}", shown.title, shown.result.reason);
     let level = level(shown.result.verdict, shown.result.verdict);
@@ -143,7 +141,7 @@ mod tests {
         serde_json::from_str(&testing::report("sarif")).unwrap()
     }
 
-    /// What the schema demands of the parts used here.
+    /// Checks the schema's requirements for the parts used here.
     #[test]
     fn has_the_structure_of_sarif() {
         let log = log();

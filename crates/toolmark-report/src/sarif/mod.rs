@@ -1,5 +1,4 @@
-//! SARIF 2.1.0, for code scanning: a run for what was graded, and one for what was
-//! checked.
+//! SARIF 2.1.0, for code scanning: one run for grading, and one for checking.
 
 mod checked;
 mod graded;
@@ -14,7 +13,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
-/// How many places a result names besides the first.
+/// Maximum number of related locations per result.
 const RELATED: usize = 20;
 
 pub(crate) fn write(
@@ -43,8 +42,8 @@ enum Log<'r> {
     Checked(checked::Log<'r>),
 }
 
-/// Names the files of a result from a directory: code scanning shows a result only where
-/// its file is one of the repository. What lies elsewhere becomes a `file:` URI.
+/// Makes the file names of a result relative to a directory: code scanning shows a result only if
+/// its file is in the repository. A file outside the directory becomes a `file:` URI.
 fn make_relative(result: &mut Value, directory: Option<&str>) {
     for key in ["locations", "relatedLocations"] {
         let locations = result.get_mut(key).and_then(Value::as_array_mut);
@@ -60,7 +59,7 @@ fn make_relative(result: &mut Value, directory: Option<&str>) {
     }
 }
 
-/// Writes a document of these runs.
+/// Writes a document with these runs.
 pub(crate) fn document(runs: &impl Serialize, out: &mut dyn Write) -> Result<(), ReportError> {
     #[derive(Serialize)]
     struct Document<'d, R> {
@@ -73,7 +72,7 @@ pub(crate) fn document(runs: &impl Serialize, out: &mut dyn Write) -> Result<(),
     write_pretty(&Document { schema: SCHEMA, version: "2.1.0", runs }, out)
 }
 
-/// A run of the tool, as SARIF has it.
+/// Returns a SARIF run of the tool.
 pub(crate) fn log_of(
     rules: Vec<Value>,
     results: Vec<Value>,
@@ -98,7 +97,7 @@ pub(crate) fn log_of(
     log
 }
 
-/// The first location is the result's own, the others are related to it.
+/// Returns a result. The first location is its primary one, the others are related locations.
 pub(crate) fn result(
     rule: &str,
     index: usize,
@@ -148,15 +147,15 @@ pub(crate) fn location(file: &str, line: u32, column: u32, text: &str) -> Value 
     json!({ "physicalLocation": physical, "message": { "text": words(text) } })
 }
 
-/// A file name as a relative reference: everything but the characters a path
-/// may have is percent-encoded.
+/// Converts a file name to a relative reference: all characters that are invalid in a path are
+/// percent-encoded.
 fn uri(file: &str) -> String {
     let mut uri = String::with_capacity(file.len());
     if file.starts_with("//") {
         // Otherwise the first folder would be read as a host.
         uri.push_str("/.");
     } else if file.split('/').next().is_some_and(|first| first.contains(':')) {
-        // Otherwise what stands before the colon would be read as a scheme.
+        // Otherwise the text before the colon would be read as a scheme.
         uri.push_str("./");
     }
     for byte in file.bytes() {
@@ -172,14 +171,14 @@ fn uri(file: &str) -> String {
     uri
 }
 
-/// Text of several lines without control characters, and without links: a
-/// viewer makes one of `[words](target)`.
+/// Text of several lines without control characters, and without links: a viewer would make one of
+/// `[words](target)`.
 pub(crate) fn words(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(sanitize).collect();
     lines.join("\n").replace("](", "] (")
 }
 
-/// `output-contains` as `OutputContains`.
+/// Converts `output-contains` to `OutputContains`.
 pub(crate) fn pascal(id: &str) -> String {
     id.split(|c: char| !c.is_ascii_alphanumeric())
         .map(|word| {

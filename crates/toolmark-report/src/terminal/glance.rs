@@ -1,19 +1,19 @@
-//! Text of a trace at a glance.
+//! One-line excerpts of trace text.
 
 use super::text::{Layout, head};
 use toolmark_redact::{Printable, Redactor};
 use toolmark_trace::{EventKind, Trajectory};
 
-/// The text a one-line glance is taken from.
+/// Number of bytes that an excerpt is taken from.
 const GLANCE: usize = 8 << 10;
 
-/// The start of a text as it may be printed, on one line.
+/// Returns the redacted start of a text on one line.
 #[must_use]
 pub fn glance(redactor: Redactor, text: &str) -> Printable {
     redactor.apply(head(text, GLANCE)).squeezed()
 }
 
-/// The first words of the user, or of whatever was said first.
+/// Returns the start of the first user message, or of the first message.
 #[must_use]
 pub fn first_words(run: &Trajectory, redactor: Redactor) -> Printable {
     let said = |kind: &EventKind| {

@@ -1,23 +1,23 @@
-//! What a call is about, in a few words: the argument that says most.
+//! One-line summaries of calls, from the most informative argument.
 //!
-//! Hosts name the same thing differently (`file_path`, `filePath`, `path`), so
-//! this looks at the names of arguments, not of tools.
+//! Hosts use different names for the same argument (`file_path`, `filePath`, `path`), so this
+//! module inspects the names of arguments, not of tools.
 
 use super::text::{code_line, head};
 use serde_json::{Map, Value};
 use toolmark_redact::{Printable, Redactor};
 use toolmark_trace::{Call, Payload};
 
-/// The words for a call.
+/// Summary of a call.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Headline<T = Printable> {
-    /// The argument that says most, on one line.
+    /// The most informative argument, on one line.
     pub main: T,
-    /// What else is worth knowing: where, how much.
+    /// Additional details, such as a location or an amount.
     pub extra: T,
 }
 
-/// Arguments that say what a call does, those that say most first.
+/// Arguments that describe a call, the most informative first.
 const SAYS_MOST: &[&str] = &[
     "command",
     "cmd",
@@ -43,19 +43,19 @@ const SAYS_MOST: &[&str] = &[
     "name",
 ];
 
-/// Arguments that are paths, shown as seen from the working directory.
+/// Path arguments, shown relative to the working directory.
 const PATHS: &[&str] = &["file_path", "filePath", "absolute_path", "notebook_path", "path"];
 
-/// The part of an argument that is looked at.
+/// Maximum number of bytes of an argument that are inspected.
 const LONGEST: usize = 4 << 10;
 
-/// The words for a call, as they may be printed.
+/// Returns the redacted summary of a call.
 #[must_use]
 pub fn headline(call: &Call, cwd: Option<&str>, redactor: Redactor) -> Headline {
     call.args.as_ref().map(|args| headline_of(args, cwd, redactor)).unwrap_or_default()
 }
 
-/// The words for a call with these arguments, as they may be printed.
+/// Returns the redacted summary of a call with these arguments.
 #[must_use]
 pub fn headline_of(args: &Payload, cwd: Option<&str>, redactor: Redactor) -> Headline {
     let found = match args.parsed() {
@@ -95,7 +95,7 @@ fn of_object(map: &Map<String, Value>, cwd: Option<&str>) -> Option<Headline<Str
     Some(Headline { main, extra: extra(map, key, cwd) })
 }
 
-/// A string, or a list of strings as the command line it is.
+/// Returns a string, or a list of strings as a command line.
 fn words(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(head(text, LONGEST).to_owned()),
@@ -112,7 +112,7 @@ fn words(value: &Value) -> Option<String> {
     }
 }
 
-/// The files a patch in the form of `apply_patch` touches.
+/// Returns the files that a patch in `apply_patch` format changes.
 fn patched_files(text: &str) -> Option<String> {
     const MARKS: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
     if !text.contains("*** Begin Patch") {
@@ -125,7 +125,7 @@ fn patched_files(text: &str) -> Option<String> {
     (!files.is_empty()).then(|| files.join(" "))
 }
 
-/// A path as seen from a directory.
+/// Returns a path relative to a directory.
 fn seen_from<'p>(cwd: Option<&str>, path: &'p str) -> &'p str {
     let below = cwd.and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')));
     below.and_then(|rest| rest.strip_prefix('/')).filter(|rest| !rest.is_empty()).unwrap_or(path)
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use toolmark_trace::Text;
 
-    /// The headline of arguments, as the tests write them.
+    /// Returns the headline of JSON arguments, for tests.
     fn of(args: &str) -> String {
         let payload = if args.starts_with('{') {
             Payload::json(Text::owned(args))

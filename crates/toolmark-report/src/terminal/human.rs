@@ -1,9 +1,9 @@
-//! Numbers and times as people say them.
+//! Numbers and times, formatted for people.
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use toolmark_redact::{Printable, printable};
 
-/// A count with a unit letter: `950`, `48.2k`, `1.3M`.
+/// Formats a count with a unit letter: `950`, `48.2k`, `1.3M`.
 #[must_use]
 pub fn count(n: u64) -> Printable {
     let scaled = |unit: f64, letter: char| match n as f64 / unit {
@@ -18,7 +18,7 @@ pub fn count(n: u64) -> Printable {
     }
 }
 
-/// A number of things: `1 call`, `3 calls`, `2 trajectories`.
+/// Formats a number with its noun: `1 call`, `3 calls`, `2 trajectories`.
 #[must_use]
 pub fn things(n: u64, one: &'static str) -> Printable {
     match one.strip_suffix('y') {
@@ -28,7 +28,7 @@ pub fn things(n: u64, one: &'static str) -> Printable {
     }
 }
 
-/// How long something took: `12ms`, `3.4s`, `4m 31s`, `2h 05m`.
+/// Formats a duration: `12ms`, `3.4s`, `4m 31s`, `2h 05m`.
 #[must_use]
 pub fn duration(d: SignedDuration) -> Printable {
     let ms = u64::try_from(d.as_millis()).unwrap_or(0);
@@ -41,7 +41,7 @@ pub fn duration(d: SignedDuration) -> Printable {
     }
 }
 
-/// Time since the start, as a clock shows it: `0:04`, `12:31`, `1:02:03`.
+/// Formats the time since the start: `0:04`, `12:31`, `1:02:03`.
 #[must_use]
 pub fn offset(d: SignedDuration) -> Printable {
     let s = d.as_secs().max(0);
@@ -52,7 +52,7 @@ pub fn offset(d: SignedDuration) -> Printable {
     }
 }
 
-/// How long ago: `now`, `5 min`, `3 h`, `2 d`, `6 wk`, `2 yr`.
+/// Formats an age: `now`, `5 min`, `3 h`, `2 d`, `6 wk`, `2 yr`.
 #[must_use]
 pub fn age(d: SignedDuration) -> Printable {
     let minutes = d.as_secs().max(0) / 60;
@@ -66,20 +66,20 @@ pub fn age(d: SignedDuration) -> Printable {
     }
 }
 
-/// Date and time where the reader sits: `14 Mar 2026 09:12`.
+/// Formats date and time in the local time zone: `14 Mar 2026 09:12`.
 #[must_use]
 pub fn date(time: Timestamp) -> Printable {
     let time = time.to_zoned(TimeZone::system());
     Printable::compose(format_args!("{}", time.strftime("%-d %b %Y %H:%M")))
 }
 
-/// Time of day where the reader sits: `09:12:04`.
+/// Formats the time of day in the local time zone: `09:12:04`.
 #[must_use]
 pub fn clock(time: Timestamp) -> Printable {
     Printable::compose(format_args!("{}", time.to_zoned(TimeZone::system()).strftime("%H:%M:%S")))
 }
 
-/// Money: `$0.42`, and more digits where there is little of it.
+/// Formats an amount: `$0.42`, with more digits for small amounts.
 #[must_use]
 pub fn usd(amount: f64) -> Printable {
     if amount.abs() < 0.1 { printable!("${:.4}", amount) } else { printable!("${:.2}", amount) }

@@ -1,55 +1,55 @@
 //! Lines of styled text.
 //!
-//! A line takes nothing but words of ours and what a redactor made printable, and
-//! displays it sanitized, so that nobody can forget either.
+//! A line accepts only static and redacted text, and sanitizes it for display, so that neither step
+//! can be forgotten.
 
 use super::text::{cut, width};
 use anstyle::Style;
 use std::fmt::Write as _;
 use toolmark_redact::Harmless;
 
-/// What the colours mean. Nothing is said by colour alone.
+/// Meaning of the colours. No information is conveyed by colour alone.
 pub mod style {
     use anstyle::{AnsiColor, Style};
 
-    /// No style at all.
+    /// No style.
     pub const PLAIN: Style = Style::new();
     /// Names: tools, agents, headings.
     pub const STRONG: Style = Style::new().bold();
-    /// What can be skipped when reading.
+    /// Less important text.
     pub const DIM: Style = Style::new().dimmed();
-    /// The model's reasoning.
+    /// Reasoning of the model.
     pub const THOUGHT: Style = Style::new().dimmed().italic();
-    /// It worked.
+    /// Success.
     pub const GOOD: Style = AnsiColor::Green.on_default();
-    /// It failed.
+    /// Failure.
     pub const BAD: Style = AnsiColor::Red.on_default();
-    /// It was refused, cut off or left open.
+    /// Refused, truncated or unfinished.
     pub const WARN: Style = AnsiColor::Yellow.on_default();
-    /// The user, and where to look further.
+    /// User messages, and references.
     pub const USER: Style = AnsiColor::Cyan.on_default();
 }
 
-/// One line of output in several styles.
+/// One line of output with several styles.
 #[derive(Debug, Clone, Default)]
 pub struct Line {
     parts: Vec<(Style, String)>,
 }
 
 impl Line {
-    /// An empty line.
+    /// Returns an empty line.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A line of one style.
+    /// Returns a line with one style.
     #[must_use]
     pub fn of(style: Style, text: impl Harmless) -> Self {
         Self::new().with(style, text)
     }
 
-    /// A line that begins with so many spaces.
+    /// Returns a line that begins with `columns` spaces.
     #[must_use]
     pub fn indent(columns: usize) -> Self {
         let mut line = Self::new();
@@ -57,14 +57,14 @@ impl Line {
         line
     }
 
-    /// With more text at its end.
+    /// Appends text, for chaining.
     #[must_use]
     pub fn with(mut self, style: Style, text: impl Harmless) -> Self {
         self.push(style, text);
         self
     }
 
-    /// Adds text at the end.
+    /// Appends text.
     pub fn push(&mut self, style: Style, text: impl Harmless) {
         let text = text.to_string();
         if !text.is_empty() {
@@ -72,23 +72,23 @@ impl Line {
         }
     }
 
-    /// Adds a sign so many times.
+    /// Appends a symbol `times` times.
     pub fn repeat(&mut self, style: Style, sign: &'static str, times: usize) {
         self.parts.push((style, sign.repeat(times)));
     }
 
-    /// Adds another line at the end.
+    /// Appends another line.
     pub fn append(&mut self, other: Self) {
         self.parts.extend(other.parts);
     }
 
-    /// The columns it takes.
+    /// Width in columns.
     #[must_use]
     pub fn width(&self) -> usize {
         self.parts.iter().map(|(_, text)| width(text)).sum()
     }
 
-    /// Adds spaces up to a column.
+    /// Pads the line with spaces up to a column.
     pub fn pad(&mut self, column: usize) {
         let used = self.width();
         if used < column {
@@ -96,7 +96,7 @@ impl Line {
         }
     }
 
-    /// The line cut to so many columns.
+    /// Cuts the line to `limit` columns.
     #[must_use]
     pub fn fit(mut self, limit: usize) -> Self {
         let mut left = limit;
@@ -113,7 +113,7 @@ impl Line {
         self
     }
 
-    /// Writes it with its colours, without a line break.
+    /// Writes the line with its colours, without a line break.
     pub fn write_ansi(&self, out: &mut String) {
         for (style, text) in self.visible() {
             if style == style::PLAIN {
@@ -124,14 +124,14 @@ impl Line {
         }
     }
 
-    /// Writes its words alone, without a line break.
+    /// Writes the text of the line without styles, without a line break.
     pub fn write_plain(&self, out: &mut String) {
         for (_, text) in self.visible() {
             out.push_str(text);
         }
     }
 
-    /// Its parts without white space at the end.
+    /// The parts without trailing white space.
     fn visible(&self) -> impl Iterator<Item = (Style, &str)> {
         let count = self.parts.iter().rposition(|(_, text)| !text.trim_end().is_empty());
         let count = count.map_or(0, |last| last + 1);

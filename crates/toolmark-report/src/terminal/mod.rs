@@ -1,4 +1,4 @@
-//! What every output for a terminal is made of.
+//! Building blocks of every terminal output.
 
 mod glance;
 mod headline;
@@ -13,8 +13,8 @@ pub use glance::{first_words, glance};
 pub use headline::{Headline, headline, headline_of};
 pub use line::{Line, style};
 
-/// Escapes what a terminal would obey. A JSON writer has escaped all below
-/// U+0020; what is left stands inside strings.
+/// Escapes terminal control characters. A JSON writer has already escaped everything below U+0020;
+/// the remaining ones are inside strings.
 #[must_use]
 pub fn harmless_json(text: String) -> String {
     // Below U+0080 only DEL is left.
@@ -29,7 +29,7 @@ pub fn harmless_json(text: String) -> String {
     safe
 }
 
-/// Gives the text in parts, with what a terminal would obey escaped.
+/// Passes on the text in parts, with terminal control characters escaped.
 fn escape_obeyed<E>(text: &str, mut give: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
     let (mut rest, mut seen) = (text, 0);
     while let Some(c) = next_special(rest, seen) {
@@ -46,10 +46,10 @@ fn escape_obeyed<E>(text: &str, mut give: impl FnMut(&str) -> Result<(), E>) -> 
     give(rest)
 }
 
-/// The next byte that may belong to a character a terminal would obey: of ASCII nothing
-/// else is that can stand here.
+/// Returns the offset of the next byte that may belong to a terminal control character; in this
+/// text, no other ASCII byte does.
 fn next_special(text: &str, from: usize) -> Option<usize> {
-    /// So many bytes are looked at together.
+    /// Number of bytes that are inspected together.
     const BLOCK: usize = 64;
     let is_special = |b: &u8| *b >= 0x7f;
     let bytes = text.as_bytes().get(from..)?;
@@ -60,8 +60,8 @@ fn next_special(text: &str, from: usize) -> Option<usize> {
     Some(from + plain + at)
 }
 
-/// Takes JSON as a writer of JSON makes it, in pieces of whole characters, and escapes
-/// what a terminal would obey.
+/// Escapes terminal control characters in the output of a JSON writer, in chunks of whole
+/// characters.
 pub(crate) struct HarmlessJson<'o> {
     out: &'o mut dyn io::Write,
 }

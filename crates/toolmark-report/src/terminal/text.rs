@@ -1,4 +1,4 @@
-//! Text on its way to a terminal: made harmless, measured, wrapped and cut.
+//! Text for a terminal: sanitized, measured, wrapped and cut.
 
 use std::borrow::Cow;
 pub use toolmark_base::text::head;
@@ -6,28 +6,27 @@ use toolmark_redact::Printable;
 pub use toolmark_redact::{is_obeyed, sanitize};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Printable text laid out for a terminal. It is measured as it will be shown:
-/// sanitized.
+/// Layout of redacted text for a terminal. Text is measured in its sanitized form.
 pub trait Layout {
-    /// It within so many columns; what is cut ends in `…`.
+    /// Cuts the text to `limit` columns; cut text ends in `…`.
     #[must_use]
     fn cut(&self, limit: usize) -> Printable;
-    /// A path within so many columns: its end says more than its start.
+    /// Cuts a path to `limit` columns at its start, because the end is more informative.
     #[must_use]
     fn cut_path(&self, limit: usize) -> Printable;
-    /// It in lines of at most so many columns.
+    /// Wraps the text into lines of at most `limit` columns.
     #[must_use]
     fn wrap(&self, limit: usize) -> Vec<Printable>;
-    /// Like [`Layout::wrap`]; what follows in an item of a list is indented.
+    /// Like [`Layout::wrap`], with the continuation lines of a list item indented.
     #[must_use]
     fn wrap_item(&self, limit: usize) -> Vec<Printable>;
-    /// Its lines.
+    /// Returns the lines.
     #[must_use]
     fn each_line(&self) -> Vec<Printable>;
-    /// It on one line: every run of white space is a space.
+    /// Joins the text into one line: every run of white space becomes a space.
     #[must_use]
     fn squeezed(&self) -> Printable;
-    /// The columns it takes.
+    /// Width in columns.
     #[must_use]
     fn width(&self) -> usize;
 }
@@ -62,7 +61,8 @@ impl Layout for Printable {
     }
 }
 
-/// Text on one line: every run of white space is a space, outer ones go.
+/// Joins text into one line: every run of white space becomes a space; outer white space is
+/// removed.
 #[must_use]
 pub fn squeezed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -75,7 +75,7 @@ pub fn squeezed(text: &str) -> String {
     out
 }
 
-/// Code on one line: line breaks stay visible.
+/// Joins code into one line with visible line breaks.
 #[must_use]
 pub fn code_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -88,13 +88,13 @@ pub fn code_line(text: &str) -> String {
     out
 }
 
-/// The columns a text takes on a terminal.
+/// Width of a text on a terminal, in columns.
 #[must_use]
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Text of at most `limit` columns; what is cut ends in `…`.
+/// Cuts text to at most `limit` columns; cut text ends in `…`.
 #[must_use]
 pub fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit || width(text) <= limit {
@@ -111,7 +111,7 @@ pub fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// A path of at most `limit` columns: its end says more than its start.
+/// Cuts a path to at most `limit` columns at its start, because the end is more informative.
 #[must_use]
 pub fn cut_path(path: &str, limit: usize) -> Cow<'_, str> {
     if width(path) <= limit || limit == 0 {
@@ -129,8 +129,7 @@ pub fn cut_path(path: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(format!("\u{2026}{}", &path[start..]))
 }
 
-/// Like [`wrap`], but what follows in an item of a list is indented as its
-/// first line is.
+/// Like [`wrap`], with the continuation lines of a list item indented like its first line.
 #[must_use]
 pub fn wrap_item(line: &str, limit: usize) -> Vec<String> {
     let rest = line.trim_start();
@@ -154,8 +153,8 @@ pub fn wrap_item(line: &str, limit: usize) -> Vec<String> {
     lines
 }
 
-/// One line as lines of at most `limit` columns, broken between words where
-/// there are any. Leading space is kept on the first.
+/// Wraps one line into lines of at most `limit` columns, broken between words if possible. Leading
+/// space is kept on the first.
 #[must_use]
 pub fn wrap(line: &str, limit: usize) -> Vec<String> {
     let limit = limit.max(8);

@@ -1,4 +1,4 @@
-//! What people read at a terminal: the verdict and the worst findings, the scorecard, and the
+//! The terminal report of a check: the verdict and the worst findings, the scorecard, and the
 //! findings by rule.
 
 use super::page::Page;
@@ -16,13 +16,13 @@ use toolmark_check::baseline::Trend;
 use toolmark_check::{Tally, ToolCard};
 use toolmark_outcome::{Axis, Printable, Role, Severity, Verdict, printable};
 
-/// So many findings of one rule are shown.
+/// Maximum number of findings per rule.
 const OF_A_RULE: usize = 3;
-/// So many tools have a row of their own.
+/// Maximum number of rows for tools.
 const TOOLS: usize = 20;
-/// So much of a tool's name is shown.
+/// Maximum width of a tool name.
 const NAME: usize = 24;
-/// So many models, agents, projects and weeks have a row of their own.
+/// Maximum number of rows per dimension: models, agents, projects and weeks.
 const MAX_GROUPS: usize = 3;
 
 pub(super) fn write(
@@ -63,7 +63,7 @@ pub(super) fn write(
 }
 
 impl Page<'_> {
-    /// The verdict, and the worst findings in two lines each.
+    /// Writes the verdict, and the worst findings in two lines each.
     fn verdict_and_worst(&mut self, run: &CheckRun) -> io::Result<()> {
         let tone = match run.verdict() {
             Verdict::Pass => style::GOOD,
@@ -88,7 +88,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// What failed and repeated calls cost, and the parts the sessions fall into.
+    /// Writes the cost of failed and repeated calls, and the groups of sessions.
     fn overview(&mut self, run: &CheckRun) {
         let overview = overview::of(run);
         if let Some(words) = overview::costs(&overview.total) {
@@ -113,7 +113,7 @@ impl Page<'_> {
         }
     }
 
-    /// `model    opus-4-5                  4.2 per 100 calls, 12 of 40 sessions affected`
+    /// Writes `model    opus-4-5                  4.2 per 100 calls, 12 of 40 sessions affected`.
     fn group(&mut self, word: &'static str, group: &Group) {
         let name = overview::name(group);
         let name = if word == "project" { name.cut_path(NAME) } else { name.cut(NAME) };
@@ -129,7 +129,7 @@ impl Page<'_> {
         self.line(line);
     }
 
-    /// A destructive call, and what was said about it.
+    /// Writes a destructive call and its announcement.
     fn destructive(&mut self, call: &DestructiveCall) {
         let mut line = Line::of(style::DIM, printable!("destructive, {}: ", call.announced.word()));
         line.push(style::PLAIN, &call.effect);
@@ -143,7 +143,7 @@ impl Page<'_> {
         }
     }
 
-    /// Which version made the report, and when, where it is to say so.
+    /// Writes the version and the creation time, if the time is to be shown.
     fn colophon(&mut self) {
         if let Some(time) = self.options.generated_at {
             let version = env!("CARGO_PKG_VERSION");
@@ -191,7 +191,7 @@ impl Page<'_> {
         }
     }
 
-    /// What the guard would have done, where it would have done something.
+    /// Writes the decisions that the guard would have made, if it would have intervened.
     fn decisions(&mut self, decisions: &Decisions) {
         let Decisions { allow, ask, deny, .. } = decisions;
         if ask + deny == 0 {
@@ -220,7 +220,7 @@ impl Page<'_> {
         self.line(line);
     }
 
-    /// The findings by rule, the worst first.
+    /// Writes the findings by rule, the worst first.
     fn findings(&mut self, run: &CheckRun, out: &mut dyn Write) -> io::Result<()> {
         let most = match self.options.verbosity {
             Verbosity::Verbose => usize::MAX,
@@ -300,7 +300,7 @@ impl Page<'_> {
             }
             _ => {}
         }
-        // The first piece says what the finding says; it need not stand twice.
+        // The text of the first evidence item is omitted if it repeats the message.
         if evidence.role != Role::Violation || evidence.text != finding.message {
             line.push(style::DIM, printable!("{}: ", evidence.text));
         }
@@ -334,7 +334,7 @@ impl Page<'_> {
         self.out.push('\n');
     }
 
-    /// What became of each kind of findings since the run before.
+    /// Writes the changes of each kind of findings since the previous run.
     fn kinds(&mut self, run: &CheckRun) {
         let changed: Vec<_> = run.changes.iter().flat_map(kinds::changed).collect();
         if changed.is_empty() {
@@ -361,7 +361,7 @@ impl Page<'_> {
         self.out.push('\n');
     }
 
-    /// `✓ edit.minimal[Edit] >= 0.85  0.91 (0.62–0.98) of 12`
+    /// Writes `✓ edit.minimal[Edit] >= 0.85  0.91 (0.62–0.98) of 12`.
     fn gate(&mut self, row: &GateRow) {
         let tone = match row.verdict {
             Verdict::Pass => style::GOOD,
@@ -384,13 +384,13 @@ impl Page<'_> {
         }
     }
 
-    /// One finding on one line, in the form compilers use.
+    /// Writes one finding on one line, in the format of compilers.
     fn brief(&mut self, finding: &Finding) {
         let (tone, _) = look(finding.severity);
         let mut line = Line::of(style::PLAIN, printable!("{}: ", in_trace(&finding.place)));
         line.push(tone, finding.severity.word());
         line.push(style::PLAIN, printable!(" {} {}", finding.code, finding.message));
-        // Whoever asks for one line per finding wants all of it.
+        // Lines of quiet output are not cut.
         if self.options.colour {
             line.write_ansi(&mut self.out);
         } else {
@@ -457,21 +457,21 @@ impl Row {
     }
 }
 
-/// How much a cell says; of how many is in all of them.
+/// Level of detail of a cell; the count is in all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CellForm {
-    /// `90% of 10, 59–98`
+    /// Formatted as `90% of 10, 59–98`.
     Full,
-    /// `9/10 59–98%`
+    /// Formatted as `9/10 59–98%`.
     Ratio,
-    /// `90% of 10`
+    /// Formatted as `90% of 10`.
     Brief,
 }
 
 impl CellForm {
     const ALL: &[Self] = &[Self::Full, Self::Ratio, Self::Brief];
 
-    /// How to read a cell, by an example.
+    /// Explains a cell by an example.
     fn legend(self) -> &'static str {
         match self {
             Self::Full => {
@@ -485,7 +485,7 @@ impl CellForm {
     }
 }
 
-/// How wide each column must be.
+/// Minimum widths of the columns.
 fn widths<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<usize> {
     let mut widths = Vec::new();
     for row in rows {
@@ -497,12 +497,12 @@ fn widths<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<usize> {
     widths
 }
 
-/// All columns, with two blanks in between.
+/// Total width of the columns, with two spaces in between.
 fn whole_width(columns: &[usize]) -> usize {
     columns.iter().sum::<usize>() + 2 * columns.len().saturating_sub(1)
 }
 
-/// A rate of how many, with its interval.
+/// Formats a rate with its count and its interval.
 fn cell(tally: Tally, form: CellForm) -> (Style, Printable) {
     let (Some(rate), Some((low, high))) = (tally.rate(), tally.interval()) else {
         return (style::DIM, "\u{2013}".into());

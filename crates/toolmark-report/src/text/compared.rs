@@ -1,4 +1,4 @@
-//! A comparison as people read it at a terminal: what got worse first.
+//! The terminal report of a comparison, regressions first.
 
 use super::page::Page;
 use crate::compared::{self, ARROW, signed};
@@ -14,7 +14,7 @@ use toolmark_compare::{
 };
 use toolmark_outcome::{Printable, Verdict, printable};
 
-/// So many cases of a kind are listed; of more, only their number is said.
+/// Maximum number of listed cases per kind; more are only counted.
 const FEW: usize = 20;
 
 pub(super) fn write(
@@ -132,7 +132,7 @@ impl Page<'_> {
         }
     }
 
-    /// A row per target or grader.
+    /// Writes one row per target or grader.
     fn groups(&mut self, graded: &GradedChange) {
         if graded.groups.is_empty() || self.is(Verbosity::Quiet) {
             return;
@@ -213,7 +213,7 @@ impl Page<'_> {
         self.measures(&total.measures, Some(total.cases));
     }
 
-    /// What was taken, where it is recorded: of how many pairs, where not of all.
+    /// Writes the recorded resource usage, with the number of pairs if not all have it.
     fn measures(&mut self, changes: &toolmark_compare::MeasureChanges, all: Option<u64>) {
         for row in compared::measures(changes) {
             let of = match all {
@@ -327,7 +327,7 @@ impl Page<'_> {
     }
 }
 
-/// Both verdicts, the trials where there are several, and both scores.
+/// Both verdicts, the trials if there are several, and both scores.
 fn sides(case: &CaseChange) -> Printable {
     let mut words = match case.change {
         Change::Same => printable!("{}", case.after.verdict.word()),

@@ -1,4 +1,4 @@
-//! The summary people read at a terminal: what failed first, and why.
+//! The terminal report of grading: failures and their reasons first.
 
 use super::page::Page;
 use crate::model::{CaseResult, CaseSummary, GraderResult, Part, RunResult};
@@ -10,11 +10,11 @@ use anstyle::Style;
 use std::io::Write;
 use toolmark_outcome::{Printable, Verdict, printable, reaches};
 
-/// So many passes get a line of their own; of more, only their number is said.
+/// Maximum number of listed passes; more are only counted.
 const FEW: usize = 20;
-/// How many pieces of evidence and parts a grader shows.
+/// Maximum number of evidence items and parts per grader.
 const ENOUGH: usize = 8;
-/// The same where everything is asked for.
+/// Maximum number of evidence items and parts per grader in verbose output.
 const PLENTY: usize = 100;
 
 pub(super) fn write(
@@ -44,7 +44,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// What comes below the headline of an outcome; where little is said, what goes into it.
+/// Writes the text below the headline of an outcome; in quiet output, the text for the headline.
 pub(crate) fn piece(outcome: &CaseResult, options: &Options, out: &mut Vec<u8>) -> usize {
     let shown = Shown { result: outcome, title: Printable::default() };
     let mut page = Page::new(options);
@@ -62,7 +62,7 @@ pub(crate) fn piece(outcome: &CaseResult, options: &Options, out: &mut Vec<u8>) 
     0
 }
 
-/// The page of outcomes whose pieces are left.
+/// Writes the page from the chunks of the outcomes.
 pub(crate) fn write_pieces(
     run: &RunResult,
     outcomes: &mut dyn Outcomes,
@@ -118,8 +118,7 @@ pub(crate) fn write_pieces(
     Ok(())
 }
 
-/// What the graders of an outcome say, without colours: for formats that have
-/// room for text.
+/// Text of the graders of an outcome, without colours, for formats with room for text.
 pub(crate) fn details(shown: &Shown<'_>, columns: usize) -> String {
     let options = Options { width: columns, ..Options::default() };
     let mut page = Page::new(&options);
@@ -191,7 +190,7 @@ impl Page<'_> {
         self.gap();
     }
 
-    /// The graders of an outcome: those that did not pass in full.
+    /// Writes the graders of an outcome, in full if they did not pass.
     fn graders(&mut self, shown: &Shown<'_>, indent: usize) {
         for grader in shown.troubles() {
             self.grader(grader, indent);
@@ -268,7 +267,7 @@ impl Page<'_> {
         self.more(indent, parts.iter().filter(worth).count(), most);
     }
 
-    /// Evidence that the alignment does not show already.
+    /// Writes the evidence that is not in the alignment.
     fn grader_evidence(&mut self, grader: &GraderResult, indent: usize) {
         let verbose = self.is(Verbosity::Verbose);
         let rows = grader.outcome.explanation.iter().flat_map(|e| &e.rows);
@@ -326,7 +325,7 @@ impl Page<'_> {
         }
     }
 
-    /// Do so many passes get a line each?
+    /// Whether this number of passes is listed.
     fn shows_passes(&self, count: usize) -> bool {
         self.is(Verbosity::Verbose) || (!self.is(Verbosity::Quiet) && count <= FEW)
     }
@@ -349,13 +348,13 @@ impl Page<'_> {
         }
     }
 
-    /// pass@k and pass^k of the cases with several trials.
+    /// Writes pass@k and pass^k of the cases with several trials.
     fn trials(&mut self, cases: &[CaseSummary]) {
         let most = cases.iter().map(|case| case.pass_at_k.len()).max().unwrap_or(0);
         if !shown::has_trials(cases) || self.is(Verbosity::Quiet) {
             return;
         }
-        /// A column is as wide as the literals below say.
+        /// Column width, equal to that of the literals below.
         const CELL: usize = 9;
         // Where there are many, those that always pass say nothing.
         let all = self.is(Verbosity::Verbose) || cases.len() <= FEW;

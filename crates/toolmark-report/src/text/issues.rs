@@ -1,4 +1,4 @@
-//! Issues at a terminal: what goes wrong, how often, since when, and what to do.
+//! The terminal report of issues: description, frequency, first occurrence and fix.
 
 use super::page::Page;
 use crate::model::{FeedRun, Issue};
@@ -10,7 +10,7 @@ use std::io::Write;
 use toolmark_feed::State;
 use toolmark_outcome::{Printable, printable};
 
-/// So many issues are shown unless all are asked for.
+/// Maximum number of issues, unless all are requested.
 const MOST: usize = 20;
 
 pub(super) fn write(
@@ -20,7 +20,7 @@ pub(super) fn write(
 ) -> Result<(), ReportError> {
     let mut page = Page::new(options);
     let is_all = page.is(Verbosity::Verbose);
-    // What a rule says about calls that failed is said by the issue of the failures too.
+    // An issue of a rule is hidden if an issue of failures has the same calls.
     let is_shown = |one: &&Issue| is_all || (one.state.is_open() && one.same_calls.is_none());
     let open: Vec<&Issue> = run.issues.iter().filter(is_shown).collect();
     let most = if is_all { open.len() } else { MOST };

@@ -1,4 +1,4 @@
-//! What people read at a terminal.
+//! Reports for people at a terminal.
 
 mod checked;
 mod compared;

@@ -1,4 +1,4 @@
-//! The page that both kinds of results are written on.
+//! The output page of all terminal reports.
 
 use crate::terminal::Line;
 use crate::terminal::text::Layout;
@@ -7,10 +7,10 @@ use anstyle::Style;
 use std::io::{self, Write};
 use toolmark_outcome::Printable;
 
-/// No line is narrower than this, however narrow the terminal.
+/// Minimum line width, even on narrower terminals.
 const NARROWEST: usize = 40;
 
-/// The lines of a report, at the width of the terminal.
+/// The lines of a report, wrapped to the width of the terminal.
 pub(super) struct Page<'o> {
     pub(super) options: &'o Options,
     pub(super) width: usize,
@@ -36,7 +36,7 @@ impl<'o> Page<'o> {
         self.out.push('\n');
     }
 
-    /// Writes the lines so far; only the ends that decide about a gap are kept.
+    /// Writes the lines so far, except trailing line breaks, which determine the next gap.
     pub(super) fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let text = self.out.trim_end_matches('\n').len();
         out.write_all(self.out.get(..text).unwrap_or_default().as_bytes())?;
@@ -44,14 +44,14 @@ impl<'o> Page<'o> {
         Ok(())
     }
 
-    /// An empty line, unless there is one or nothing yet.
+    /// Adds an empty line, unless the page is empty or already ends with one.
     pub(super) fn gap(&mut self) {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
         }
     }
 
-    /// Words over as many lines as they need, the first after a lead.
+    /// Writes text over as many lines as needed, the first after a prefix.
     pub(super) fn words(
         &mut self,
         indent: usize,
@@ -77,7 +77,7 @@ impl<'o> Page<'o> {
         }
     }
 
-    /// Words over as many lines as they need, each indented.
+    /// Writes text over as many lines as needed, each indented.
     pub(super) fn wrapped(&mut self, indent: usize, tone: Style, text: &Printable) {
         for part in text.wrap(self.width.saturating_sub(indent)) {
             self.line(Line::indent(indent).with(tone, part));

@@ -1,4 +1,4 @@
-//! Measures over time at a terminal: a line each, with where they change.
+//! The terminal report of measures over time: one line each, with the changes.
 
 use super::page::Page;
 use crate::model::{Series, TrendRun};
@@ -9,10 +9,10 @@ use crate::{Options, ReportError, Verbosity};
 use std::io::Write;
 use toolmark_outcome::{Printable, printable};
 
-/// So many buckets are in a line of signs.
+/// Maximum number of time buckets in a sparkline.
 const MOST_SIGNS: usize = 24;
 
-/// So many tools are shown unless all are asked for.
+/// Maximum number of tools, unless all are requested.
 const MOST_TOOLS: usize = 3;
 
 pub(super) fn write(
@@ -54,7 +54,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// What is shown: measures of all tools, those that change, and the most used tools.
+/// Returns the shown series: measures of all tools, those that change, and the most used tools.
 fn shown(run: &TrendRun, is_all: bool) -> Vec<&Series> {
     let mut tools: Vec<&Printable> = Vec::new();
     for tool in run.series.iter().filter_map(|series| series.tool.as_ref()) {

@@ -1,8 +1,8 @@
-//! Commands that answer all cases at once: run by whichever trial comes first, and
-//! taken over by the others.
+//! Commands that answer all cases at once: the first trial runs the command, the others take their
+//! answers from its output.
 //!
-//! The command writes one line of JSON per case, with its `id`. As in AgentV it is told
-//! nothing about a single case: the prompt is empty, and the name of the case is `batch`.
+//! The command writes one line of JSON per case, with its `id`. As in AgentV it receives no
+//! information about a single case: the prompt is empty, and the name of the case is `batch`.
 
 use super::{Attempt, HomeOf, Left, Shared, Turn, Unprepared, Watched};
 use crate::end::{Marker, Stopped};
@@ -17,33 +17,33 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use toolmark_grade::run_plan::{Attachment, Runner};
 use toolmark_process::Ended;
 
-/// What stands for the name of a case.
+/// Placeholder for the name of a case.
 const NAME: &str = "batch";
 
-/// How long the output of a batch may be.
+/// Maximum size of the output of a batch.
 const MAX_OUTPUT: u64 = 256 << 20;
 
-/// What one batch came to.
+/// Result of one batch.
 struct Batch {
     process: Ended,
     stopped: Option<Stopped>,
-    /// The answers by the ids of their cases, or why there are none.
+    /// Answers by case ID, or why there are none.
     answers: Result<BTreeMap<String, String>, String>,
 }
 
-/// Which batch: its target, its trial and how often that was tried.
+/// Key of a batch: its target, its trial and the number of previous attempts.
 type Key = (usize, u32, usize);
 
 /// The batches of a run.
 #[derive(Default)]
 pub struct Batches {
     made: Mutex<BTreeMap<Key, Arc<OnceLock<Batch>>>>,
-    /// The files all cases of a target speak of.
+    /// Attachments of all cases of a target.
     files: Vec<Vec<Attachment>>,
 }
 
 impl Batches {
-    /// For what is to be run.
+    /// Returns the batches of a plan.
     #[must_use]
     pub fn new(matrix: &Matrix) -> Self {
         let mut files: Vec<Vec<Attachment>> = vec![Vec::new(); matrix.targets.len()];
@@ -62,8 +62,7 @@ impl Batches {
 }
 
 impl Attempt<'_> {
-    /// Takes the answer of this case out of the batch of its trial, which is run if
-    /// nobody has done so yet.
+    /// Returns the answer of this case from the batch of its trial; runs the batch if necessary.
     pub(super) fn take_batch(
         &self,
         left: &mut Left,
@@ -72,7 +71,7 @@ impl Attempt<'_> {
         shared: &Shared<'_>,
     ) -> Result<(), Unprepared> {
         let place = shared.batches.place((self.cell.target, self.trial, self.round));
-        // Whoever comes while it runs waits for it.
+        // Other trials wait while the batch runs.
         let batch = place.get_or_init(|| {
             let output = left.places.root.join("output");
             let watched = self.run_batch(left, home, session, &output, shared);
@@ -133,7 +132,7 @@ impl Attempt<'_> {
     }
 }
 
-/// The answers of a batch, by the ids of their cases.
+/// Reads the answers of a batch, by case ID.
 fn answers(output: &Path, mask: &Mask) -> Result<BTreeMap<String, String>, String> {
     let size = fs::metadata(output).map_err(|_| "the batch wrote no output".to_owned())?.len();
     if size > MAX_OUTPUT {

@@ -1,4 +1,4 @@
-//! What an attempt leaves: its trace, brought into the directory of the attempt.
+//! Collects the trace of an attempt into its directory.
 
 use super::{Attempt, HomeOf, Left, Turn, printed};
 use crate::recordings::{self, Recorded};
@@ -10,7 +10,7 @@ use toolmark_grade::run_plan::{Recordings, Runner, TraceSource};
 use toolmark_hosts::launch::{Launch, SessionTrace};
 
 impl Attempt<'_> {
-    /// Brings the trace into the directory of the attempt.
+    /// Copies the trace into the directory of the attempt.
     pub(super) fn collect(
         &self,
         launch: Option<&Launch>,
@@ -68,7 +68,7 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    /// Takes a trace of an earlier run for what the agent did.
+    /// Uses a trace of an earlier run in place of the agent.
     pub(super) fn replay(&self, recordings: &Recordings, left: &mut Left) -> io::Result<()> {
         left.process.code = Some(0);
         let kept = self.directory.join("session");
@@ -90,11 +90,11 @@ impl Attempt<'_> {
     }
 }
 
-/// The files of sessions that an attempt wrote.
+/// Returns the session files that an attempt wrote.
 pub(super) fn session_files(launch: &Launch, home: &HomeOf, left: &Left) -> Vec<PathBuf> {
     let mut files = launch.session_files(&home.path);
     if !home.is_fresh {
-        // Others lie in the same home: those that were written since count.
+        // The home has other sessions too: only files written since the start count.
         let modified = |path: &Path| fs::metadata(path).and_then(|about| about.modified()).ok();
         let started = modified(&left.places.root.join("prompt-1"));
         files.retain(|file| modified(file) >= started);

@@ -1,4 +1,4 @@
-//! One attempt at a trial: a workspace, a program under a supervisor, what it left.
+//! One attempt at a trial: its workspace, its supervised program, and its output.
 
 mod batch;
 mod collect;
@@ -28,93 +28,93 @@ use toolmark_grade::run_plan::{Attachment, Home, Isolation, Permissions, Runner}
 use toolmark_hosts::launch::{Allowed, End, Launch, LaunchRequest, Printed, SessionTrace};
 use toolmark_process::Ended;
 
-/// What of what a program prints is looked at for how it ended.
+/// Number of bytes at the end of a program's output that show how it ended.
 const MAX_END: u64 = 8 << 20;
 
-/// What of a guideline is given to a command.
+/// Maximum size of a guideline that is passed to a command.
 const MAX_GUIDELINE: u64 = 64 << 10;
 
-/// What is left of an agent that was asked to end is killed after this long.
+/// Delay before a terminated agent's remaining processes are killed.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What every attempt of a run shares.
+/// State shared by all attempts of a run.
 pub struct Shared<'a> {
-    /// What was found before anything started.
+    /// Results of the checks before the run.
     pub ready: &'a Ready,
-    /// Where workspaces are made.
+    /// Directory for workspaces.
     pub work: &'a Path,
-    /// The budget.
+    /// Budget of the run.
     pub ledger: &'a Ledger,
-    /// Whoever shows what happens.
+    /// Receiver of events.
     pub observer: &'a dyn Observer,
-    /// The switch.
+    /// Stop switch.
     pub stop: &'a StopSwitch,
-    /// Looks variables up.
+    /// Looks up variables.
     pub lookup: Lookup<'a>,
-    /// Is there a budget, which is held by watching every trial?
+    /// Whether there is a budget, which is enforced by watching every trial.
     pub has_budget: bool,
     /// Commands that answer all cases at once.
     pub batches: &'a Batches,
-    /// The name of the run, for programs that ask.
+    /// ID of the run, for hooks and commands.
     pub run: &'a str,
 }
 
 /// An attempt to make.
 pub(crate) struct Attempt<'a> {
-    /// The cell.
+    /// Cell of the attempt.
     pub cell: &'a Cell,
-    /// Its place.
+    /// Index of the cell.
     pub at: usize,
-    /// Its target.
+    /// Target of the attempt.
     pub target: &'a RunTarget,
-    /// The trial, from 0.
+    /// Index of the trial, from 0.
     pub trial: u32,
-    /// The attempt, from 1.
+    /// Number of the attempt, from 1.
     pub number: u32,
-    /// How many attempts this process has made before.
+    /// Number of previous attempts in this process.
     pub round: usize,
-    /// Where everything about it is kept.
+    /// Directory for the files of the attempt.
     pub directory: PathBuf,
-    /// What is reserved for it.
+    /// Reserved budget.
     pub reservation: Reservation,
-    /// What earlier attempts have used.
+    /// Usage of earlier attempts.
     pub before: Used,
 }
 
-/// What an attempt left.
+/// Result of an attempt.
 pub(crate) struct Left {
-    /// Its directories; the caller removes them.
+    /// Directories, which the caller removes.
     pub places: Places,
-    /// Where the agent worked.
+    /// Working directory of the agent.
     pub workspace: PathBuf,
-    /// What changed there, as a diff.
+    /// Changes of the workspace, as a diff.
     pub diff: Option<String>,
-    /// The trace, in the directory of the attempt.
+    /// Trace, in the directory of the attempt.
     pub trace: Option<PathBuf>,
-    /// Why there is none, or only a part of one.
+    /// Reason for a missing or incomplete trace.
     pub no_trace: Option<String>,
-    /// May the trace be plain text?
+    /// Whether the trace may be plain text.
     pub may_be_text: bool,
-    /// How its process ended.
+    /// Exit status of the process.
     pub process: Ended,
-    /// Why it was stopped.
+    /// Reason for stopping the attempt.
     pub stopped: Option<Stopped>,
-    /// How it says that it ended.
+    /// Report of the agent about its end.
     pub marker: Marker,
-    /// Hides the values of its variables.
+    /// Mask for the values of its variables.
     pub mask: Mask,
-    /// Its variables, for what cleans up.
+    /// Environment variables, for teardown hooks.
     pub env: Vec<(OsString, OsString)>,
-    /// What it used, as far as was seen.
+    /// Observed usage.
     pub used: Used,
 }
 
-/// Why an attempt did not get as far as the agent.
+/// Failure of an attempt before the agent started.
 #[derive(Debug)]
 pub(crate) enum Unprepared {
-    /// The files could not be put together, or what prepares them failed.
+    /// The workspace could not be created, or a setup hook failed.
     Setup(String),
-    /// Such a target cannot be run.
+    /// The target is not supported.
     Unsupported(String),
 }
 
@@ -128,22 +128,22 @@ impl From<io::Error> for Unprepared {
 struct Turn {
     argv: Vec<OsString>,
     prompt: PathBuf,
-    /// Its number, from 0.
+    /// Index of the turn, from 0.
     number: usize,
 }
 
-/// What one process came to.
+/// Result of one process.
 #[derive(Default)]
 struct Watched {
     process: Ended,
     stopped: Option<Stopped>,
     used: Used,
-    /// Why what it printed is not all there.
+    /// Reason for incomplete output files.
     unkept: Option<String>,
 }
 
 impl Left {
-    /// Takes over what became of a process.
+    /// Merges the result of a process.
     fn take(&mut self, watched: Watched) {
         self.process = watched.process;
         self.stopped = watched.stopped;
@@ -216,7 +216,7 @@ impl Attempt<'_> {
         Ok(left)
     }
 
-    /// Asks the agent everything there is to ask, one turn after the other.
+    /// Sends all prompts to the agent, one turn after another.
     fn ask(
         &self,
         left: &mut Left,
@@ -262,7 +262,7 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    /// The directory the agent works in, and what is in it.
+    /// Creates the workspace with its files.
     fn workspace(
         &self,
         places: &Places,
@@ -279,7 +279,7 @@ impl Attempt<'_> {
         Ok((fs::canonicalize(&places.workspace)?, snapshot))
     }
 
-    /// Its variables, and its home.
+    /// Creates the environment variables and the home directory.
     fn environ(
         &self,
         places: &Places,
@@ -356,12 +356,12 @@ impl Attempt<'_> {
         let program = found.map_or_else(|| OsString::from(launch.program), PathBuf::into_os_string);
         let mut args = (launch.args)(request);
         let more = more.iter().map(OsString::from);
-        // The dash that stands for stdin stays last.
+        // The dash for stdin must stay last.
         let last = args.pop_if(|last| last == "-");
         std::iter::once(program).chain(args).chain(more).chain(last).collect()
     }
 
-    /// The value of a placeholder.
+    /// Returns the value of a placeholder.
     fn value(
         &self,
         name: &str,
@@ -391,7 +391,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// The files the prompt speaks of, as words for the shell.
+    /// The attachments, as shell words.
     fn files(&self, all: &[Attachment]) -> String {
         let format = self.target.target.files_format.as_deref().unwrap_or("{path}");
         let one = |file: &Attachment| {
@@ -404,7 +404,7 @@ impl Attempt<'_> {
         files.map(one).collect::<Vec<_>>().join(" ")
     }
 
-    /// The texts of the files that say how the work is done.
+    /// The texts of the guideline files.
     fn guidelines(&self) -> String {
         let files = self.cell.attachments.iter().filter(|file| file.is_guideline);
         let text = |file: &Attachment| {
@@ -415,8 +415,8 @@ impl Attempt<'_> {
         files.filter_map(text).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Where its process works: the workspace, unless that has nothing in it and the
-    /// target says otherwise.
+    /// Working directory of the process: the workspace, unless that has no source and the target
+    /// names another directory.
     fn directory_of<'d>(&'d self, workspace: &'d Path) -> &'d Path {
         let plan = &self.cell.workspace;
         let is_filled = plan.from.is_some() || plan.git.is_some();
@@ -424,7 +424,7 @@ impl Attempt<'_> {
         other.unwrap_or(workspace)
     }
 
-    /// How the agent says that it ended.
+    /// Returns how the agent reported its end.
     fn marker(&self, launch: Option<&Launch>, turn: &Turn, left: &Left) -> Marker {
         match (launch, &self.target.target.runner) {
             (Some(launch), _) => {
@@ -440,8 +440,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// The id of the session, where the host chose it: it is what the next turn goes on
-    /// with.
+    /// Returns the ID of the session if the host chose it; the next turn continues that session.
     fn session_of(&self, launch: Option<&Launch>, turn: &Turn) -> Option<String> {
         launch?;
         let mut start = vec![0; 4096];
@@ -482,13 +481,13 @@ impl Attempt<'_> {
     }
 }
 
-/// The home of an agent.
+/// The home directory of an agent.
 struct HomeOf {
     path: PathBuf,
     is_fresh: bool,
 }
 
-/// Where what a process prints goes; the first has the plain name.
+/// Path of the output file of a turn; the first turn has the plain name.
 fn printed(directory: &Path, name: &str, turn: usize) -> PathBuf {
     match turn {
         0 => directory.join(name),
@@ -496,7 +495,7 @@ fn printed(directory: &Path, name: &str, turn: usize) -> PathBuf {
     }
 }
 
-/// The end of a file, as text.
+/// Returns the end of a file as text.
 fn end_of(path: &Path) -> String {
     use std::io::{Seek, SeekFrom};
     let read = || -> io::Result<Vec<u8>> {
@@ -510,8 +509,7 @@ fn end_of(path: &Path) -> String {
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
-/// An id for a session, in the form of a UUID: made of the place of the attempt and the
-/// time, so that no two are alike.
+/// Returns a unique session ID in UUID format, derived from the path of the attempt and the time.
 fn session_id(directory: &Path) -> String {
     use sha2::{Digest, Sha256};
     let mut hash = Sha256::new();

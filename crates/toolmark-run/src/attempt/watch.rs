@@ -1,5 +1,5 @@
-//! One process of an attempt: started, watched, and stopped where it exceeds its time,
-//! its limits or the budget.
+//! One process of an attempt: started, watched, and stopped if it exceeds its time, its limits or
+//! the budget.
 
 use super::collect::session_files;
 use super::{Attempt, GRACE, HomeOf, Left, Shared, Turn, Unprepared, Watched, printed};
@@ -21,24 +21,23 @@ use toolmark_grade::run_plan::{Isolation, Limits, Runner, TraceSource};
 use toolmark_hosts::launch::SessionTrace;
 use toolmark_process::{Ended, Spawn, Spawned};
 
-/// What a program may print before the rest is dropped.
+/// Maximum size of the stored output of a program; the rest is dropped.
 const MAX_PRINTED: u64 = 256 << 20;
 
-/// What is kept of what a program printed where the rest could not be.
+/// Number of output bytes that are kept if the complete output could not be stored.
 const KEPT_OF_PART: u64 = 64 << 10;
 
-/// How long the pipes of a program that is gone may still be open.
+/// Time limit for reading the pipes of a program that has ended.
 const PIPE_TIME: Duration = Duration::from_secs(1);
 
-/// How long a change of the trace may go unnoticed where there is a limit, and where
-/// somebody only watches.
+/// Intervals of trace checks with a limit, and without one.
 const STRICT: Duration = Duration::from_millis(20);
 const CASUAL: Duration = Duration::from_millis(500);
 
-/// How long pressing Ctrl-C may go unnoticed.
+/// Interval of checks for Ctrl-C.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
-/// What copies a pipe to a file; why not all of it is there.
+/// Thread that copies a pipe to a file; its error says why the copy is incomplete.
 type Pump = JoinHandle<Result<(), String>>;
 
 impl Attempt<'_> {
@@ -100,7 +99,7 @@ impl Attempt<'_> {
             while !pump.is_finished() && Instant::now() < until {
                 std::thread::sleep(Duration::from_micros(200));
             }
-            // A pipe that somebody else still holds has what the program itself printed.
+            // If another process holds the pipe open, the program's own output is already copied.
             let copied = pump.is_finished().then(|| pump.join())?;
             let copied = copied.unwrap_or_else(|_| Err("it could not be copied".to_owned()));
             Some(format!("what it printed is not all there: {}", copied.err()?))
@@ -109,7 +108,7 @@ impl Attempt<'_> {
         Ok(Watched { process, stopped, used, unkept })
     }
 
-    /// Is what it prints its trace?
+    /// Whether the output of the process is its trace.
     fn prints_its_trace(&self) -> bool {
         match (&self.target.target.runner, self.target.host.and_then(|host| host.launch)) {
             (_, Some(launch)) => matches!(launch.session, SessionTrace::Stream),
@@ -118,7 +117,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Waits for the end, and stops what exceeds its time, its limits or the budget.
+    /// Waits for the end, and stops a process that exceeds its time, its limits or the budget.
     fn attend(
         &self,
         spawned: &mut Spawned,
@@ -138,7 +137,7 @@ impl Attempt<'_> {
         let mut presses = 0;
         let mut found: Option<PathBuf> = None;
         let pause = if is_strict { STRICT } else { HEARTBEAT };
-        // Its end wakes us at once; everything else is looked at now and then.
+        // The end of the process is noticed at once; everything else is polled.
         while !spawned.wait_for_end(pause)? {
             let now = Instant::now();
             let pressed = shared.stop.pressed();
@@ -183,7 +182,7 @@ impl Attempt<'_> {
         Ok((stopped, used))
     }
 
-    /// The trace as far as it is written.
+    /// Returns the trace that is being written.
     fn live_trace(
         &self,
         turn: &Turn,
@@ -209,7 +208,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Copies what a process prints to a file, without the values of variables.
+/// Copies the output of a process to a file with the values of variables masked.
 fn pump<P: Read + Send + 'static>(
     pipe: Option<P>,
     to: &Path,
@@ -222,9 +221,9 @@ fn pump<P: Read + Send + 'static>(
         Ok(true) => Ok(()),
         Ok(false) => Err(format!("it is longer than {MAX_PRINTED} bytes")),
         Err(error) => {
-            // A disk that is full has room again for what this comes to.
+            // Truncating the file frees space for the other files on a full disk.
             let _ = file.set_len(KEPT_OF_PART);
-            // Whoever writes must not wait for us.
+            // The process must not block on a full pipe.
             let _ = io::copy(&mut pipe, &mut io::sink());
             Err(error.to_string())
         }
@@ -232,7 +231,7 @@ fn pump<P: Read + Send + 'static>(
     std::thread::Builder::new().stack_size(256 << 10).spawn(work).map(Some)
 }
 
-/// A command in a file system of which only the trial's own directories can be written.
+/// Wraps a command in a file system in which only the trial's own directories are writable.
 fn bwrap(places: &Places, workspace: &Path, argv: &[OsString]) -> Vec<OsString> {
     let mut line: Vec<OsString> = [
         "bwrap",
@@ -263,7 +262,7 @@ fn bwrap(places: &Places, workspace: &Path, argv: &[OsString]) -> Vec<OsString> 
     line
 }
 
-/// A duration in words.
+/// Formats a duration.
 fn words(time: Duration) -> String {
     match time.as_millis() {
         millis if millis < 10_000 => format!("{} s", time.as_secs_f64()),

@@ -1,16 +1,16 @@
-//! One runner per directory.
+//! Locks a run directory for one runner.
 
 use super::Store;
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 
-/// A run that nobody else may touch until this is dropped.
+/// A locked run; the lock is released when this is dropped.
 #[derive(Debug)]
 pub struct Locked(#[expect(dead_code, reason = "the lock is held as long as it is open")] File);
 
 impl Store {
-    /// Locks it; `None` where another runner has it. The system frees it with the
-    /// process, however that ends.
+    /// Locks the run; `None` if another runner holds the lock. The system releases it when the
+    /// process ends, however that happens.
     pub fn lock(&self) -> io::Result<Option<Locked>> {
         let path = self.root.join("lock");
         let mut file = File::options().create(true).truncate(false).write(true).open(path)?;

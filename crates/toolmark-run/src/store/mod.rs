@@ -1,4 +1,4 @@
-//! A run on disk.
+//! The files of a run on disk.
 //!
 //! ```text
 //! .toolmark/runs/<utc>-<id>/
@@ -7,9 +7,9 @@
 //!                              attempt-<a>/argv.json stdout stderr exit.json session/
 //! ```
 //!
-//! `result.json` appears whole or not at all, and a trial is done when it is there.
-//! Everything else can be made again from it, or is there to be looked at. No value of a
-//! variable is ever written, only names.
+//! `result.json` is written atomically, and a trial is complete when the file exists. All other
+//! files can be created again from it, or are for inspection only. Only names of variables are
+//! written, never their values.
 
 mod lock;
 mod names;
@@ -30,47 +30,47 @@ use std::path::{Path, PathBuf};
 pub(crate) use toolmark_base::file::write_whole;
 use toolmark_base::file::write_with;
 
-/// The version of these files.
+/// Version of the file formats.
 pub const VERSION: u32 = 1;
 
-/// Where runs lie, from the directory toolmark is started in.
+/// Default directory of runs, relative to the working directory.
 pub const RUNS: &str = ".toolmark/runs";
 
-/// What a run is about: `run.json`.
+/// Description of a run: `run.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
-    /// The version of these files.
+    /// Version of the file formats.
     pub version: u32,
-    /// Its id: the name of its directory.
+    /// ID: the name of the run directory.
     pub id: String,
-    /// The version of toolmark.
+    /// Version of toolmark.
     pub toolmark: String,
-    /// When it started.
+    /// Start time.
     pub started: String,
-    /// The spec, as it was named.
+    /// Path of the spec, as given.
     pub spec: PathBuf,
-    /// The same from the root.
+    /// Absolute path of the spec.
     pub spec_absolute: PathBuf,
-    /// The copy of the spec in `spec/`.
+    /// Path of the copy of the spec in `spec/`.
     pub spec_copy: PathBuf,
-    /// The name of the spec.
+    /// Name of the spec.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The targets, with the versions of their agents.
+    /// Targets, with the versions of their agents.
     pub targets: Vec<TargetInfo>,
 }
 
 /// A target of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetInfo {
-    /// Its name.
+    /// Name of the target.
     pub name: String,
-    /// What is run.
+    /// Kind of runner.
     pub runner: String,
-    /// The model.
+    /// Name of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The version of the agent.
+    /// Version of the agent.
     pub version: String,
 }
 
@@ -81,7 +81,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// A new run below a directory.
+    /// Creates a run below a directory.
     pub fn create(runs: &Path) -> io::Result<Self> {
         let started = Timestamp::now();
         let mut hash = Sha256::new();
@@ -92,7 +92,7 @@ impl Store {
         Self::at(&runs.join(format!("{time}-{id}")))
     }
 
-    /// A new run in this very directory.
+    /// Creates a run in exactly this directory.
     pub fn at(root: &Path) -> io::Result<Self> {
         fs::create_dir_all(root.join("trials"))?;
         // Runs are not for version control.
@@ -105,13 +105,13 @@ impl Store {
         Ok(Self { root: root.to_owned() })
     }
 
-    /// A run that is there.
+    /// Opens an existing run.
     #[must_use]
     pub fn open(root: &Path) -> Option<Self> {
         root.join("run.json").is_file().then(|| Self { root: root.to_owned() })
     }
 
-    /// The newest run below a directory for which a condition holds.
+    /// Returns the newest run below a directory that meets a condition.
     #[must_use]
     pub fn newest(runs: &Path, is_wanted: impl Fn(&RunInfo) -> bool) -> Option<Self> {
         let mut all = Self::list(runs);
@@ -119,7 +119,7 @@ impl Store {
         all.into_iter().find(|store| store.info().is_ok_and(|info| is_wanted(&info)))
     }
 
-    /// The runs below a directory, the oldest first.
+    /// Returns the runs below a directory, the oldest first.
     #[must_use]
     pub fn list(runs: &Path) -> Vec<Self> {
         let entries = fs::read_dir(runs).into_iter().flatten().flatten();
@@ -128,30 +128,30 @@ impl Store {
         all
     }
 
-    /// Its directory.
+    /// Path of the run directory.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The name of its directory.
+    /// Name of the run directory.
     #[must_use]
     pub fn id(&self) -> String {
         self.root.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// What it is about.
+    /// Reads the description of the run.
     pub fn info(&self) -> io::Result<RunInfo> {
         let text = fs::read_to_string(self.root.join("run.json"))?;
         serde_json::from_str(&text).map_err(io::Error::other)
     }
 
-    /// Says what it is about.
+    /// Writes the description of the run.
     pub fn write_info(&self, info: &RunInfo) -> io::Result<()> {
         write_json(&self.root.join("run.json"), info)
     }
 
-    /// Keeps a copy of the spec and of what it includes. The copy of the spec itself.
+    /// Stores a copy of the spec and its included files. Returns the path of the copied spec.
     pub fn keep_spec(&self, files: &[(PathBuf, String)]) -> io::Result<PathBuf> {
         let directory = self.root.join("spec");
         fs::create_dir_all(&directory)?;
@@ -165,36 +165,36 @@ impl Store {
         Ok(first.unwrap_or_default())
     }
 
-    /// Writes what is to be run, one trial per line.
+    /// Writes the plan, one trial per line.
     pub fn write_plan(&self, lines: &[Value]) -> io::Result<()> {
         write_lines(&self.root.join("plan.jsonl"), lines)
     }
 
-    /// Writes what it all came to.
+    /// Writes the summary.
     pub fn write_summary(&self, summary: &impl Serialize) -> io::Result<()> {
         write_json(&self.root.join("summary.json"), summary)
     }
 
-    /// What it all came to, where it is over.
+    /// Reads the summary, if the run is finished.
     #[must_use]
     pub fn summary(&self) -> Option<Value> {
         serde_json::from_str(&fs::read_to_string(self.root.join("summary.json")).ok()?).ok()
     }
 
-    /// Writes all results again, in their order.
+    /// Writes all results again, in order.
     pub fn write_results(&self, records: &[&TrialRecord]) -> io::Result<()> {
         let lines: Vec<Value> = records.iter().map(|record| record.line()).collect();
         write_lines(&self.root.join("results.jsonl"), &lines)
     }
 
-    /// The directory of a trial, from 0.
+    /// Returns the directory of a trial, counted from 0.
     #[must_use]
     pub fn trial(&self, target: &str, case: &str, trial: u32) -> PathBuf {
         let number = trial.saturating_add(1).to_string();
         self.root.join("trials").join(file_name(target)).join(file_name(case)).join(number)
     }
 
-    /// The number of the next attempt at a trial, from 1.
+    /// Returns the number of the next attempt at a trial, from 1.
     #[must_use]
     pub fn next_attempt(&self, trial: &Path) -> u32 {
         let entries = fs::read_dir(trial).into_iter().flatten().flatten();
@@ -204,7 +204,7 @@ impl Store {
         numbers.max().unwrap_or(0).saturating_add(1)
     }
 
-    /// The trials that are done. What cannot be read is not.
+    /// Returns the completed trials. Unreadable trials are not complete.
     #[must_use]
     pub fn records(&self) -> Vec<TrialRecord> {
         let below = |directory: &Path| -> Vec<PathBuf> {
@@ -231,15 +231,14 @@ impl Store {
     }
 }
 
-/// Writes a value as JSON, whole or not at all.
+/// Writes a value as JSON atomically.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
     write_whole(path, text.as_bytes())
 }
 
-/// Writes a value as JSON that nothing depends on: whether it survives a power cut does
-/// not matter.
+/// Writes a value as JSON without syncing, for files that may be lost in a power failure.
 pub(crate) fn write_unsynced(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');

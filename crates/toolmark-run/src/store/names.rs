@@ -1,13 +1,13 @@
-//! Names of cases and targets as names of files.
+//! File names for cases and targets.
 
 use crate::workspace::hex;
 use sha2::{Digest, Sha256};
 
-/// A name is at most this long.
+/// Maximum length of a file name.
 const MAX_NAME: usize = 80;
 
-/// A name as the name of a file that stays inside its directory on every system. Names
-/// that would come to the same get something to tell them apart.
+/// Converts a name to a file name that stays inside its directory on every system. Names that would
+/// collide get a distinguishing suffix.
 #[must_use]
 pub fn file_name(name: &str) -> String {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -1,4 +1,4 @@
-//! What a trial came to, as it is kept: `result.json`.
+//! The stored result of a trial: `result.json`.
 
 use super::{VERSION, write_json};
 use crate::key::RunKey;
@@ -10,65 +10,65 @@ use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_outcome::CaseResult;
 
-/// What one trial came to.
+/// Result of one trial.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrialRecord {
-    /// The version of these files.
+    /// Version of the file formats.
     pub version: u32,
-    /// The target.
+    /// Name of the target.
     pub target: String,
-    /// The case.
+    /// ID of the case.
     pub case: String,
-    /// The trial, from 0.
+    /// Index of the trial, from 0.
     pub trial: u32,
-    /// What it was run with.
+    /// Configuration key.
     pub key: RunKey,
-    /// What it was graded by.
+    /// Key of the graders.
     pub grade_key: String,
-    /// `completed`, `limit`, or the cause for which it is unknown.
+    /// `completed`, `limit`, or the cause of an unknown verdict.
     pub ended: String,
-    /// The limit it ran into.
+    /// Exceeded limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
-    /// What a reader should know.
+    /// Notes for the reader.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What it used, all attempts together.
+    /// Resource usage of all attempts together.
     pub used: Used,
-    /// How long it took, in milliseconds.
+    /// Duration, in milliseconds.
     pub duration_ms: u64,
-    /// The attempts.
+    /// Attempts.
     pub attempts: Vec<AttemptRecord>,
-    /// Its trace, from the directory of the trial.
+    /// Path of the trace, relative to the directory of the trial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<PathBuf>,
-    /// Its workspace, where that was kept.
+    /// Path of the workspace, if it was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<PathBuf>,
-    /// The verdict and why, as reports have it.
+    /// Verdict and reason, as in reports.
     pub outcome: Value,
-    /// Where it is.
+    /// Directory of the trial.
     #[serde(skip)]
     pub directory: PathBuf,
 }
 
-/// One try at a trial.
+/// One attempt at a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AttemptRecord {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u32,
-    /// `completed`, `limit`, or the cause for which it is unknown.
+    /// `completed`, `limit`, or the cause of an unknown verdict.
     pub ended: String,
-    /// Why, in words.
+    /// Explanation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// How long it took, in milliseconds.
+    /// Duration, in milliseconds.
     pub duration_ms: u64,
 }
 
 impl TrialRecord {
-    /// Reads the result of a trial; `None` where it is not done, or was written by a
-    /// version that we do not know.
+    /// Reads the result of a trial; `None` if the trial is not complete, or was written by an
+    /// unknown version.
     #[must_use]
     pub fn read(directory: &Path) -> Option<Self> {
         let text = fs::read(directory.join("result.json")).ok()?;
@@ -77,30 +77,30 @@ impl TrialRecord {
         (record.version == VERSION).then_some(record)
     }
 
-    /// Writes it: from now on the trial is done.
+    /// Writes the result, which completes the trial.
     pub fn write(&self) -> io::Result<()> {
         write_json(&self.directory.join("result.json"), self)
     }
 
-    /// The outcome, as graders and reports have it.
+    /// Returns the outcome in the form of graders and reports.
     #[must_use]
     pub fn outcome(&self) -> Option<CaseResult> {
         CaseResult::restore(&self.outcome)
     }
 
-    /// The verdict's word.
+    /// Name of the verdict.
     #[must_use]
     pub fn verdict(&self) -> &str {
         self.outcome.get("verdict").and_then(Value::as_str).unwrap_or("unknown")
     }
 
-    /// Its trace.
+    /// Path of the trace.
     #[must_use]
     pub fn trace_path(&self) -> Option<PathBuf> {
         self.trace.as_ref().map(|trace| self.directory.join(trace))
     }
 
-    /// As a line of `results.jsonl`.
+    /// Returns the line of `results.jsonl`.
     #[must_use]
     pub fn line(&self) -> Value {
         let mut line = serde_json::to_value(self).unwrap_or_default();

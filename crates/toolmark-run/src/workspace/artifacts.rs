@@ -1,4 +1,4 @@
-//! Files of a workspace that are kept with the result, whatever becomes of the rest.
+//! Workspace files that are kept with the result, even if the workspace is removed.
 
 use super::snapshot::list;
 use crate::mask::Mask;
@@ -9,14 +9,14 @@ use std::path::Path;
 use toolmark_grade::run_plan::ArtifactRules;
 use toolmark_pattern::Glob;
 
-/// How many files are kept.
+/// Maximum number of kept files.
 const MAX_FILES: usize = 1000;
 
-/// How many bytes are kept.
+/// Maximum number of kept bytes.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Copies the files that are asked for, without the values of variables. What was left
-/// out, in words. Links are left out: they may lead out of the workspace.
+/// Copies the requested files with the values of variables masked. Returns a note about skipped
+/// files. Links are skipped: they may point outside the workspace.
 pub(crate) fn keep(
     rules: &ArtifactRules,
     workspace: &Path,

@@ -1,5 +1,4 @@
-//! Copies of directories: without copying bytes where the file system can, as a plain
-//! copy elsewhere.
+//! Copies directories: by reflink if the file system supports it, otherwise as plain copies.
 
 use super::snapshot::{Snapshot, Stamp};
 use sha2::{Digest, Sha256};
@@ -7,13 +6,13 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What a source may not have more of: more is a mistake in the spec (`from: /`).
+/// Maximum number of entries of a source: a larger number is an error in the spec (`from: /`).
 const MAX_ENTRIES: usize = 500_000;
 
-/// Names that are never copied: our own runs.
+/// Names that are never copied: toolmark's own runs.
 const LEFT_OUT: &[&str] = &[".toolmark"];
 
-/// What could not be copied.
+/// Error of a copy.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", path.display())]
 pub(crate) struct CopyError {
@@ -27,15 +26,15 @@ impl CopyError {
     }
 }
 
-/// One thing in a directory.
+/// An entry of a directory.
 struct Found {
     from: PathBuf,
-    /// From the root, with the separators of the system.
+    /// Path relative to the root, with the separators of the system.
     relative: PathBuf,
     kind: fs::FileType,
 }
 
-/// Everything below a directory, parents first, in the order of names.
+/// Returns everything below a directory, parents first, sorted by name.
 fn walk(root: &Path) -> Result<Vec<Found>, CopyError> {
     let mut found = Vec::new();
     let mut todo = vec![PathBuf::new()];
@@ -65,8 +64,8 @@ fn walk(root: &Path) -> Result<Vec<Found>, CopyError> {
     Ok(found)
 }
 
-/// Copies what is below `from` into `to`, and tells the snapshot which files are just
-/// as they are in the source. Links stay links; sockets and devices are left out.
+/// Copies the content of `from` into `to`, and records in the snapshot the files that are identical
+/// to the source. Links stay links; sockets and devices are skipped.
 pub(crate) fn copy_tree(from: &Path, to: &Path, snapshot: &mut Snapshot) -> Result<(), CopyError> {
     fs::create_dir_all(to).map_err(|error| CopyError::at(to, error))?;
     let mut directories = Vec::new();
@@ -86,7 +85,7 @@ pub(crate) fn copy_tree(from: &Path, to: &Path, snapshot: &mut Snapshot) -> Resu
             }
         }
     }
-    // Last, so that directories nobody may write to can be filled.
+    // Permissions are set last, so that read-only directories can be filled.
     for (from, target) in directories.into_iter().rev() {
         if let Ok(about) = fs::metadata(&from) {
             let _ = fs::set_permissions(&target, about.permissions());
@@ -104,7 +103,7 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     fs::set_permissions(to, about.permissions())?;
     // Build tools compare times.
     let times = fs::FileTimes::new().set_modified(about.modified()?);
-    // A file nobody may write to keeps the time of the copy.
+    // A read-only file keeps the time of the copy.
     if let Ok(file) = fs::File::options().write(true).open(to) {
         file.set_times(times)?;
     }
@@ -121,8 +120,8 @@ fn symlink(link: &Path, to: &Path) -> io::Result<()> {
     fs::copy(link, to).map(drop)
 }
 
-/// What stands for the content of a file or directory: names, texts, what is
-/// executable. Times do not count.
+/// Returns a hash of the content of a file or directory: names, contents and executable flags,
+/// without times.
 pub(crate) fn content_hash(root: &Path) -> Result<String, CopyError> {
     let mut hash = Sha256::new();
     if root.is_file() {
@@ -170,7 +169,7 @@ fn hash_file(path: &Path, hash: &mut Sha256) -> Result<(), CopyError> {
     }
 }
 
-/// Bytes as hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

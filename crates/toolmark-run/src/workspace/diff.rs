@@ -1,4 +1,4 @@
-//! What an agent changed, as a unified diff in the manner of git.
+//! The changes made by an agent, as a unified diff in git format.
 
 use super::snapshot::{Before, MAX_TEXT, Snapshot, Stamp, list};
 use similar::TextDiff;
@@ -8,20 +8,20 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// A diff is at most this long; then the rest is named without its text.
+/// Maximum size of a diff; further files are only named.
 const MAX_DIFF: usize = 16 << 20;
 
-/// How long the smallest change of one file is looked for.
+/// Time limit for finding the minimal diff of one file.
 const DIFF_TIME: Duration = Duration::from_secs(2);
 
-/// The text of a file, or why there is none to show.
+/// Text of a file, or why it is not shown.
 enum Content {
     Absent,
     Text(String),
     Opaque,
 }
 
-/// What changed since the snapshot.
+/// Returns the changes since the snapshot.
 pub(super) fn diff(snapshot: &Snapshot, workspace: &Path) -> io::Result<String> {
     let now: BTreeSet<_> = list(workspace)?.into_iter().collect();
     let mut out = String::new();
@@ -106,7 +106,7 @@ fn write(
     }
 }
 
-/// The text of a file, where it is one and not too long.
+/// Reads the text of a file, if it is text and not too long.
 fn read(path: &Path) -> Content {
     match fs::metadata(path) {
         Ok(about) if about.len() > MAX_TEXT => return Content::Opaque,
@@ -119,7 +119,7 @@ fn read(path: &Path) -> Content {
     }
 }
 
-/// A path with slashes.
+/// Formats a path with slashes.
 fn name(relative: &Path) -> String {
     let parts: Vec<_> =
         relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
@@ -159,7 +159,7 @@ mod tests {
         let workspace = dir.path().join("ws");
         fs::create_dir(&workspace).unwrap();
         let mut snapshot = fill(&plan, None, &workspace).unwrap();
-        // What prepares a workspace is no work of the agent.
+        // Changes by setup hooks are not the agent's work.
         fs::write(workspace.join("prepared.txt"), "before\n").unwrap();
         snapshot.take(&workspace, &dir.path().join("beside")).unwrap();
         assert_eq!(snapshot.diff(&workspace).unwrap(), "");

@@ -1,22 +1,23 @@
-//! Repositories as sources: cloned once for a run, then copied like a directory.
+//! Repositories as sources: cloned once per run, then copied like a directory.
 //!
-//! Not worktrees: settings, stashes and branches of the source would be the agent's.
+//! Worktrees are not used, because the agent would share settings, stashes and branches with the
+//! source.
 
 use std::path::Path;
 use std::time::Duration;
 use toolmark_grade::run_plan::GitSource;
 use toolmark_process::{Program, run};
 
-/// How long cloning may take.
+/// Time limit of a clone.
 const CLONE_TIME: Duration = Duration::from_secs(600);
 
-/// The commit a source stands at, as its repository says.
+/// Returns the current commit of a repository.
 pub(crate) fn commit_of(clone: &Path) -> Result<String, String> {
     let finished = git(clone, &["rev-parse", "HEAD"])?;
     Ok(finished.trim().to_owned())
 }
 
-/// Clones a repository at a ref into a directory that is not there yet.
+/// Clones a repository at a ref into a directory that does not exist yet.
 pub(crate) fn clone_at(source: &GitSource, to: &Path) -> Result<(), String> {
     let parent = to.parent().unwrap_or(Path::new("."));
     let to = to.to_string_lossy();

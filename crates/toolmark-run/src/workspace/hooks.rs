@@ -1,4 +1,4 @@
-//! Programs that prepare a workspace, and that clean up.
+//! Hooks that prepare a workspace or clean it up.
 
 use crate::matrix::Cell;
 use crate::placeholders;
@@ -8,24 +8,24 @@ use std::path::Path;
 use toolmark_grade::run_plan::{CommandLine, Hook};
 use toolmark_process::{Program, run};
 
-/// What a hook is told, as JSON on stdin.
+/// Context of a hook, passed as JSON on stdin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HookContext<'a> {
     /// `setup` or `teardown`.
     pub moment: &'static str,
-    /// The name of the run.
+    /// ID of the run.
     pub run: &'a str,
-    /// The case on its target.
+    /// Cell of the trial.
     pub cell: &'a Cell,
-    /// The target.
+    /// Name of the target.
     pub target: &'a str,
-    /// The trial, from 1.
+    /// Number of the trial, from 1.
     pub trial: u32,
-    /// The attempt, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// Where it runs.
+    /// Working directory.
     pub workspace: &'a Path,
-    /// What the trial came to, where it is over.
+    /// Verdict of the trial, if it is finished.
     pub verdict: Option<&'static str>,
 }
 
@@ -38,7 +38,7 @@ impl HookContext<'_> {
         self.cell.prompts.first().map_or("", String::as_str)
     }
 
-    /// The value of a placeholder, by our name or AgentV's.
+    /// Returns the value of a placeholder, by toolmark's name or AgentV's.
     fn value(&self, name: &str) -> Option<String> {
         Some(match name {
             "workspace" | "workspace_path" => self.workspace.to_string_lossy().into_owned(),
@@ -54,7 +54,7 @@ impl HookContext<'_> {
         })
     }
 
-    /// What a hook reads.
+    /// Returns the input of a hook.
     fn input(&self) -> Value {
         json!({
             "event": self.moment,
@@ -77,7 +77,7 @@ impl HookContext<'_> {
     }
 }
 
-/// Runs hooks one after the other; the first that fails is an error.
+/// Runs hooks one after another; the first failure is an error.
 pub(crate) fn run_hooks(
     hooks: &[Hook],
     context: &HookContext<'_>,

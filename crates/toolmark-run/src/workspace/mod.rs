@@ -1,4 +1,4 @@
-//! The files of a trial: where they come from, what is done to them, what changed.
+//! The files of a trial: their sources, their preparation, and their changes.
 
 mod artifacts;
 mod copy;
@@ -22,18 +22,18 @@ use toolmark_grade::run_plan::{FileSource, WorkspacePlan};
 /// The directories of one attempt.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
-    /// What holds the others.
+    /// Parent directory of the others.
     pub root: PathBuf,
-    /// Where the agent works.
+    /// Working directory of the agent.
     pub workspace: PathBuf,
-    /// Its home.
+    /// Home directory of the agent.
     pub home: PathBuf,
-    /// For temporary files.
+    /// Directory for temporary files.
     pub tmp: PathBuf,
 }
 
 impl Places {
-    /// Makes the directories of an attempt.
+    /// Creates the directories of an attempt.
     pub(crate) fn create(root: PathBuf) -> io::Result<Self> {
         let places = Self {
             workspace: root.join("workspace"),
@@ -41,7 +41,7 @@ impl Places {
             tmp: root.join("tmp"),
             root,
         };
-        // What an attempt before left that nobody cleaned up is not this one's.
+        // Ignore leftovers of an earlier attempt.
         if places.root.exists() {
             fs::remove_dir_all(&places.root)?;
         }
@@ -51,7 +51,7 @@ impl Places {
         Ok(places)
     }
 
-    /// Removes them. An agent may have made directories that cannot be entered.
+    /// Removes the directories, including those that an agent made inaccessible.
     pub(crate) fn remove(&self) {
         if fs::remove_dir_all(&self.root).is_err() {
             open_up(&self.root);
@@ -60,7 +60,7 @@ impl Places {
     }
 }
 
-/// Lets us enter every directory below.
+/// Makes every directory below accessible.
 #[cfg(unix)]
 fn open_up(directory: &Path) {
     use std::os::unix::fs::PermissionsExt;
@@ -78,8 +78,8 @@ fn open_up(directory: &Path) {
 #[cfg(not(unix))]
 fn open_up(_: &Path) {}
 
-/// Puts the files of a plan into a workspace that is empty, and remembers which are
-/// just as they are in the source. `cloned` is the clone of its repository.
+/// Copies the files of a plan into an empty workspace, and records which are identical to the
+/// source. `cloned` is the clone of its repository.
 pub(crate) fn fill(
     plan: &WorkspacePlan,
     cloned: Option<&Path>,

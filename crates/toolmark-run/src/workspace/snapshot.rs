@@ -1,8 +1,8 @@
-//! What the files of a workspace were before the agent came.
+//! A snapshot of a workspace before the agent starts.
 //!
-//! Files that are just as in the source are compared with the source. Others (made by
-//! a program that prepared the workspace, or by `files`) are kept beside it. Our own
-//! walk and not `git add`: that stumbles over repositories inside a workspace.
+//! Files identical to the source are later compared with the source. Other files (created by a
+//! setup hook or by `files`) are copied beside the workspace. The snapshot does not use `git add`,
+//! which fails with repositories inside a workspace.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,22 +10,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// A text that is kept is at most this long.
+/// Maximum size of a stored text.
 pub(super) const MAX_TEXT: u64 = 1 << 20;
 
-/// All texts that are kept are at most this long.
+/// Maximum total size of stored texts.
 const MAX_KEPT: u64 = 64 << 20;
 
-/// How many files are looked at.
+/// Maximum number of inspected files.
 const MAX_ENTRIES: usize = 500_000;
 
-/// What tells whether a file was touched.
+/// Metadata that show whether a file was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stamp {
     size: u64,
     modified: Option<SystemTime>,
-    /// When anything about it changed, and which file it is, where the system says so:
-    /// neither can be set by a program.
+    /// Change time and inode, on systems that report them: programs cannot set either.
     changed: (i64, i64, u64),
     pub(super) mode: u32,
 }
@@ -44,21 +43,21 @@ impl Stamp {
     }
 }
 
-/// What a file was.
+/// State of a file before the agent started.
 #[derive(Debug, Clone)]
 pub(super) enum Before {
-    /// As this file, which is not the agent's.
+    /// Same content as this file, which the agent cannot change.
     File(PathBuf),
-    /// A link to this.
+    /// A link with this target.
     Link(PathBuf),
-    /// Too long to be kept.
+    /// A file that is too large to store.
     Unkept,
 }
 
-/// What the files of a workspace were.
+/// State of the files of a workspace.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
-    /// Files that are just as in the source.
+    /// Files identical to their source.
     copied: BTreeMap<PathBuf, (Stamp, PathBuf)>,
     pub(super) files: BTreeMap<PathBuf, (Stamp, Before)>,
 }
@@ -68,8 +67,8 @@ impl Snapshot {
         self.copied.insert(relative, (stamp, source));
     }
 
-    /// Looks at the workspace as it is now. Files that are not as in the source are
-    /// kept in `beside`.
+    /// Records the current state of the workspace. Files that differ from the source are stored in
+    /// `beside`.
     pub(crate) fn take(&mut self, workspace: &Path, beside: &Path) -> io::Result<()> {
         let mut kept = 0;
         for relative in list(workspace)? {
@@ -95,24 +94,24 @@ impl Snapshot {
         Ok(())
     }
 
-    /// What changed since, as a unified diff in the manner of git.
+    /// Returns the changes since the snapshot, as a unified diff in git format.
     pub(crate) fn diff(&self, workspace: &Path) -> io::Result<String> {
         super::diff::diff(self, workspace)
     }
 }
 
-/// What is no work of the agent: what git keeps for itself, and our own runs where the
-/// agent works in the source.
+/// Paths that are not the agent's work: git's internal files, and toolmark's own runs if the agent
+/// works in the source directory.
 const LEFT_OUT: &[&str] = &[".git", ".toolmark"];
 
-/// The files and links below a directory, in order.
+/// Returns the files and links below a directory, sorted.
 pub(super) fn list(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut todo = vec![PathBuf::new()];
     while let Some(relative) = todo.pop() {
         let entries = match fs::read_dir(root.join(&relative)) {
             Ok(entries) => entries,
-            // A directory the agent closed: what is in it cannot be told.
+            // The agent made the directory inaccessible, so its content is unknown.
             Err(_) if !relative.as_os_str().is_empty() => continue,
             Err(error) => return Err(error),
         };

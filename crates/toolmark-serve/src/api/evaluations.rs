@@ -1,4 +1,5 @@
-//! What evaluators say: sums by evaluator, the answers themselves, and asking again.
+//! Answers of evaluators: totals by evaluator, the answers themselves, and requests to evaluate
+//! again.
 
 use super::query::{Paging, Params};
 use super::{Answer, ApiError, App, Json, blocking};
@@ -19,47 +20,47 @@ pub(super) struct ListQuery {
     cursor: Option<String>,
 }
 
-/// What one version of an evaluator says, in sum.
+/// Totals of one version of an evaluator.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EvaluatorRow {
-    /// The evaluator.
+    /// Name of the evaluator.
     pub evaluator: String,
-    /// Its version.
+    /// Version of the evaluator.
     pub version: String,
-    /// How many passes.
+    /// Number of passes.
     pub pass: u64,
-    /// How many failures.
+    /// Number of failures.
     pub fail: u64,
-    /// How many are undecided.
+    /// Number of undecided answers.
     pub unknown: u64,
-    /// The mean of the scores there are.
+    /// Mean of the known scores.
     pub score: Option<f64>,
-    /// When it last answered.
+    /// Time of the last answer.
     pub at: Option<Time>,
 }
 
 /// One answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EvaluationRow {
-    /// The session.
+    /// ID of the session.
     pub session: String,
-    /// The id of the call; null for the session as a whole.
+    /// ID of the call; null for the whole session.
     pub call_id: Option<String>,
     /// The answer.
     #[serde(flatten)]
     pub answer: Evaluation,
 }
 
-/// Sums by evaluator, and answers.
+/// Answers with totals by evaluator.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Evaluations {
-    /// The evaluators.
+    /// Totals by evaluator and version.
     pub evaluators: Vec<EvaluatorRow>,
     /// The answers, the newest first.
     pub items: Vec<EvaluationRow>,
-    /// What to send as `cursor` for the next page.
+    /// Value of `cursor` for the next page.
     pub next: Option<String>,
-    /// How many answers there are.
+    /// Total number of answers.
     pub total: u64,
 }
 
@@ -124,18 +125,18 @@ pub(super) async fn list(
     .await
 }
 
-/// Which sessions are evaluated again.
+/// Sessions to evaluate again.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EvaluateBody {
-    /// One session; all where there is none.
+    /// ID of a session; all if missing.
     session: Option<String>,
 }
 
-/// How many sessions wait to be evaluated.
+/// Number of queued sessions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Queued {
-    /// How many.
+    /// Number of sessions.
     pub queued: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Changes as they happen.
+//! The stream of changes.
 
 use super::App;
 use crate::live::Counts;
@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// Proxies close what is silent for longer.
+/// Interval of keep-alive messages: proxies close connections that are silent for longer.
 const PING: Duration = Duration::from_secs(15);
 
-/// Changes are sent at most this often.
+/// Minimum interval between two messages.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The stream of changes. It ends when the server stops.
+/// Streams changes until the server stops.
 pub(super) async fn events(
     State(app): State<Arc<App>>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {

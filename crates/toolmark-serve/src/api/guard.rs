@@ -1,5 +1,4 @@
-//! The guard: what it decided, where it is installed, and what another policy would have
-//! stopped.
+//! The guard: its decisions, its installations, and a replay with another policy.
 
 use super::query::{Paging, Params, moment};
 use super::{Answer, ApiError, App, Json, blocking};
@@ -20,13 +19,13 @@ use toolmark_guard::replay::Replay;
 use toolmark_report::terminal::headline_of;
 use toolmark_trace::{Payload, Text};
 
-/// So much of the end of the log is looked at.
+/// Number of bytes read from the end of the log.
 const MAX_LOG: u64 = 8 << 20;
 
-/// A policy is replayed over so many sessions, the newest.
+/// Maximum number of replayed sessions, the newest first.
 const MAX_SESSIONS: u32 = 200;
 
-/// So many calls that would have been stopped are listed.
+/// Maximum number of listed stopped calls.
 const MAX_STOPS: usize = 500;
 
 #[derive(Debug, Default, Deserialize)]
@@ -38,26 +37,26 @@ pub(super) struct ListQuery {
     cursor: Option<String>,
 }
 
-/// One decision.
+/// A decision of the guard.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct GuardRow {
-    /// When.
+    /// Time of the decision.
     pub at: Option<String>,
-    /// The host.
+    /// Name of the host.
     pub host: Option<String>,
-    /// The session.
+    /// ID of the session.
     pub session: Option<String>,
-    /// The tool.
+    /// Name of the tool.
     pub tool: Option<String>,
-    /// What the call is about.
+    /// Summary of the call.
     pub title: String,
     /// `allow`, `ask` or `deny`.
     pub decision: String,
-    /// The rule.
+    /// Rule that decided.
     pub rule: Option<String>,
-    /// Why.
+    /// Reason.
     pub reason: Option<String>,
-    /// The mode the agent is in.
+    /// Permission mode of the agent.
     pub mode: Option<String>,
 }
 
@@ -113,7 +112,7 @@ pub(super) async fn list(
     .await
 }
 
-/// The end of the log, from the first whole line on.
+/// Returns the end of the log, beginning with the first complete line.
 fn tail(path: &std::path::Path) -> String {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
@@ -131,7 +130,7 @@ fn tail(path: &std::path::Path) -> String {
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
-/// What the guard decided about a call, by its id.
+/// Returns the guard's decision about a call, by its ID.
 pub(super) fn word(app: &App, session: &str, call_id: &str) -> Option<GuardWord> {
     let text = tail(&app.commands.guard_log()?);
     let with_id = text.lines().rev().filter(|line| line.contains(call_id));
@@ -151,27 +150,27 @@ pub(super) fn word(app: &App, session: &str, call_id: &str) -> Option<GuardWord>
     })
 }
 
-/// Where the guard is installed, as `toolmark guard status --format json` has it.
+/// Installations of the guard, as in `toolmark guard status --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct GuardStatus {
-    /// The hosts.
+    /// Settings files of the hosts.
     pub hosts: Vec<HostStatus>,
 }
 
 /// One settings file of a host.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HostStatus {
-    /// The host.
+    /// Name of the host.
     pub host: String,
-    /// Is the guard in its settings?
+    /// Whether the guard is in the settings.
     pub installed: bool,
-    /// The settings file.
+    /// Path of the settings file.
     pub settings: String,
-    /// Does the host run the hook? Null where nobody can tell.
+    /// Whether the host runs the hook; null if unknown.
     pub accepted: Option<bool>,
-    /// The last decision about a call of it.
+    /// Last decision about a call of the host.
     pub last_decision: Option<String>,
-    /// What stands in the way.
+    /// Problem that prevents the guard from working.
     pub problem: Option<String>,
 }
 
@@ -179,7 +178,7 @@ pub(super) async fn status(State(app): State<Arc<App>>) -> Answer<GuardStatus> {
     blocking(&app, |app| Ok(Json(GuardStatus { hosts: app.commands.guard_status() }))).await
 }
 
-/// A policy to try.
+/// A policy to replay.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplayBody {
@@ -187,35 +186,35 @@ pub(crate) struct ReplayBody {
     policy: String,
 }
 
-/// What a policy would have stopped.
+/// Result of a replay.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Replayed {
-    /// How many calls were decided about.
+    /// Number of calls.
     pub calls: u64,
-    /// How many would have been denied.
+    /// Number of calls that would have been denied.
     pub stopped: u64,
-    /// How many would have been asked about.
+    /// Number of calls that would have prompted the user.
     pub asked: u64,
-    /// Those calls.
+    /// Calls that would have been stopped.
     pub rows: Vec<ReplayedRow>,
 }
 
 /// A call that would have been stopped.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ReplayedRow {
-    /// The session.
+    /// ID of the session.
     pub session: String,
-    /// The number of the call.
+    /// Number of the call.
     pub call: u64,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// What it is about.
+    /// Summary of the call.
     pub title: String,
     /// `ask` or `deny`.
     pub decision: String,
-    /// The rule.
+    /// Rule that decided.
     pub rule: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the server is and does.
+//! Information about the server and the stored data.
 
 use super::{Answer, App, Json, Problem, Receivers, blocking};
 use crate::access::IngestKey;
@@ -12,58 +12,58 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What the server is and does.
+/// Information about the server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Info {
-    /// The version of toolmark.
+    /// Version of toolmark.
     pub version: &'static str,
-    /// The version of the store.
+    /// Schema version of the store.
     pub schema_version: u32,
-    /// Since when it runs.
+    /// Start time of the server.
     pub started_at: Time,
-    /// Does it show samples?
+    /// Whether samples are shown.
     pub demo: bool,
-    /// The folders that are watched.
+    /// Watched folders.
     pub watched: Vec<Watched>,
-    /// The addresses.
+    /// Addresses of the server.
     pub receivers: Receivers,
-    /// How much there is.
+    /// Numbers of stored items.
     pub counts: Counts,
-    /// Can nothing be changed?
+    /// Whether changes are rejected.
     pub readonly: bool,
-    /// What is wrong.
+    /// Problems of the server.
     pub problems: Vec<Problem>,
 }
 
-/// A folder that is watched.
+/// A watched folder.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Watched {
-    /// The folder.
+    /// Path of the folder.
     pub path: String,
-    /// Whose sessions are there.
+    /// Host of the sessions.
     pub host: Option<&'static str>,
-    /// Is it there?
+    /// Whether the folder exists.
     pub exists: bool,
-    /// How many files of sessions it has.
+    /// Number of session files.
     pub sessions: u64,
-    /// When something in it changed last.
+    /// Time of the last change.
     pub last_change: Option<Time>,
-    /// What is wrong with it.
+    /// Problem with the folder.
     pub problem: Option<String>,
 }
 
-/// How much there is.
+/// Numbers of stored items.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Counts {
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Calls that failed.
+    /// Number of failed calls.
     pub failures: u64,
-    /// Findings.
+    /// Number of findings.
     pub findings: u64,
-    /// Issues; null while they are still being grouped after the start.
+    /// Number of issues; null until they are grouped for the first time after the start.
     pub issues: Option<u64>,
 }
 
@@ -115,7 +115,7 @@ pub(super) async fn info(State(app): State<Arc<App>>) -> Answer<Info> {
     .await
 }
 
-/// Files that could not be read, or not whole.
+/// Reports files that could not be read, or only in part.
 fn unread_files(app: &App) -> Result<Option<Problem>, StoreError> {
     let (count, first): (i64, Option<(String, String, i64)>) = app.store.read(|db| {
         let count = db.query_row(
@@ -145,49 +145,49 @@ fn unread_files(app: &App) -> Result<Option<Problem>, StoreError> {
     }))
 }
 
-/// A list that is never long.
+/// A short list without pages.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Items<T> {
     /// The rows.
     pub items: Vec<T>,
 }
 
-/// A project and how many sessions it has.
+/// A project and its number of sessions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ProjectRow {
-    /// The directory.
+    /// Working directory.
     pub project: String,
-    /// How many sessions.
+    /// Number of sessions.
     pub sessions: u64,
 }
 
-/// An agent, with what it was seen with.
+/// An agent with its observed versions and models.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AgentRow {
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// Its versions.
+    /// Observed versions.
     pub versions: BTreeSet<String>,
-    /// Its models.
+    /// Observed models.
     pub models: BTreeSet<String>,
-    /// How many sessions.
+    /// Number of sessions.
     pub sessions: u64,
 }
 
-/// A key that telemetry comes under.
+/// A telemetry key.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct KeyRow {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// The tools that may be used; all where there is none.
+    /// Allowed tools; empty for all.
     pub allow: Vec<String>,
-    /// The tools that may not.
+    /// Denied tools.
     pub deny: Vec<String>,
-    /// Sessions whose telemetry came under it.
+    /// Number of sessions with telemetry under this key.
     pub sessions: u64,
-    /// Calls of tools that it does not allow.
+    /// Number of calls of tools that are not allowed.
     pub violations: u64,
-    /// The same as a policy of the guard, which stops such calls before they run.
+    /// Equivalent policy of the guard, which stops such calls before they run.
     pub policy: String,
 }
 
@@ -219,7 +219,7 @@ pub(super) async fn keys(State(app): State<Arc<App>>) -> Answer<Items<KeyRow>> {
     .await
 }
 
-/// The lists of a key as a policy of the guard.
+/// Returns the tool lists of a key as a policy of the guard.
 fn policy(key: &IngestKey) -> String {
     let mut text = "guard:\n  tools:\n".to_owned();
     for (word, tools) in [("allow", &key.allowed), ("deny", &key.denied)] {

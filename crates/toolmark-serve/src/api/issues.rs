@@ -1,4 +1,4 @@
-//! Issues: what keeps going wrong, what was decided about it, and the fix.
+//! Issues: recurring failures, the decisions about them, and their fixes.
 
 use super::query::{InPath, Paging, Params, moment};
 use super::{Answer, ApiError, App, Json, blocking};
@@ -20,7 +20,7 @@ use toolmark_feed::{Event, Issue, IssueId, Listed, Representative};
 use toolmark_hosts::install::unified_diff;
 use toolmark_outcome::TracePlace;
 
-/// So many agents and models are listed.
+/// Maximum number of listed agents and models.
 const MAX_WEEK_ROWS: usize = 200;
 
 #[derive(Debug, Default, Deserialize)]
@@ -36,16 +36,16 @@ pub(super) struct ListQuery {
     cursor: Option<String>,
 }
 
-/// A page of issues. An issue is as `toolmark feed --format json` has it.
+/// A page of issues. An issue has the format of `toolmark feed --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct IssuePage {
     /// The issues.
     pub items: Vec<Value>,
-    /// What to send as `cursor` for the next page.
+    /// Value of `cursor` for the next page.
     pub next: Option<String>,
-    /// How many there are.
+    /// Total number of issues.
     pub total: u64,
-    /// How many sessions match project, agent and time.
+    /// Number of sessions that match project, agent and time.
     pub of_sessions: u64,
 }
 
@@ -123,13 +123,13 @@ pub(super) async fn list(
     .await
 }
 
-/// Where an occurrence is shown: its session, and the number of the call.
+/// Location of an occurrence on the page: its session, and the number of the call.
 struct Shown {
     session: String,
     number: Option<u64>,
 }
 
-/// The sessions that occurrences are shown in, by session and file.
+/// The sessions that show occurrences, by session and file.
 type Owners<'o> = HashMap<(&'o str, &'o str), String>;
 
 fn shown(
@@ -163,7 +163,7 @@ fn shown(
     Ok(Shown { session: id.clone(), number })
 }
 
-/// Where the occurrence that shows an issue is shown.
+/// Returns the location of the representative occurrence of an issue.
 fn shown_one(app: &App, one: &Representative) -> Result<Shown, ApiError> {
     let (session, file) = (one.session.raw(), one.place.file.raw());
     let owners = app.issues.owners([(session, &**file)].into_iter());
@@ -227,25 +227,25 @@ pub(super) struct PageQuery {
 /// One occurrence of an issue.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OccurrenceRow {
-    /// The issue.
+    /// ID of the issue.
     pub issue: String,
-    /// The session.
+    /// ID of the session.
     pub session: String,
-    /// The id of the call.
+    /// ID of the call.
     pub call_id: Option<String>,
-    /// The number of the call.
+    /// Number of the call.
     pub call: Option<u64>,
-    /// Where it stands in the trace.
+    /// Source position in the trace.
     pub place: crate::view::Place,
-    /// When.
+    /// Time of the occurrence.
     pub at: Option<Time>,
-    /// The project.
+    /// Working directory.
     pub project: Option<String>,
-    /// The model.
+    /// Name of the model.
     pub model: Option<String>,
-    /// The agent.
+    /// Name of the agent.
     pub agent: Option<String>,
-    /// What the session was about.
+    /// Start of the first user message of the session.
     pub excerpt: Option<String>,
 }
 
@@ -296,22 +296,22 @@ fn row(app: &App, owners: &Owners<'_>, one: &Listed) -> Result<OccurrenceRow, Ap
     })
 }
 
-/// A fix, and what it would change.
+/// A fix and its diff.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FixPreview {
-    /// What is changed: `instructions`, `permission`, `setting`, `set-up`.
+    /// Kind of target: `instructions`, `permission`, `setting`, `set-up`.
     pub target: &'static str,
-    /// The file; null for what is run and not written.
+    /// File to change; null for fixes that are commands to run.
     pub file: Option<String>,
-    /// The change, where the file can be read.
+    /// Diff of the change, if the file can be read.
     pub diff: String,
-    /// The text to paste.
+    /// Text to paste.
     pub text: String,
-    /// Why it helps.
+    /// Rationale.
     pub why: String,
 }
 
-/// What the fix of an issue would change. Nothing is written.
+/// Returns the change that the fix of an issue would make, without writing it.
 pub(super) async fn fix(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
@@ -350,17 +350,17 @@ pub(super) async fn fix(
 pub(crate) struct DecisionBody {
     /// `resolve`, `ignore`, `reopen`, `merge` or `note`.
     action: String,
-    /// Of `ignore`: until when.
+    /// End time, for `ignore`.
     until: Option<String>,
-    /// Of `ignore`: until it occurred so many more times.
+    /// Number of further occurrences before the end, for `ignore`.
     more: Option<u64>,
-    /// Of `ignore`: until it escalates.
+    /// Whether to ignore only until the issue escalates, for `ignore`.
     until_escalating: Option<bool>,
-    /// Of `merge`: the issue it is the same as.
+    /// Target issue, for `merge`.
     into: Option<String>,
-    /// Of `note`: the words.
+    /// Text, for `note`.
     text: Option<String>,
-    /// Of `resolve`: the version of the agent that has it no more.
+    /// Agent version with the fix, for `resolve`.
     version: Option<String>,
 }
 
@@ -439,18 +439,18 @@ pub(super) async fn decide(
     .await
 }
 
-/// Where to write a case.
+/// Destination of a case.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PromoteBody {
-    /// A new directory; none where the case is only to be shown.
+    /// A new directory; if missing, the case is only returned.
     to: Option<String>,
 }
 
-/// A case that was made of an issue.
+/// A regression case created from an issue.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Promoted {
-    /// The files that were written.
+    /// Written files.
     pub files: Vec<String>,
     /// The spec.
     pub case: String,
@@ -510,8 +510,8 @@ pub(super) async fn promote(
     .await
 }
 
-/// A directory below the one the server was started in: whoever may decide about issues may
-/// not write wherever they like.
+/// Resolves a directory below the working directory of the server: permission to decide about
+/// issues does not include writing to arbitrary directories.
 fn below_here(to: &str) -> Result<PathBuf, ApiError> {
     let path = PathBuf::from(to);
     let is_below = !to.is_empty()

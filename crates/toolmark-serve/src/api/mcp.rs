@@ -1,4 +1,4 @@
-//! The questions of agents, over HTTP: one message per request, answered as JSON.
+//! MCP over HTTP: one message per request, answered as JSON.
 
 use super::{ApiError, App, Json, blocking};
 use crate::mcp::Server;
@@ -29,7 +29,7 @@ pub(super) async fn ask(State(app): State<Arc<App>>, body: Bytes) -> Response {
     }
 }
 
-/// Nothing is told that was not asked for: there is no stream to listen to.
+/// Rejects streams: the server sends no unsolicited messages.
 pub(super) async fn no_stream() -> ApiError {
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", "messages are sent with POST")
 }

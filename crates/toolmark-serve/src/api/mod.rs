@@ -38,13 +38,13 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 use toolmark_redact::Redactor;
 
-/// The largest request that changes something.
+/// Maximum size of a changing request.
 const MAX_BODY: usize = 1 << 20;
 
-/// Where agents ask.
+/// Path of the MCP endpoint.
 const MCP: &str = "/mcp";
 
-/// What all handlers share.
+/// State shared by all handlers.
 pub(crate) struct App {
     pub(crate) store: Arc<Store>,
     pub(crate) library: Library,
@@ -52,48 +52,48 @@ pub(crate) struct App {
     pub(crate) hub: Arc<Hub>,
     pub(crate) redactor: Redactor,
     pub(crate) access: Access,
-    /// The keys that telemetry comes under.
+    /// Telemetry keys.
     pub(crate) keys: Vec<IngestKey>,
     pub(crate) folders: Vec<Folder>,
     pub(crate) states: Arc<Mutex<Vec<FolderState>>>,
     pub(crate) runs: Vec<PathBuf>,
-    /// Sessions that wait to be evaluated.
+    /// Sessions waiting for evaluation.
     pub(crate) queue: Arc<Queue>,
     pub(crate) has_evaluators: bool,
     pub(crate) commands: Arc<dyn Commands>,
     pub(crate) started: Time,
     pub(crate) is_demo: bool,
-    /// May agents ask over MCP?
+    /// Whether agents may connect over MCP.
     pub(crate) has_mcp: bool,
     pub(crate) receivers: Receivers,
     pub(crate) problems: Vec<Problem>,
-    /// Turns true when the server stops.
+    /// Becomes true when the server stops.
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-/// The addresses that are listened at.
+/// Addresses of the server.
 #[derive(Debug, Clone, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Receivers {
-    /// OTLP over HTTP.
+    /// Address for OTLP over HTTP.
     pub http: Option<String>,
-    /// OTLP over gRPC.
+    /// Address for OTLP over gRPC.
     pub grpc: Option<String>,
-    /// The page and the API.
+    /// Address of the page and the API.
     pub ui: String,
 }
 
-/// Something that is wrong with the server.
+/// A problem of the server.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub(crate) struct Problem {
-    /// Since when.
+    /// Time when the problem appeared.
     pub since: Time,
-    /// What.
+    /// Description.
     pub text: String,
-    /// What to do.
+    /// Suggested fix.
     pub hint: Option<String>,
 }
 
-/// Why a request is not answered.
+/// Error response of the API.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
@@ -156,7 +156,7 @@ impl IntoResponse for ApiError {
 
 type Answer<T> = Result<Json<T>, ApiError>;
 
-/// A value as JSON.
+/// A JSON response.
 pub(crate) struct Json<T>(pub(crate) T);
 
 impl<T: Serialize> IntoResponse for Json<T> {
@@ -168,7 +168,7 @@ impl<T: Serialize> IntoResponse for Json<T> {
     }
 }
 
-/// Does work that reads files or the store, away from the threads that answer.
+/// Runs work that reads files or the store on a separate thread.
 async fn blocking<T: Send + 'static>(
     app: &Arc<App>,
     work: impl FnOnce(&App) -> Result<T, ApiError> + Send + 'static,
@@ -180,7 +180,7 @@ async fn blocking<T: Send + 'static>(
     })
 }
 
-/// The API and the page.
+/// Routes of the API and the page.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let api = Router::new()
         .route("/info", get(info::info))
@@ -231,7 +231,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// What every request passes: names, origins, tokens; and the headers of every answer.
+/// Checks host, origin and token of every request, and adds the headers of every response.
 async fn guard_site(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_page = !path.starts_with("/api/") && path != MCP;

@@ -1,4 +1,4 @@
-//! The OpenAPI document, made of the types that are answered.
+//! The OpenAPI document, generated from the response types.
 
 use super::evaluations::{EvaluateBody, Evaluations, Queued};
 use super::guard::{GuardRow, GuardStatus, ReplayBody, Replayed};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 type Of = fn(&mut SchemaGenerator) -> Schema;
 
-/// An address: method, path, what it is for, its parameters, its body, its answer.
+/// An endpoint: method, path, description, parameters, body and response.
 struct Address {
     method: &'static str,
     path: &'static str,
@@ -148,8 +148,8 @@ mod tests {
         assert!(count > 20, "{count}");
     }
 
-    /// The interfaces of a TypeScript file: name, what it extends, and its properties, each
-    /// with whether it may be missing.
+    /// Parses the interfaces of a TypeScript file: name, base interface, and properties, each with
+    /// whether it is optional.
     fn interfaces(text: &str) -> BTreeMap<String, (Option<String>, BTreeMap<String, bool>)> {
         let mut all = BTreeMap::new();
         let mut lines = text.lines();
@@ -182,7 +182,7 @@ mod tests {
         all
     }
 
-    /// The page's own types have the same properties as the answers.
+    /// The types of the page have the same properties as the responses.
     #[test]
     fn the_types_of_the_page_agree() {
         let text = include_str!("../../../../web/src/lib/api/types.ts");

@@ -1,4 +1,4 @@
-//! Parameters that many addresses have.
+//! Query parameters shared by several endpoints.
 
 use super::ApiError;
 use axum::extract::{FromRequestParts, Path, Query};
@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// What stands behind `?`; what is wrong with it is said as the API says everything.
+/// Query parameters; errors have the format of all API errors.
 pub(super) struct Params<T>(pub(super) T);
 
 impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
@@ -19,7 +19,7 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// What stands in the address; the same about mistakes.
+/// Path parameters; errors have the format of all API errors.
 pub(super) struct InPath<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for InPath<T> {
@@ -31,13 +31,13 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for InPath<
     }
 }
 
-/// So many rows where nobody says how many.
+/// Default number of rows.
 const DEFAULT_LIMIT: u32 = 200;
 
-/// Nobody gets more at once.
+/// Maximum number of rows.
 const MAX_LIMIT: u32 = 1000;
 
-/// Which page of a list.
+/// Page of a list.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Paging {
     limit: Option<u32>,
@@ -49,12 +49,12 @@ impl Paging {
         Self { limit, cursor }
     }
 
-    /// How many rows.
+    /// Maximum number of rows.
     pub(crate) fn limit(&self) -> u32 {
         self.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
     }
 
-    /// How many rows come before.
+    /// Number of rows before the page.
     pub(crate) fn offset(&self) -> Result<u64, ApiError> {
         match self.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
             None => Ok(0),
@@ -65,14 +65,14 @@ impl Paging {
         }
     }
 
-    /// The cursor of the next page, after `shown` rows of `total`.
+    /// Returns the cursor of the next page, after `shown` rows of `total`.
     pub(crate) fn next(&self, shown: usize, total: u64) -> Result<Option<String>, ApiError> {
         let end = self.offset()? + shown as u64;
         Ok((end < total && shown > 0).then(|| end.to_string()))
     }
 }
 
-/// A time, or how long ago: `2026-11-01T00:00:00Z`, `2026-11-01`, `7d`, `24h`.
+/// Parses a time or an age: `2026-11-01T00:00:00Z`, `2026-11-01`, `7d`, `24h`.
 pub(crate) fn moment(text: Option<&str>, now: Timestamp) -> Result<Option<Timestamp>, ApiError> {
     let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
     let of_day = || -> Option<Timestamp> {
@@ -87,7 +87,7 @@ pub(crate) fn moment(text: Option<&str>, now: Timestamp) -> Result<Option<Timest
     })
 }
 
-/// A duration in one unit: `90d`, `24h`, `30m`, `45s`, `2w`.
+/// Parses a duration with one unit: `90d`, `24h`, `30m`, `45s`, `2w`.
 pub fn duration(text: &str) -> Option<SignedDuration> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let seconds = match unit {

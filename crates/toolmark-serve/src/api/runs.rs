@@ -1,4 +1,4 @@
-//! Runs of `toolmark run`, and what changed between two of them.
+//! Runs of `toolmark run`, and comparisons of two of them.
 
 use super::info::Items;
 use super::query::{InPath, Params};
@@ -13,54 +13,54 @@ use std::sync::Arc;
 use toolmark_run::Store;
 use toolmark_run::store::TrialRecord;
 
-/// So many runs are listed, the newest first.
+/// Maximum number of listed runs, the newest first.
 const MAX_RUNS: usize = 500;
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RunRow {
-    /// Its id.
+    /// ID of the run.
     pub id: String,
-    /// Its directory.
+    /// Path of the run directory.
     pub dir: String,
-    /// The spec.
+    /// Path of the spec.
     pub spec: Option<String>,
-    /// When it started.
+    /// Start time.
     pub started: Option<String>,
-    /// When it ended; null while it runs, and where it was stopped.
+    /// End time; null if the run is in progress or was stopped.
     pub ended: Option<Time>,
-    /// The agents.
+    /// Names of the targets.
     pub targets: Vec<String>,
-    /// How many cases have a trial.
+    /// Number of cases with a trial.
     pub cases: u64,
-    /// How many trials there are.
+    /// Number of trials.
     pub trials: u64,
-    /// How many passed.
+    /// Number of passed trials.
     pub passed: u64,
-    /// How many failed.
+    /// Number of failed trials.
     pub failed: u64,
-    /// How many are undecided.
+    /// Number of undecided trials.
     pub unknown: u64,
-    /// What they cost.
+    /// Cost in US dollars.
     pub cost_usd: Option<f64>,
 }
 
 /// A run with its trials.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RunDetail {
-    /// As in the list.
+    /// The run, as in the list.
     #[serde(flatten)]
     pub row: RunRow,
-    /// Cases by targets.
+    /// Trials by case and target.
     pub matrix: Matrix,
 }
 
-/// Cases by targets.
+/// Trials by case and target.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Matrix {
-    /// The cases.
+    /// IDs of the cases.
     pub cases: Vec<String>,
-    /// The targets.
+    /// Names of the targets.
     pub targets: Vec<String>,
     /// The trials of each case on each target.
     pub cells: Vec<Cell>,
@@ -69,26 +69,26 @@ pub(crate) struct Matrix {
 /// The trials of a case on a target.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Cell {
-    /// The case.
+    /// ID of the case.
     pub case: String,
-    /// The target.
+    /// Name of the target.
     pub target: String,
     /// The trials.
     pub trials: Vec<Trial>,
 }
 
-/// One trial.
+/// A trial.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Trial {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub n: u32,
     /// `pass`, `fail` or `unknown`.
     pub verdict: String,
-    /// Why.
+    /// Reason.
     pub reason: Option<String>,
-    /// From 0 to 1.
+    /// Score, from 0 to 1.
     pub score: Option<f64>,
-    /// Its directory.
+    /// Path of the trial directory.
     pub path: String,
 }
 
@@ -186,7 +186,7 @@ pub(super) struct CompareQuery {
     b: Option<String>,
 }
 
-/// What changed between two runs, as `toolmark compare --format json` has it.
+/// Compares two runs; the response has the format of `toolmark compare --format json`.
 pub(super) async fn compare(
     State(app): State<Arc<App>>,
     Params(query): Params<CompareQuery>,

@@ -1,4 +1,4 @@
-//! Sessions: lists of them, and one with its timeline and its calls.
+//! Sessions: lists, and a single session with its timeline and its calls.
 
 use super::guard;
 use super::info::Items;
@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// So many entries of a timeline at most.
+/// Maximum number of timeline entries per response.
 const MAX_ENTRIES: usize = 1000;
 
 #[derive(Debug, Default, Deserialize)]
@@ -85,22 +85,22 @@ pub(super) async fn list(
 /// A session with all its turns, agents and calls.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SessionDetail {
-    /// As in lists.
+    /// The session, as in lists.
     #[serde(flatten)]
     pub row: SessionRow,
-    /// What the user said, and what the client put before the model.
+    /// User turns, and context that the client inserted.
     pub turns_list: Vec<TurnText>,
-    /// Its sub-agents.
+    /// Sub-agents.
     pub agents_list: Vec<SubAgent>,
-    /// What the format does not record.
+    /// Facts that the format does not record.
     pub fidelity: Vec<&'static str>,
-    /// Every call.
+    /// All calls, in short form.
     pub strip: Vec<CallTick>,
-    /// What evaluators say about it as a whole.
+    /// Answers of evaluators about the whole session.
     pub evaluations: Vec<Evaluation>,
 }
 
-/// The session with an id, and its trajectory.
+/// Returns the session with an ID, and its trajectory.
 fn open(app: &App, id: &str) -> Result<(Found, Arc<Book>), ApiError> {
     let found = app.store.read(|db| stored::find(db, id, Timestamp::now()))?;
     let found = found.ok_or_else(|| ApiError::not_found("session", id))?;
@@ -141,11 +141,11 @@ pub(super) struct TimelineQuery {
 pub(crate) struct Timeline {
     /// The entries.
     pub items: Vec<Entry>,
-    /// How many there are in all.
+    /// Total number of entries.
     pub total: u64,
-    /// What to send as `from` for the next part; null at the end.
+    /// Value of `from` for the next part; null at the end.
     pub next: Option<u64>,
-    /// Whose timeline it is; null for the main conversation.
+    /// ID of the sub-agent; null for the main conversation.
     pub agent: Option<String>,
 }
 
@@ -201,7 +201,7 @@ pub(super) async fn call(
     .await
 }
 
-/// What evaluators say about a call, or about the session as a whole.
+/// Returns the answers of evaluators about a call, or about the whole session.
 fn evaluations(app: &App, session: i64, call: Option<&str>) -> Result<Vec<Evaluation>, ApiError> {
     let rows = app.store.read(|db| {
         let mut rows = db.prepare_cached(

@@ -1,4 +1,4 @@
-//! Tools: how often they are called, how they fail, how long they take.
+//! Tools: their call counts, failures and durations.
 
 use super::info::Items;
 use super::query::{Params, moment};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolmark_check::week_of;
 
-/// So many tools are listed, the most frequent first.
+/// Maximum number of listed tools, the most frequent first.
 const MAX_TOOLS: usize = 500;
 
 #[derive(Debug, Default, Deserialize)]
@@ -23,61 +23,61 @@ pub(super) struct ToolsQuery {
     since: Option<String>,
 }
 
-/// How often calls fail in one way.
+/// Number of failures of one class.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Bucket {
-    /// The class of the failure.
+    /// Class of the failure.
     pub class: String,
-    /// How often.
+    /// Number of failures.
     pub count: u64,
 }
 
-/// What came of failures.
+/// Recovery from failures.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct RecoveryRate {
-    /// The share of decided failures that were recovered from; partly counts half.
+    /// Share of decided failures with recovery; partial recovery counts half.
     pub rate: Option<f64>,
-    /// How many were recovered from.
+    /// Number of failures with recovery.
     pub recovered: u64,
-    /// How many are decided.
+    /// Number of decided failures.
     pub decided: u64,
 }
 
 /// One week of a tool.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ToolWeek {
-    /// The ISO week.
+    /// ISO week.
     pub week: String,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
-    /// How many failed.
+    /// Number of failed calls.
     pub failed: u64,
-    /// Nineteen of twenty took no longer, in milliseconds.
+    /// 95th percentile of the duration, in milliseconds.
     pub p95: Option<u64>,
 }
 
 /// A tool.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ToolRow {
-    /// Its name.
+    /// Name of the tool.
     pub tool: String,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
-    /// How many failed.
+    /// Number of failed calls.
     pub failed: u64,
-    /// The share that failed.
+    /// Share of failed calls.
     pub rate: f64,
-    /// Half took no longer, in milliseconds.
+    /// Median duration, in milliseconds.
     pub p50: Option<u64>,
-    /// Nineteen of twenty took no longer.
+    /// 95th percentile of the duration, in milliseconds.
     pub p95: Option<u64>,
-    /// Ninety-nine of a hundred took no longer.
+    /// 99th percentile of the duration, in milliseconds.
     pub p99: Option<u64>,
-    /// How they fail.
+    /// Failures by class.
     pub buckets: Vec<Bucket>,
-    /// What came of it.
+    /// Recovery from failures.
     pub recovery: RecoveryRate,
-    /// Week by week.
+    /// Weekly numbers.
     pub weeks: Vec<ToolWeek>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct ToolRow {
 struct Sum {
     calls: u64,
     failed: u64,
-    /// In order.
+    /// Sorted durations.
     times: Vec<u32>,
     buckets: BTreeMap<String, u64>,
     recovered: u64,
@@ -94,13 +94,13 @@ struct Sum {
     weeks: BTreeMap<i64, (u64, u64, Vec<u32>)>,
 }
 
-/// The value that so large a share does not exceed, by the nearest rank.
+/// Returns the quantile for a share, by the nearest rank.
 fn quantile(sorted: &[u32], share: f64) -> Option<u64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).map(|ms| u64::from(*ms))
 }
 
-/// The number of a week, from Mondays.
+/// Number of a week, beginning on Mondays.
 fn week_number(milliseconds: i64) -> i64 {
     const DAY: i64 = 24 * 60 * 60 * 1000;
     // 1970-01-01 was a Thursday.

@@ -23,13 +23,13 @@ use tonic::server::{Grpc, UnaryService};
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 
-/// What a message is taken to be before it was read.
+/// Reserved size of a message before it is read.
 const MESSAGE: usize = 1 << 20;
 
-/// How the codec begins what it says about messages that are none.
+/// Prefix of the codec's error about invalid messages.
 const UNDECODED: &[u8] = b"failed%20to%20decode";
 
-/// What the handlers share.
+/// State shared by the handlers.
 #[derive(Clone)]
 pub(crate) struct Collector {
     pub(crate) receiver: Arc<Receiver>,
@@ -71,8 +71,8 @@ pub(crate) fn router(collector: Collector) -> Router {
         .with_state(collector)
 }
 
-/// Refuses a request. What fits in little room is read all the same: a client that is still
-/// sending may take an early answer for a broken connection.
+/// Rejects a request. A small body is read nevertheless: a client that is still sending may treat
+/// an early response as a broken connection.
 async fn refuse(status: Status, request: HttpRequest<Body>) -> Response {
     let _ = axum::body::to_bytes(request.into_body(), MESSAGE).await;
     status.into_http::<Body>()

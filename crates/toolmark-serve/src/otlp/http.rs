@@ -1,4 +1,4 @@
-//! OTLP over HTTP, as the protocol has it: protobuf or JSON, answered in kind.
+//! OTLP over HTTP, as the protocol specifies: protobuf or JSON, answered in the same encoding.
 
 use super::receive::Accepted;
 use super::{Receiver, Refused, Room, Signal};
@@ -25,13 +25,13 @@ use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::sync::Arc;
 
-/// Senders wait so many seconds before they try again.
+/// Seconds that senders wait before they retry.
 const RETRY_AFTER: &str = "1";
 
 const PROTOBUF: &str = "application/x-protobuf";
 const JSON: &str = "application/json";
 
-/// What the handlers share.
+/// State shared by the handlers.
 #[derive(Clone)]
 pub(crate) struct Otlp {
     pub(crate) receiver: Arc<Receiver>,
@@ -48,14 +48,14 @@ pub(crate) fn router(otlp: Otlp) -> Router {
         .with_state(otlp)
 }
 
-/// The encoding of a request, and of its answer.
+/// Encoding of a request and of its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
     Protobuf,
     Json,
 }
 
-/// A `google.rpc.Status`, which errors are told in.
+/// A `google.rpc.Status`, the format of errors.
 #[derive(Clone, PartialEq, Message)]
 struct RpcStatus {
     #[prost(int32, tag = "1")]
@@ -106,7 +106,7 @@ fn encoding(headers: &HeaderMap) -> Option<Encoding> {
     }
 }
 
-/// The body, decompressed; never more than the limit of either, nor than there is room for.
+/// Reads and decompresses the body, up to the size limits and the available memory.
 async fn whole(
     body: Body,
     headers: &HeaderMap,
@@ -193,12 +193,12 @@ fn accept(signal: Signal, encoding: Encoding, accepted: Accepted) -> Response {
     }
 }
 
-/// What is said about a request that was not taken whole.
+/// Returns the details for the sender if the request was accepted only in part.
 fn partial(accepted: Accepted) -> Option<Accepted> {
     (accepted != Accepted::default()).then_some(accepted)
 }
 
-/// The answer to traces.
+/// Response to traces.
 pub(super) fn traces_answer(accepted: Accepted) -> ExportTraceServiceResponse {
     let partial = partial(accepted).map(|Accepted { rejected, message }| {
         ExportTracePartialSuccess { rejected_spans: rejected, error_message: message }
@@ -206,7 +206,7 @@ pub(super) fn traces_answer(accepted: Accepted) -> ExportTraceServiceResponse {
     ExportTraceServiceResponse { partial_success: partial }
 }
 
-/// The answer to logs.
+/// Response to logs.
 pub(super) fn logs_answer(accepted: Accepted) -> ExportLogsServiceResponse {
     let partial = partial(accepted).map(|Accepted { rejected, message }| {
         ExportLogsPartialSuccess { rejected_log_records: rejected, error_message: message }
@@ -214,7 +214,7 @@ pub(super) fn logs_answer(accepted: Accepted) -> ExportLogsServiceResponse {
     ExportLogsServiceResponse { partial_success: partial }
 }
 
-/// The answer to metrics.
+/// Response to metrics.
 pub(super) fn metrics_answer(accepted: Accepted) -> ExportMetricsServiceResponse {
     let partial = partial(accepted).map(|Accepted { rejected, message }| {
         ExportMetricsPartialSuccess { rejected_data_points: rejected, error_message: message }

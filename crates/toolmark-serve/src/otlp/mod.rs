@@ -1,5 +1,5 @@
-//! OpenTelemetry: requests over HTTP and gRPC become records in the store, and records of
-//! one session a trajectory.
+//! OpenTelemetry: requests over HTTP and gRPC become records in the store, and the records of one
+//! session become a trajectory.
 
 pub(crate) mod grpc;
 pub(crate) mod http;
@@ -12,7 +12,7 @@ pub(crate) mod units;
 
 pub(crate) use receive::{Receiver, Refused, Room};
 
-/// What a request carries.
+/// Signal of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     Traces,
@@ -20,17 +20,17 @@ pub(crate) enum Signal {
     Metrics,
 }
 
-/// How large things may be.
+/// Size limits.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// A request, as it arrives and when it is decompressed.
+    /// Bytes of a request, both compressed and decompressed.
     pub body: usize,
-    /// All requests that are being read, decoded or written at once. A larger one is taken
-    /// when it is alone.
+    /// Bytes of all requests that are read, decoded or written at the same time. A larger request
+    /// is accepted if it is the only one.
     pub in_flight: usize,
-    /// Spans or log records of a request.
+    /// Number of spans or log records of a request.
     pub records: usize,
-    /// One text of a record; the rest is cut off.
+    /// Bytes of one text of a record; longer texts are cut.
     pub attribute: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Takes a request, whichever way it came.
+//! Accepts decoded requests from either transport.
 
 use super::records;
 use super::split::{Records, split};
@@ -16,12 +16,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toolmark_redact::Redactor;
 
-/// Why a request was not taken.
+/// Reason for rejecting a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Refused {
-    /// It is not what it says it is; sending it again does not help.
+    /// The content is invalid; sending it again does not help.
     Invalid(String),
-    /// Not now.
+    /// The server is temporarily unable to accept it.
     Unavailable(String),
 }
 
@@ -31,32 +31,32 @@ impl From<StoreError> for Refused {
     }
 }
 
-/// What became of a request that was taken.
+/// Result of an accepted request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Accepted {
-    /// How many records were rejected.
+    /// Number of rejected records.
     pub(crate) rejected: i64,
-    /// What the sender should know.
+    /// Message to the sender.
     pub(crate) message: String,
 }
 
-/// Takes requests.
+/// Receiver of requests.
 pub(crate) struct Receiver {
     pub(crate) store: Arc<Store>,
     pub(crate) redactor: Redactor,
     pub(crate) limits: Limits,
-    /// How many bytes of requests are in memory.
+    /// Number of bytes of requests in memory.
     in_flight: AtomicUsize,
 }
 
-/// Room for the bytes of a request, given back when it was answered.
+/// Reserved memory for a request, released after the response.
 pub(crate) struct Room<'r> {
     receiver: &'r Receiver,
     bytes: usize,
 }
 
 impl Room<'_> {
-    /// Asks for more; false where there is none.
+    /// Reserves more memory; returns false if there is none.
     pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         let before = self.receiver.in_flight.fetch_add(bytes, Ordering::Relaxed);
         self.bytes += bytes;
@@ -76,12 +76,12 @@ impl Receiver {
         Self { store, redactor, limits, in_flight: AtomicUsize::new(0) }
     }
 
-    /// Room for a request, none of it used yet.
+    /// Returns an empty reservation for a request.
     pub(crate) fn room(&self) -> Room<'_> {
         Room { receiver: self, bytes: 0 }
     }
 
-    /// A request in protobuf.
+    /// Accepts a request in protobuf.
     pub(crate) async fn protobuf(
         &self,
         signal: Signal,
@@ -100,7 +100,7 @@ impl Receiver {
         self.put(records.await?, key).await
     }
 
-    /// A request in JSON.
+    /// Accepts a request in JSON.
     pub(crate) async fn json(
         &self,
         signal: Signal,
@@ -116,7 +116,7 @@ impl Receiver {
         self.put(records.await?, key).await
     }
 
-    /// A request that was decoded already.
+    /// Accepts a decoded request.
     pub(crate) async fn message(
         &self,
         signal: Signal,
@@ -146,8 +146,7 @@ impl Receiver {
     }
 }
 
-/// Decodes a request; a large one away from the threads that answer, so that others do not
-/// wait for it.
+/// Decodes a request; a large one on a separate thread, so that others do not wait for it.
 async fn aside(
     size: usize,
     work: impl FnOnce() -> Result<Records, Refused> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Records of telemetry in the store.
+//! Telemetry records in the store.
 
 use super::split::Records;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -6,16 +6,16 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-/// A session is looked at so long after its root came.
+/// Delay in milliseconds between the root span of a session and its evaluation.
 const AFTER_ROOT: i64 = 10_000;
 
-/// And so long after the last record where no root came.
+/// Delay in milliseconds between the last record and the evaluation, without a root span.
 const AFTER_SILENCE: i64 = 120_000;
 
-/// Records that name neither a session nor a trace.
+/// Unit of records without a session or a trace.
 const UNATTRIBUTED: &str = "unattributed";
 
-/// Puts the records of a request in the store. Those that are there already change nothing.
+/// Stores the records of a request. Records that are already stored are ignored.
 pub(crate) fn put(
     db: &Connection,
     records: &Records,
@@ -104,7 +104,7 @@ fn origins(db: &Connection, bodies: &[String]) -> rusqlite::Result<Vec<i64>> {
     bodies.iter().map(id).collect()
 }
 
-/// Says which session a trace belongs to. What came before anybody knew goes there too.
+/// Assigns a trace to a session, including the records received before the session was known.
 fn name_trace(db: &Connection, trace: &str, unit: &str) -> rusqlite::Result<()> {
     let added = db
         .prepare_cached("INSERT OR IGNORE INTO trace_unit VALUES (?1, ?2)")?
@@ -121,7 +121,7 @@ fn name_trace(db: &Connection, trace: &str, unit: &str) -> rusqlite::Result<()> 
     Ok(())
 }
 
-/// All that came for a session, as lines of OTLP in JSON; empty where nothing did.
+/// Returns all records of a session as lines of OTLP in JSON; empty without records.
 pub(crate) fn of_unit(db: &Connection, unit: &str) -> rusqlite::Result<String> {
     let mut origins: HashMap<i64, (String, String)> = HashMap::new();
     let mut text = String::new();

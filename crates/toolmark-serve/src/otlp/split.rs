@@ -1,4 +1,4 @@
-//! A request cut into its records, each with what it is known by.
+//! Splits a request into its records with their identifiers.
 
 use super::{Limits, Signal};
 use crate::evaluate::border;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use toolmark_redact::Redactor;
 use toolmark_trace::CONVERSATION_ATTRIBUTES;
 
-/// What is put behind a text that was cut.
+/// Suffix of a text that was cut.
 const CUT: &str = "… [cut]";
 
 /// The records of a request.
@@ -19,9 +19,9 @@ pub(crate) struct Records {
     pub(crate) spans: Vec<SpanRecord>,
     pub(crate) logs: Vec<LogRecord>,
     pub(crate) metrics: Vec<String>,
-    /// How many records could not be taken.
+    /// Number of rejected records.
     pub(crate) rejected: u64,
-    /// What the sender should know.
+    /// Messages to the sender.
     pub(crate) notes: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Records {
 pub(crate) struct SpanRecord {
     pub(crate) trace: String,
     pub(crate) span: String,
-    /// The session it names.
+    /// Session ID of the span.
     pub(crate) session: Option<String>,
     pub(crate) is_root: bool,
     pub(crate) origin: usize,
@@ -42,7 +42,7 @@ pub(crate) struct SpanRecord {
 pub(crate) struct LogRecord {
     pub(crate) trace: String,
     pub(crate) session: Option<String>,
-    /// What the same record has when it is sent again.
+    /// Sequence number with time, or hash, by which a repeated record is detected.
     pub(crate) sequence: String,
     pub(crate) origin: usize,
     pub(crate) body: String,
@@ -56,7 +56,7 @@ struct Splitter {
     cut: u64,
 }
 
-/// Cuts a request; `None` where it is not one of this signal.
+/// Splits a request; `None` if it does not contain this signal.
 pub(crate) fn split(
     signal: Signal,
     request: Value,
@@ -88,7 +88,7 @@ pub(crate) fn split(
     Some(records)
 }
 
-/// `scopeSpans` is `scope_spans` in what some libraries write.
+/// Converts `scopeSpans` to `scope_spans`, which some libraries write.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     for letter in name.chars() {
@@ -203,8 +203,8 @@ impl Splitter {
         }
     }
 
-    /// Hides secrets and cuts what is too long. Values come from parsers that bound
-    /// nesting, so the recursion is bounded too.
+    /// Redacts secrets and cuts long texts. Parsers limit the nesting of values, so the recursion
+    /// is limited too.
     fn clean(&mut self, name: &str, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -234,7 +234,7 @@ impl Splitter {
     }
 }
 
-/// An attribute, as text.
+/// Returns an attribute as text.
 fn attribute(record: &Value, name: &str) -> Option<String> {
     let attributes = record.get("attributes")?.as_array()?;
     let found = attributes.iter().find(|pair| pair.get("key").is_some_and(|key| key == name))?;
@@ -246,7 +246,7 @@ fn attribute(record: &Value, name: &str) -> Option<String> {
     }
 }
 
-/// The session that a record or a resource names.
+/// Returns the session ID of a record or a resource.
 fn session_of(record: &Value) -> Option<String> {
     let named = CONVERSATION_ATTRIBUTES.iter().find_map(|name| attribute(record, name));
     named.filter(|id| !id.is_empty())

@@ -1,4 +1,4 @@
-//! Telemetry that agents really sent, received twice.
+//! Tests with real telemetry of agents, received twice.
 
 use super::units::Units;
 use super::{Limits, Receiver, Signal};
@@ -31,7 +31,7 @@ fn units(receiver: &Receiver) -> Units {
     }
 }
 
-/// Every row of every table.
+/// Returns every row of every table.
 fn dump(store: &Store) -> Vec<String> {
     let tables = ["span", "log", "metric", "origin", "trace_unit", "call"];
     let of = |table: &&str| {
@@ -49,7 +49,7 @@ fn dump(store: &Store) -> Vec<String> {
     tables.iter().flat_map(|table| of(table).unwrap()).collect()
 }
 
-/// Sends every request of a folder, in order; how many there are.
+/// Sends every request of a folder, in order; returns their number.
 fn send(receiver: &Receiver, folder: &Path) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut files: Vec<PathBuf> =

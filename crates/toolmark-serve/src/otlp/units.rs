@@ -1,4 +1,4 @@
-//! Sessions that telemetry told of, evaluated once all of it is likely to be there.
+//! Sessions from telemetry, evaluated once all records have probably arrived.
 
 use crate::access::IngestKey;
 use crate::evaluate::Evaluator;
@@ -15,20 +15,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use toolmark_trace::Trajectory;
 
-/// How often it is looked what is due.
+/// Interval of checks for due sessions.
 const TICK: Duration = Duration::from_millis(500);
 
-/// So many sessions are evaluated between two looks.
+/// Maximum number of sessions evaluated per check.
 const MAX_AT_ONCE: u32 = 20;
 
-/// What evaluating needs.
+/// State of the evaluation thread.
 pub(crate) struct Units {
     pub(crate) store: Arc<Store>,
     pub(crate) evaluator: Arc<Evaluator>,
     pub(crate) hub: Arc<Hub>,
-    /// The tools that senders may use.
+    /// Telemetry keys with their tools.
     pub(crate) keys: Vec<IngestKey>,
-    /// Where sessions wait for evaluators, if there are any.
+    /// Queue of the evaluators, if there are any.
     pub(crate) queue: Option<Arc<Queue>>,
     pub(crate) stop: Arc<AtomicBool>,
 }
@@ -47,7 +47,7 @@ impl Units {
         }
     }
 
-    /// Evaluates what is due; how many sessions that are.
+    /// Evaluates due sessions; returns their number.
     pub(super) fn evaluate_due(&self, now: i64) -> Result<u64, StoreError> {
         let due: Vec<(String, i64)> = self.store.read(|db| {
             let mut due = db.prepare_cached(
@@ -96,7 +96,7 @@ impl Units {
         Ok(())
     }
 
-    /// Says of each call whether the key it came under allows its tool.
+    /// Records for each call whether its key allows the tool.
     fn hold_against_key(
         &self,
         unit: &str,

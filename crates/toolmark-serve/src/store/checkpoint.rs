@@ -1,23 +1,23 @@
-//! Moves what was written from the log of the store to its file. Copying and syncing the file
-//! takes long, and SQLite would do it within the commit that makes the log too long: it is
-//! done by another thread instead, and no acknowledgement waits for it.
+//! Checkpoints of the store's write-ahead log. Copying and syncing the file takes long, and SQLite
+//! would do it within the commit that exceeds the limit of the log. A separate thread does it
+//! instead, so that no acknowledgement waits for it.
 
 use super::{StoreError, lock};
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How long the log may be, in pages.
+/// Size limits of the log, in pages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LogLimits {
-    /// So many pages that are not in the file yet are copied, beside what is written.
+    /// Number of pages not yet in the file that starts a copy, concurrently with writes.
     pub(super) behind: i64,
-    /// A log of this length is begun anew, as soon as only its end is left to copy: writing
-    /// stops for that moment.
+    /// Length at which the log is restarted as soon as only its end is left to copy; writes pause
+    /// for that moment.
     pub(super) long: i64,
-    /// So many pages are the end of a log.
+    /// Number of pages that count as the end of a log.
     pub(super) end: i64,
-    /// A log of this length is copied whatever waits for it.
+    /// Length at which the log is copied completely, even if writes have to wait.
     pub(super) longest: i64,
 }
 
@@ -29,32 +29,32 @@ impl Default for LogLimits {
 
 #[derive(Default)]
 struct State {
-    /// It was asked to copy, and has not ended yet.
+    /// Whether a requested copy is not finished yet.
     is_copying: bool,
     is_closed: bool,
 }
 
-/// Copies when it is asked to.
+/// Thread that copies the log on request.
 pub(super) struct Checkpointer {
     limits: LogLimits,
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// How many pages the log has, and how many of them are in the file.
+/// Number of pages in the log, and number of those that are in the file.
 fn frames(db: &Connection, mode: &str) -> rusqlite::Result<(i64, i64)> {
     db.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})"))?
         .query_row([], |row| Ok((row.get(1)?, row.get(2)?)))
 }
 
 impl Checkpointer {
-    /// Takes the copying over from the connection that writes.
+    /// Takes over checkpoints from the writing connection.
     pub(super) fn new(writer: &Connection, limits: LogLimits) -> Result<Arc<Self>, StoreError> {
         writer.pragma_update(None, "wal_autocheckpoint", 0)?;
         Ok(Arc::new(Self { limits, state: Mutex::default(), changed: Condvar::new() }))
     }
 
-    /// Copies whenever it is wanted, until it is closed.
+    /// Copies on request until it is closed.
     pub(super) fn run(&self, path: &Path) {
         // Where it cannot copy, the one that writes does.
         let Ok(db) = Connection::open(path) else { return self.close() };
@@ -77,7 +77,7 @@ impl Checkpointer {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks how long the log is by now.
+    /// Checks the length of the log.
     pub(super) fn after_commit(&self, writer: &Connection) {
         let Ok((log, copied)) = frames(writer, "NOOP") else { return };
         let LogLimits { behind, long, end, longest } = self.limits;
@@ -98,7 +98,7 @@ impl Checkpointer {
         }
     }
 
-    /// Ends [`Checkpointer::run`].
+    /// Stops [`Checkpointer::run`].
     pub(super) fn close(&self) {
         let mut state = lock(&self.state);
         state.is_closed = true;

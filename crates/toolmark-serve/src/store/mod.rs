@@ -1,5 +1,5 @@
-//! The store: one SQLite file. One thread writes, requests first and in groups, and says so
-//! only after the group is on disk; any number of readers read beside it.
+//! The store: one SQLite file. One thread writes, requests first and in groups, and acknowledges
+//! them only after the group is on disk; any number of readers read concurrently.
 
 mod checkpoint;
 mod schema;
@@ -17,16 +17,16 @@ use std::time::Duration;
 pub(crate) use toolmark_base::lock;
 use writer::{Queue, write_all};
 
-/// So many connections for reading are kept open.
+/// Maximum number of idle reader connections.
 const MAX_IDLE_READERS: usize = 4;
 
-/// Another process may hold the file for so long.
+/// Maximum time to wait for a lock of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why the store could not do something.
+/// Error of the store.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// Too much is waiting to be written.
+    /// The write queue is full.
     #[error("the store is busy: too many writes are waiting")]
     Busy,
     /// The disk is full.
@@ -35,12 +35,12 @@ pub enum StoreError {
     /// The file was written by a newer version.
     #[error("{file} was written by a newer version of toolmark (store {found}, this one reads up to {known})", known = SCHEMA_VERSION)]
     Newer {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Its version.
+        /// Schema version of the file.
         found: u32,
     },
-    /// The file is a database of something else.
+    /// The file is a database of another program.
     #[error("{0} is a database, but not a store of toolmark")]
     Foreign(String),
     /// The store was closed.
@@ -66,7 +66,7 @@ pub(crate) struct Store {
     path: PathBuf,
     queue: Arc<Queue>,
     checkpointer: Arc<Checkpointer>,
-    /// The one that writes, and the one that copies.
+    /// The writer thread and the checkpoint thread.
     threads: Mutex<Vec<JoinHandle<()>>>,
     readers: Mutex<Vec<Connection>>,
     problem: Arc<Mutex<Option<StoreError>>>,
@@ -86,7 +86,7 @@ impl Drop for Store {
 }
 
 impl Store {
-    /// Opens a store, or makes one.
+    /// Opens a store, or creates it.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_with(path, LogLimits::default())
     }
@@ -106,7 +106,7 @@ impl Store {
         let copying = Arc::clone(&checkpointer);
         let writer = move || {
             write_all(&connection, &waiting, &shared, &copying);
-            // Whoever opens the file next finds one file and not three.
+            // The log is merged into the file, so that one file is left instead of three.
             let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
         };
         let (copying, file) = (Arc::clone(&checkpointer), path.to_owned());
@@ -124,8 +124,8 @@ impl Store {
         })
     }
 
-    /// Writes what was requested, and returns once it is on disk. Where too much waits, it
-    /// is refused at once.
+    /// Writes the data of a request, and returns once they are on disk. Fails immediately if the
+    /// queue is full.
     pub(crate) async fn write(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
@@ -136,9 +136,9 @@ impl Store {
         told.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// Writes what was concluded from what is stored or from files; requests go first. It
-    /// outlives the process, but is only on disk with what is written next: whoever writes
-    /// much does so in small parts, for each of which requests wait.
+    /// Writes data derived from stored data or from files; requests go first. The write survives a
+    /// crash of the process, but is on disk only with the next request. Callers split large writes,
+    /// because requests wait for each part.
     pub(crate) fn write_derived(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
@@ -149,7 +149,7 @@ impl Store {
         told.recv().unwrap_or(Err(StoreError::Closed))
     }
 
-    /// Reads, beside whatever is written.
+    /// Reads, concurrently with writes.
     pub(crate) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -174,12 +174,12 @@ impl Store {
         Ok(connection)
     }
 
-    /// Why the last write failed, until one succeeds.
+    /// The error of the last write, until one succeeds.
     pub(crate) fn problem(&self) -> Option<StoreError> {
         lock(&self.problem).clone()
     }
 
-    /// Writes what waits and closes the file.
+    /// Writes the queue and closes the file.
     pub(crate) fn close(&self) {
         // Those that only read cannot put the log into the file: the writer is the last.
         lock(&self.readers).clear();
@@ -190,7 +190,7 @@ impl Store {
     }
 }
 
-/// Sessions are nobody else's business.
+/// Restricts a file to its owner, because sessions are private.
 fn private(path: &Path) {
     #[cfg(unix)]
     {
@@ -260,7 +260,7 @@ mod tests {
         insert(&store, "b").unwrap();
     }
 
-    /// How long the log is, in bytes.
+    /// Size of the log in bytes.
     fn log_size(path: &Path) -> u64 {
         std::fs::metadata(path.with_extension("db-wal")).unwrap().len()
     }

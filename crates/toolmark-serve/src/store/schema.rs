@@ -1,16 +1,16 @@
-//! The tables of the store, and how older ones become these.
+//! The tables of the store, and the migrations from older versions.
 
 use super::StoreError;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// The version of the tables. A change adds a step to [`STEPS`].
+/// Schema version. A change adds a step to [`STEPS`].
 pub(crate) const SCHEMA_VERSION: u32 = STEPS.len() as u32;
 
-/// "tmrk": what marks a database as ours.
+/// Application ID of the database: "tmrk".
 const APPLICATION: u32 = 0x746d_726b;
 
-/// From each version to the next.
+/// Migrations, each to the next version.
 const STEPS: &[&str] = &[V1, V2, V3];
 
 const V1: &str = "
@@ -129,8 +129,8 @@ CREATE TABLE evaluation(
 ) WITHOUT ROWID;
 ";
 
-/// Answers are kept by the id of the call: its number changes while a session with
-/// sub-agents grows. Those of version 1 are given again when their session is evaluated.
+/// Answers are stored by the ID of the call, because its number changes while a session with
+/// sub-agents grows. Answers of version 1 are created again when their session is evaluated.
 const V2: &str = "
 DROP TABLE evaluation;
 CREATE TABLE evaluation(
@@ -150,9 +150,9 @@ CREATE INDEX evaluation_evaluator ON evaluation(evaluator, version, verdict);
 CREATE INDEX session_sums ON session(calls, failed, findings);
 ";
 
-/// Occurrences are read at every start: they are apart from the rest of a session, with a
-/// number that is never given twice, by which those that changed are found. What version 2
-/// kept is concluded again from files and telemetry.
+/// Occurrences are read at every start. They are separate from the rest of a session and have a
+/// number that is never reused, which identifies the changed ones. Data of version 2 are derived
+/// again from files and telemetry.
 const V3: &str = "
 CREATE TABLE session_feed(
   session INTEGER PRIMARY KEY REFERENCES session(key) ON DELETE CASCADE,
@@ -170,7 +170,7 @@ DELETE FROM source_file;
 UPDATE unit SET quiet_due = 0;
 ";
 
-/// Makes the tables, or brings those of an older version up to date.
+/// Creates the tables, or migrates those of an older version.
 pub(super) fn migrate(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let number = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);

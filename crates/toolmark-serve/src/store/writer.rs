@@ -1,5 +1,5 @@
-//! The thread that writes. Requests go first: what waits of them is one transaction, on disk
-//! before anybody is told. What evaluation writes goes in between, one small transaction at a
+//! The writer thread. Requests go first: all queued requests are one transaction, which is on disk
+//! before any is acknowledged. Derived data are written in between, one small transaction at a
 //! time, so that no acknowledgement waits for more than one of them.
 
 use super::checkpoint::Checkpointer;
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// So many requests wait; more are refused, and whoever sent them tries again.
+/// Maximum number of queued requests; more are rejected, and their senders retry.
 const MAX_QUEUE: usize = 128;
 
 pub(super) type Work = Box<dyn FnOnce(&Connection) -> rusqlite::Result<()> + Send>;
@@ -22,24 +22,24 @@ struct Lanes {
     is_closed: bool,
 }
 
-/// What waits to be written.
+/// Pending writes.
 #[derive(Default)]
 pub(super) struct Queue {
     lanes: Mutex<Lanes>,
     changed: Condvar,
 }
 
-/// What is written at once.
+/// Writes of one transaction.
 enum Turn {
-    /// Everything that was requested so far: on disk before it is acknowledged.
+    /// All queued requests; they are on disk before they are acknowledged.
     Requests(VecDeque<Job>),
-    /// What can be concluded again from what it was concluded from: it outlives the
-    /// process, and is on disk with the next request.
+    /// A write of derived data: it survives a crash of the process, and is on disk with the next
+    /// request.
     Derived(Job),
 }
 
 impl Queue {
-    /// Adds what a request carries; refused where too much waits.
+    /// Queues the write of a request; fails if the queue is full.
     pub(super) fn request(&self, work: Work, done: Done) -> Result<(), StoreError> {
         let mut lanes = lock(&self.lanes);
         match () {
@@ -52,7 +52,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Adds what was concluded. Whoever did so waits for it, so there are never many.
+    /// Queues a write of derived data. The caller waits for it, so there are never many.
     pub(super) fn derive(&self, work: Work, done: Done) -> Result<(), StoreError> {
         let mut lanes = lock(&self.lanes);
         if lanes.is_closed {
@@ -64,13 +64,13 @@ impl Queue {
         Ok(())
     }
 
-    /// Nothing more is taken; what waits is still written.
+    /// Closes the queue; pending writes are still executed.
     pub(super) fn close(&self) {
         lock(&self.lanes).is_closed = true;
         self.changed.notify_one();
     }
 
-    /// What is written next; nothing once it is closed and empty.
+    /// Returns the next writes; `None` once the queue is closed and empty.
     fn next(&self, were_requests: bool) -> Option<Turn> {
         let mut lanes = lock(&self.lanes);
         loop {
@@ -111,7 +111,7 @@ pub(super) fn write_all(
     }
 }
 
-/// One transaction.
+/// Writes one transaction.
 fn write_group(
     connection: &Connection,
     begun: Result<(), StoreError>,
@@ -143,7 +143,7 @@ fn write_group(
     }
 }
 
-/// Does one write; one that fails takes none of the others with it.
+/// Executes one write in a savepoint, so that a failure does not affect the others.
 fn alone(connection: &Connection, work: Work) -> Result<(), StoreError> {
     connection.execute_batch("SAVEPOINT one")?;
     match work(connection) {
@@ -159,7 +159,7 @@ fn alone(connection: &Connection, work: Work) -> Result<(), StoreError> {
 mod tests {
     use super::*;
 
-    /// Which of the jobs are written at once, in their order.
+    /// Returns the jobs of each transaction, in order.
     fn turns(queue: &Queue, count: usize) -> Vec<String> {
         let mut were_requests = false;
         let mut turns = Vec::new();

@@ -1,124 +1,124 @@
-//! What the API says about one session and its calls.
+//! Types of the API for one session and its calls.
 
 use crate::model::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// One call of the strip that shows a whole session.
+/// A call in short form.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CallTick {
-    /// The number of the call.
+    /// Number of the call.
     pub n: u64,
-    /// How it ended.
+    /// Status.
     pub status: &'static str,
-    /// Is there a finding about it?
+    /// Whether the call has a finding.
     pub finding: bool,
-    /// The sub-agent that made it.
+    /// Sub-agent that made the call.
     pub agent: Option<String>,
-    /// The step it belongs to, from 1.
+    /// Step, from 1.
     pub step: Option<u64>,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub ms: Option<u64>,
-    /// Where it is in the timeline of its agent, from 1.
+    /// Position in the timeline of its agent, from 1.
     pub entry: Option<u64>,
 }
 
-/// A turn of the user, or text the client put before the model.
+/// A user turn, or context that the client inserted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TurnText {
-    /// Its number, from 1; 0 before the first.
+    /// Number of the turn, from 1; 0 before the first.
     pub turn: u64,
-    /// The words.
+    /// Text.
     pub text: String,
-    /// When.
+    /// Time.
     pub at: Option<Time>,
-    /// Was it written by the client, and by nobody?
+    /// Whether the client inserted the text, rather than the user.
     pub context: bool,
 }
 
 /// A sub-agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SubAgent {
-    /// What `agent=` takes.
+    /// Value of `agent=`.
     pub id: String,
-    /// The number of the call that started it.
+    /// Number of the call that started the sub-agent.
     pub parent_call: Option<u64>,
-    /// What it was asked.
+    /// Name or task.
     pub title: Option<String>,
-    /// How many calls it made, those of its own sub-agents left out.
+    /// Number of calls, without those of nested sub-agents.
     pub calls: u64,
-    /// How many of them failed.
+    /// Number of failed calls.
     pub failed: u64,
 }
 
-/// A finding, in short.
+/// A finding in short form.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Flag {
-    /// The rule.
+    /// Code of the rule.
     pub code: &'static str,
-    /// How bad it is.
+    /// Severity.
     pub severity: &'static str,
-    /// The name of the rule.
+    /// Name of the rule.
     pub title: &'static str,
 }
 
-/// One line of a timeline.
+/// An entry of a timeline.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 #[allow(clippy::large_enum_variant, reason = "most entries are calls")]
 pub(crate) enum Entry {
-    /// The user speaks.
+    /// A message of the user.
     Turn {
-        /// Its place, from 1.
+        /// Position in the timeline, from 1.
         n: u64,
-        /// The turn, from 1.
+        /// Turn, from 1.
         turn: u64,
-        /// The words.
+        /// Text.
         text: String,
-        /// When.
+        /// Time.
         at: Option<Time>,
     },
-    /// The model speaks or thinks.
+    /// A message or the reasoning of the model.
     Text {
-        /// Its place, from 1.
+        /// Position in the timeline, from 1.
         n: u64,
-        /// The step, from 1.
+        /// Step, from 1.
         step: Option<u64>,
         /// `said` or `thought`.
         kind: &'static str,
-        /// The words.
+        /// Text.
         text: String,
-        /// When.
+        /// Time.
         at: Option<Time>,
     },
     /// A call.
     Call {
-        /// Its place, from 1.
+        /// Position in the timeline, from 1.
         n: u64,
-        /// Its number in the session, from 1.
+        /// Number of the call in the session, from 1.
         call: u64,
-        /// The step, from 1.
+        /// Step, from 1.
         step: Option<u64>,
-        /// Its place among the calls of its step: `single`, `first`, `middle`, `last`.
+        /// Position among the calls of its step: `single`, `first`, `middle`, `last`.
         parallel: &'static str,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// What it is about.
+        /// Summary of the call.
         title: String,
-        /// How it ended.
+        /// Status.
         status: &'static str,
-        /// The exit code.
+        /// Exit code.
         exit: Option<i64>,
-        /// How long it took.
+        /// Duration in milliseconds.
         ms: Option<u64>,
-        /// When.
+        /// Time.
         at: Option<Time>,
-        /// What the rules say.
+        /// Findings of the rules.
         findings: Vec<Flag>,
-        /// The sub-agent that made it.
+        /// Sub-agent that made the call.
         agent: Option<String>,
-        /// The sub-agent it started.
+        /// Sub-agent that the call started.
         sub_agent: Option<SubAgent>,
     },
 }
@@ -126,208 +126,208 @@ pub(crate) enum Entry {
 /// A finding.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Finding {
-    /// The rule.
+    /// Code of the rule.
     pub code: &'static str,
-    /// How bad it is.
+    /// Severity.
     pub severity: &'static str,
-    /// The name of the rule.
+    /// Name of the rule.
     pub title: &'static str,
-    /// What was found.
+    /// Message.
     pub message: String,
-    /// What kind of fault it is.
+    /// Axis of the scorecard.
     pub axis: &'static str,
-    /// What shows it.
+    /// Evidence.
     pub evidence: Vec<Proof>,
-    /// What to do.
+    /// Suggested fix.
     pub fix: Option<String>,
-    /// How sure the rule is.
+    /// Confidence.
     pub confidence: &'static str,
 }
 
-/// What shows a finding.
+/// Evidence of a finding.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Proof {
-    /// The number of the call.
+    /// Number of the call.
     pub call: Option<u64>,
-    /// The place in the trace.
+    /// Source position in the trace.
     pub place: Option<Place>,
-    /// The words.
+    /// Excerpt.
     pub excerpt: String,
 }
 
-/// A place in a trace.
+/// A source position in a trace.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Place {
-    /// The file.
+    /// File name.
     pub file: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// Column, from 1.
     pub column: u32,
 }
 
-/// A result.
+/// Result of a call.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ResultText {
-    /// The text, or its beginning.
+    /// Text, or its beginning.
     pub text: String,
-    /// Is it only the beginning?
+    /// Whether the text is truncated.
     pub truncated: bool,
-    /// How long it is.
+    /// Full length in bytes.
     pub bytes: u64,
 }
 
-/// What an edit changes.
+/// The change made by an edit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EditDiff {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Its content before, where the trace proves it.
+    /// Content before the edit, if the trace proves it.
     pub before: Option<String>,
-    /// Its content after.
+    /// Content after the edit.
     pub after: Option<String>,
-    /// The change.
+    /// Unified diff.
     pub unified: String,
 }
 
-/// What a call does.
+/// An effect of a call.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EffectRow {
-    /// What.
+    /// Kind of effect.
     pub kind: &'static str,
-    /// To what.
+    /// Target.
     pub target: String,
-    /// Where that lies.
+    /// Scope of the target.
     pub scope: &'static str,
-    /// How far it can be undone.
+    /// Reversibility.
     pub reversibility: &'static str,
-    /// How sure that is.
+    /// Certainty.
     pub certainty: &'static str,
 }
 
 /// A record of the trace.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RawRecord {
-    /// Where it stands.
+    /// Source position.
     pub place: Place,
-    /// The record, or its beginning.
+    /// Text of the record, or its beginning.
     pub text: String,
 }
 
 /// An answer of an evaluator.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Evaluation {
-    /// Which evaluator.
+    /// Name of the evaluator.
     pub evaluator: String,
-    /// Which version of it.
+    /// Version of the evaluator.
     pub version: String,
     /// `pass`, `fail` or `unknown`.
     pub verdict: String,
-    /// From 0 to 1.
+    /// Score, from 0 to 1.
     pub score: Option<f64>,
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// When.
+    /// Time of the answer.
     pub at: Option<Time>,
 }
 
-/// What the guard says about a call.
+/// The guard's decision about a call.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct GuardWord {
     /// `allow`, `ask` or `deny`.
     pub decision: String,
-    /// The rule.
+    /// Rule that decided.
     pub rule: Option<String>,
-    /// Why.
+    /// Reason.
     pub reason: Option<String>,
 }
 
-/// One call with all that is known about it.
+/// All details of a call.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CallDetail {
-    /// Its number in the session, from 1.
+    /// Number in the session, from 1.
     pub call: u64,
-    /// Its id.
+    /// ID of the call.
     pub call_id: Option<String>,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// What it is about.
+    /// Summary of the call.
     pub title: String,
-    /// How it ended.
+    /// Status.
     pub status: &'static str,
-    /// What the status was read from.
+    /// Source of the status.
     pub status_from: &'static str,
-    /// The exit code.
+    /// Exit code.
     pub exit: Option<i64>,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub ms: Option<u64>,
-    /// When it was asked for.
+    /// Time of the request.
     pub started: Option<Time>,
-    /// When the result came.
+    /// Time of the result.
     pub ended: Option<Time>,
-    /// The step, from 1.
+    /// Step, from 1.
     pub step: Option<u64>,
-    /// The turn, from 1; 0 before the first.
+    /// Turn, from 1; 0 before the first.
     pub turn: u64,
-    /// The sub-agent that made it.
+    /// Sub-agent that made the call.
     pub agent: Option<String>,
-    /// The arguments.
+    /// Arguments.
     pub arguments: Value,
-    /// The arguments as they are written.
+    /// Arguments as recorded.
     pub arguments_text: String,
-    /// What came back.
+    /// Result.
     pub result: Option<ResultText>,
-    /// What an edit changes.
+    /// Change made by an edit.
     pub diff: Option<EditDiff>,
-    /// Does the trace prove what was in the file? `known` or `unknown`; null for calls that
-    /// change none.
+    /// Whether the trace proves the content of the file: `known` or `unknown`; null for calls that
+    /// change no file.
     pub file_state: Option<&'static str>,
-    /// What the rules say.
+    /// Findings of the rules.
     pub findings: Vec<Finding>,
-    /// What evaluators say.
+    /// Answers of evaluators.
     pub evaluations: Vec<Evaluation>,
-    /// Where it stands in the trace.
+    /// Source position in the trace.
     pub place: Option<Place>,
-    /// The records it was read from.
+    /// Source records.
     pub raw: Vec<RawRecord>,
-    /// What it does.
+    /// Effects.
     pub effects: Vec<EffectRow>,
-    /// What the guard says about it.
+    /// Decision of the guard.
     pub guard: Option<GuardWord>,
 }
 
-/// Where something was found.
+/// A search result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Hit {
-    /// The number of the call.
+    /// Number of the call.
     pub call: Option<u64>,
-    /// Its place in the timeline of its agent.
+    /// Position in the timeline of its agent.
     pub n: u64,
-    /// The agent.
+    /// ID of the sub-agent.
     pub agent: Option<String>,
-    /// The words around it.
+    /// Excerpt around the match.
     pub excerpt: String,
 }
 
 /// A call of one of two sessions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CallRef {
-    /// Its number.
+    /// Number of the call.
     pub call: u64,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// What it is about.
+    /// Summary of the call.
     pub title: String,
-    /// How it ended.
+    /// Status.
     pub status: &'static str,
 }
 
-/// Two calls side by side.
+/// Two aligned calls.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DiffRow {
-    /// Of the first session.
+    /// Call of the first session.
     pub left: Option<CallRef>,
-    /// Of the second.
+    /// Call of the second session.
     pub right: Option<CallRef>,
     /// `equal`, `changed`, `added` or `removed`.
     pub same: &'static str,

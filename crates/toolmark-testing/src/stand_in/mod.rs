@@ -1,5 +1,5 @@
-//! A server that stands in for the providers of models: it speaks all three wire
-//! formats, whole and streamed, and does what a script says.
+//! A server that simulates model providers: it supports all three wire formats, both complete and
+//! streamed, and follows a script.
 
 mod shapes;
 
@@ -13,66 +13,66 @@ use std::net::TcpStream;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
-/// The tool of the providers' contract.
+/// Name of the tool in the providers' contract.
 pub const TOOL: &str = "submit_verdict";
 
-/// Input tokens of every answer: plain, written to a cache, read from it. Only
-/// Anthropic counts the cache apart.
+/// Input tokens of every answer: plain, written to a cache, read from a cache. Only Anthropic
+/// counts cached tokens separately.
 pub const INPUT: [u64; 3] = [100, 20, 3];
 /// Output tokens of every answer.
 pub const OUTPUT: u64 = 45;
 
-/// What is done with a request.
+/// Response to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
-    /// Answer by the tool, once (or as JSON text where no tool was offered).
+    /// Calls the tool once (or answers as JSON text if no tool was offered).
     Answer,
-    /// Call the tool twice.
+    /// Calls the tool twice.
     Twice,
-    /// Say something, call nothing.
+    /// Answers with text and no call.
     Talk,
-    /// Call a tool that was not offered, and then the right one.
+    /// Calls a tool that was not offered, and then the right one.
     OtherTool,
-    /// Call the tool with arguments that are no JSON.
+    /// Calls the tool with arguments that are not JSON.
     NotJson,
-    /// Refuse in words.
+    /// Refuses with text.
     Refuse,
-    /// Be stopped by the provider's filter.
+    /// Stops the answer by the provider's filter.
     Filtered,
-    /// Run out of tokens in the middle of the arguments.
+    /// Reaches the token limit in the middle of the arguments.
     Cut,
-    /// 429 with this header.
+    /// Responds with 429 and this header.
     Busy(&'static str, &'static str),
-    /// 500.
+    /// Responds with 500.
     Failed,
-    /// 529.
+    /// Responds with 529.
     Overloaded,
-    /// 401.
+    /// Responds with 401.
     Denied,
-    /// 400, with the key in the words of the error.
+    /// Responds with 400, with the key in the error message.
     Echo,
-    /// Any status, headers and body.
+    /// Responds with any status, headers and body.
     Status(u16, Vec<(&'static str, String)>, String),
-    /// Answer with the key in everything the model says.
+    /// Answers with the key in all text of the model.
     EchoInAnswer,
-    /// Never answer.
+    /// Sends no answer.
     Hang,
-    /// Stop in the middle of the answer, and stay connected.
+    /// Stops in the middle of the answer and stays connected.
     Stall,
-    /// Disconnect in the middle of the answer.
+    /// Disconnects in the middle of the answer.
     Break,
-    /// Send the first half of the answer as if it were all.
+    /// Sends the first half of the answer as if it were complete.
     EndEarly,
-    /// Send something that is not JSON.
+    /// Sends a body that is not JSON.
     Garble,
-    /// Send JSON of another shape.
+    /// Sends JSON of another shape.
     OtherShape,
-    /// Report that the server is overloaded where success was announced.
+    /// Reports an overloaded server after a success status.
     ErrorInside,
 }
 
-/// Faults that pass, for runs of many requests. A broken connection looks like
-/// a dead server and a garbled body like an answer: both must be told from one.
+/// Transient faults, for runs with many requests. A broken connection resembles a dead server and a
+/// garbled body resembles an answer: both must be distinguished from them.
 pub const FAULTS: [Act; 6] = [
     Act::Busy("retry-after-ms", "2"),
     Act::Failed,
@@ -82,13 +82,13 @@ pub const FAULTS: [Act; 6] = [
     Act::EndEarly,
 ];
 
-/// What is done with all requests.
+/// Responses to all requests.
 #[derive(Debug, Clone)]
 pub enum Script {
-    /// One after the other; the last one for all that follow.
+    /// One response after another; the last one for all further requests.
     Acts(Vec<Act>),
-    /// So many of a thousand requests meet one of these faults in turn, evenly
-    /// spread by the number of the request.
+    /// The given number of requests in a thousand meets one of these faults in turn, evenly
+    /// distributed by the number of the request.
     Share(u64, Vec<Act>),
 }
 
@@ -115,7 +115,7 @@ impl Script {
     }
 }
 
-/// Whose wire format a request is in.
+/// Wire format of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// Anthropic's Messages.
@@ -126,13 +126,13 @@ pub enum Family {
     Chat,
 }
 
-/// A request for an answer of a model.
+/// A request to a model.
 #[derive(Debug, Clone)]
 pub struct Request {
     http: http::Request,
-    /// How many came before it.
+    /// Number of previous requests.
     pub number: u64,
-    /// What was done with it.
+    /// Response.
     pub act: Act,
 }
 
@@ -145,7 +145,7 @@ impl Deref for Request {
 }
 
 impl Request {
-    /// The wire format, by its path.
+    /// Wire format, by the path.
     #[must_use]
     pub fn family(&self) -> Option<Family> {
         let path = self.path.split('?').next()?;
@@ -159,25 +159,25 @@ impl Request {
         }
     }
 
-    /// Is the answer to be streamed?
+    /// Whether the answer is to be streamed.
     #[must_use]
     pub fn is_stream(&self) -> bool {
         self.body["stream"] == true
     }
 
-    /// The key it came with, in whichever header.
+    /// API key, from whichever header has it.
     #[must_use]
     pub fn key(&self) -> &str {
         let bearer = self.header("authorization").strip_prefix("Bearer ").unwrap_or_default();
         [self.header("x-api-key"), self.header("api-key"), bearer].into_iter().max().unwrap()
     }
 
-    /// Is the version in the body, as clouds want it?
+    /// Whether the version is in the body, as cloud providers require.
     fn has_version(&self) -> bool {
         self.body["anthropic_version"].is_string()
     }
 
-    /// What is asked.
+    /// Text of the user message.
     #[must_use]
     pub fn user(&self) -> String {
         let at = match self.family() {
@@ -194,7 +194,7 @@ impl Request {
         }
     }
 
-    /// The schema of the answer.
+    /// Schema of the answer.
     #[must_use]
     pub fn schema(&self) -> &Value {
         let places = [
@@ -208,13 +208,13 @@ impl Request {
         places.iter().find_map(|at| self.body.pointer(at)).unwrap_or(&Value::Null)
     }
 
-    /// Does it offer a tool?
+    /// Whether a tool is offered.
     #[must_use]
     pub fn has_tools(&self) -> bool {
         self.body["tools"].is_array()
     }
 
-    /// What a provider would find wrong with it.
+    /// Reason for which a provider would reject the request, if any.
     fn complaint(&self) -> Option<&'static str> {
         let body = &self.body;
         match self.family()? {
@@ -238,10 +238,10 @@ impl Request {
     }
 }
 
-/// Makes the answer to a request.
+/// Creates the answer to a request.
 pub type Answerer = dyn Fn(&Request) -> String + Send + Sync;
 
-/// A server on a port of its own, until it is dropped.
+/// A simulated provider on its own port, which runs until it is dropped.
 pub struct StandIn {
     server: Server,
     script: Arc<Scripted>,
@@ -250,18 +250,18 @@ pub struct StandIn {
 struct Scripted {
     script: Script,
     answer: Box<Answerer>,
-    /// What it has seen, and the answers it has given.
+    /// Received requests, and given answers.
     requests: Mutex<Vec<Request>>,
     given: Mutex<Vec<String>>,
 }
 
 impl StandIn {
-    /// Answers every request with its number.
+    /// Starts a server that answers every request with its number.
     pub fn start(script: impl Into<Script>) -> Self {
         Self::answering(script, |request| json!({"n": request.number}).to_string())
     }
 
-    /// Answers as told; what is told must be a JSON object.
+    /// Starts a server with custom answers; every answer must be a JSON object.
     pub fn answering(
         script: impl Into<Script>,
         answer: impl Fn(&Request) -> String + Send + Sync + 'static,
@@ -276,19 +276,19 @@ impl StandIn {
         Self { server: Server::start(move |connection| ours.serve(connection)), script }
     }
 
-    /// What to configure as `base_url`.
+    /// Value of `base_url`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.server.address())
     }
 
-    /// Every request so far.
+    /// Returns every request so far.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         self.script.requests.lock().unwrap().clone()
     }
 
-    /// How many answers were given, and how many of them were different.
+    /// Returns the number of answers, and the number of distinct ones.
     #[must_use]
     pub fn given(&self) -> (usize, usize) {
         let given = self.script.given.lock().unwrap();
@@ -297,7 +297,7 @@ impl StandIn {
 }
 
 impl Scripted {
-    /// Serves one request; `false` where the connection is to be closed.
+    /// Serves one request; `false` closes the connection.
     fn serve(&self, connection: &Connection) -> std::io::Result<bool> {
         let mut reader = BufReader::new(&connection.stream);
         let Some(http) = http::Request::read(&mut reader)? else { return Ok(false) };
@@ -337,7 +337,7 @@ impl Scripted {
         }
     }
 
-    /// Answers as a model would.
+    /// Answers as a model.
     fn speak(&self, mut line: Line<'_>, family: Family, act: &Act) -> std::io::Result<bool> {
         let request = line.request;
         let answer = (self.answer)(request);
@@ -390,7 +390,7 @@ impl Scripted {
     }
 }
 
-/// The way back to whoever asked.
+/// The connection to the client.
 struct Line<'l> {
     connection: &'l Connection,
     stream: &'l TcpStream,
@@ -398,7 +398,7 @@ struct Line<'l> {
 }
 
 impl Line<'_> {
-    /// Says nothing more until the server is dropped.
+    /// Sends nothing more until the server is dropped.
     fn wait(&self) -> std::io::Result<bool> {
         self.connection.wait_for_end();
         Ok(false)

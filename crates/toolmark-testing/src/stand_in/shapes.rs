@@ -1,10 +1,10 @@
-//! What the three wire formats look like, as their public documentation has it.
+//! The three wire formats, according to their public documentation.
 
 use super::{Act, Family, INPUT, OUTPUT, Request, TOOL};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Why a model stopped.
+/// Stop reason of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Called,
@@ -14,7 +14,7 @@ pub(super) enum Stop {
     Cut,
 }
 
-/// What a model says, whatever the wire format.
+/// Output of a model, independent of the wire format.
 pub(super) struct Spoken {
     model: Value,
     calls: Vec<(String, String)>,
@@ -119,7 +119,7 @@ pub(super) fn error(family: Family, status: u16, words: &str) -> Value {
     }
 }
 
-/// An answer that comes at once.
+/// Returns a complete answer.
 pub(super) fn whole(family: Family, spoken: &Spoken) -> Value {
     match family {
         Family::Anthropic => anthropic(spoken),
@@ -247,13 +247,13 @@ fn chat_usage() -> Value {
     })
 }
 
-/// A text in pieces of a few characters.
+/// Splits a text into pieces of a few characters.
 fn bits(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     chars.chunks(5).map(|piece| piece.iter().collect()).collect()
 }
 
-/// An answer that comes bit by bit, as the text of its stream.
+/// Returns a streamed answer, as the text of its stream.
 pub(super) fn events(family: Family, spoken: &Spoken, act: &Act) -> String {
     let mut events = match family {
         Family::Anthropic => anthropic_events(spoken),

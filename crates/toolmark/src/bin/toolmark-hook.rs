@@ -1,5 +1,5 @@
-//! `toolmark-hook`: `toolmark guard` as agents run it before every call, alone in
-//! a program, so that what it costs does not depend on the rest of toolmark.
+//! `toolmark-hook`: `toolmark guard` as agents run it before every call, as a separate program, so
+//! that its cost does not depend on the rest of toolmark.
 
 #![forbid(unsafe_code)]
 

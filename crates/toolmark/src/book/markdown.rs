@@ -1,4 +1,4 @@
-//! Markdown for a terminal: headings stand out, paragraphs are wrapped, tables aligned.
+//! Markdown for a terminal: headings are highlighted, paragraphs are wrapped, tables are aligned.
 
 use crate::printer::{Line, Printer, style};
 use crate::text::width;
@@ -7,12 +7,12 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::io;
 use toolmark_redact::{Printable, Redactor};
 
-/// Longer lines are hard to read.
+/// Maximum line width; longer lines are hard to read.
 const WIDEST: usize = 90;
-/// What is between two columns of a table.
+/// Spaces between two columns of a table.
 const GAP: usize = 2;
 
-/// Prints Markdown of ours.
+/// Prints Markdown of toolmark itself.
 pub(crate) fn print(text: &str, printer: &mut Printer) -> io::Result<()> {
     for line in lines(text, printer.width().min(WIDEST)) {
         printer.line(&line)?;
@@ -20,7 +20,8 @@ pub(crate) fn print(text: &str, printer: &mut Printer) -> io::Result<()> {
     Ok(())
 }
 
-/// Markdown as lines of at most so many columns. Code and words that are longer stay whole.
+/// Formats Markdown as lines of at most `width` columns. Longer code lines and words are not
+/// broken.
 fn lines(text: &str, width: usize) -> Vec<Line> {
     let mut page = Page { width, ..Page::default() };
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
@@ -30,27 +31,27 @@ fn lines(text: &str, width: usize) -> Vec<Line> {
     page.lines
 }
 
-/// Our own text, as it is.
+/// Text of toolmark itself, unchanged.
 fn ours(text: &str) -> Printable {
     Redactor::new(false).apply(text)
 }
 
-/// A page that is being laid out.
+/// A page during layout.
 #[derive(Default)]
 struct Page {
     width: usize,
     lines: Vec<Line>,
-    /// What the current block says so far.
+    /// Words of the current block.
     words: Words,
-    /// How words look here, the innermost last.
+    /// Active styles, the innermost last.
     styles: Vec<Style>,
-    /// The columns that each item of a list around takes.
+    /// Indentation in columns of each enclosing list item.
     items: Vec<usize>,
-    /// The number of the next item of each list around, if they are numbered.
+    /// Next number of each enclosing list, for ordered lists.
     lists: Vec<Option<u64>>,
-    /// The mark of an item that has no text yet.
+    /// Marker of an item that has no text yet.
     mark: Option<String>,
-    /// Where the link goes that is being read.
+    /// Target of the current link.
     link: Option<String>,
     is_code: bool,
     rows: Vec<Vec<Words>>,
@@ -146,7 +147,7 @@ impl Page {
             TagEnd::Strong | TagEnd::Emphasis | TagEnd::Image => {
                 self.styles.pop();
             }
-            // Where a page of the book is, its words say; another place must be named.
+            // Links within the book are clear from their text; external addresses are printed.
             TagEnd::Link => {
                 if let Some(link) = self.link.take().filter(|link| link.contains("://")) {
                     self.words.space();
@@ -166,12 +167,12 @@ impl Page {
         self.styles.last().copied().unwrap_or(style::PLAIN)
     }
 
-    /// The columns that lists around take.
+    /// Indentation by the enclosing lists, in columns.
     fn indent(&self) -> usize {
         self.items.iter().sum()
     }
 
-    /// Ends the block before, and leaves a line free after it.
+    /// Ends the previous block and adds a blank line.
     fn gap(&mut self) {
         self.flush();
         if self.mark.is_none() && self.lines.last().is_some_and(|line| line.width() > 0) {
@@ -179,7 +180,7 @@ impl Page {
         }
     }
 
-    /// Lays out what the block says.
+    /// Lays out the current block.
     fn flush(&mut self) {
         let words = std::mem::take(&mut self.words);
         let indent = self.indent();
@@ -220,7 +221,7 @@ impl Page {
         }
     }
 
-    /// A table that is too wide, row by row: the first cell, and the others below it.
+    /// Lays out a table that is too wide row by row: the first cell, and the other cells below it.
     fn records(&mut self, rows: &[Vec<Words>]) {
         let Some((head, rows)) = rows.split_first() else { return };
         for row in rows {
@@ -240,7 +241,7 @@ impl Page {
     }
 }
 
-/// What is said about a block of code by its first word.
+/// Label of a code block, by the first word of its info string.
 fn label(word: &str) -> Option<&'static str> {
     match word {
         "fires" => Some("reported:"),
@@ -249,7 +250,7 @@ fn label(word: &str) -> Option<&'static str> {
     }
 }
 
-/// The lines of a row: its cells side by side, each wrapped.
+/// Returns the lines of a row: its cells side by side, each wrapped.
 fn table_row(row: &[Words], widths: &[usize], indent: usize, is_head: bool) -> Vec<Line> {
     let mut cells: Vec<_> = row
         .iter()
@@ -274,9 +275,9 @@ fn table_row(row: &[Words], widths: &[usize], indent: usize, is_head: bool) -> V
         .collect()
 }
 
-/// How wide the columns of a table are: as their widest cells where there is room. If not,
-/// each has room for its longest word, and gets what is left in turn; none if there is no
-/// room even for that.
+/// Computes the column widths of a table. If there is room, each column is as wide as its widest
+/// cell; otherwise it fits its longest word and the columns share the remaining space. `None` if
+/// even the longest words do not fit.
 fn column_widths(rows: &[Vec<Words>], room: usize) -> Option<Vec<usize>> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widest = |of: fn(&Words) -> usize| -> Vec<usize> {
@@ -298,11 +299,11 @@ fn column_widths(rows: &[Vec<Words>], room: usize) -> Option<Vec<usize>> {
     Some(widths)
 }
 
-/// Words in several styles; one word may have several too.
+/// Styled words; one word may have several styles.
 #[derive(Debug, Default, Clone)]
 struct Words {
     words: Vec<Vec<(Style, String)>>,
-    /// The last word may go on.
+    /// Whether the last word may continue.
     is_open: bool,
 }
 
@@ -335,7 +336,7 @@ impl Words {
         self
     }
 
-    /// The columns they take on one line.
+    /// Width on one line, in columns.
     fn width(&self) -> usize {
         let words: usize = self.words.iter().map(|word| word_width(word)).sum();
         words + self.words.len().saturating_sub(1)
@@ -345,7 +346,7 @@ impl Words {
         self.words.iter().map(|word| word_width(word)).max().unwrap_or(0)
     }
 
-    /// They on lines of at most so many columns; none where there are no words.
+    /// Wraps the words into lines of at most `limit` columns; empty without words.
     fn wrap(&self, limit: usize) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         for word in &self.words {

@@ -1,16 +1,15 @@
-//! The pages of the book, as the program carries them.
+//! The pages of the book that are compiled into the program.
 //!
-//! Pages of rules, graders, formats and the command line are left out: the program prints those
-//! from what it knows itself.
+//! Pages of rules, graders, formats and the command line are omitted: the program generates those.
 
 pub(crate) mod markdown;
 
-/// A page.
+/// A page of the book.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// Its path in `docs/`, without its ending.
+    /// Path in `docs/`, without the extension.
     pub(crate) name: &'static str,
-    /// Its text, in Markdown.
+    /// Text, in Markdown.
     pub(crate) text: &'static str,
 }
 
@@ -23,7 +22,7 @@ macro_rules! pages {
     };
 }
 
-/// The navigation of the book.
+/// Table of contents of the book.
 const SUMMARY: &str = include_str!("../../../../docs/SUMMARY.md");
 
 /// The pages, in the order of the book.
@@ -84,10 +83,10 @@ pub(crate) const PAGES: &[Page] = pages! {
     "architecture"
 };
 
-/// A part of the book: its title, and its pages with theirs.
+/// A part of the book: its title, and its pages with their titles.
 pub(crate) type Part = (&'static str, Vec<(&'static str, &'static Page)>);
 
-/// The book, part by part.
+/// The parts of the book.
 pub(crate) fn parts() -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for line in SUMMARY.lines() {
@@ -104,13 +103,13 @@ pub(crate) fn parts() -> Vec<Part> {
     parts
 }
 
-/// An entry of the navigation: its title, and the name of its page.
+/// Parses an entry of the table of contents: its title and the name of its page.
 fn entry(line: &'static str) -> Option<(&'static str, &'static str)> {
     let (title, rest) = line.trim_start().strip_prefix("- [")?.split_once("](")?;
     Some((title, rest.strip_suffix(".md)")?))
 }
 
-/// The page of this name.
+/// Returns the page with this name.
 pub(crate) fn page(name: &str) -> Option<&'static Page> {
     PAGES.iter().find(|page| page.name == name)
 }
@@ -139,11 +138,11 @@ mod tests {
         assert_eq!(listed, wanted.len(), "a page that is in no part");
     }
 
-    /// The words of the first command of a line, as a shell would read them. Our own pages
-    /// have no more than quotes and what ends a command.
+    /// Returns the words of the first command of a line, as a shell would split them. The pages of
+    /// the book use only quotes and command separators.
     fn words(line: &str) -> Vec<String> {
         let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-        // Where it matters, a variable stands for a number.
+        // Variables are replaced by 1: commands whose result depends on a variable use numbers.
         let mut parts = line.split('$');
         let first = parts.next().unwrap_or_default().to_owned();
         let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -163,7 +162,7 @@ mod tests {
         words
     }
 
-    /// The blocks of commands of a page, with lines that go on joined.
+    /// Returns the command blocks of a page, with continued lines joined.
     fn commands(text: &str) -> Vec<String> {
         let mut kind: Option<String> = None;
         let mut lines = Vec::new();

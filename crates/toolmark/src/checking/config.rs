@@ -1,5 +1,4 @@
-//! The `check:` part of a `toolmark.yaml`: the file that is named, or the one of
-//! the current directory.
+//! The `check:` section of a `toolmark.yaml`: the named file, or the one in the current directory.
 
 use crate::Stop;
 use crate::exit::Failure;
@@ -12,10 +11,10 @@ use toolmark_config::Problem;
 use toolmark_config::{Source, parse};
 use toolmark_redact::printable;
 
-/// The file that is read where none is named.
+/// Name of the default file.
 const DEFAULT_FILE: &str = "toolmark.yaml";
 
-/// Reads what was configured; nothing where there is no such file.
+/// Reads the configuration; the default one if the file does not exist.
 pub(crate) fn open(named: Option<&Path>, printer: &mut Printer) -> Result<Config, Stop> {
     let path = named.unwrap_or(Path::new(DEFAULT_FILE));
     if named.is_none() && !path.is_file() {
@@ -46,7 +45,7 @@ pub(crate) fn open(named: Option<&Path>, printer: &mut Printer) -> Result<Config
     }
 }
 
-/// What is wrong with the part in a spec.
+/// Lints the section in a spec.
 pub(crate) fn lint(source: &Source) -> Vec<Problem> {
     let parsed = parse(source);
     let part = parsed.node.as_ref().and_then(|root| root.get("check"));
@@ -57,8 +56,8 @@ pub(crate) fn lint(source: &Source) -> Vec<Problem> {
     problems
 }
 
-/// The file says nothing about checking: a mistake where it was named. A file
-/// that just lies there and is broken is mentioned.
+/// Handles a file without a `check:` section: an error if the user named the file. A broken default
+/// file is mentioned.
 fn without(
     named: Option<&Path>,
     broken: usize,

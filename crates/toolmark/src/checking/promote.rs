@@ -1,8 +1,7 @@
-//! `--promote`: chosen findings as regression cases for `toolmark grade`.
+//! `--promote`: writes selected findings as regression cases for `toolmark grade`.
 //!
-//! The traces are read a second time: while they are checked, nobody knows yet
-//! which findings will be chosen, and keeping them all would take too much
-//! memory.
+//! The traces are read a second time: during the check it is not yet known which findings will be
+//! selected, and keeping all of them would take too much memory.
 
 use crate::exit::Failure;
 use crate::inputs::Input;
@@ -17,15 +16,15 @@ use toolmark_check::promote::{Alike, Case, NoCase, case};
 use toolmark_outcome::{Finding, Redactor};
 use toolmark_trace::{Options, exporter_by_id, read};
 
-/// The cases that were made.
+/// The created cases.
 pub(crate) struct Made {
     pub(crate) cases: Vec<Case>,
-    /// How many findings only toolsets of the user's own show, which graders do not
-    /// know.
+    /// Number of findings that only user-defined toolsets produce; graders do not know these
+    /// toolsets.
     pub(crate) unseen: usize,
 }
 
-/// Makes cases of the findings, in their order.
+/// Creates cases from the findings, in order.
 pub(crate) fn cases(
     chosen: &[&Finding],
     alike: Alike,
@@ -62,14 +61,15 @@ pub(crate) fn cases(
     Ok(Made { cases: made.into_values().collect(), unseen: unseen.len() })
 }
 
-/// Cases of one prompt are one case: a new run of it is held against all of them.
+/// A case of the spec. Findings with the same prompt share one case: a new run of the prompt is
+/// checked against all of them.
 struct Entry {
     id: String,
     descriptions: Vec<String>,
     prompts: Vec<String>,
     workspace: Option<String>,
     traces: Vec<String>,
-    /// Configurations by the code of their rule, each once, with the type of the grader.
+    /// Distinct configurations with the code of their rule and the type of the grader.
     graders: Vec<(&'static str, &'static str, Value)>,
 }
 
@@ -114,8 +114,7 @@ fn group(cases: &[Case]) -> Vec<(Entry, Vec<&Case>)> {
     entries
 }
 
-/// Writes the cases to a directory: their traces, and the spec. How many cases it
-/// has.
+/// Writes the traces and the spec of the cases to a directory. Returns the number of cases.
 pub(crate) fn write(cases: &[Case], directory: &Path, redactor: Redactor) -> io::Result<usize> {
     fs::create_dir_all(directory)?;
     let mut entries = Vec::new();
@@ -139,7 +138,7 @@ pub(crate) fn write(cases: &[Case], directory: &Path, redactor: Redactor) -> io:
     Ok(entries.len())
 }
 
-/// The part of the trace that shows the fault, without secrets.
+/// Returns the part of the trace that shows the fault, redacted.
 fn masked_trace(case: &Case, id: &str, redactor: Redactor) -> io::Result<String> {
     let mut run = case.run.clone();
     run.name = Some(id.into());
@@ -150,7 +149,7 @@ fn masked_trace(case: &Case, id: &str, redactor: Redactor) -> io::Result<String>
     Ok(format!("{}\n", *redactor.json(trace.into())))
 }
 
-/// The spec. What comes from traces is JSON, which YAML takes as it is.
+/// Returns the spec. Values from traces are written as JSON, which is valid YAML.
 fn spec(entries: &[Entry], redactor: Redactor) -> io::Result<String> {
     let mut text = String::from(
         "# Faults that toolmark found as regression cases. A case fails on the traces it was\n\
@@ -184,7 +183,7 @@ fn spec(entries: &[Entry], redactor: Redactor) -> io::Result<String> {
     Ok(text)
 }
 
-/// The graders of a case, each with a name of its own: `S101 Read`.
+/// The graders of a case, each with a unique name such as `S101 Read`.
 fn graders(configs: &[(&'static str, &'static str, Value)]) -> Vec<Value> {
     let mut used: BTreeMap<String, u32> = BTreeMap::new();
     let mut graders = Vec::new();
@@ -201,7 +200,8 @@ fn graders(configs: &[(&'static str, &'static str, Value)]) -> Vec<Value> {
     graders
 }
 
-/// A regression set is added to by hand; what is there stays.
+/// Fails if the directory already has a spec: a regression set is extended by hand and must not be
+/// overwritten.
 pub(crate) fn refuse_to_overwrite(directory: &Path) -> Result<(), Failure> {
     let spec = directory.join("toolmark.yaml");
     if !spec.exists() {

@@ -1,7 +1,7 @@
-//! Findings and calls of a check, however many: few in memory, many in a temporary file.
+//! Findings and calls of a check: few are kept in memory, many in a temporary file.
 //!
-//! Findings are sorted before they are written, some thousand at a time, and these parts
-//! are merged when they are read. So memory does not grow with what is found.
+//! Findings are sorted in batches of some thousand before they are written, and the batches are
+//! merged when they are read. Memory therefore does not grow with the number of findings.
 
 use crate::spool::Spool;
 use std::cell::RefCell;
@@ -12,26 +12,26 @@ use toolmark_check::stored::Stored;
 use toolmark_check::{CallRow, FindingGroup, RowStore, StoredRows};
 use toolmark_outcome::{Finding, Printable};
 
-/// So many findings are in memory: more are sorted and written.
+/// Maximum number of findings in memory before they are sorted and written.
 const MAX_IN_MEMORY: usize = 2048;
 
-/// How much of a part is read at once.
+/// Number of bytes of a batch that are read at once.
 const BLOCK: usize = 16 << 10;
 
-/// What was found so far.
+/// Rows collected so far.
 #[derive(Default)]
 pub(crate) struct Collected {
     findings: Vec<Finding<Printable>>,
     parts: Vec<Part>,
     found: Spool,
-    /// How many findings there are of each kind.
+    /// Number of findings of each kind.
     groups: Vec<FindingGroup>,
     calls: Spool,
-    /// What is being written.
+    /// Write buffer.
     bytes: Vec<u8>,
 }
 
-/// Rows in a spool, one behind the other, each after its length.
+/// Rows in a spool, each preceded by its length.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     start: u64,
@@ -39,7 +39,7 @@ struct Part {
 }
 
 impl Collected {
-    /// Adds findings, in the order they were read.
+    /// Adds findings in read order.
     pub(crate) fn add_findings(&mut self, findings: Vec<Finding<Printable>>) -> io::Result<()> {
         for finding in findings {
             let group = match self.groups.iter().position(|group| group.takes(&finding)) {
@@ -58,12 +58,12 @@ impl Collected {
         Ok(())
     }
 
-    /// Adds calls, in the order they were read.
+    /// Adds calls in read order.
     pub(crate) fn add_calls(&mut self, calls: &[CallRow<Printable>]) -> io::Result<()> {
         calls.iter().try_for_each(|call| add(call, &mut self.calls, &mut self.bytes))
     }
 
-    /// Sorts what is in memory and writes it.
+    /// Sorts the rows in memory and writes them.
     fn end_part(&mut self) -> io::Result<()> {
         // Stable, as the merge is: what is alike stays in the order it was read.
         self.findings.sort_by(Finding::order);
@@ -75,7 +75,7 @@ impl Collected {
         Ok(())
     }
 
-    /// All of them, to be read.
+    /// Finishes collecting and returns the rows for reading.
     pub(crate) fn finish(mut self) -> io::Result<SortedRows> {
         if self.parts.is_empty() {
             self.findings.sort_by(Finding::order);
@@ -96,7 +96,7 @@ impl Collected {
     }
 }
 
-/// Writes a row after its length.
+/// Writes a row with its length before it.
 fn add(row: &impl Stored, spool: &mut Spool, bytes: &mut Vec<u8>) -> io::Result<()> {
     bytes.clear();
     bytes.extend_from_slice(&[0; LENGTH]);
@@ -107,12 +107,12 @@ fn add(row: &impl Stored, spool: &mut Spool, bytes: &mut Vec<u8>) -> io::Result<
     Ok(())
 }
 
-/// How long a length is.
+/// Size of a length, in bytes.
 const LENGTH: usize = 4;
 
-/// Findings in the order of reports, and calls in the order they were read.
+/// Findings in report order, and calls in read order.
 pub(crate) struct SortedRows {
-    /// All findings, where they are few.
+    /// All findings, if few.
     findings: Vec<Finding<Printable>>,
     parts: Vec<Part>,
     found: RefCell<Spool>,
@@ -144,12 +144,12 @@ impl RowStore for SortedRows {
     }
 }
 
-/// Reads the rows of a part.
+/// Reads the rows of a batch.
 struct Cursor<'s> {
     spool: &'s RefCell<Spool>,
     rest: Part,
     block: Vec<u8>,
-    /// How much of the block was taken.
+    /// Number of consumed bytes of the block.
     taken: usize,
 }
 
@@ -174,7 +174,7 @@ impl<'s> Cursor<'s> {
         T::read(&mut row).map(Some).ok_or_else(broken)
     }
 
-    /// Reads on until the block has so much more.
+    /// Reads until the block has `wanted` unconsumed bytes.
     fn fill(&mut self, wanted: usize) -> io::Result<()> {
         let has = self.block.len() - self.taken;
         if has >= wanted {
@@ -190,14 +190,14 @@ impl<'s> Cursor<'s> {
     }
 }
 
-/// Merges sorted parts.
+/// Merges sorted batches.
 struct Merge<'s> {
     parts: Vec<Cursor<'s>>,
     heads: BinaryHeap<Head>,
 }
 
 impl Merge<'_> {
-    /// Reads the next finding of a part.
+    /// Reads the next finding of a batch.
     fn advance(&mut self, part: usize) -> io::Result<()> {
         let Some(cursor) = self.parts.get_mut(part) else { return Ok(()) };
         let next = cursor.next()?.map(|finding| Head { finding: Box::new(finding), part });
@@ -215,8 +215,7 @@ impl Iterator for Merge<'_> {
     }
 }
 
-/// The first finding of a part that was not taken yet. The greatest is the one that comes
-/// first.
+/// The next finding of a batch. The greatest one comes first in the report.
 struct Head {
     finding: Box<Finding<Printable>>,
     part: usize,
@@ -259,7 +258,7 @@ mod tests {
         checked.redact(Redactor::new(true))
     }
 
-    /// So many findings in no order, of which many are alike.
+    /// Returns `count` findings in no particular order, many of them alike.
     fn many(count: usize) -> Vec<Finding<Printable>> {
         let some = checked().findings;
         assert!(some.len() > 1);

@@ -67,7 +67,7 @@ A arguments, I irreversibility, R recovery; `toolmark rules` lists them.";
 pub(crate) struct Check {
     #[command(flatten)]
     report: ReportArgs,
-    /// What the rows of the formats csv and parquet are
+    /// Content of the rows in the formats csv and parquet
     #[arg(long, value_enum, value_name = "KIND", default_value = "findings")]
     rows: RowKind,
     /// File with a `check:` section: rules, gates and toolsets [default: toolmark.yaml]
@@ -78,7 +78,7 @@ pub(crate) struct Check {
     #[arg(long, value_name = "GATE", num_args = 0..=1)]
     #[arg(default_missing_value = "", help_heading = "Gates")]
     gate: Vec<String>,
-    /// Fail only on what is worse than in this JSON report
+    /// Fail only on regressions against this JSON report
     #[arg(long, value_name = "FILE", help_heading = "Gates")]
     baseline: Option<PathBuf>,
     /// Write findings to this directory as cases for `toolmark grade`
@@ -237,12 +237,12 @@ impl Check {
         let mut run = run.redact(printer.redactor);
         sessions.add_to(&mut run.checked);
         self.report.write(&run, started, printer)?;
-        // An empty part of a list says nothing, and is no reason to stop a pipeline.
+        // An empty shard has no result, and must not stop a pipeline.
         let is_fine = self.exit_zero || run.is_empty() && !walked.unread;
         Ok(if is_fine { Exit::Ok } else { Exit::of(run.verdict(), walked.unread) })
     }
 
-    /// Prints a row of gold labels for every prompt.
+    /// Prints one row of gold labels per prompt.
     fn print_gold_template(
         &self,
         toolsets: &Toolsets,
@@ -273,7 +273,7 @@ impl Check {
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
     }
 
-    /// The rules of the command line, or those of the file.
+    /// Returns a checker with the rules of the command line or of the file.
     fn checker(&self, config: &mut Config) -> Result<Checker, Failure> {
         let select = if self.select.is_empty() { &config.select } else { &self.select };
         let ignore: Vec<String> = config.ignore.iter().chain(&self.ignore).cloned().collect();
@@ -289,7 +289,8 @@ impl Check {
         Ok(if compares || self.has_cards() { checker.keep_sessions() } else { checker })
     }
 
-    /// What is kept of each run: the less, the less memory grows with the number of runs.
+    /// Returns which data to keep of each run: keeping less limits how much memory grows with the
+    /// number of runs.
     fn keep(&self, printer: &Printer) -> Keep {
         let has_cards = self.has_cards();
         let lists_destructive =
@@ -302,12 +303,12 @@ impl Check {
         }
     }
 
-    /// Has a report something to say about each session?
+    /// Whether a report has a part per session.
     fn has_cards(&self) -> bool {
         ["json", "html"].iter().any(|format| self.report.wants(format))
     }
 
-    /// Who is asked where the rules are not sure.
+    /// Opens the judge for calls that the rules are unsure about.
     fn judge(&self, printer: &mut Printer) -> Result<Option<OpenJudge>, Stop> {
         if !self.judge {
             if self.judging.is_given() {
@@ -325,8 +326,8 @@ impl Check {
         self.judging.open_some(&request, printer).map(Some)
     }
 
-    /// A trace behind a `--gate` that has no value is a trace: no gate is without a
-    /// comparison, unless it is a preset.
+    /// Moves the trace that clap parsed as the value of `--gate` to the traces: every gate other
+    /// than a preset contains a comparison.
     fn take_traces_for_gates(&mut self) {
         for text in &mut self.gate {
             let is_gate = text.contains(['<', '>', '=']) || gate::preset(text.trim()).is_some();
@@ -338,8 +339,8 @@ impl Check {
         }
     }
 
-    /// The gates of the file, the usual ones where it has none and they are
-    /// asked for, and those of the command line.
+    /// Returns the gates of the file (the default ones if it has none and gates are requested) and
+    /// of the command line.
     fn gates(&self, of_file: Option<Vec<Gate>>) -> Result<Vec<Gate>, Failure> {
         let wants_usual = self.gate.iter().any(String::is_empty);
         let mut gates = match of_file {
@@ -428,7 +429,7 @@ fn check(
     Ok((run, sessions, walked))
 }
 
-/// Sessions of which nobody can tell what their agents called.
+/// Notes about sessions without a complete record of their calls.
 fn unrecorded(checked: &Checked) -> impl Iterator<Item = String> {
     let card = &checked.scorecard;
     let said = [
@@ -446,7 +447,7 @@ fn unrecorded(checked: &Checked) -> impl Iterator<Item = String> {
     })
 }
 
-/// Unsure calls that are not put to the judge, because there are too many.
+/// A note about unsure calls that were not sent to the judge because of the limit.
 fn not_asked(checked: &Checked) -> Option<String> {
     let each: Vec<String> =
         checked.not_asked.iter().map(|(rubric, count)| format!("{rubric} {count}")).collect();
@@ -457,7 +458,7 @@ fn not_asked(checked: &Checked) -> Option<String> {
     })
 }
 
-/// What the gates say, beside the run before where there is one.
+/// Results of the gates, compared with the previous run if there is one.
 fn rows(gates: &[Gate], run: &CheckRun, before: Option<&Baseline>) -> Vec<GateRow> {
     let whole = &run.checked.scorecard;
     let (now, shares) = (Cells::from(whole), shares(whole));

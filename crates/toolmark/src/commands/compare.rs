@@ -1,4 +1,4 @@
-//! `toolmark compare`: what changed between two runs.
+//! `toolmark compare`: the changes between two runs.
 
 use crate::Stop;
 use crate::args::{ReportArgs, format_of, report_of};
@@ -24,7 +24,7 @@ Examples:
 A run may be a report of `grade` or `check` (json or jsonl), a directory of them, the
 directory of a run or its id, or - for stdin.";
 
-/// Compare two runs: verdicts, scores with intervals, findings, and what they took
+/// Compare two runs: verdicts, scores with intervals, findings, and resource usage
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("format", format_of::<Comparison>), mut_arg("reports", report_of::<Comparison>))]
@@ -37,7 +37,7 @@ pub(crate) struct Compare {
     after: PathBuf,
     #[command(flatten)]
     report: ReportArgs,
-    /// What the numbers are grouped by
+    /// Grouping of the numbers
     #[arg(long, value_enum, value_name = "WHAT", default_value = "case")]
     by: By,
     /// Exit with 1 on this; may be given several times [default: never]
@@ -47,9 +47,9 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// Each case alone
+    /// By case
     Case,
-    /// By the target the cases were run on
+    /// By target
     Target,
     /// By grader
     Grader,

@@ -1,4 +1,4 @@
-//! `toolmark convert`: the same run in another tool's format.
+//! `toolmark convert`: writes a run in the format of another tool.
 
 use crate::Stop;
 use crate::args::InputArgs;
@@ -36,16 +36,16 @@ pub(crate) struct Convert {
     input: InputArgs,
 }
 
-/// Accepts the id of a target; clap suggests the nearest for any other word.
+/// Accepts the ID of a target; clap suggests the nearest one for any other word.
 fn target() -> impl TypedValueParser<Value = &'static str> {
     PossibleValuesParser::new(EXPORTERS.iter().map(|e| e.info().id))
         .map(|id| exporter_by_id(&id).map_or("", |exporter| exporter.info().id))
 }
 
-/// Text of about this size is written in one piece.
+/// Approximate size of each write.
 const PIECE: usize = 1 << 20;
 
-/// What came of some runs.
+/// Result of the conversion of some runs.
 #[derive(Default)]
 struct Converted {
     runs: usize,
@@ -111,7 +111,7 @@ fn convert(
     let _ = emit(Ok(done));
 }
 
-/// Says what was written and what is lost.
+/// Prints what was written and what is lost.
 fn report(
     printer: &mut Printer,
     exporter: &dyn Exporter,

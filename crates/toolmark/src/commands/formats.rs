@@ -1,4 +1,4 @@
-//! `toolmark formats`: what can be read and written, and what each format cannot tell.
+//! `toolmark formats`: the formats that can be read and written, and the limits of each.
 
 use crate::Stop;
 use crate::args::TextFormat;
@@ -118,7 +118,7 @@ impl Formats {
     }
 }
 
-/// All formats in the order people look them up in.
+/// All formats, sorted by ID.
 fn by_id() -> Vec<&'static FormatInfo> {
     let mut all: Vec<_> = FORMATS.iter().map(|f| f.info()).collect();
     all.sort_by_key(|info| info.id);
@@ -147,7 +147,7 @@ fn print_list(printer: &mut Printer) -> io::Result<()> {
     printer.line(&Line::of(style::DIM, words))
 }
 
-/// A name with the facts about it beside it, each on lines of its own.
+/// Prints a name with its facts beside it, each fact on lines of its own.
 fn print_entry(
     printer: &mut Printer,
     mut name: &'static str,
@@ -165,7 +165,7 @@ fn print_entry(
     Ok(())
 }
 
-/// Prints what there is to say about a format.
+/// Prints the details of a format.
 pub(crate) fn print_details(printer: &mut Printer, info: &FormatInfo) -> io::Result<()> {
     let name = Line::of(style::STRONG, info.id).with(style::PLAIN, "  ");
     printer.line(&name.with(style::PLAIN, info.title))?;

@@ -1,4 +1,4 @@
-//! `toolmark grade`: traces against a spec of any dialect.
+//! `toolmark grade`: grades traces against a spec of any dialect.
 
 use crate::Stop;
 use crate::args::{GradedRun, InputArgs, ReportArgs, format_of, report_of};
@@ -62,7 +62,7 @@ pub(crate) struct Grade {
     spec: PathBuf,
     #[command(flatten)]
     report: ReportArgs,
-    /// What the rows of the formats csv and parquet are
+    /// Content of the rows in the formats csv and parquet
     #[arg(long, value_enum, value_name = "KIND", default_value = "outcomes")]
     rows: RowKind,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub(crate) struct Grade {
     fail_fast: bool,
     #[command(flatten)]
     loading: SpecArgs,
-    /// Fail only on what is worse than in this report or run
+    /// Fail only on regressions against this report or run
     #[arg(long, value_name = "RUN")]
     baseline: Option<PathBuf>,
     /// Exit with 0 whatever the result
@@ -108,7 +108,7 @@ enum RowKind {
     Graders,
 }
 
-/// What is graded, and with what.
+/// The inputs of grading.
 struct Work<'w> {
     inputs: &'w [Input],
     plans: &'w [(PathBuf, Plan)],
@@ -116,7 +116,7 @@ struct Work<'w> {
     judge: Option<OpenJudge>,
 }
 
-/// A report that could not be made.
+/// Wraps the error of a report that could not be created.
 fn failed_report(error: ReportError) -> io::Error {
     match error {
         ReportError::Write(error) => error,
@@ -174,8 +174,8 @@ impl Grade {
         Ok(if self.exit_zero { Exit::Ok } else { Exit::of(verdict, unread) })
     }
 
-    /// The reports, where all of them can be made of pieces: a spec without cases makes
-    /// them of what is graded, and sums over cases want to see all of it.
+    /// Returns the report targets if every report can be streamed: outcomes of a single spec
+    /// without cases can be, but sums over cases need all outcomes.
     fn streams(&self, plans: &[(PathBuf, Plan)], printer: &Printer) -> Option<Vec<Target>> {
         let is_simple = |(_, plan): &(PathBuf, Plan)| {
             plan.every.is_none()
@@ -191,9 +191,8 @@ impl Grade {
         }
     }
 
-    /// Grades and reports while nothing is kept but rows and pieces of reports. The
-    /// verdict, and whether something could not be read; none where judges are only
-    /// explained.
+    /// Grades and streams the reports; only rows and chunks of reports are kept in memory. Returns
+    /// the verdict and whether something could not be read; `None` if judges are only explained.
     fn stream(
         &self,
         work: &Work<'_>,
@@ -225,7 +224,7 @@ impl Grade {
         Ok(Some((run.summary.verdict, unread)))
     }
 
-    /// The same with all outcomes at once, for reports that need them.
+    /// Grades with all outcomes in memory, for reports that need them.
     fn whole(
         &self,
         work: &Work<'_>,
@@ -263,7 +262,7 @@ impl Grade {
         Ok(Some((verdict, unread)))
     }
 
-    /// Says what judges were asked; true where that is all that was wanted.
+    /// Prints the questions to judges. Returns true if only these were requested.
     fn explained(&self, work: &Work<'_>, printer: &mut Printer) -> Result<bool, Stop> {
         let Some(judge) = &work.judge else { return Ok(false) };
         if self.graders.judge.explain(judge, printer)? {
@@ -273,7 +272,7 @@ impl Grade {
         Ok(false)
     }
 
-    /// Reports what grading came to, and what that is worth beside a baseline.
+    /// Reports the result, and compares it with a baseline.
     fn finish(
         &self,
         result: RunResult<Printable>,
@@ -288,8 +287,8 @@ impl Grade {
         Ok(verdict)
     }
 
-    /// The run of `toolmark run` that is to be graded again, and by which spec: the
-    /// named one, that of the run, or the copy the run has of it.
+    /// Returns the run of `toolmark run` to grade again and the spec for it: the named one, that of
+    /// the run, or its copy in the run directory.
     fn recorded_run(&self) -> Result<Option<(PathBuf, Store)>, Failure> {
         if let Some(store) = Store::open(&self.spec) {
             let info = store.info().map_err(|error| {
@@ -305,7 +304,7 @@ impl Grade {
         }
     }
 
-    /// Grades the trials of a run again, without running anything.
+    /// Grades the trials of a run again, without running any agent.
     fn grade_again(
         &self,
         spec: &Path,
@@ -363,7 +362,7 @@ impl Grade {
         self.include_trace || self.dump_traces.is_some()
     }
 
-    /// The case that was named: which of the specs has it, and where.
+    /// Finds the case named by the user: the index of its spec, and its index in the spec.
     fn forced(&self, plans: &[(PathBuf, Plan)]) -> Result<Option<(usize, usize)>, Failure> {
         let Some(name) = &self.stimulus else { return Ok(None) };
         let found = plans.iter().enumerate().find_map(|(n, (_, plan))| Some((n, plan.find(name)?)));
@@ -408,8 +407,8 @@ impl Grade {
         })
     }
 
-    /// Grades what is read, makes something of every outcome and takes it, with the number
-    /// of its spec. What there is to note, and whether something could not be read.
+    /// Grades the input, converts every outcome and passes it on with the number of its spec.
+    /// Returns notes, and whether something could not be read.
     fn grade<T: Send>(
         &self,
         work: &Work<'_>,
@@ -417,7 +416,7 @@ impl Grade {
         printer: &mut Printer,
         mut take: impl FnMut(usize, T) -> io::Result<Verdict>,
     ) -> Result<(Vec<Untrusted>, bool), Stop> {
-        // Whoever waits for a judge needs no core.
+        // A thread that waits for a judge needs no core.
         let judge = work.judge.as_ref();
         let waiting = judge.and_then(|judge| {
             let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -504,7 +503,7 @@ fn notes(plans: &[(PathBuf, Plan)], unpaired: &[Homeless]) -> Vec<Untrusted> {
     notes
 }
 
-/// Nothing at all was graded: that is no pass, and no failure of the agent.
+/// Failure when nothing was graded: neither a pass nor a failure of the agent.
 fn nothing_graded(result: &RunResult, unread: bool) -> Failure {
     let cases = human::things(result.summary.cases, "case");
     let message = format!("no trajectory was graded: none of {cases} has a trace");

@@ -1,4 +1,4 @@
-//! `toolmark graders`: what can be asked of a trajectory.
+//! `toolmark graders`: the graders that can be applied to a trajectory.
 
 use crate::Stop;
 use crate::args::TextFormat;
@@ -63,7 +63,7 @@ impl Described {
     }
 }
 
-/// The JSON Schema of a grader's configuration, with what it refers to.
+/// The JSON Schema of a grader's configuration, including its definitions.
 fn schema(info: &GraderInfo) -> serde_json::Value {
     let mut generator = schemars::SchemaGenerator::default();
     let mut schema = (info.schema)(&mut generator).to_value();
@@ -74,10 +74,10 @@ fn schema(info: &GraderInfo) -> serde_json::Value {
     schema
 }
 
-/// How many columns the names of the taxonomy take.
+/// Width of the taxonomy column.
 const TAXONOMY_WIDTH: usize = 16;
 
-/// The systems graders come from, in the order they are listed.
+/// The systems that graders come from, in listing order.
 const ORIGINS: &[(&str, &str)] = &[
     ("toolmark", "toolmark's own"),
     ("vally", "Microsoft Vally"),

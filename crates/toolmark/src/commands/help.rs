@@ -45,14 +45,14 @@ pub(crate) struct HelpBelow {
 }
 
 impl HelpBelow {
-    /// Prints the help of a command below this one, or of this one.
+    /// Prints the help of a subcommand of this command, or of this command.
     pub(crate) fn run(self, above: &[&str], printer: &mut Printer) -> Result<Exit, Stop> {
         let above = above.iter().map(|word| (*word).to_owned());
         Help { topic: above.chain(self.command).collect() }.run(printer)
     }
 }
 
-/// What a word can stand for.
+/// A topic that a word can name.
 #[derive(Clone, Copy)]
 enum Topic {
     Page(&'static Page),
@@ -62,7 +62,7 @@ enum Topic {
 }
 
 impl Topic {
-    /// How to ask for it and nothing else.
+    /// The command line that selects exactly this topic.
     fn command(self) -> String {
         match self {
             // A word with this ending is a page.
@@ -118,7 +118,7 @@ fn command_help(words: &[String]) -> Option<String> {
     Some(help.render().ansi().to_string())
 }
 
-/// Everything that words can stand for besides commands, the likeliest first.
+/// All topics that words can name besides commands, the likeliest first.
 fn topics(words: &[String]) -> Vec<Topic> {
     let [word] = words else {
         // `toolmark help guard policy`
@@ -139,7 +139,7 @@ fn topics(words: &[String]) -> Vec<Topic> {
         .collect()
 }
 
-/// All words that are a topic, each with what it is about.
+/// The names of all topics, each with its summary.
 pub(crate) fn names() -> Vec<(&'static str, &'static str)> {
     let pages = book::parts().into_iter().flat_map(|(_, pages)| pages);
     let pages = pages.map(|(title, page)| (page.name, title));
@@ -149,7 +149,7 @@ pub(crate) fn names() -> Vec<(&'static str, &'static str)> {
     pages.chain(rules).chain(graders).chain(formats).collect()
 }
 
-/// How many pages are named that mention a word.
+/// Maximum number of listed pages that mention a word.
 const MENTIONED: usize = 5;
 
 fn unknown(words: &[String]) -> Failure {

@@ -1,4 +1,4 @@
-//! `toolmark init`: a spec to start from.
+//! `toolmark init`: writes a starter spec.
 
 use super::schema::own_schema;
 use crate::Stop;
@@ -10,13 +10,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use toolmark_redact::printable;
 
-/// The schema it writes beside the spec, which names it for editors.
+/// The schema that is written beside the spec; the spec refers to it for editors.
 const SCHEMA: &str = "toolmark.schema.json";
 
-/// The spec it writes. A test loads and grades it.
+/// The starter spec. A test loads and grades it.
 pub(crate) const STARTER: &str = include_str!("../../starter/toolmark.yaml");
 
-/// The spec it writes for `toolmark run`. A test runs it.
+/// The starter spec for `toolmark run`. A test runs it.
 pub(crate) const RUN_STARTER: &str = include_str!("../../starter/run.yaml");
 
 const EXAMPLES: &str = "\
@@ -75,7 +75,7 @@ impl Init {
     }
 }
 
-/// Writes a new file: nobody's spec is overwritten.
+/// Writes a new file; existing specs are never overwritten.
 fn create(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! `toolmark lint`: all errors in specs, before anything is graded.
+//! `toolmark lint`: reports all errors in specs before anything is graded.
 
 use crate::Stop;
 use crate::args::FileArgs;
@@ -96,7 +96,7 @@ impl Lint {
         })
     }
 
-    /// The grader types that the command line and the files beside the specs declare.
+    /// The grader types declared on the command line and in the files beside the specs.
     fn declared(&self) -> Result<Vec<String>, Failure> {
         let mut all = self.grader_types.clone();
         for spec in &self.specs {
@@ -115,7 +115,7 @@ impl Lint {
             .collect()
     }
 
-    /// The trajectories to check against, and whether something could not be read.
+    /// Reads the trajectories to check against. Also returns whether something could not be read.
     fn traces(&self, printer: &mut Printer) -> io::Result<(Vec<Trajectory>, bool)> {
         let mut all = Vec::new();
         let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Trajectory>| {
@@ -131,7 +131,7 @@ impl Lint {
     }
 }
 
-/// Everything that is wrong with a spec, and its plan where nothing is.
+/// Reports all problems of a spec, and returns its plan if there are none.
 fn lint(
     path: &Path,
     options: &LoadOptions,
@@ -156,7 +156,7 @@ fn lint(
     Ok(loaded.plan)
 }
 
-/// Graders that no change of a passing trace makes fail.
+/// Reports graders that pass for every altered copy of a passing trace.
 fn vacuous(plan: &Plan, runs: &[Trajectory], findings: &mut Findings<'_>) -> io::Result<()> {
     let grading = Grading::new(plan, None, Environment::default(), Selection::default());
     let mut seen = BTreeSet::new();
@@ -193,13 +193,13 @@ fn cases(plan: &Plan) -> impl Iterator<Item = &Case> {
     plan.cases.iter().chain(plan.every.as_deref())
 }
 
-/// The tools that some trace calls, as it names them.
+/// The tools called in the traces, under their recorded names.
 fn called_tools(runs: &[Trajectory]) -> BTreeSet<String> {
     let calls = runs.iter().flat_map(Trajectory::flatten).flat_map(|run| &run.calls);
     calls.map(|call| call.name.full().into_owned()).collect()
 }
 
-/// Names in the spec that no trace has.
+/// Reports tool names of the spec that occur in no trace.
 fn unseen_tools(plan: &Plan, runs: &[Trajectory], findings: &mut Findings<'_>) -> io::Result<()> {
     let mut tools = called_tools(runs);
     for run in runs.iter().flat_map(Trajectory::flatten) {

@@ -1,4 +1,4 @@
-//! `toolmark man`: man pages of all commands.
+//! `toolmark man`: writes man pages of all commands.
 
 use crate::Stop;
 use crate::cli::Cli;
@@ -19,7 +19,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Man {
-    /// The directory; it is made if it does not exist
+    /// Directory to write to; created if it does not exist
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 }
@@ -38,7 +38,7 @@ impl Man {
     }
 }
 
-/// Writes the pages of a command and of those below it; how many there are.
+/// Writes the pages of a command and its subcommands; returns their number.
 fn write_pages(command: &Command, dir: &Path) -> io::Result<u64> {
     let mut pages = 1;
     for below in command.get_subcommands().filter(|command| !is_hidden(command)) {
@@ -53,7 +53,7 @@ fn write_pages(command: &Command, dir: &Path) -> io::Result<u64> {
     Ok(pages)
 }
 
-/// What follows the options in our help are examples, whose lines are not to be filled.
+/// Marks the examples after the options as preformatted, so that their lines are not filled.
 fn with_examples(page: &str) -> String {
     let Some((before, after)) = page.split_once("\n.SH EXTRA\nExamples:\n") else {
         return page.to_owned();
@@ -63,7 +63,7 @@ fn with_examples(page: &str) -> String {
     format!("{before}\n.SH EXAMPLES\n.nf\n{examples}\n.fi{rest}")
 }
 
-/// Commands below others have a `help` of clap's own, which says nothing new.
+/// Whether a command is clap's own `help` subcommand, which repeats the help of the commands.
 fn is_hidden(command: &Command) -> bool {
     let is_root = command.get_bin_name().is_some_and(|name| name == "toolmark help");
     command.is_hide_set() || (command.get_name() == "help" && !is_root)

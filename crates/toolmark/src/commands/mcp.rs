@@ -1,4 +1,4 @@
-//! `toolmark mcp`: what keeps failing here, for an agent to ask.
+//! `toolmark mcp`: serves recurring failures to an agent over MCP.
 
 use super::serve;
 use crate::Stop;
@@ -15,10 +15,10 @@ Examples:
   codex mcp add toolmark -- toolmark mcp        Codex
   toolmark mcp --watch runs/                    only these sessions";
 
-/// Answer an agent over MCP: what keeps failing here, and how to fix it
+/// Serve recurring failures and their fixes to an agent over MCP
 ///
-/// Speaks the Model Context Protocol on stdin and stdout. It reads the same folders and
-/// uses the same store as `toolmark serve`, which need not be running.
+/// Speaks the Model Context Protocol on stdin and stdout. It reads the same folders and uses the
+/// same store as `toolmark serve`, which need not be running.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Mcp {

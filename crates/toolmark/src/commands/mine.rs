@@ -1,4 +1,4 @@
-//! `toolmark mine`: a spec from the runs that passed.
+//! `toolmark mine`: writes a spec from runs that passed.
 
 use crate::Stop;
 use crate::args::{FileArgs, at_least_one};
@@ -30,12 +30,12 @@ Examples:
 
 Every line of the spec says how many runs support it. What is less certain is commented out.";
 
-/// Which runs belong together.
+/// Grouping of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Grouping {
-    /// By case or prompt, where several runs have the same
+    /// By case or prompt, if several runs have the same one
     Auto,
-    /// By case or prompt, also where only one run has it
+    /// By case or prompt, even if only one run has it
     Case,
     /// All runs together
     All,
@@ -45,7 +45,7 @@ enum Grouping {
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Mine {
-    /// Traces of runs that passed, or runs of `toolmark run`, which know who did
+    /// Traces of runs that passed, or runs of `toolmark run`, which record their verdicts
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
     /// Traces of runs that failed, to tell them apart
@@ -57,7 +57,7 @@ pub(crate) struct Mine {
     /// Do not run programs of the spec; graders that need one are unknown
     #[arg(long, requires = "pass_if")]
     no_programs: bool,
-    /// Which runs belong together
+    /// Grouping of the runs
     #[arg(long, value_enum, value_name = "GROUPING", default_value = "auto")]
     by: Grouping,
     /// Parts the runs are divided into, each of which is held out once
@@ -67,16 +67,16 @@ pub(crate) struct Mine {
     files: FileArgs,
 }
 
-/// The runs, and what could not be used.
+/// The runs, and counts of those that could not be used.
 #[derive(Default)]
 struct Read {
     observed: Vec<Observed>,
-    /// Runs of which nobody knows whether they passed.
+    /// Runs whose verdict is not known.
     undecided: u64,
     unread: bool,
 }
 
-/// The case of a trial and its verdict, by its file.
+/// Case and verdict of a trial, by trace file.
 type Trials = BTreeMap<String, (String, String)>;
 
 impl Mine {
@@ -155,7 +155,7 @@ impl Mine {
     }
 }
 
-/// The files to read; those of a run of `toolmark run` with what it says about them.
+/// Returns the files to read; for a run of `toolmark run`, also the recorded cases and verdicts.
 fn inputs(named: &[PathBuf]) -> (Vec<Input>, Trials) {
     let (mut files, mut trials) = (Vec::new(), Trials::new());
     for path in named {
@@ -173,7 +173,7 @@ fn inputs(named: &[PathBuf]) -> (Vec<Input>, Trials) {
     (expand(&files), trials)
 }
 
-/// Reads runs with their sub-agents, in the order of their files.
+/// Reads runs with their sub-agents, in file order.
 fn take(
     reader: &Reader,
     inputs: &[Input],
@@ -195,7 +195,7 @@ fn take(
     Ok(())
 }
 
-/// The plan of the spec that decides.
+/// Reads the plan of the spec that decides which runs passed.
 fn open(path: &Path, printer: &mut Printer) -> Result<Plan, Stop> {
     let spec = spec::open(path, &LoadOptions::default(), printer)?;
     spec.loaded.and_then(|loaded| loaded.plan).ok_or_else(|| {
@@ -231,7 +231,7 @@ fn nothing(read: &Read, mined: &Mined) -> Failure {
     }
 }
 
-/// What was mined, in a few lines.
+/// Summarizes the mined spec in a few lines.
 fn summary(read: &Read, mined: &Mined, checked: &Checked) -> Vec<Printable> {
     let things = |count: usize, one: &'static str| human::things(count as u64, one);
     let sum = |of: fn(&toolmark_spec::mine::MinedCase) -> usize| {

@@ -1,4 +1,4 @@
-//! One command, one file.
+//! The commands, one per file.
 
 pub(crate) mod check;
 pub(crate) mod compare;

@@ -1,5 +1,4 @@
-//! `toolmark prices`: which file has the prices, of which day they are, and which models
-//! have none.
+//! `toolmark prices`: prints the price file, its date, and the models without a price.
 
 use crate::Stop;
 use crate::args::{InputArgs, SessionArgs, TextFormat};
@@ -50,7 +49,7 @@ struct Shape {
     unpriced: Vec<Unpriced>,
 }
 
-/// US dollars per million tokens.
+/// Prices in US dollars per million tokens.
 #[derive(Serialize)]
 struct Priced {
     model: Printable,
@@ -63,9 +62,9 @@ struct Priced {
 /// A model of the sessions without a price.
 #[derive(Serialize)]
 struct Unpriced {
-    /// None where the trace names none.
+    /// Model name; `None` if the trace does not record it.
     model: Option<Printable>,
-    /// The kinds of tokens that have no price; empty where there is none at all.
+    /// Kinds of tokens without a price; empty if the model has no price at all.
     kinds: Vec<&'static str>,
     tokens: u64,
 }
@@ -92,7 +91,7 @@ impl ShowPrices {
         Ok(if is_unread { Exit::Unread } else { Exit::Ok })
     }
 
-    /// The models of the sessions that have no price, those with most tokens first.
+    /// The models of the sessions that have no price, by tokens in descending order.
     fn unpriced(
         &self,
         prices: Option<&Prices>,

@@ -1,4 +1,4 @@
-//! `toolmark rules`: what `toolmark check` looks for.
+//! `toolmark rules`: lists the rules of `toolmark check`.
 
 use crate::Stop;
 use crate::args::TextFormat;
@@ -40,7 +40,7 @@ struct Described {
     axis: Axis,
     severity: Severity,
     confidence: Confidence,
-    /// It runs only where it is selected by its code or name.
+    /// Whether the rule runs only if it is selected by its code or name.
     preview: bool,
     summary: &'static str,
     remedy: &'static str,

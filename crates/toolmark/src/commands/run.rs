@@ -1,4 +1,4 @@
-//! `toolmark run`: the agents of a spec, run on its cases and graded.
+//! `toolmark run`: runs the agents of a spec on its cases and grades them.
 
 use crate::Stop;
 use crate::args::{ReportArgs, at_least_one, format_of, report_of};
@@ -33,7 +33,7 @@ Examples:
   toolmark run toolmark.yaml --rerun fail          run what failed again
   toolmark runs                                    the runs that are kept";
 
-/// What stands for the newest run.
+/// The word for the newest run.
 const LAST: &str = "last";
 
 /// Run the agents of a spec on its cases, and grade what they did
@@ -56,25 +56,25 @@ pub(crate) struct Run {
     models: Vec<String>,
     #[command(flatten)]
     selection: CaseArgs,
-    /// How often each case is run
+    /// Number of trials per case
     #[arg(long, alias = "runs", value_name = "N", value_parser = at_least_one)]
     trials: Option<NonZeroUsize>,
-    /// How many trials must pass: all, any, a number, or a share such as 80%
+    /// Number of trials that must pass: all, any, a number, or a share such as 80%
     #[arg(long, alias = "require-pass", value_name = "RULE", value_parser = rule)]
     pass: Option<PassRule>,
     /// Run every trial, even if the rule is decided
     #[arg(long)]
     all_trials: bool,
-    /// How many trials run at once
+    /// Number of trials to run at once
     #[arg(short, long, alias = "workers", value_name = "N", value_parser = at_least_one)]
     jobs: Option<NonZeroUsize>,
-    /// How long a trial may take, such as 90s or 10m
+    /// Time limit per trial, such as 90s or 10m
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<Duration>,
     /// US dollars that the run may spend
     #[arg(long, alias = "budget-usd", value_name = "USD", value_parser = money)]
     budget: Option<f64>,
-    /// What keeps a trial apart: none, copy or bwrap
+    /// Isolation of a trial: none, copy or bwrap
     #[arg(long, value_name = "MODE", value_parser = isolation)]
     isolate: Option<Isolation>,
     /// Keep workspaces: never, failure or always
@@ -86,7 +86,7 @@ pub(crate) struct Run {
     /// Directory of the run [default: a new one in .toolmark/runs]
     #[arg(long, alias = "output-dir", value_name = "DIR", help_heading = "Runs")]
     out: Option<PathBuf>,
-    /// Go on with a run: trials that are missing or could not run [default: the newest]
+    /// Resume a run: run trials that are missing or could not run [default: the newest]
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = LAST, help_heading = "Runs")]
     resume: Option<PathBuf>,
     /// Run trials of an earlier run again: fail, unknown or all
@@ -98,7 +98,7 @@ pub(crate) struct Run {
     /// Run, but do not grade
     #[arg(long, help_heading = "Runs")]
     no_grade: bool,
-    /// Where workspaces are made [default: the cache directory of the user]
+    /// Directory for workspaces [default: the cache directory of the user]
     #[arg(long, value_name = "DIR", help_heading = "Runs")]
     work_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -110,7 +110,7 @@ pub(crate) struct Run {
     include_trace: bool,
 }
 
-/// Which trials are run again.
+/// The trials to run again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rerun {
     Fail,
@@ -268,12 +268,12 @@ impl Run {
         Ok(if self.exit_zero { Exit::Ok } else { Exit::of(result.summary.verdict, false) })
     }
 
-    /// Is there anything to grade by?
+    /// Whether the trials are graded.
     fn graders_matter(&self) -> bool {
         !self.no_grade
     }
 
-    /// What the command line says above the spec.
+    /// Options of the command line that override the spec.
     fn overrides(&self) -> Overrides {
         let number = |number: NonZeroUsize| u32::try_from(number.get()).unwrap_or(u32::MAX);
         Overrides {
@@ -293,7 +293,7 @@ impl Run {
         }
     }
 
-    /// The run to go on with.
+    /// The earlier run to resume.
     fn earlier(&self) -> Result<Option<Store>, Failure> {
         let named = self.resume.as_ref().filter(|path| path.as_os_str() != LAST);
         let named = named.or(self.out.as_ref().filter(|out| out.join("run.json").is_file()));
@@ -348,7 +348,8 @@ impl Run {
     }
 }
 
-/// Where workspaces are made; what is left of it at the end goes where it is empty.
+/// The directory for workspaces. When dropped, removes the repository clones, and the directory if
+/// it is empty.
 struct WorkDirectory(PathBuf);
 
 impl Drop for WorkDirectory {

@@ -1,4 +1,4 @@
-//! `toolmark runs`: the runs that are kept.
+//! `toolmark runs`: lists the stored runs.
 
 use crate::Stop;
 use crate::args::TextFormat;
@@ -21,10 +21,10 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Runs {
-    /// A run: its directory, or how its name starts; `last` for the newest
+    /// A run: its directory, or a prefix of its name; `last` for the newest
     #[arg(value_name = "RUN")]
     run: Option<PathBuf>,
-    /// Where runs lie
+    /// Directory of the runs
     #[arg(long, value_name = "DIR", default_value = RUNS)]
     dir: PathBuf,
     /// Output format
@@ -35,7 +35,7 @@ pub(crate) struct Runs {
 /// The word for the newest run.
 const LAST: &str = "last";
 
-/// The run that is meant: its directory, how its name starts, or `last`.
+/// Finds a run by its directory, a prefix of its name, or `last`.
 pub(crate) fn find(named: &Path, runs: &Path) -> Result<Option<Store>, Failure> {
     if let Some(store) = Store::open(named) {
         return Ok(Some(store));
@@ -183,7 +183,7 @@ fn verdict_of(summary: &Value) -> Option<&str> {
     summary.pointer("/summary/verdict")?.as_str()
 }
 
-/// A run as programs get it.
+/// A run in the JSON output.
 fn row(store: &Store) -> Value {
     let info = store.info().ok();
     json!({

@@ -9,8 +9,8 @@ use std::io;
 use toolmark_grade::schema::Section;
 use toolmark_spec::dialects::{DIALECTS, dialect_by_id};
 
-/// The parts of `toolmark.yaml` that are not about grading, each described by
-/// the crate that reads it.
+/// The sections of `toolmark.yaml` that are not about grading, each described by the crate that
+/// reads it.
 const SECTIONS: &[Section] = &[
     Section { key: "check", schema: toolmark_check::config::schema },
     Section { key: "guard", schema: toolmark_guard::policy::schema },

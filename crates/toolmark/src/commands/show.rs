@@ -1,4 +1,4 @@
-//! `toolmark show`: one run, for people.
+//! `toolmark show`: prints one run for people.
 
 use crate::Stop;
 use crate::args::TextFormat;
@@ -56,9 +56,9 @@ pub(crate) struct Show {
     reading: Reading,
 }
 
-/// How many sessions are listed.
+/// Maximum number of listed sessions.
 const LISTED: usize = 20;
-/// Lines wider than this are hard to read.
+/// Maximum line width; wider lines are hard to read.
 const WIDEST: usize = 140;
 
 impl Show {
@@ -96,7 +96,7 @@ impl Show {
         Ok(if end.skipped > 0 { Exit::Unread } else { Exit::Ok })
     }
 
-    /// The run that was asked for, or the list of all.
+    /// Returns the requested run, or the list of all runs.
     fn find_run(&self, runs: &mut Runs<'_>, redactor: Redactor) -> Result<Found, Failure> {
         let found = match self.run.as_deref().map(|wanted| (wanted, wanted.parse::<usize>())) {
             None => only_run(runs.bare(), redactor),
@@ -176,7 +176,7 @@ impl Show {
     }
 }
 
-/// The run in toolmark's own JSON, which has everything but secrets.
+/// Prints the run in toolmark's own JSON, complete except for secrets.
 fn print_json(printer: &mut Printer, run: &Trajectory) -> io::Result<()> {
     let mut bytes = Vec::new();
     if let Some(exporter) = exporter_by_id("toolmark") {
@@ -186,7 +186,7 @@ fn print_json(printer: &mut Printer, run: &Trajectory) -> io::Result<()> {
     printer.raw(&harmless_json(printer.redactor.json_text(text).into()))
 }
 
-/// What a file turned out to hold.
+/// Content of a file.
 enum Found {
     One(Box<Trajectory>),
     Many(Vec<Brief>),
@@ -208,13 +208,13 @@ struct Brief {
     calls: usize,
     failed: Option<usize>,
     outcome: Option<Printable>,
-    /// The first words of the user.
+    /// Start of the first user message.
     words: Printable,
 }
 
 impl Brief {
     fn new(number: usize, run: &Trajectory, redactor: Redactor) -> Self {
-        /// First words longer than this are cut, so that a long list stays small.
+        /// Maximum length of the first message, so that a long list stays small.
         const WORDS: usize = 300;
         let text = |t: &toolmark_trace::Text| redactor.apply(t.get());
         let failed = run.calls.iter().filter(|c| c.status.is_error()).count();
@@ -252,8 +252,8 @@ impl Brief {
     }
 }
 
-/// The run of a file that has one; the list where it has several. The list is
-/// made as the runs are read, so that they are never in memory all at once.
+/// Returns the run of a file with one run, or the list for several. The list is built while the
+/// runs are read, so that they are never in memory all at once.
 fn only_run(mut runs: impl Iterator<Item = Trajectory>, redactor: Redactor) -> Option<Found> {
     let first = runs.next()?;
     let Some(second) = runs.next() else { return Some(Found::One(Box::new(first))) };
@@ -265,7 +265,7 @@ fn only_run(mut runs: impl Iterator<Item = Trajectory>, redactor: Redactor) -> O
     Some(Found::Many(list))
 }
 
-/// The run, or the sub-agent in it, with this id or name prefix.
+/// Returns the run, or the sub-agent in it, with this ID or name prefix.
 fn named(mut run: Trajectory, wanted: &str) -> Option<Trajectory> {
     let is_it = |run: &Trajectory| {
         [&run.id, &run.name].into_iter().flatten().any(|t| t.get().starts_with(wanted))
@@ -291,7 +291,7 @@ fn no_such_step(run: &Trajectory, number: u32) -> Failure {
     }
 }
 
-/// The file that was named, or a session by ID prefix.
+/// Returns the named file, or a session by ID prefix.
 fn find_trace(trace: &Path) -> Result<Input, Failure> {
     let name = trace.to_string_lossy();
     if trace.is_dir() {
@@ -319,7 +319,7 @@ fn find_trace(trace: &Path) -> Result<Input, Failure> {
     }
 }
 
-/// Lists the newest sessions and, where somebody can answer, asks for one.
+/// Lists the newest sessions and, if interactive, asks for one.
 fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
     let sessions = sessions::find();
     if sessions.is_empty() {
@@ -357,7 +357,7 @@ fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
     }
 }
 
-/// The session an answer means: its number in the list, or the start of its id.
+/// Resolves an answer: the number of a session in the list, or a prefix of its ID.
 fn picked<'s>(
     sessions: &'s [Session],
     listed: &'s [Session],

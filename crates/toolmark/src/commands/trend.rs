@@ -1,4 +1,4 @@
-//! `toolmark trend`: how measures of sessions change over time, and since when.
+//! `toolmark trend`: prints how measures of sessions change over time, and when they changed.
 
 use crate::Stop;
 use crate::args::{InputArgs, ReportArgs, SessionArgs, format_of, report_of};
@@ -35,7 +35,7 @@ measures together: if nothing changes, at most 5 reports in 100 mark anything.";
 #[command(mut_arg("traces", SessionArgs::all_by_default), mut_arg("limit", SessionArgs::unlimited))]
 #[command(mut_arg("format", format_of::<TrendRun<Printable>>), mut_arg("reports", report_of::<TrendRun<Printable>>))]
 pub(crate) struct Trend {
-    /// What to group sessions by
+    /// Grouping of the sessions
     #[arg(long, value_enum, value_name = "WHAT", default_value = "week")]
     by: By,
     /// Only this measure, and those below it; may be given several times

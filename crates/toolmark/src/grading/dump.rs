@@ -1,4 +1,4 @@
-//! `--dump-traces`: every graded trajectory in a file of its own.
+//! `--dump-traces`: writes every graded trajectory to its own file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 use toolmark_outcome::CaseResult;
 
-/// Writes the traces of the outcomes below `directory`, named after case and
-/// trial. How many were written.
+/// Writes the traces of the outcomes below `directory`, named after case and trial. Returns the
+/// number of traces.
 pub(crate) fn write(outcomes: &[CaseResult], directory: &Path) -> io::Result<usize> {
     fs::create_dir_all(directory)?;
     let mut used: BTreeMap<String, u32> = BTreeMap::new();
@@ -28,7 +28,7 @@ pub(crate) fn write(outcomes: &[CaseResult], directory: &Path) -> io::Result<usi
     Ok(written)
 }
 
-/// An id as a file name that stays inside its directory on every system.
+/// Converts an ID to a file name that stays inside its directory on every system.
 fn file_name(id: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
     let name: String = id.chars().map(safe).take(100).collect();

@@ -1,4 +1,4 @@
-//! What `toolmark lint` finds: printed at once for people, kept to the end for
+//! The findings of `toolmark lint`: printed immediately for people, collected until the end for
 //! programs.
 
 use crate::grading::spec;
@@ -12,7 +12,7 @@ use toolmark_redact::printable;
 use toolmark_report::lint::{Level, LintNote, LintProblem, LintReport};
 use toolmark_report::{Options, ReportError};
 
-/// How findings are shown.
+/// Output format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LintFormat {
     Text,
@@ -20,7 +20,7 @@ pub(crate) enum LintFormat {
     Sarif,
 }
 
-/// What was found so far.
+/// The findings so far.
 pub(crate) struct Findings<'p> {
     format: LintFormat,
     printer: &'p mut Printer,
@@ -34,7 +34,7 @@ impl<'p> Findings<'p> {
         Self { format, printer, kept: Vec::new(), errors: 0, warnings: 0 }
     }
 
-    /// What is wrong with a file.
+    /// Adds the problems of a file.
     pub(crate) fn add(&mut self, source: &Source, problems: &[Problem]) -> io::Result<()> {
         let errors = problems.iter().filter(|problem| problem.is_error()).count();
         self.errors += errors;
@@ -46,7 +46,7 @@ impl<'p> Findings<'p> {
         spec::print_problems(self.printer, source, problems)
     }
 
-    /// Something about a place of a spec.
+    /// Adds a problem at a source position of a spec.
     pub(crate) fn add_at(
         &mut self,
         place: &SpecPlace,
@@ -90,7 +90,7 @@ impl<'p> Findings<'p> {
         printer.notice(&line)
     }
 
-    /// Prints what it came to; how many errors and warnings there are.
+    /// Prints the totals; returns the numbers of errors and warnings.
     pub(crate) fn finish(self, specs: usize) -> Result<(usize, usize), crate::Stop> {
         let Self { format, printer, kept, errors, warnings } = self;
         let report = LintReport {
@@ -125,7 +125,7 @@ impl<'p> Findings<'p> {
     }
 }
 
-/// A problem as programs get it.
+/// Converts a problem for the JSON output.
 fn kept(source: &Source, problem: &Problem, printer: &Printer) -> LintProblem {
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let place = |byte: u32| {

@@ -1,5 +1,5 @@
-//! What `grade`, `run` and `lint` share: specs with their mistakes, traces graded in
-//! parallel, and results fit to be seen.
+//! Code shared by `grade`, `run` and `lint`: specs and their errors, parallel grading, and redacted
+//! results.
 
 pub(crate) mod dump;
 pub(crate) mod linting;

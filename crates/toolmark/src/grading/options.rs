@@ -1,4 +1,4 @@
-//! Options of everything that grades: how a spec is loaded, and who judges.
+//! Options of every command that grades: spec loading and judges.
 
 use crate::Stop;
 use crate::exit::Failure;
@@ -13,13 +13,13 @@ use toolmark_grade::{LoadOptions, Plan};
 use toolmark_outcome::judging::Judge;
 use toolmark_outcome::{Environment, Findings, Profile};
 
-/// How a spec is loaded.
+/// Options for loading a spec.
 #[derive(Debug, Args)]
 pub(crate) struct SpecArgs {
     /// Score that every case must reach; overrides the spec
     #[arg(long, value_name = "0..1", value_parser = share)]
     threshold: Option<f64>,
-    /// Grade as another system does
+    /// Grade with the rules of another system
     #[arg(long, value_name = "PROFILE", value_parser = profile())]
     profile: Option<Profile>,
     /// Grader type of a plugin: not run here, so unknown; may be given several times
@@ -34,7 +34,7 @@ pub(crate) struct SpecArgs {
 }
 
 impl SpecArgs {
-    /// As loading takes it.
+    /// Converts the options for loading.
     pub(crate) fn load_options(&self, spec: &Path) -> Result<LoadOptions, Failure> {
         Ok(LoadOptions {
             params: self.params.iter().cloned().collect(),
@@ -47,13 +47,13 @@ impl SpecArgs {
         })
     }
 
-    /// What differs in answers that were given under other options.
+    /// A key that changes with the options that affect results.
     pub(crate) fn key(&self) -> String {
         format!("{:?} {:?} {:?} {:?}", self.threshold, self.profile, self.dataset, self.params)
     }
 }
 
-/// What graders may use.
+/// Options for what graders may use.
 #[derive(Debug, Args)]
 pub(crate) struct GraderArgs {
     /// Do not run programs; graders that need one are unknown
@@ -67,7 +67,7 @@ pub(crate) struct GraderArgs {
 }
 
 impl GraderArgs {
-    /// Who is asked, where something is to be asked.
+    /// Opens the judge if any grader needs one.
     pub(crate) fn open_judge(
         &self,
         plans: &[(PathBuf, Plan)],
@@ -86,7 +86,7 @@ impl GraderArgs {
         self.judge.open(&request, printer)
     }
 
-    /// What graders may use.
+    /// The environment of the graders.
     pub(crate) fn environment(&self, judge: Option<&OpenJudge>) -> Environment {
         Environment {
             may_run: !self.no_programs,

@@ -7,28 +7,27 @@ use toolmark_grade::{Grading, Unpaired};
 use toolmark_outcome::CaseResult;
 use toolmark_trace::{Trajectory, exporter_by_id};
 
-/// How many runs of one file are held at a time, for several threads.
+/// Maximum number of runs of one file in memory at a time, for several threads.
 const BATCH: usize = 64;
 
-/// How many results of one file are handed on at a time, where it has one thread.
+/// Maximum number of results of one file that are sent at a time, with one thread.
 const MAX_RESULTS: usize = 8;
 
-/// What a run came to, by the specs that have a case for it: which of the specs, and
-/// the result. Without a case, what it is called and why it has none.
+/// The results of a run for each spec with a matching case: index of the spec and result. Without a
+/// matching case, the name of the run and the reason.
 pub(crate) type Graded<T> = Result<Vec<(usize, T)>, Homeless>;
 
-/// A run that no case took.
+/// A run without a matching case.
 pub(crate) struct Homeless {
-    /// What it is called.
+    /// Name of the run.
     pub(crate) name: String,
-    /// Which spec says why.
+    /// Index of the spec with the reason.
     pub(crate) spec: usize,
-    /// Why.
+    /// Reason.
     pub(crate) why: Unpaired,
 }
 
-/// Grades every run of a file with the help of idle threads, and makes something of
-/// each outcome.
+/// Grades every run of a file with the help of idle threads, and converts each outcome.
 pub(crate) fn grade<T: Send>(
     runs: &mut Runs<'_>,
     gradings: &[Grading<'_>],
@@ -43,7 +42,7 @@ pub(crate) fn grade<T: Send>(
             let batch: Vec<Trajectory> = runs.take(BATCH).collect();
             pool.map(&batch, one)
         } else {
-            // Nobody to share them with: each is graded while it is still in the cache.
+            // No idle threads: each run is graded while it is still in the CPU cache.
             runs.take(MAX_RESULTS).map(|run| one(&run)).collect()
         };
         if graded.is_empty() || emit(graded).is_break() {
@@ -68,7 +67,7 @@ fn grade_one<T>(
                 }
                 results.push((spec, make(outcome)));
             }
-            // That several cases would take it is more to say than that none does.
+            // "Several cases match" is more informative than "no case matches".
             Err(why) if homeless.is_none() || why != Unpaired::None => {
                 homeless = Some((spec, why));
             }
@@ -81,14 +80,14 @@ fn grade_one<T>(
     }
 }
 
-/// A trajectory in toolmark's own JSON.
+/// Converts a trajectory to toolmark's own JSON.
 fn to_json(run: &Trajectory) -> Option<Value> {
     let mut bytes = Vec::new();
     exporter_by_id("toolmark")?.export(run, &mut bytes).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 
-/// What to call a trajectory no case took.
+/// Name of a trajectory without a matching case.
 fn name(run: &Trajectory) -> String {
     match run.name.as_ref().or(run.id.as_ref()) {
         Some(name) => format!("{name} ({})", run.file),

@@ -1,11 +1,11 @@
-//! Which cases of a plan are meant: `--case` and `--tag`.
+//! Case selection: `--case` and `--tag`.
 
 use crate::exit::Failure;
 use clap::Args;
 use std::collections::BTreeMap;
 use toolmark_grade::Plan;
 
-/// Which cases are meant.
+/// Options that select cases.
 #[derive(Debug, Args)]
 pub(crate) struct CaseArgs {
     /// Only cases whose id matches this pattern (* and ?); may be given several times
@@ -17,7 +17,7 @@ pub(crate) struct CaseArgs {
 }
 
 impl CaseArgs {
-    /// Leaves only the cases that were asked for; plans without any go.
+    /// Keeps only the selected cases; plans without selected cases are removed.
     pub(crate) fn select<T>(
         &self,
         plans: &mut Vec<T>,
@@ -50,7 +50,7 @@ impl CaseArgs {
     }
 }
 
-/// `key` alone, or `key=value` with any of the values `a,b`.
+/// Matches `key` alone, or `key=value` with any of the values `a,b`.
 fn has_tag(tags: &BTreeMap<String, Vec<String>>, wanted: &str) -> bool {
     match wanted.split_once('=') {
         None => tags.contains_key(wanted) || tags.values().any(|v| v.iter().any(|v| v == wanted)),

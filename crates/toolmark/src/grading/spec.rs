@@ -1,4 +1,4 @@
-//! Loads a spec and shows what is wrong with it.
+//! Loads a spec and prints its problems.
 
 use crate::printer::{Printer, Verbosity};
 use std::io;
@@ -8,11 +8,11 @@ use toolmark_config::{Source, Style, render};
 use toolmark_grade::{LoadOptions, Loaded};
 use toolmark_spec::load;
 
-/// What loading a spec gave.
+/// Result of loading a spec.
 pub(crate) struct Spec {
     /// The spec, unless the file could not be read at all.
     pub(crate) loaded: Option<Loaded>,
-    /// How many errors were shown.
+    /// Number of printed errors.
     pub(crate) errors: usize,
 }
 
@@ -58,10 +58,10 @@ pub(crate) fn print(
     if problems.is_empty() {
         return Ok(());
     }
-    // In the order of the file, whatever was looked at first.
+    // Problems are printed in file order, not in the order of the checks.
     let mut problems = problems.to_vec();
     problems.sort_by_key(|problem| problem.span);
-    // The stream takes the colours out again where nobody wants them.
+    // The stream removes the colours if they are disabled.
     let style = Style { colour: true, width: printer.width() };
     let text = render(source, &problems, style);
     let text = printer.redact(text);

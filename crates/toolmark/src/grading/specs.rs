@@ -1,12 +1,12 @@
-//! From what was named on the command line to the specs to load.
+//! Expands the arguments of the command line into the specs to load.
 
 use crate::exit::Failure;
 use std::path::{Path, PathBuf};
 use toolmark_spec::is_spec;
 use walkdir::{DirEntry, WalkDir};
 
-/// The specs behind the arguments, in their order; those of a directory sorted by
-/// name. In a directory only files that are specs count.
+/// Returns the specs behind the arguments, in the order of the arguments; the specs of a directory
+/// are sorted by name. Other files of a directory are skipped.
 pub(crate) fn find(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut specs = Vec::new();
     for path in named {
@@ -38,13 +38,14 @@ fn walk(directory: &Path) -> impl Iterator<Item = PathBuf> {
         .filter(|path| is_spec(path))
 }
 
-/// Hidden folders hold settings, not specs.
+/// Whether an entry is skipped: hidden folders contain settings, not specs.
 fn is_left_out(entry: &DirEntry) -> bool {
     let name = entry.file_name().to_string_lossy();
     name.starts_with('.') || name == "node_modules"
 }
 
-/// JSON in such a directory is mostly results, which look like specs.
+/// Whether a file of a directory may be a spec. JSON files are excluded: they are mostly results,
+/// which resemble specs.
 fn may_be_spec(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     [".yaml", ".yml", ".eval.json"].iter().any(|end| name.ends_with(end))

@@ -1,5 +1,5 @@
-//! Grades without keeping outcomes: of each a row and the pieces of the reports are
-//! left, so that memory does not grow with what outcomes say.
+//! Grading without keeping outcomes: only a row and the report chunks of each outcome are kept, so
+//! that memory does not grow with the size of outcomes.
 
 use crate::spool::Spool;
 use std::io;
@@ -8,30 +8,30 @@ use toolmark_grade::{Grading, Plan, Standing};
 use toolmark_outcome::{CaseResult, Printable, Redactor, RunResult, Untrusted, Verdict};
 use toolmark_report::{OutcomeRow, Outcomes, ReportError, Stream};
 
-/// A report that is made of pieces, and where it goes.
+/// A streamed report and its destination.
 pub(crate) struct Target {
     pub(crate) stream: Stream,
-    /// The file; none where it is printed.
+    /// Output file; `None` for stdout.
     pub(crate) path: Option<PathBuf>,
 }
 
-/// Room for a piece that is made at once: most need no more.
+/// Initial capacity for a chunk; most are smaller.
 const USUAL_PIECE: usize = 8 << 10;
 
-/// Adds a piece to the bytes, and says where it is parted.
+/// Appends a chunk to the bytes and returns the offset at which it is split.
 type MakePiece<'o> = dyn Fn(&Stream, &mut Vec<u8>) -> Result<usize, ReportError> + 'o;
 
-/// An outcome whose pieces are made.
+/// The rendered chunks of an outcome.
 pub(crate) struct Made {
     pub(crate) standing: Standing,
-    /// The pieces, one behind the other.
+    /// The concatenated chunks.
     bytes: Vec<u8>,
-    /// Of each its length, and where it is parted.
+    /// Length and split offset of each chunk.
     sizes: Vec<(usize, usize)>,
 }
 
 impl Made {
-    /// The pieces of an outcome for these reports.
+    /// Renders the chunks of an outcome for these reports.
     pub(crate) fn of(
         outcome: CaseResult,
         targets: &[Target],
@@ -58,15 +58,15 @@ impl Made {
     }
 }
 
-/// What is kept of the outcomes.
+/// The kept parts of the outcomes.
 pub(crate) struct Kept<'g> {
     grading: &'g Grading<'g>,
     plan: &'g Plan,
     redactor: Redactor,
     standings: Vec<Standing>,
-    /// Where the pieces of each outcome begin.
+    /// Start offset of the chunks of each outcome.
     starts: Vec<u64>,
-    /// Of each piece its length and where it is parted, outcome by outcome.
+    /// Length and split offset of each chunk, outcome by outcome.
     sizes: Vec<(u32, u32)>,
     spool: Spool,
 }
@@ -84,7 +84,7 @@ impl<'g> Kept<'g> {
         }
     }
 
-    /// Is there no outcome of a trajectory?
+    /// Whether no trajectory has an outcome.
     pub(crate) fn is_empty(&self) -> bool {
         self.standings.is_empty()
     }
@@ -99,8 +99,7 @@ impl<'g> Kept<'g> {
         Ok(())
     }
 
-    /// Adds the cases that nobody ran, puts everything in the order of the cases and
-    /// sums it up.
+    /// Adds the cases without a run, sorts the outcomes by case and sums them up.
     pub(crate) fn finish(
         mut self,
         targets: &[Target],
@@ -126,9 +125,9 @@ impl<'g> Kept<'g> {
     }
 }
 
-/// The outcomes in their order, for one of the reports.
+/// The sorted outcomes, for one of the reports.
 pub(crate) struct Ordered<'g> {
-    /// With the standings in their order.
+    /// The kept parts, with sorted standings.
     kept: Kept<'g>,
     order: Vec<usize>,
     trials: Vec<u32>,
@@ -137,7 +136,7 @@ pub(crate) struct Ordered<'g> {
 }
 
 impl Ordered<'_> {
-    /// The pieces for this report.
+    /// Selects the chunks of this report.
     pub(crate) fn of(&mut self, target: usize) -> &mut Self {
         self.target = target;
         self

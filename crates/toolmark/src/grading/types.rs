@@ -1,14 +1,14 @@
-//! Types of graders that plugins of other systems have, as somebody declares them.
+//! Grader types of plugins of other systems, as declared by the user.
 
 use crate::exit::Failure;
 use std::path::{Path, PathBuf};
 use toolmark_config::{Node, Source, parse};
 
-/// The file that may declare them.
+/// Name of the file that may declare grader types.
 const FILE: &str = "toolmark.yaml";
 
-/// The types that are named, and those under `grader_types:` in the `toolmark.yaml`
-/// beside a spec or of the current directory.
+/// Returns the types named by the user, and those under `grader_types:` in the `toolmark.yaml`
+/// beside a spec or in the current directory.
 pub(crate) fn declared(spec: &Path, named: &[String]) -> Result<Vec<String>, Failure> {
     let mut all = named.to_vec();
     let beside = if spec.is_dir() { spec.join(FILE) } else { spec.with_file_name(FILE) };

@@ -1,4 +1,4 @@
-//! The `guard:` part of a spec that `toolmark lint` looks at.
+//! Lints the `guard:` section of a spec for `toolmark lint`.
 
 use std::path::Path;
 use toolmark_config::{Problem, Source, parse};
@@ -6,12 +6,12 @@ use toolmark_guard::files::{home, is_user_file, user_layer};
 use toolmark_guard::policy::{Base, Layer, Origin, Policy, Whose};
 use toolmark_match::call_match::compile_schema;
 
-/// What is wrong with the part. A file that is not the user's is taken for a
-/// project's, and held against the user's.
+/// Lints the section. A file other than the user's is treated as a project's policy and compared
+/// with the user's.
 pub(crate) fn lint(path: &Path, source: &Source) -> Vec<Problem> {
     let parsed = parse(source);
     let part = parsed.node.as_ref().and_then(|root| root.get("guard"));
-    // That it is no map, and what is no YAML, was said before.
+    // Invalid YAML, and a section that is not a map, are already reported.
     let Some(part) = part.filter(|part| part.as_map().is_some() || part.is_null()) else {
         return Vec::new();
     };
@@ -36,7 +36,7 @@ pub(crate) fn lint(path: &Path, source: &Source) -> Vec<Problem> {
     problems
 }
 
-/// The directory a project's file speaks about.
+/// The directory that a project's file applies to.
 fn directory(path: &Path) -> Option<String> {
     let path = std::path::absolute(path).ok()?;
     let directory = path.parent()?;

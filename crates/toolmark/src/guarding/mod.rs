@@ -1,4 +1,4 @@
-//! The policy files as the commands show them.
+//! Opens the policy files and prints their problems, for the guard commands.
 
 mod lint;
 
@@ -16,35 +16,35 @@ use toolmark_guard::Guard;
 use toolmark_guard::files::{self, Opened, Readers, Trust};
 use toolmark_match::call_match::compile_schema;
 
-/// Every part of a policy can be read here.
+/// Readers of every section of a policy.
 pub(crate) static READERS: Readers = Readers {
     schemas: compile_schema,
     toolsets: |check, problems| read_config(check, problems).toolsets,
 };
 
-/// The guard for a session in a directory.
+/// Opens the guard for a session in a directory.
 pub(crate) fn open(cwd: Option<&str>) -> Opened {
     files::open(cwd, Trust::Environment, Some(&READERS))
 }
 
-/// The guard for a session in the current directory.
+/// Opens the guard for a session in the current directory.
 pub(crate) fn here() -> Opened {
     let cwd = env::current_dir().ok();
     open(cwd.as_deref().and_then(Path::to_str))
 }
 
-/// The same with a policy that the environment cannot loosen.
+/// Opens the guard with a policy that the environment cannot loosen.
 pub(crate) fn fixed(policy: Option<&Path>) -> Opened {
     let cwd = env::current_dir().ok();
     files::open(cwd.as_deref().and_then(Path::to_str), Trust::Fixed(policy), Some(&READERS))
 }
 
-/// Shows everything that is wrong with the files; without errors, the guard.
+/// Prints all problems of the files; returns the guard if there are no errors.
 pub(crate) fn usable(opened: Opened, printer: &mut Printer) -> Result<Guard, Stop> {
     Ok(without_faults(opened, printer)?.guard)
 }
 
-/// The same with all that the files say.
+/// Like `usable`, but returns everything that was opened.
 pub(crate) fn without_faults(opened: Opened, printer: &mut Printer) -> Result<Opened, Stop> {
     let opened = opened.checked();
     show(&opened, printer)?;
@@ -57,7 +57,7 @@ pub(crate) fn without_faults(opened: Opened, printer: &mut Printer) -> Result<Op
     }
 }
 
-/// Shows what is wrong with the files.
+/// Prints the problems of the files.
 pub(crate) fn show(opened: &Opened, printer: &mut Printer) -> io::Result<()> {
     for file in &opened.files {
         print(printer, &file.source, &file.problems)?;

@@ -1,8 +1,8 @@
-//! Files of a directory that tell the same run again.
+//! Files of a directory that repeat the same run.
 //!
-//! A run directory of AgentV has each run three times: as a row of `index.jsonl`, as
-//! `transcript.jsonl` and as `trace.json`. The transcript has the most of it; the
-//! others would count as further trials.
+//! A run directory of AgentV contains each run three times: as a row of `index.jsonl`, as
+//! `transcript.jsonl` and as `trace.json`. The transcript is the most complete; the others would
+//! count as further trials.
 
 use super::Input;
 use serde_json::Value;
@@ -11,16 +11,16 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// So much of a file says what it is.
+/// Number of bytes that identify a file.
 const HEAD: u64 = 8 << 10;
-/// A longer row is no row of an index.
+/// Maximum length of an index row.
 const LONGEST_ROW: u64 = 4 << 20;
 
-/// The files that may tell a run again.
+/// Name of files that may repeat a run.
 const TRACE: &str = "trace.json";
 const INDEX: &str = "index.jsonl";
 
-/// Leaves out what another of these files tells as well.
+/// Removes files whose runs are also in another of the inputs.
 pub(super) fn leave_out(inputs: &mut Vec<Input>) {
     let may_repeat =
         |path: &Path| path.file_name().is_some_and(|name| name == TRACE || name == INDEX);
@@ -51,7 +51,7 @@ fn says(path: &Path, schema: &str) -> bool {
     read.is_ok() && String::from_utf8_lossy(&head).contains(schema)
 }
 
-/// Has a row of an index its transcript among the files?
+/// Whether a row of an index has its transcript among the files.
 fn has_transcript(index: &Path, folder: &Path, paths: &HashSet<&Path>) -> bool {
     let Ok(mut rows) = File::open(index).map(BufReader::new) else { return false };
     let mut row = Vec::new();

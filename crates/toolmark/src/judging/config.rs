@@ -1,5 +1,5 @@
-//! The `judge:` part of a file: of the one that is named, of the spec, or of the
-//! `toolmark.yaml` beside it.
+//! The `judge:` section of a file: the named file, the spec, or the `toolmark.yaml` beside the
+//! spec.
 
 use crate::Stop;
 use crate::exit::Failure;
@@ -11,10 +11,10 @@ use toolmark_config::{Node, Problem};
 use toolmark_config::{Source, parse};
 use toolmark_judge::config::{Settings, read_settings};
 
-/// The file that is read where none is named.
+/// Name of the default file.
 const DEFAULT_FILE: &str = "toolmark.yaml";
 
-/// Reads what was configured; the usual where nothing was.
+/// Reads the configuration; defaults if there is none.
 pub(crate) fn open(
     named: Option<&Path>,
     part_of: Option<&Path>,
@@ -39,7 +39,7 @@ pub(crate) fn open(
     Ok(Settings::default())
 }
 
-/// The judge part of a file, where it has one.
+/// Reads the judge section of a file, if it has one.
 fn read(path: &Path, printer: &mut Printer) -> Result<Option<Settings>, Stop> {
     let source = Source::open(path).map_err(|problem| Failure::of_file(path, &problem))?;
     let parsed = parse(&source);
@@ -74,7 +74,7 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-/// What is wrong with the part in a spec.
+/// Lints the section in a spec.
 pub(crate) fn lint(path: &Path, source: &Source) -> Vec<Problem> {
     let parsed = parse(source);
     // A part that is not a map, and invalid YAML, are reported by the spec itself.

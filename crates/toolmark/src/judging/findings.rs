@@ -1,4 +1,4 @@
-//! Which calls rules find fault with, for graders that choose calls by it.
+//! Calls with findings of rules, for graders that select calls by them.
 
 use std::fmt;
 use toolmark_check::{Checker, default_rules};
@@ -7,7 +7,7 @@ use toolmark_outcome::Confidence;
 use toolmark_outcome::Findings;
 use toolmark_trace::Trajectory;
 
-/// What the rules of `toolmark check` find, however unsure they are.
+/// Findings of the rules of `toolmark check`, at any confidence.
 pub(crate) struct ByRules(Checker);
 
 impl Default for ByRules {

@@ -1,5 +1,5 @@
-//! Who is asked what no rule can decide: the options that `grade`, `check` and
-//! `judge calibrate` share, and the `judge:` part of a file.
+//! Judge options shared by `grade`, `check` and `judge calibrate`, and the `judge:` section of a
+//! file.
 
 pub(crate) mod config;
 mod findings;
@@ -23,7 +23,7 @@ use toolmark_judge::config::{KeySource, Kind, Model, Settings};
 use toolmark_judge::{Cache, ExplainedQuestion, JudgeClient, Mode, Tally, providers};
 use toolmark_redact::{printable, redact_named};
 
-/// Who judges, and where answers come from.
+/// Options for judges and cached answers.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Judge")]
 pub(crate) struct JudgeArgs {
@@ -50,31 +50,31 @@ pub(crate) struct JudgeArgs {
     export_answers: Option<PathBuf>,
 }
 
-/// A judge that can be asked, and what is known about it.
+/// An open judge and its settings.
 pub(crate) struct OpenJudge {
     pub(crate) client: Arc<JudgeClient>,
-    /// The model that is asked where no other is named.
+    /// The default model.
     pub(crate) usual: Option<Model>,
-    /// How many questions are asked at once.
+    /// Maximum number of concurrent questions.
     pub(crate) concurrency: usize,
-    /// Where progress is shown what was asked and spent so far.
+    /// Progress status with the questions and costs so far.
     pub(crate) status: Status,
 }
 
-/// What a judge is wanted for.
+/// The purpose of a judge.
 pub(crate) struct JudgeRequest<'a> {
-    /// The file whose own judge part counts where no other is named.
+    /// The file whose judge section applies if no other is named.
     pub(crate) part_of: Option<&'a Path>,
-    /// What that file says about judges apart from it.
+    /// Judge defaults in that file outside the section.
     pub(crate) usual: &'a UsualJudge,
-    /// May programs be run?
+    /// Whether programs may be run.
     pub(crate) may_run: bool,
-    /// Does something hang on the answers, so that the floor counts?
+    /// Whether the answers affect a result, so that the floor applies.
     pub(crate) gates: bool,
 }
 
 impl JudgeArgs {
-    /// Is any of the options given?
+    /// Whether any of the options is set.
     pub(crate) fn is_given(&self) -> bool {
         self.judge_model.is_some()
             || self.judge_config.is_some()
@@ -85,7 +85,7 @@ impl JudgeArgs {
             || self.explain_prompt
     }
 
-    /// The judge that is configured, or what to do about there being none.
+    /// Opens the configured judge; fails with a hint if there is none.
     pub(crate) fn open_some(
         &self,
         request: &JudgeRequest<'_>,
@@ -97,7 +97,7 @@ impl JudgeArgs {
         })
     }
 
-    /// The judge that is configured; `None` where none is.
+    /// Opens the configured judge; `None` if there is none.
     pub(crate) fn open(
         &self,
         request: &JudgeRequest<'_>,
@@ -154,7 +154,7 @@ impl JudgeArgs {
         Ok(Some(OpenJudge { client: Arc::new(client), usual, concurrency, status }))
     }
 
-    /// Prints what would be asked, if that is all that is wanted.
+    /// Prints the questions if only these are requested.
     pub(crate) fn explain(&self, judge: &OpenJudge, printer: &mut Printer) -> Result<bool, Stop> {
         if !self.explain_prompt {
             return Ok(false);
@@ -188,7 +188,7 @@ impl JudgeArgs {
         Ok(true)
     }
 
-    /// Says what was asked, and writes the answers where they are wanted.
+    /// Prints the number and cost of the questions, and writes the answers if requested.
     pub(crate) fn finish(&self, judge: &OpenJudge, printer: &mut Printer) -> Result<(), Stop> {
         let tally = judge.client.tally();
         if let Some(path) = &self.export_answers {
@@ -232,12 +232,12 @@ impl JudgeArgs {
     }
 }
 
-/// What questions may use and cost.
+/// Estimated tokens and cost of questions.
 #[derive(Debug, Clone, Copy, Default)]
 struct Estimate {
     input: u64,
     output: u64,
-    /// `None` if one of them has no price.
+    /// Cost; `None` if the price of a question is unknown.
     micro_usd: Option<u64>,
     questions: u64,
 }
@@ -272,7 +272,7 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// What was asked and spent so far, in a few words.
+/// Summary of the questions and costs so far.
 fn so_far(tally: &Tally) -> String {
     let questions = human::things(tally.asked, "question");
     match tally.micro_usd {
@@ -281,8 +281,8 @@ fn so_far(tally: &Tally) -> String {
     }
 }
 
-/// A spec may be a stranger's: where its programs must not run, neither may
-/// those of its judge.
+/// Fails if a judge runs a program. A spec may be from an untrusted author: with `--no-programs`,
+/// programs of its judge must not run either.
 fn refuse_programs(settings: &Settings) -> Result<(), Failure> {
     let runs =
         |model: &Model| model.kind == Kind::Command || matches!(model.key, KeySource::Command(_));
@@ -297,8 +297,8 @@ fn refuse_programs(settings: &Settings) -> Result<(), Failure> {
     }
 }
 
-/// Who may not be asked about what: judges whose agreement with people is below
-/// the floor, or was never measured.
+/// Returns the check that rejects judges whose agreement with human labels is below the floor or
+/// was never measured.
 fn trust(settings: &Settings) -> Result<Option<toolmark_judge::Objection>, Failure> {
     let (Some(floor), Some(path)) = (settings.floor, &settings.calibration) else {
         return Ok(None);

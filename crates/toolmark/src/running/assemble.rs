@@ -1,5 +1,4 @@
-//! What a run came to, put together: the files of the run, and the result that reports
-//! are made of.
+//! Assembles a run: its files, and the result for the reports.
 
 use super::OpenSpec;
 use serde_json::{Value, json};
@@ -11,15 +10,15 @@ use toolmark_outcome::{Printable, RunResult, Untrusted};
 use toolmark_run::store::{RunInfo, Store, TargetInfo, TrialRecord, VERSION};
 use toolmark_run::{Matrix, Ran, Ready, Used};
 
-/// What reports need besides verdicts.
+/// Parts of results that the reports need in addition to verdicts.
 pub(crate) struct Wanted {
-    /// The traces themselves.
+    /// Whether traces are needed.
     pub(crate) traces: bool,
-    /// Their timelines.
+    /// Whether timelines are needed.
     pub(crate) timelines: bool,
 }
 
-/// Writes what a run is about, before anything starts.
+/// Writes the description of a run before it starts.
 pub(crate) fn begin(
     store: &Store,
     spec: &OpenSpec,
@@ -58,7 +57,7 @@ pub(crate) fn begin(
     store.write_plan(&lines)
 }
 
-/// What kind of thing a target runs.
+/// Name of the runner type of a target.
 pub(crate) fn runner(runner: &Runner) -> &str {
     match runner {
         Runner::Agent { id, .. } => id,
@@ -68,7 +67,7 @@ pub(crate) fn runner(runner: &Runner) -> &str {
     }
 }
 
-/// Puts the results of all trials together.
+/// Combines the results of all trials.
 pub(crate) fn finish(
     store: &Store,
     grading: &Grading<'_>,
@@ -93,7 +92,7 @@ pub(crate) fn finish(
     Ok(grading.finish(outcomes, notes.into_iter().map(Untrusted::from).collect()))
 }
 
-/// Adds to a result what only its trace has.
+/// Adds the data of a trace to its result.
 pub(crate) fn decorate(
     record: &TrialRecord,
     result: &mut toolmark_outcome::CaseResult,
@@ -114,7 +113,7 @@ pub(crate) fn decorate(
     }
 }
 
-/// Writes what it all came to. Times are left out: the same run gives the same bytes.
+/// Writes the summary. Times are omitted, so that the same run produces the same bytes.
 pub(crate) fn write_summary(
     store: &Store,
     result: &RunResult<Printable>,

@@ -1,4 +1,4 @@
-//! `--dry-run`: what would be started, and with what.
+//! `--dry-run`: prints what would be started.
 
 use super::OpenSpec;
 use super::assemble::runner;
@@ -66,8 +66,8 @@ pub(crate) fn print(
     costs(matrix, spec, printer)
 }
 
-/// What the run will cost, as far as that is known: what its limits and its budget say,
-/// and what the trials of the run before have cost.
+/// Prints the known bounds of the cost: the limits, the budget, and the cost of the trials of the
+/// previous run.
 fn costs(matrix: &Matrix, spec: &OpenSpec, printer: &mut Printer) -> Result<(), Stop> {
     let mut lines = Vec::new();
     let trials = |cell: &Cell| u64::from(cell.trials);
@@ -112,7 +112,7 @@ fn costs(matrix: &Matrix, spec: &OpenSpec, printer: &mut Printer) -> Result<(), 
     Ok(())
 }
 
-/// The command line of a target, with placeholders where values differ by trial.
+/// The command line of a target, with placeholders for values that differ by trial.
 fn argv(target: &RunTarget, ready: &Ready, at: usize) -> Vec<String> {
     match &target.target.runner {
         Runner::Agent { args, .. } => {
@@ -152,7 +152,7 @@ fn argv(target: &RunTarget, ready: &Ready, at: usize) -> Vec<String> {
     }
 }
 
-/// The names of the variables a target gets.
+/// The names of the environment variables of a target.
 fn variables(target: &RunTarget, lookup: Lookup<'_>) -> Vec<String> {
     let mut environ = Environ::base(lookup);
     if let Some(launch) = target.host.and_then(|host| host.launch) {

@@ -1,8 +1,8 @@
-//! Ctrl-C: once ends the run cleanly, twice kills what runs.
+//! Ctrl-C: the first one ends the run cleanly, the second one kills running trials.
 
 use toolmark_run::StopSwitch;
 
-/// A switch that is pressed by Ctrl-C and by whoever asks the process to end.
+/// Returns a switch that is triggered by Ctrl-C and by termination signals.
 #[cfg(unix)]
 pub(crate) fn watch() -> StopSwitch {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

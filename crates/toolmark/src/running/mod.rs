@@ -1,5 +1,4 @@
-//! What `run` and `runs` share: a spec to run, a view of what goes on, results put
-//! together.
+//! Code shared by `run` and `runs`: the spec to run, the progress view, and the assembled results.
 
 pub(crate) mod assemble;
 pub(crate) mod dry_run;
@@ -18,20 +17,20 @@ use std::path::{Path, PathBuf};
 use toolmark_grade::{Gate, LoadOptions, Plan, RunPlan, UsualJudge};
 use toolmark_run::hash;
 
-/// A spec to run.
+/// A spec that was opened for a run.
 pub(crate) struct OpenSpec {
-    /// Its file.
+    /// Path of the spec.
     pub(crate) path: PathBuf,
-    /// What it asks.
+    /// Plan of the spec.
     pub(crate) plan: Plan,
-    /// Its text and those of the files it includes.
+    /// Paths and texts of the spec and its included files.
     pub(crate) files: Vec<(PathBuf, String)>,
-    /// What stands for what it grades by.
+    /// Key that identifies the graders and the options of the spec.
     pub(crate) key: String,
 }
 
 impl OpenSpec {
-    /// Was the file changed since it was read?
+    /// Whether the file changed after it was read.
     pub(crate) fn is_changed(&self) -> bool {
         self.files
             .first()
@@ -39,7 +38,7 @@ impl OpenSpec {
     }
 }
 
-/// Opens a spec; its errors are printed.
+/// Opens a spec and prints its errors.
 pub(crate) fn open_spec(
     path: &Path,
     options: &LoadOptions,
@@ -70,7 +69,7 @@ pub(crate) fn open_spec(
     Ok(OpenSpec { path: path.to_owned(), plan, files, key })
 }
 
-/// A plan of nothing, to take the place of one that is moved.
+/// Returns an empty plan, to replace one that is moved.
 pub(crate) fn empty_plan() -> Plan {
     Plan {
         spec: "".into(),

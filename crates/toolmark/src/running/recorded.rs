@@ -1,4 +1,4 @@
-//! Runs that are kept, graded again: `toolmark grade DIR`.
+//! Stored runs that are graded again: `toolmark grade DIR`.
 
 use std::collections::BTreeMap;
 use toolmark_grade::run_plan::RunSettings;
@@ -6,17 +6,17 @@ use toolmark_grade::{Case, Plan};
 use toolmark_run::TrialRecord;
 use toolmark_run::store::Store;
 
-/// The trials of a run with the plan they are graded by: a case for every target.
+/// The trials of a run and the plan to grade them: one case per target.
 pub(crate) struct Recorded {
     pub(crate) plan: Plan,
-    /// The trials, each with the place of its case.
+    /// The trials, each with the index of its case.
     pub(crate) trials: Vec<(usize, TrialRecord)>,
-    /// Trials of cases that the plan does not have.
+    /// Trials whose case is not in the plan.
     pub(crate) homeless: Vec<String>,
 }
 
 impl Recorded {
-    /// Lays the trials of a run out over a plan.
+    /// Assigns the trials of a run to the cases of a plan.
     pub(crate) fn new(store: &Store, mut plan: Plan) -> Self {
         let mut records = store.records();
         records.sort_by_key(|record| record.trial);
@@ -62,7 +62,7 @@ impl Recorded {
     }
 }
 
-/// How many trials of each cell were planned.
+/// Number of planned trials of each cell.
 fn planned(store: &Store) -> BTreeMap<(String, String), u32> {
     let text = std::fs::read_to_string(store.root().join("plan.jsonl")).unwrap_or_default();
     let mut planned = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Which trials of an earlier run count, and which are run again.
+//! Selects the trials of an earlier run that are reused, and those that are run again.
 
 use crate::commands::run::Rerun;
 use crate::exit::Failure;
@@ -6,14 +6,14 @@ use toolmark_grade::Grading;
 use toolmark_outcome::{CaseResult, Verdict};
 use toolmark_run::{Matrix, Ready, Store, TrialRecord};
 
-/// A trial that is done: its cell and number, what is kept of it, and its outcome.
+/// A completed trial: its cell and number, its record and its outcome.
 pub(crate) type Done = (usize, u32, TrialRecord, CaseResult);
 
-/// The trials of a run that are done.
+/// Returns the completed trials of a run.
 ///
-/// A trial that was run with something else than now is refused, with what differs: its
-/// result would be taken for one of what is asked for now. One that was graded by other
-/// graders is graded again.
+/// Fails if a trial was run with a different configuration, and names the difference: its result
+/// would be mistaken for one of the current configuration. A trial that was graded by other graders
+/// is graded again.
 pub(crate) fn done(
     store: &Store,
     matrix: &Matrix,
@@ -81,7 +81,7 @@ pub(crate) fn done(
     Ok(done)
 }
 
-/// Puts a result that was read back where the plan has it.
+/// Sets the position of a stored result in the plan.
 fn place(result: &mut CaseResult, index: usize, matrix: &Matrix) {
     result.case_index = index;
     let Some(case) = matrix.plan.cases.get(index) else { return };

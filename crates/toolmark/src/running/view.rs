@@ -1,5 +1,5 @@
-//! What people see while agents run: a line for every trial under way on a terminal,
-//! a line for every trial that is over elsewhere.
+//! Progress output while agents run: on a terminal one line per running trial, otherwise one line
+//! per finished trial.
 //!
 //! ```text
 //! ✓ fix-the-bug [claude] 1/2       12 calls, 48.1k tokens, $0.21  34.2 s
@@ -23,19 +23,19 @@ use toolmark_outcome::{CaseResult, Verdict};
 use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_run::{Event, Matrix, Observer, Used};
 
-/// The widest that names of trials may be, so that there is room for what they do.
+/// Maximum width of trial names, so that there is room for their progress.
 const MAX_TITLE: usize = 44;
 
-/// Shows what happens.
+/// Prints the progress of a run.
 pub(crate) struct View {
     cases: Vec<Printable>,
-    /// The targets of the cases, by their places.
+    /// Targets of the cases, by case index.
     target_of: Vec<usize>,
     targets: Vec<Printable>,
     trials: Vec<u32>,
-    /// How wide the names are.
+    /// Width of the names.
     title: usize,
-    /// How wide a line may be; none where there is no terminal.
+    /// Maximum width of a line; `None` without a terminal.
     width: Option<usize>,
     budget: Budget,
     redactor: Redactor,
@@ -54,7 +54,7 @@ struct State {
     is_stopping: bool,
 }
 
-/// The lines of a terminal.
+/// The progress lines of a terminal.
 struct Lines {
     all: MultiProgress,
     under_way: BTreeMap<(usize, u32), ProgressBar>,
@@ -94,19 +94,19 @@ impl View {
         view
     }
 
-    /// Takes the lines away.
+    /// Removes the progress lines.
     pub(crate) fn finish(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lines) = state.lines.take() {
             lines.under_way.values().for_each(ProgressBar::finish_and_clear);
             lines.totals.finish_and_clear();
-            // What was said so far is no part of the report.
+            // A blank line separates the progress output from the report.
             let _ = lines.all.println("");
         }
     }
 
-    /// What a trial is called, in so many columns: of a long name, which target and trial
-    /// it is stays.
+    /// Formats the name of a trial in at most `limit` columns. Of a long name, the target and the
+    /// trial number are kept.
     fn title(&self, cell: usize, trial: u32, limit: usize) -> Printable {
         let case = self.cases.get(cell).cloned().unwrap_or_default();
         let target = self.target_of.get(cell).and_then(|at| self.targets.get(*at)).cloned();
@@ -119,7 +119,7 @@ impl View {
         printable!("{}{}", case.cut(room), rest)
     }
 
-    /// The same as wide as all others.
+    /// Formats the name padded to the common width.
     fn column(&self, cell: usize, trial: u32) -> Printable {
         let title = self.title(cell, trial, self.title).cut(self.title);
         let gap = self.title.saturating_sub(title.width());
@@ -155,14 +155,14 @@ impl Lines {
     }
 }
 
-/// What was used, in a few words.
+/// Formats the resource usage.
 fn used(used: &Used) -> Printable {
     let mut parts = vec![human::things(used.calls, "call")];
     parts.extend(spent(used));
     Printable::join(&parts, ", ")
 }
 
-/// Tokens and money.
+/// Formats tokens and cost.
 fn spent(used: &Used) -> Vec<Printable> {
     let tokens = used.tokens.map(|tokens| printable!("{} tokens", human::count(tokens)));
     tokens.into_iter().chain(used.usd.map(human::usd)).collect()
@@ -172,7 +172,7 @@ fn seconds(took: Duration) -> Printable {
     printable!("{:.1} s", took.as_secs_f64())
 }
 
-/// The sign and the colour of a verdict.
+/// Symbol and colour of a verdict.
 fn sign(verdict: Verdict) -> (&'static str, AnsiColor) {
     match verdict {
         Verdict::Pass => ("\u{2713}", AnsiColor::Green),
@@ -181,7 +181,7 @@ fn sign(verdict: Verdict) -> (&'static str, AnsiColor) {
     }
 }
 
-/// Why a trial did not pass: what the first grader that decided it says.
+/// Reason for a verdict other than pass: the explanation of the first deciding grader.
 fn why(result: &CaseResult) -> String {
     let word = result.verdict.word();
     let mut decisive = result.graders.iter().filter(|grader| grader.outcome.verdict.word() == word);
@@ -293,7 +293,7 @@ impl View {
         lines.totals.set_message(parts.join("  "));
     }
 
-    /// Prints a line that stays.
+    /// Prints a permanent line.
     fn say(&self, state: &State, color: AnsiColor, words: &Printable) {
         if self.verbosity == Verbosity::Quiet {
             return;

@@ -1,4 +1,4 @@
-//! Calls, a line each.
+//! One line per call.
 
 use super::Look;
 use crate::human;
@@ -10,16 +10,16 @@ use toolmark_redact::printable;
 use toolmark_report::terminal::{glance, headline};
 use toolmark_trace::{Call, Status, Trajectory};
 
-/// Tool names are lined up to here; longer ones push their arguments.
+/// Maximum width for aligned tool names; longer ones shift their arguments.
 const WIDEST_TOOL: usize = 14;
 
-/// The width of the column of tool names.
+/// Width of the tool-name column.
 pub(super) fn tool_width(run: &Trajectory) -> usize {
     let widths = run.calls.iter().map(|c| width(&c.name.full()));
     widths.filter(|w| *w <= WIDEST_TOOL).max().unwrap_or(0)
 }
 
-/// The sign and the colour of a status; the sign alone says it.
+/// Symbol and colour of a status; the symbol is unambiguous without the colour.
 pub(super) fn status_mark(status: Status) -> (&'static str, Style) {
     match status {
         Status::Succeeded => ("\u{2713}", style::GOOD),
@@ -31,12 +31,12 @@ pub(super) fn status_mark(status: Status) -> (&'static str, Style) {
     }
 }
 
-/// The colour of a status.
+/// Colour of a status.
 pub(super) fn status_tone(status: Status) -> Style {
     status_mark(status).1
 }
 
-/// `✓ Bash  ls -l                     0.3s`
+/// Formats `✓ Bash  ls -l                     0.3s`.
 pub(super) fn call_line(call: &Call, tool_width: usize, cwd: Option<&str>, look: Look) -> Line {
     let (mark, tone) = status_mark(call.status);
     let name = look.redactor.apply(call.name.full());
@@ -62,7 +62,7 @@ pub(super) fn call_line(call: &Call, tool_width: usize, cwd: Option<&str>, look:
     line
 }
 
-/// `failed, exit 101: error[E0308]: mismatched types`, where there is a problem.
+/// Formats `failed, exit 101: error[E0308]: mismatched types` if there is a problem.
 pub(super) fn problem_line(call: &Call, look: Look) -> Option<Line> {
     if matches!(call.status, Status::Succeeded | Status::Unknown) {
         return None;
@@ -81,7 +81,7 @@ pub(super) fn problem_line(call: &Call, look: Look) -> Option<Line> {
     Some(line.fit(look.width))
 }
 
-/// The line of an error that says what is wrong.
+/// The most informative line of an error.
 fn reason(text: &str) -> &str {
     const LOOKED_AT: usize = 16 << 10;
     let text = head(text, LOOKED_AT);
@@ -103,7 +103,7 @@ fn reason(text: &str) -> &str {
     lines.find(|line| blames(line)).unwrap_or(first)
 }
 
-/// What a command printed, behind the lines that Codex puts before it.
+/// The output of a command without the header that Codex adds.
 fn after_header(text: &str) -> &str {
     const HEADER: usize = 400;
     match text.find("\nOutput:") {
@@ -112,7 +112,7 @@ fn after_header(text: &str) -> &str {
     }
 }
 
-/// All calls of a run and its sub-agents, one row each.
+/// All calls of a run and its sub-agents, one per row.
 pub(crate) fn call_table(run: &Trajectory, look: Look) -> Table {
     let runs = run.flatten();
     let mut columns = vec![

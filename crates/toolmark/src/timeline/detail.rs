@@ -1,4 +1,4 @@
-//! Everything about a step or a call.
+//! All details of a step or a call.
 
 use super::calls::status_mark;
 use super::{Emit, Look, block};
@@ -10,7 +10,7 @@ use std::io;
 use toolmark_redact::{Printable, printable};
 use toolmark_trace::{Actor, Call, Level, Payload, Step, Trajectory};
 
-/// `step 3 of 9 · turn 1 · model · 09:12:11 · 4.1k tokens`, and where it stands.
+/// Formats `step 3 of 9 · turn 1 · model · 09:12:11 · 4.1k tokens` with the source position.
 pub(super) fn step_header(
     run: &Trajectory,
     number: u32,
@@ -42,7 +42,7 @@ pub(super) fn step_header(
     emit(Line::new())
 }
 
-/// What a status was read from, in words.
+/// Describes the source of a status.
 fn level_words(level: Level) -> &'static str {
     match level {
         Level::Protocol => " (marked)",
@@ -53,7 +53,7 @@ fn level_words(level: Level) -> &'static str {
     }
 }
 
-/// Status, place, arguments and result of a call.
+/// Status, source position, arguments and result of a call.
 pub(super) fn call_details(call: &Call, look: Look) -> Vec<Line> {
     let (_, tone) = status_mark(call.status);
     let mut status = Line::of(style::PLAIN, "  ").with(tone, call.status.word());
@@ -83,7 +83,7 @@ pub(super) fn call_details(call: &Call, look: Look) -> Vec<Line> {
     lines
 }
 
-/// Arguments by name, long ones as a block.
+/// Arguments by name; long ones are formatted as a block.
 fn arguments(args: &Payload, look: Look) -> Vec<Line> {
     let Some(Value::Object(map)) = args.parsed() else {
         let mut lines = vec![Line::of(style::DIM, "  arguments")];
@@ -97,7 +97,7 @@ fn arguments(args: &Payload, look: Look) -> Vec<Line> {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        // The name stays with the value: it says whether that is a secret.
+        // The redactor also uses the name, which shows whether the value is a secret.
         let text = look.redactor.apply_named(key, text);
         let mut line = Line::of(style::PLAIN, "  ").with(style::USER, look.redactor.apply(key));
         if text.trim_end().contains('\n') {

@@ -1,4 +1,4 @@
-//! What a run was, in a few lines above its timeline.
+//! The header above a timeline: a summary of the run in a few lines.
 
 use super::calls::status_tone;
 use super::{Emit, Look};
@@ -11,10 +11,10 @@ use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_report::terminal::glance;
 use toolmark_trace::{Fact, Status, Trajectory, Usage};
 
-/// A piece of the header and how it looks.
+/// Style and text of a part of the header.
 type Part = (Style, Printable);
 
-/// Agent, model, place, time and counts of a run.
+/// Emits agent, model, working directory, time and counts of a run.
 pub(crate) fn header(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
     if let Some(name) = &run.name {
         emit(Line::of(style::STRONG, glance(look.redactor, &name.get())).fit(look.width))?;
@@ -43,7 +43,7 @@ pub(crate) fn header(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result
     Ok(())
 }
 
-/// One line about a sub-agent.
+/// Formats one line about a sub-agent.
 pub(super) fn sub_agent(run: &Trajectory, look: Look) -> Line {
     let mut parts = vec![(style::STRONG, printable!("sub-agent {}", agent_name(run, look)))];
     parts.extend(model_name(run, look.redactor).map(|m| (style::PLAIN, m)));
@@ -52,7 +52,7 @@ pub(super) fn sub_agent(run: &Trajectory, look: Look) -> Line {
     joined(&parts).fit(look.width)
 }
 
-/// What to call a sub-agent: its name where it has one of its own, else its id.
+/// Name of a sub-agent, or its ID if it has no name of its own.
 pub(super) fn agent_name(run: &Trajectory, look: Look) -> Printable {
     let name = run.name.as_ref().or(run.id.as_ref()).or(run.agent.name.as_ref());
     name.map(|n| look.redactor.apply(n.get())).unwrap_or_default()
@@ -67,7 +67,7 @@ fn agent(run: &Trajectory, redactor: Redactor) -> Printable {
     }
 }
 
-/// The model, or the models if there were several.
+/// Name of the model, or the names of several models.
 fn model_name(run: &Trajectory, redactor: Redactor) -> Option<Printable> {
     const NAMED: usize = 3;
     let mut models: Vec<String> = Vec::new();
@@ -110,7 +110,7 @@ fn counts(run: &Trajectory) -> Vec<Part> {
     parts
 }
 
-/// How many calls ended badly, and how.
+/// Numbers of unsuccessful calls by status.
 fn failures(run: &Trajectory) -> Vec<Part> {
     if run.calls.is_empty() {
         return Vec::new();
@@ -160,7 +160,7 @@ fn joined(parts: &[Part]) -> Line {
     line
 }
 
-/// Emits parts behind each other, over as many lines as they need.
+/// Emits parts one after another, wrapped over as many lines as needed.
 fn flow(parts: Vec<Part>, look: Look, emit: Emit<'_>) -> io::Result<()> {
     let mut row: Vec<Part> = Vec::new();
     let mut used = 0;

@@ -1,7 +1,7 @@
 //! A run as a timeline for a terminal: turns, steps, calls, sub-agents.
 //!
-//! Everything goes line by line to an [`Emit`], so that a sub-agent's timeline
-//! is its parent's with a bar in front, and nothing is held in memory.
+//! Every line is passed to an [`Emit`], so that a sub-agent's timeline is printed like its parent's
+//! with a bar in front, and nothing is held in memory.
 
 mod calls;
 mod detail;
@@ -25,31 +25,31 @@ use toolmark_trace::{Call, Event, EventKind, Payload, Trajectory};
 /// Takes the lines of a timeline.
 pub(crate) type Emit<'e> = &'e mut dyn FnMut(Line) -> io::Result<()>;
 
-/// How a timeline looks.
+/// Display options of a timeline.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
-    /// The columns a line may take.
+    /// Maximum width of a line, in columns.
     pub(crate) width: usize,
-    /// Show everything, cut nothing.
+    /// Whether to show all text without cutting.
     pub(crate) full: bool,
-    /// What makes text printable.
+    /// Redacts text before it is printed.
     pub(crate) redactor: Redactor,
 }
 
-/// Lines shown of the user's and the model's words unless all are asked for.
+/// Maximum number of lines of user and model text, unless `full` is set.
 const USER_LINES: usize = 6;
 const MODEL_LINES: usize = 3;
-/// Sub-agents inside sub-agents are shown down to here.
+/// Maximum nesting depth of sub-agents that are printed.
 const DEEPEST: usize = 12;
-/// How a note of the guard in its log begins.
+/// Prefix of the guard's notes in its log.
 const GUARD: &str = "guard: ";
 
-/// The whole timeline of a run.
+/// Emits the whole timeline of a run.
 pub(crate) fn timeline(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
     Walk::new(run, look, 0).all(emit)
 }
 
-/// Everything of one step, numbered from 1.
+/// Emits all details of one step, numbered from 1.
 pub(crate) fn step(run: &Trajectory, number: u32, look: Look, emit: Emit<'_>) -> io::Result<()> {
     let look = Look { full: true, ..look };
     let index = number.saturating_sub(1);
@@ -63,30 +63,30 @@ pub(crate) fn step(run: &Trajectory, number: u32, look: Look, emit: Emit<'_>) ->
     Ok(())
 }
 
-/// A walk over the events of one run.
+/// Traversal of the events of one run.
 struct Walk<'r> {
     run: &'r Trajectory,
     look: Look,
     depth: usize,
-    /// The calls of each step.
+    /// Calls of each step.
     groups: Vec<Vec<u32>>,
     /// Sub-agents by the call that started them.
     children: HashMap<u32, Vec<&'r Trajectory>>,
-    /// Sub-agents nothing points to.
+    /// Sub-agents without a parent call.
     strays: Vec<&'r Trajectory>,
     gutter: Gutter,
-    /// The column of arguments, so that they stand below each other.
+    /// Width of the tool-name column, so that arguments are aligned.
     tool_width: usize,
     turn: u32,
-    /// Has the timeline begun?
+    /// Whether any line was emitted.
     begun: bool,
-    /// Steps that call a tool for skills: what it says need not be said twice.
+    /// Steps that call a skill tool: their skill events are not repeated.
     skill_steps: HashSet<u32>,
     contexts: Vec<&'r Event>,
     unknown: u64,
 }
 
-/// The columns in front of every line: number of the step and time since the start.
+/// The columns before every line: step number and time since the start.
 struct Gutter {
     number: usize,
     clock: usize,
@@ -103,7 +103,7 @@ impl Gutter {
         Self { number, clock, last: None }
     }
 
-    /// Number, two spaces, clock, and two columns for a bracket.
+    /// Width of the gutter: number, two spaces, clock, and two columns for a bracket.
     fn width(&self) -> usize {
         self.number + 2 + if self.clock > 0 { self.clock + 2 } else { 0 }
     }
@@ -247,7 +247,7 @@ impl<'r> Walk<'r> {
         Ok(())
     }
 
-    /// A call: with it all others of its step.
+    /// Emits a call together with all other calls of its step.
     fn call(&mut self, index: u32, emit: Emit<'_>) -> io::Result<()> {
         let step = self.run.calls.get(index as usize).and_then(|c| c.step);
         let group = step.and_then(|s| self.groups.get_mut(s as usize)).map(std::mem::take);
@@ -276,7 +276,7 @@ impl<'r> Walk<'r> {
         Ok(())
     }
 
-    /// What the guard asked about, or would have, below the call.
+    /// Emits the guard's question, actual or hypothetical, below the call.
     fn question(&mut self, words: &str, emit: Emit<'_>) -> io::Result<()> {
         let words = glance(self.look.redactor, words);
         let line = Line::of(style::PLAIN, "  ").with(style::WARN, words);
@@ -318,7 +318,7 @@ impl<'r> Walk<'r> {
         emit(bar("\u{2570}\u{2500}"))
     }
 
-    /// A line right across, for what concerns the whole run.
+    /// Emits a full-width line for events that concern the whole run.
     fn rule(
         &mut self,
         tone: Style,
@@ -341,8 +341,7 @@ impl<'r> Walk<'r> {
         self.uncut(event, emit)
     }
 
-    /// The text of an event of which a line has shown the start, where
-    /// everything is to be seen.
+    /// Emits the full text of an event whose start is already on a line, if `full` is set.
     fn uncut(&mut self, event: &Event, emit: Emit<'_>) -> io::Result<()> {
         let text = event.text.as_ref().filter(|_| self.look.full).map(|t| t.plain());
         let room = self.room();
@@ -355,7 +354,7 @@ impl<'r> Walk<'r> {
         Ok(())
     }
 
-    /// The columns behind the gutter.
+    /// Number of columns after the gutter.
     fn room(&self) -> usize {
         self.look.width.saturating_sub(self.gutter.width() + 2)
     }
@@ -367,7 +366,7 @@ impl<'r> Walk<'r> {
         self.line(None, line, emit)
     }
 
-    /// Text put before the model is told of in one line, however much it was.
+    /// Emits one line for all context text before a prompt, whatever its size.
     fn flush_contexts(&mut self, emit: Emit<'_>) -> io::Result<()> {
         let contexts = std::mem::take(&mut self.contexts);
         let Some(first) = contexts.first() else { return Ok(()) };
@@ -389,7 +388,7 @@ impl<'r> Walk<'r> {
         self.line(None, line, emit)
     }
 
-    /// A line behind the gutter; the first of a step carries its number.
+    /// Emits a line after the gutter; the first line of a step has its number.
     fn line(&mut self, step: Option<u32>, line: Line, emit: Emit<'_>) -> io::Result<()> {
         self.bracketed(step, "  ", line, emit)
     }
@@ -425,7 +424,7 @@ impl<'r> Walk<'r> {
         event.text.as_ref().map(|t| glance(self.look.redactor, &t.plain())).unwrap_or_default()
     }
 
-    /// Words as lines of at most `room` columns: all, or the first `most`.
+    /// Wraps text into lines of at most `room` columns: all lines, or the first `most`.
     fn words(&self, text: Option<&Payload>, room: usize, most: usize) -> Vec<Printable> {
         let Some(text) = text else { return Vec::new() };
         let most = if self.look.full { usize::MAX } else { most };
@@ -438,7 +437,7 @@ fn skill_steps(run: &Trajectory) -> HashSet<u32> {
     run.calls.iter().filter(is_skill).filter_map(|call| call.step).collect()
 }
 
-/// A block of text behind a bar, for details.
+/// Formats a block of text after a bar, for details.
 fn block(text: &Printable, look: Look) -> Vec<Line> {
     let room = look.width.saturating_sub(4);
     let lines = text.reshape(str::trim_end).each_line();

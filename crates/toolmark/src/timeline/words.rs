@@ -1,13 +1,13 @@
-//! The words of a person or a model as lines of a terminal.
+//! Formats text of a user or a model as terminal lines.
 
 use crate::text::{Layout, head};
 use toolmark_redact::{Printable, Redactor, printable};
 
-/// At most so much is looked at where only a few lines are shown.
+/// Maximum number of bytes processed if only a few lines are printed.
 const GLANCE: usize = 8 << 10;
 
-/// Text as lines of at most `room` columns. Where only the first `most` are
-/// wanted, empty lines go, and the last says that there is more.
+/// Wraps text into lines of at most `room` columns. If only the first `most` lines are requested,
+/// empty lines are removed and the last line indicates that there is more.
 pub(super) fn lines(text: &str, room: usize, most: usize, redactor: Redactor) -> Vec<Printable> {
     if most == usize::MAX {
         let shown = redactor.apply(text).reshape(str::trim);

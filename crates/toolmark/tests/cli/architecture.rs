@@ -1,13 +1,13 @@
-//! The crates depend on each other as docs/architecture.md says.
+//! Checks that the crates depend on each other as docs/architecture.md states.
 
 use crate::{metadata, root};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// A crate and the crates of ours that it uses.
+/// A workspace crate and the workspace crates that it uses.
 type Arrows = BTreeMap<String, Vec<String>>;
 
-/// The arrows of the table in docs/architecture.md.
+/// The dependencies in the table of docs/architecture.md.
 fn drawn() -> Arrows {
     let text = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
     let row = |line: &str| {
@@ -20,8 +20,8 @@ fn drawn() -> Arrows {
     text.lines().filter_map(row).collect()
 }
 
-/// The arrows cargo knows of, those of tests included: only that a crate's tests
-/// use `toolmark-testing` is left out, as all of them may.
+/// The dependencies known to cargo, including those of tests. The dependency of tests on
+/// `toolmark-testing` is omitted, because every crate may have it.
 fn built() -> Arrows {
     let metadata = metadata();
     let mut arrows = Arrows::new();

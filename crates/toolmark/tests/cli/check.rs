@@ -1,10 +1,10 @@
-//! `toolmark check` and `toolmark rules`
+//! Tests of `toolmark check` and `toolmark rules`.
 
 use crate::{DISK_FULL, run, sessions, stdout, toolmark, transcript};
 use insta::assert_snapshot;
 use serde_json::Value;
 
-/// A session with a repeated read and an edit that does not fit.
+/// A session with a repeated read and a failing edit.
 const FAULTS: &str = "crates/toolmark/tests/fixtures/faults.jsonl";
 
 #[test]
@@ -59,10 +59,10 @@ fn json_has_the_counts() {
     assert!(read["recovery"]["rate"].is_null());
 }
 
-/// The rules that find something in it, and shall be the only ones.
+/// The only rules with findings in the session.
 const TWO: &str = "S101,A202";
 
-/// A directory with a file in it.
+/// Returns a directory with one file.
 fn with_file(name: &str, text: &str) -> (tempfile::TempDir, String) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join(name);
@@ -92,7 +92,7 @@ fn gates_decide() {
     ] {
         assert_eq!(exit_of(&["check", FAULTS, "--select", "S101", gate]), code, "{gate}");
     }
-    // A failure counts before what is unknown, and findings only where asked.
+    // A failure takes precedence over unknown gates, and findings count only on request.
     let gate = "--gate=selection[Read] >= 0.05";
     let unknown = "--gate=recovery[Nothing.127] >= 0.8";
     let fails = "--gate=selection[Read] > 0.95";
@@ -132,7 +132,7 @@ fn gates_are_written_as_people_write_them() {
     ] {
         assert!(rows.iter().any(|row| row["gate"] == line), "{line}: {json}");
     }
-    // What is not decided says what it takes.
+    // An undecided gate prints the evidence that it needs.
     let text = run(&["check", FAULTS, "--select", "S101", "--gate", "selection[Read] >= 0.8"]);
     assert!(text.contains("not enough evidence: about 5 more like these would tell"), "{text}");
     assert!(text.ends_with("--- exit 3\n"), "{text}");
@@ -193,7 +193,7 @@ fn only_what_is_new_fails() {
         json_of(&["check", FAULTS, "--select", "S101", "--baseline", before, "--format", "json"]);
     assert_eq!(json["changes"], serde_json::json!({"new": 0, "known": 1, "gone": 1}), "{json}");
     assert_eq!(json["findings"][0]["new"], false);
-    // Gates say how the number compares: the session is its own pair.
+    // Gates show the comparison: the session is paired with itself.
     let gate = "--gate=selection >= 0.1";
     let json = json_of(&[
         "check",
@@ -217,7 +217,7 @@ fn only_what_is_new_fails() {
     assert_eq!(exit_of(&["check", FAULTS, "--select", TWO, "--baseline", "nowhere.json"]), 2);
 }
 
-/// Other sessions than those of the baseline are compared by kind, not by file.
+/// Sessions other than those of the baseline are compared by kind, not by file.
 #[test]
 fn other_sessions_are_compared_by_kind() {
     let faults = std::fs::read_to_string(crate::root().join(FAULTS)).unwrap();
@@ -301,8 +301,8 @@ fn promoted_findings_are_caught() {
     }
 }
 
-/// A promoted fault is caught in a new run of the prompt, whatever file it is about,
-/// and a run without it passes.
+/// A promoted fault is detected in a new run of the prompt, whatever file it concerns, and a run
+/// without the fault passes.
 #[test]
 fn promoted_faults_are_caught_with_other_arguments() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `compare` as a user types it.
+//! Tests of `compare` on the command line.
 
 use crate::{DISK_FULL, FLAKY_TEST, root, run_in, session, toolmark};
 use insta::assert_snapshot;
@@ -14,7 +14,7 @@ fn compare(args: &[&str]) -> String {
     run_in(&fixtures(), &[&["compare"], args].concat())
 }
 
-/// The exit code of a comparison in a directory.
+/// Exit code of a comparison in a directory.
 fn code(dir: &Path, args: &[&str]) -> i32 {
     let args = [&["compare"], args].concat();
     toolmark(&args).current_dir(dir).output().unwrap().status.code().unwrap()
@@ -147,7 +147,7 @@ fn one_target_against_another() {
     assert_snapshot!(run_in(dir.path(), &["compare", "codex", "claude-code", "--by", "target"]));
 }
 
-/// Reports of `check`: a session, the same with its second half gone, and another one.
+/// Writes reports of `check`: of a session, of its first half, and of another session.
 fn checked(dir: &Path) {
     let whole = fs::read_to_string(root().join(DISK_FULL)).unwrap();
     fs::write(dir.join("session.jsonl"), &whole).unwrap();
@@ -248,7 +248,7 @@ cases:
     expect: {sequence: [search, save], forbidden: [rm]}
 ";
 
-/// A trace per case, that calls these tools.
+/// Returns one trace per case that calls these tools.
 fn traces(cases: &[(&str, &[&str])]) -> String {
     let one = |(id, tools): &(&str, &[&str])| {
         let calls: Vec<Value> =

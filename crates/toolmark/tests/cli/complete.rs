@@ -1,9 +1,9 @@
-//! Completion, asked for as the scripts of the shells ask.
+//! Tests of completion, requested as the shell scripts do.
 
 use crate::{sessions, stdout, toolmark};
 use std::path::Path;
 
-/// What bash is told when the last word is to be completed.
+/// Completions that bash receives for the last word.
 fn bash(words: &[&str], home: &Path) -> Vec<String> {
     let mut command = toolmark(&[&["--", "toolmark"], words].concat());
     command
@@ -67,7 +67,7 @@ fn scripts_for_every_shell_call_the_program() {
     }
 }
 
-/// Each shell has a way of its own to ask, and to be answered with what a value is about.
+/// Each shell has its own request and response format; the response includes descriptions.
 #[test]
 fn every_shell_is_answered() {
     for (shell, first) in [
@@ -88,7 +88,7 @@ fn every_shell_is_answered() {
     }
 }
 
-/// The script in a real bash, with the program it calls.
+/// The script in a real bash, with the program that it calls.
 #[test]
 fn bash_itself() {
     if std::process::Command::new("bash").arg("--version").output().is_err() {
@@ -117,7 +117,7 @@ fn bash_itself() {
     assert_eq!(words.lines().count(), 8, "{words}");
 }
 
-/// A variable that asks for a shell nobody knows must not stop the program's own work.
+/// A variable that names an unknown shell must not stop the program.
 #[test]
 fn other_programs_variables_are_left_alone() {
     let output = toolmark(&["rules", "S106"]).env("COMPLETE", "bash").output().unwrap();

@@ -1,15 +1,15 @@
-//! What `check` and `judge` say about mistakes in options, in their sections of
-//! `toolmark.yaml`, and in files of labels.
+//! Messages of `check` and `judge` about errors in options, in their sections of `toolmark.yaml`,
+//! and in files of labels.
 
 use crate::{root, session};
 use insta::assert_snapshot;
 use std::fs;
 use tempfile::TempDir;
 
-/// A session with a repeated read and an edit that does not fit.
+/// A session with a repeated read and a failing edit.
 const FAULTS: &str = "crates/toolmark/tests/fixtures/faults.jsonl";
 
-/// A directory with the session as `run.jsonl`, and these files.
+/// Returns a directory with the session as `run.jsonl`, and these files.
 fn directory(files: &[(&str, &str)]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::copy(root().join(FAULTS), dir.path().join("run.jsonl")).unwrap();
@@ -84,7 +84,7 @@ const CHECK: &str = r#"check:
       confusable: [[buy, sell]]
 "#;
 
-/// The same without what hides everything else.
+/// The invalid section without the type errors that hide all other errors.
 fn check_without_wrong_types() -> String {
     let left = |line: &&str| !["selct", "ignore", "reeds"].iter().any(|word| line.contains(word));
     CHECK.lines().filter(left).map(|line| format!("{line}\n")).collect()
@@ -160,7 +160,7 @@ const JUDGE: &str = r#"judge:
     "": {provider: anthropic}
 "#;
 
-/// Values that have the right type and are wrong.
+/// Invalid values of the right type.
 const JUDGE_VALUES: &str = r#"judge:
   model: claude-x
   retries: 21

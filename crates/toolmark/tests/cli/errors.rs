@@ -1,10 +1,10 @@
-//! What cannot be read, and command lines that make no sense.
+//! Tests of unreadable input and invalid command lines.
 
 use crate::{DISK_FULL, FLAKY_TEST, root, run, run_in, session};
 use insta::assert_snapshot;
 use std::fs;
 
-/// A session with noise between its lines and its last line cut off.
+/// A session with noise between its lines and a truncated last line.
 fn damaged() -> String {
     let whole = fs::read_to_string(root().join(FLAKY_TEST)).unwrap();
     let mut lines: Vec<String> = whole.lines().take(9).map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! `toolmark feed`
+//! Tests of `toolmark feed`.
 
 use crate::{run, toolmark};
 use insta::assert_snapshot;
@@ -41,7 +41,7 @@ fn fine() -> (&'static str, Value, &'static str) {
     ("Read", json!({"file_path": "/w/a.rs"}), "")
 }
 
-/// Two sessions with the same faults, in a directory of their own.
+/// Writes two sessions with the same faults to their own directory.
 fn sessions(folder: &Path) {
     let missing =
         ("Read", json!({"file_path": "/w/b.yml"}), "File does not exist. Did you mean b.yaml?");
@@ -160,7 +160,7 @@ fn a_fix_is_shown_and_written_once() {
     assert_snapshot!(out.replace(&id, "ID"));
     let file = place.dir.path().join("CLAUDE.md");
     assert!(!file.exists());
-    // Nobody is there to ask.
+    // The test is not interactive.
     assert_eq!(place.run(&["feed", "fix", &id, "runs", "--apply"]).0, 2);
     for _ in 0..2 {
         assert_eq!(place.run(&["feed", "fix", &id[..8], "runs", "--apply", "--yes"]).0, 0);
@@ -205,7 +205,8 @@ fn decisions_change_states() {
     assert!(code == 2 && err.contains("line 1 is not a decision"), "{err}");
 }
 
-/// Promote, repeat the fault with other values, see it fail; mend it, see it pass.
+/// Promotes an issue, repeats the fault with other values and expects a failure, then fixes it and
+/// expects a pass.
 #[test]
 fn a_promoted_issue_fails_when_it_comes_back() {
     let place = Place::new();

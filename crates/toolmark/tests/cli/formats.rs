@@ -1,4 +1,4 @@
-//! `toolmark formats` and `toolmark completions`
+//! Tests of `toolmark formats` and `toolmark completions`.
 
 use crate::stdout;
 use insta::assert_snapshot;

@@ -1,10 +1,10 @@
-//! `toolmark check --gold`
+//! Tests of `toolmark check --gold`.
 
 use crate::{run, stdout, toolmark};
 use serde_json::Value;
 use std::fs;
 
-/// A session with a repeated read and an edit that does not fit.
+/// A session with a repeated read and a failing edit.
 const FAULTS: &str = "crates/toolmark/tests/fixtures/faults.jsonl";
 
 #[test]

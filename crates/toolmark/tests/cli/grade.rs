@@ -1,11 +1,11 @@
-//! `grade` and `lint` as a user types them.
+//! Tests of `grade` and `lint` on the command line.
 
 use crate::{root, toolmark};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Two runs of AgentV's page: one that searched and saved, one that only saved.
+/// Two runs from AgentV's documentation: one that searched and saved, one that only saved.
 const TRACES: &str = r#"{"id":"good","output_messages":[{"role":"assistant","content":"done","tool_calls":[{"tool":"search","input":{"q":"x"},"duration_ms":5},{"tool":"save","input":{}}]}]}
 {"id":"bad","output_messages":[{"role":"assistant","content":"done","tool_calls":[{"tool":"save","input":{}},{"tool":"rm","input":{"path":"/"}}]}]}
 "#;
@@ -42,7 +42,7 @@ fn files(spec: &str) -> tempfile::TempDir {
     dir
 }
 
-/// The exit code and the lines of JSON a run prints.
+/// Returns the exit code and the JSON lines of a run.
 fn grade(dir: &Path, more: &[&str]) -> (i32, Vec<Value>) {
     let mut args = vec!["grade", "spec.yaml", "traces.jsonl", "--format", "jsonl"];
     args.extend(more);
@@ -94,8 +94,8 @@ fn traces_are_dumped_and_included() {
     assert!(dir.path().join("out/bad.json").exists());
 }
 
-/// What another system's report includes is that system's own trace: graded again,
-/// it gives the same verdicts.
+/// The trace included in another system's report is in that system's format: grading it again gives
+/// the same verdicts.
 #[test]
 fn included_traces_are_graded_alike() {
     let dir = files(NATIVE);
@@ -117,7 +117,7 @@ fn included_traces_are_graded_alike() {
     }
 }
 
-/// A call nobody recorded may have been made.
+/// A call may have been made even if it was not recorded.
 #[test]
 fn unrecorded_calls_are_unknown() {
     let dir = tempfile::tempdir().unwrap();
@@ -329,7 +329,7 @@ fn schemas_are_printed_for_every_dialect() {
     assert!(root().join("samples/toolmark.yaml").exists());
 }
 
-/// Types of a plugin that are declared are unknown; others are mistakes of a Vally spec.
+/// Declared plugin types are unknown; undeclared types are errors in a Vally spec.
 #[test]
 fn grader_types_of_plugins_are_declared() {
     let spec =

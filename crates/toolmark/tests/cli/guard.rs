@@ -1,4 +1,4 @@
-//! `guard`: the hook, `test` and `replay`.
+//! Tests of `guard`: the hook, `test` and `replay`.
 
 use crate::{run_in, session, stdout, toolmark, transcript};
 use insta::assert_snapshot;
@@ -93,8 +93,7 @@ fn calls_of_tools() {
     assert!(text.contains("--args is not JSON") && text.ends_with("--- exit 2\n"), "{text}");
 }
 
-/// What the hook answers to a payload: the output, what stands on the standard
-/// error, and the exit code.
+/// Returns the hook's answer to a payload: stdout, stderr and exit code.
 fn answered(args: &[&str], payload: &[u8]) -> (String, String, i32) {
     let home = tempfile::tempdir().unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolmark"));

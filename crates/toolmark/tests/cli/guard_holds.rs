@@ -1,5 +1,5 @@
-//! The guard holds against the agent and the repository: modes in which nobody is asked,
-//! environments that a project sets, and what only the user may lift.
+//! The guard holds against the agent and the repository: modes without prompts, environments set by
+//! a project, and restrictions that only the user may lift.
 
 use crate::toolmark;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A home, a project in it, and the policy that the hook was installed with.
+/// A home directory, a project in it, and the policy at the time of installation.
 struct Stage(TempDir);
 
 impl Stage {
@@ -28,7 +28,7 @@ impl Stage {
         fs::write(path, text).unwrap();
     }
 
-    /// The user's policy.
+    /// Writes the user's policy.
     fn policy(&self, text: &str) {
         self.write("config/toolmark.yaml", text);
     }
@@ -45,7 +45,7 @@ impl Stage {
         command
     }
 
-    /// What the hook of Claude Code answers: the decision and the reason.
+    /// Returns the answer of the Claude Code hook: the decision and the reason.
     fn asked(&self, mode: &str, call: (&str, Value), env: &[(&str, PathBuf)]) -> (String, String) {
         let policy = self.path("config/toolmark.yaml");
         let (policy, log) = (policy.to_str().unwrap(), self.path("log.jsonl"));
@@ -247,8 +247,8 @@ fn status_and_doctor_tell_the_truth() {
     assert!(code == Some(1) && text.contains("does not accept"), "{text}");
 }
 
-/// What surrounds the hook must not let a call through: it answers, or it ends with the code
-/// that blocks.
+/// No environment of the hook may let a call through: the hook answers, or exits with the blocking
+/// code.
 #[cfg(unix)]
 #[test]
 fn the_hook_answers_or_blocks_whatever_surrounds_it() {

@@ -1,4 +1,4 @@
-//! `guard install`, `uninstall` and `status` in a home of their own.
+//! Tests of `guard install`, `uninstall` and `status` in an isolated home directory.
 
 use crate::{toolmark, transcript};
 use assert_cmd::Command;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The binary in a home and a project below a directory, and nothing on the path.
+/// Returns the binary with a home and a project below a directory, and an empty path.
 fn guard(dir: &TempDir, args: &[&str]) -> Command {
     let project = dir.path().join("project/sub");
     fs::create_dir_all(&project).unwrap();
@@ -109,7 +109,7 @@ fn the_installed_command_answers_the_host() {
         let start = text[..end].rfind('"').unwrap() + 1;
         let command = format!("{} --host {host}", &text[start..end]);
         assert!(text[..end].ends_with("/toolmark-hook"), "{command}");
-        // Whatever the agent, a payload that is none does not pass.
+        // An invalid payload is not allowed, whatever the agent.
         let output = std::process::Command::new("sh")
             .args(["-c", &format!("echo broken | {command} --log off")])
             .output()

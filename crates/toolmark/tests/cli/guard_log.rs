@@ -1,4 +1,4 @@
-//! The guard's own log, read like any other trace.
+//! Tests that the guard's own log is read like any other trace.
 
 use crate::{root, stdout, toolmark, transcript};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Policy files: how they are found, what is said about them, and that the JSON
-//! Schema and the reader agree.
+//! Tests of policy files: discovery, error messages, and agreement of the JSON Schema with the
+//! reader.
 
 use super::{toolmark, transcript};
 use assert_cmd::Command;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A home and a project with these files in them.
+/// Returns a home and a project with these files.
 fn place(files: &[(&str, &str)]) -> TempDir {
     let directory = TempDir::new().unwrap();
     for (name, text) in files {
@@ -31,7 +31,7 @@ fn at(directory: &TempDir, args: &[&str]) -> Command {
     command
 }
 
-/// What was printed, with the directory replaced.
+/// Returns the output, with the directory replaced.
 fn shown(directory: &TempDir, args: &[&str]) -> String {
     let real = directory.path().canonicalize().unwrap();
     let text = transcript(&mut at(directory, args));
@@ -41,7 +41,7 @@ fn shown(directory: &TempDir, args: &[&str]) -> String {
     text.replace(directory.path().to_str().unwrap(), "HOME")
 }
 
-/// The decision of the hook about a command, in a directory of the project.
+/// Returns the decision of the hook about a command, in a directory of the project.
 fn decision(directory: &TempDir, sub: &str, command: &str, env: &[(&str, &str)]) -> String {
     let cwd = directory.path().join(sub);
     let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": cwd,
@@ -53,7 +53,7 @@ fn decision(directory: &TempDir, sub: &str, command: &str, env: &[(&str, &str)])
     answered(&mut hook, &payload, env)
 }
 
-/// The decision in the answer of a hook.
+/// Returns the decision in the answer of a hook.
 fn answered(hook: &mut Command, payload: &Value, env: &[(&str, &str)]) -> String {
     hook.envs(env.iter().copied());
     let output = hook.write_stdin(payload.to_string()).output().unwrap();
@@ -159,7 +159,7 @@ fn mistakes_of_every_part_are_shown() {
 "#;
     let directory = place(&[("app/toolmark.yaml", policy)]);
     assert_snapshot!(shown(&directory, &["lint", "toolmark.yaml"]));
-    // What has the right type is looked at even where something else has not.
+    // Values of the right type are checked even if others have a wrong type.
     let typed = policy.lines().filter(|line| {
         ["on_error", "approve", "import", "mcp:", "{kind: delete}", "{cmd:"]
             .iter()
@@ -265,7 +265,7 @@ fn permissions_count_live() {
     assert_eq!(decision(&broken, "app", "ls", &[]), "ask");
 }
 
-/// What the schema takes and what the reader takes.
+/// Whether the schema and the reader accept the file.
 fn agree(file: &Value, directory: &Path, schema: &jsonschema::Validator) -> (bool, bool) {
     let path = directory.join("toolmark.yaml");
     fs::write(&path, file.to_string()).unwrap();

@@ -1,5 +1,5 @@
-//! The hook knows what its session did before: what it made may go, what it wrote is read
-//! when it runs.
+//! Tests that the hook knows the earlier effects of its session: files that the session created may
+//! be deleted, and scripts that it wrote are read when they run.
 
 use crate::toolmark;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A work tree, with a log beside it.
+/// A work tree with a log beside it.
 struct Stage {
     dir: tempfile::TempDir,
 }
@@ -21,8 +21,8 @@ impl Stage {
         Self { dir }
     }
 
-    /// One that is not among the temporary files, which may go anyway: none where this
-    /// project itself is.
+    /// Returns a stage outside temporary directories, where deletion is always allowed; `None` if
+    /// the project itself is in one.
     fn outside_temporary() -> Option<Self> {
         let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
         let here = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -41,7 +41,7 @@ impl Stage {
         self.dir.path().join("log.jsonl")
     }
 
-    /// What the hook says about a call of a session: `allow`, `ask` or `deny`.
+    /// Returns the hook's decision about a call of a session: `allow`, `ask` or `deny`.
     fn ask(&self, session: &str, tool: &str, input: Value) -> String {
         let log = self.log();
         let args = ["guard", "--host", "claude-code", "--log", log.to_str().unwrap()];
@@ -57,7 +57,7 @@ impl Stage {
         answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
     }
 
-    /// Asks about a command, and runs it where it may.
+    /// Returns the decision about a command, and runs the command if it is allowed.
     fn run(&self, command: &str) -> String {
         let decision = self.ask("s", "Bash", json!({"command": command}));
         if decision != "deny" {

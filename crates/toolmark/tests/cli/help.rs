@@ -1,4 +1,4 @@
-//! `toolmark help` and `toolmark man`.
+//! Tests of `toolmark help` and `toolmark man`.
 
 use crate::{run, stdout};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `--jobs`: how many files are read at once is not seen in the output.
+//! Tests that the number of `--jobs` does not affect the output.
 
 use crate::{DISK_FULL, EVERYTHING, FLAKY_TEST, root, toolmark, transcript};
 use std::fs;

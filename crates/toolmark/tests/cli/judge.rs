@@ -1,4 +1,4 @@
-//! `toolmark judge`
+//! Tests of `toolmark judge`.
 
 use crate::{run, stdout};
 use std::fs;

@@ -1,5 +1,5 @@
-//! `--files-from` and `--shard`: the list of a directory is the directory, and the parts
-//! of it are the whole.
+//! Tests of `--files-from` and `--shard`: the list of a directory equals the directory, and its
+//! shards add up to the whole.
 
 use crate::{root, toolmark};
 use std::fs;

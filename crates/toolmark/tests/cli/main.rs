@@ -1,6 +1,6 @@
-//! The real binary, run as people run it.
+//! Tests of the real binary.
 //!
-//! Snapshots hold what a terminal of 80 columns in UTC shows.
+//! Snapshots show the output on a terminal of 80 columns in UTC.
 
 #![allow(
     clippy::unwrap_used,
@@ -48,12 +48,12 @@ use assert_cmd::Command;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The root of the workspace: files are named from there.
+/// Root of the workspace; file names are relative to it.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What cargo knows about our crates.
+/// Cargo metadata of the workspace crates.
 fn metadata() -> Value {
     let output = std::process::Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
@@ -63,7 +63,7 @@ fn metadata() -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The binary with a known environment and an empty home.
+/// Returns the binary with a known environment and an empty home directory.
 fn toolmark(args: &[&str]) -> Command {
     let mut command = Command::cargo_bin("toolmark").unwrap();
     command.current_dir(root()).args(args);
@@ -82,17 +82,17 @@ fn toolmark(args: &[&str]) -> Command {
     command
 }
 
-/// Exit code, stdout and stderr as one text.
+/// Returns exit code, stdout and stderr as one text.
 fn run(args: &[&str]) -> String {
     transcript(&mut toolmark(args))
 }
 
-/// The same in another directory, so that paths are short and the same everywhere.
+/// Like `run`, in another directory, so that paths are short and the same everywhere.
 fn run_in(dir: &Path, args: &[&str]) -> String {
     transcript(toolmark(args).current_dir(dir))
 }
 
-/// What several command lines print, each after the line itself.
+/// Returns the output of several command lines, each after the line itself.
 fn session(dir: &Path, command_lines: &[&[&str]]) -> String {
     let one = |args: &&[&str]| {
         let args: Vec<String> = args.iter().map(|arg| as_typed(arg)).collect();
@@ -105,7 +105,7 @@ fn session(dir: &Path, command_lines: &[&[&str]]) -> String {
     text.join("\n")
 }
 
-/// An argument as it is typed in a shell.
+/// Quotes an argument as for a shell.
 fn as_typed(arg: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=".contains(c);
     if !arg.is_empty() && arg.chars().all(plain) { arg.to_owned() } else { format!("'{arg}'") }
@@ -123,7 +123,7 @@ fn transcript(command: &mut Command) -> String {
     text
 }
 
-/// What is printed where everything goes well.
+/// Returns the output of a command that must succeed.
 fn stdout(args: &[&str]) -> String {
     let output = toolmark(args).output().unwrap();
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));

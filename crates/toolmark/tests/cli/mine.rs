@@ -1,4 +1,4 @@
-//! `toolmark mine`
+//! Tests of `toolmark mine`.
 
 use crate::{session, toolmark};
 use insta::assert_snapshot;
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// A call, as rows have it.
+/// A call, in the format of rows.
 fn call(tool: &str, input: Value) -> Value {
     json!({"role": "assistant", "tool_calls": [{"tool": tool, "input": input, "output": "ok", "status": "ok"}]})
 }
 
-/// A run of this prompt that makes these calls.
+/// A run with this prompt and these calls.
 fn row(id: &str, prompt: &str, calls: Vec<Value>) -> String {
     let mut messages = vec![json!({"role": "user", "content": prompt})];
     messages.extend(calls);
@@ -19,7 +19,7 @@ fn row(id: &str, prompt: &str, calls: Vec<Value>) -> String {
     format!("{}\n", json!({"id": id, "output_messages": messages}))
 }
 
-/// Somebody books a flight: the search, the price and the weather in any order, the booking.
+/// Calls that book a flight: search, price and weather in any order, then the booking.
 fn booked(n: usize) -> Vec<Value> {
     let mut between = vec![
         call("get_price", json!({"flight": "AF12", "at": format!("2026-03-{:02}", 10 + n)})),
@@ -39,7 +39,7 @@ fn booked(n: usize) -> Vec<Value> {
     calls
 }
 
-/// Six runs that passed and two that failed.
+/// Writes six runs that passed and two that failed.
 fn runs(dir: &Path) {
     let good: String =
         (0..6).map(|n| row(&format!("good-{n}"), "Book a flight to Paris", booked(n))).collect();
@@ -53,7 +53,7 @@ fn runs(dir: &Path) {
     fs::write(dir.join("bad.jsonl"), bad).unwrap();
 }
 
-/// Exit code, stdout and stderr.
+/// Returns exit code, stdout and stderr.
 fn run(dir: &Path, args: &[&str]) -> (i32, String, String) {
     let output = toolmark(args).current_dir(dir).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -101,7 +101,7 @@ fn a_spec_says_who_passed() {
     runs(dir.path());
     let all = fs::read_to_string(dir.path().join("good.jsonl")).unwrap()
         + &fs::read_to_string(dir.path().join("bad.jsonl")).unwrap()
-        // Nobody knows what this one did.
+        // The calls of this run are unknown.
         + "{\"test_id\":\"a\",\"target\":\"t\",\"score\":1,\"output\":\"done\"}\n";
     fs::write(dir.path().join("all.jsonl"), all).unwrap();
     let rule = "expect: {forbidden: [delete_booking], sequence: [search_flights, book]}\n";

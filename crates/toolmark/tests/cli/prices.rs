@@ -1,4 +1,4 @@
-//! `toolmark prices`, and the costs that are made with them.
+//! Tests of `toolmark prices`, and of the costs computed with its prices.
 
 use crate::{DISK_FULL, FLAKY_TEST, root, run_in, toolmark, transcript};
 use insta::assert_snapshot;
@@ -14,7 +14,7 @@ models:
   claude-sonnet-4-6: {input: 2, output: 10, cache_read: 0.2}
 ";
 
-/// Two samples and a file of prices.
+/// Two samples and a price file.
 fn place() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("runs")).unwrap();
@@ -67,7 +67,7 @@ fn the_file_of_the_user_is_found() {
     assert!(transcript(&mut command).contains("prices of 2026-11-01"));
 }
 
-/// By hand: the tokens of disk-full.jsonl at the prices above.
+/// Computed by hand: the tokens of disk-full.jsonl at the prices above.
 #[test]
 fn each_kind_of_tokens_is_priced() {
     let dir = place();

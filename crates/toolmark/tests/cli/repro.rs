@@ -1,10 +1,10 @@
-//! Files that once got a wrong answer from `grade` and `lint`.
+//! Regression tests with files that `grade` and `lint` once judged wrongly.
 
 use crate::toolmark;
 use serde_json::Value;
 use toolmark_testing::find_shared;
 
-/// The exit code and the lines of JSON that grading a spec on a trace prints.
+/// Returns the exit code and the JSON lines of grading a trace.
 fn grade(folder: &str, args: &[&str]) -> Option<(i32, Vec<Value>)> {
     let dir = find_shared(&format!("repro/{folder}"))?;
     let args = [&["grade"], args, &["--format", "jsonl"]].concat();
@@ -14,7 +14,7 @@ fn grade(folder: &str, args: &[&str]) -> Option<(i32, Vec<Value>)> {
     Some((output.status.code().unwrap(), lines))
 }
 
-/// `read_bash` is meant by `bash` too, and has no command.
+/// `bash` also matches `read_bash`, which has no command.
 #[test]
 fn an_absent_command_is_a_mistake_under_vally() {
     let Some((code, lines)) = grade("grade", &["ab.yaml", "ab.json"]) else { return };
@@ -32,7 +32,7 @@ fn a_skill_that_was_not_found_was_not_used() {
     assert_eq!(lines[0]["graders"][0]["verdict"], "fail");
 }
 
-/// `^$` matches one text only; the other mistakes of the file stay.
+/// `^$` matches one text only; the other errors of the file remain.
 #[test]
 fn lint_has_no_false_alarm_about_patterns() {
     let Some(dir) = find_shared("repro/grade") else { return };

@@ -1,5 +1,5 @@
-//! Files that are damaged, foreign or hostile: what the binary says about them,
-//! and that nothing of them reaches a terminal as more than text.
+//! Tests with damaged, foreign or hostile files: the messages of the binary, and that no control
+//! characters reach a terminal.
 
 use crate::{FLAKY_TEST, root, toolmark, transcript};
 use std::fs;
@@ -10,7 +10,7 @@ const USER: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"
 const CALL: &str = r#"{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#;
 const RESULT: &str = r#"{"type":"user","uuid":"u3","parentUuid":"u2","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"a b"}]}}"#;
 
-/// `stats` of one file with these bytes: what is printed, and the exit code.
+/// Runs `stats` on one file with these bytes: returns the output and the exit code.
 fn stats(bytes: impl AsRef<[u8]>) -> String {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("f.jsonl"), bytes).unwrap();
@@ -139,7 +139,7 @@ fn a_file_that_may_not_be_read() {
     }
 }
 
-/// Does this text hold anything that a terminal would obey?
+/// Whether the text contains terminal control characters.
 fn is_obeyed(text: &str) -> bool {
     text.chars().any(|c| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c))
 }
@@ -226,7 +226,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Nobody reads: every write fails.
+        // The pipe has no reader: every write fails.
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);

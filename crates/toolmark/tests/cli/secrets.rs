@@ -1,10 +1,9 @@
-//! No command shows a secret, wherever it was planted: in any text of a trace, of
-//! a spec, of a label, or in the name of a file. `convert` and `--dump-traces` write
-//! traces, and write them as they are.
+//! Tests that no command prints a secret, wherever it was planted: in any text of a trace, of a
+//! spec, of a label, or in the name of a file. `convert` and `--dump-traces` write traces
+//! unredacted.
 //!
-//! Everything is planted at once and every place has a secret of its own, so that
-//! a leak says where it comes from. What `--no-redact` prints shows that the search
-//! would find it.
+//! All secrets are planted at once and every location has its own secret, so that a leak identifies
+//! its source. The output with `--no-redact` proves that the search would find them.
 
 use crate::{root, toolmark};
 use serde_json::{Map, Value, json};
@@ -13,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What readers go by: another word there, and it is no longer a trace.
+/// Keys whose values readers depend on: with another value, the file is no longer a trace.
 const STRUCTURE: &[&str] = &[
     "type",
     "role",
@@ -26,21 +25,21 @@ const STRUCTURE: &[&str] = &[
     "userType",
 ];
 
-/// What tools are called: rules and graders go by it.
+/// Keys of tool names, which rules and graders depend on.
 const TOOLS: &[&str] = &["name", "function_name"];
 
-/// So many characters of a secret in a row are a leak.
+/// Number of consecutive characters of a secret that count as a leak.
 const LEAK: usize = 12;
 
-/// The secrets by what they were planted in. The same text has the same secret, so
-/// that ids still point at each other.
+/// The secrets by the text that they were planted in. The same text has the same secret, so that
+/// IDs still match.
 #[derive(Default)]
 struct Garden {
     secrets: RefCell<BTreeMap<String, String>>,
 }
 
 impl Garden {
-    /// The secret of a place.
+    /// Returns the secret of a location.
     fn secret(&self, place: &str) -> String {
         let mut secrets = self.secrets.borrow_mut();
         let drawn = || {
@@ -85,7 +84,7 @@ impl Garden {
         }
     }
 
-    /// A trace with a secret in every text.
+    /// Returns a trace with a secret in every text.
     fn trace(&self, sample: &str, names: bool) -> String {
         let text = fs::read_to_string(root().join(sample)).unwrap();
         let plant = |text: &str| {
@@ -99,7 +98,7 @@ impl Garden {
         }
     }
 
-    /// Where the secret comes from that a text shows, if it shows one.
+    /// Returns the source of a leaked secret in a text, if any.
     fn leak(&self, text: &str) -> Option<String> {
         let plain: Vec<u8> = text.bytes().filter(u8::is_ascii_alphanumeric).collect();
         let secrets = self.secrets.borrow();
@@ -113,7 +112,7 @@ impl Garden {
     }
 }
 
-/// A directory full of secrets.
+/// A directory with planted secrets.
 struct Planted {
     dir: tempfile::TempDir,
     garden: Garden,
@@ -182,7 +181,7 @@ impl Planted {
         files
     }
 
-    /// All that a command prints and writes.
+    /// Returns all output and written files of a command.
     fn run(&self, args: &[String]) -> String {
         let out = self.dir.path().join("out");
         let _ = fs::remove_dir_all(&out);
@@ -204,7 +203,7 @@ const SAMPLES: [&str; 4] = [
     "samples/atif/mean-depth.trajectory.json",
 ];
 
-/// A spec whose graders fail, each in another way, and a program that talks.
+/// A spec whose graders fail, each in another way, and a program that prints a secret.
 fn spec(secret: &dyn Fn(&str) -> String) -> String {
     let said = json!({
         "passed": false,
@@ -227,7 +226,7 @@ fn spec(secret: &dyn Fn(&str) -> String) -> String {
     )
 }
 
-/// A report with everything that a comparison shows.
+/// A report with everything that a comparison prints.
 fn report(verdict: &str, secret: &dyn Fn(&str) -> String) -> Value {
     let outcome = |case: &str| {
         json!({
@@ -253,7 +252,7 @@ fn report(verdict: &str, secret: &dyn Fn(&str) -> String) -> Value {
     })
 }
 
-/// Every command that prints something of a trace, a spec or a policy.
+/// Every command that prints parts of a trace, a spec or a policy.
 fn commands(planted: &Planted) -> Vec<Vec<String>> {
     let mut all: Vec<Vec<String>> = Vec::new();
     let mut add = |words: &str, more: &[&str]| {
@@ -334,8 +333,7 @@ fn no_command_shows_a_secret() {
     assert_eq!(quiet, [""; 0], "these say nothing that could have been secret");
 }
 
-/// `convert` changes the form of data, not the data, and so do traces that are
-/// dumped.
+/// `convert` changes the form of data, not the data; dumped traces are also unredacted.
 #[test]
 fn traces_are_written_as_they_are() {
     let planted = Planted::new();

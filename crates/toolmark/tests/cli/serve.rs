@@ -1,4 +1,4 @@
-//! `toolmark serve`, run as people run it: on ports the system chooses.
+//! Tests of `toolmark serve`, on ports chosen by the system.
 
 mod evaluate;
 mod grouping;
@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What is waited for comes within this time, also on a busy machine.
+/// Time limit for expected events, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Served {
@@ -62,7 +62,7 @@ fn start(home: &Path, args: &[&str]) -> Served {
     served(process, &line)
 }
 
-/// A server that has printed its address.
+/// Waits until a server has printed its address.
 fn served(process: Child, line: &str) -> Served {
     let ui = line.trim().trim_start_matches("http://").to_owned();
     assert!(ui.starts_with("127.0.0.1:"), "{line}");
@@ -72,7 +72,7 @@ fn served(process: Child, line: &str) -> Served {
     served
 }
 
-/// One request on a connection of its own.
+/// Sends one request on a new connection.
 fn request(
     address: &str,
     method: &str,
@@ -91,7 +91,7 @@ fn request(
     }
     head += &format!("Content-Length: {}\r\n\r\n", body.len());
     stream.write_all(head.as_bytes()).unwrap();
-    // Whoever refuses a request may not read all of it.
+    // A server that rejects a request may not read all of it.
     let _ = stream.write_all(body);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -110,7 +110,7 @@ impl Served {
         request(&self.http, "POST", path, &[("Content-Type", kind)], body)
     }
 
-    /// Asks until the answer is as wanted.
+    /// Polls until the answer meets the condition.
     fn wait(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let began = Instant::now();
         loop {
@@ -373,7 +373,7 @@ fn others_need_a_token() {
     assert_eq!(ask("GET", "look-0123456789abcdeX"), 401);
     assert_eq!(ask("GET", "send-0123456789abcdef"), 403);
     assert_eq!(ask("POST", "look-0123456789abcdef"), 403);
-    // The page itself is no secret: it asks for the token.
+    // The page itself is public: it asks for the token.
     assert_eq!(served.get("/feed").status, 200);
 }
 

@@ -1,4 +1,4 @@
-//! `toolmark show` without a file: the sessions of this machine.
+//! Tests of `toolmark show` without a file: the sessions of this machine.
 
 use crate::{DISK_FULL, FLAKY_TEST, root, toolmark, transcript};
 use assert_cmd::Command;
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// A home with two sessions and a sub-agent's file.
+/// A home directory with two sessions and a sub-agent's file.
 pub(crate) fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join(".claude/projects/-home-mira-src-harbour");

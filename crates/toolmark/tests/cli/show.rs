@@ -1,4 +1,4 @@
-//! `toolmark show FILE`
+//! Tests of `toolmark show FILE`.
 
 use crate::{DISK_FULL, EVERYTHING, FLAKY_TEST, run, stdout, toolmark};
 use insta::assert_snapshot;
@@ -46,7 +46,7 @@ fn in_colour_the_words_are_the_same() {
     assert_eq!(without_styles(&coloured), stdout(&["show", DISK_FULL]));
 }
 
-/// Text without `ESC [ … m`.
+/// Removes `ESC [ … m` sequences.
 fn without_styles(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let mut plain = parts.next().unwrap_or("").to_owned();

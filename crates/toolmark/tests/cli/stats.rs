@@ -1,4 +1,4 @@
-//! `toolmark stats`
+//! Tests of `toolmark stats`.
 
 use crate::{DISK_FULL, EVERYTHING, FLAKY_TEST, root, run, stdout, toolmark, transcript};
 use insta::assert_snapshot;

@@ -1,4 +1,4 @@
-//! `toolmark trend`
+//! Tests of `toolmark trend`.
 
 use crate::{run, toolmark};
 use insta::assert_snapshot;
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// A session of Claude Code that started on a day of March 2026, of ten calls of which so
-/// many fail, each so many milliseconds long.
+/// Writes a session of Claude Code that started on a day of March 2026, with ten calls of `ms`
+/// milliseconds each, of which `failed` fail.
 fn session(folder: &Path, day: usize, failed: usize, ms: usize, version: &str) {
     let mut lines = Vec::new();
     let record = |kind: &str, n: usize, at: usize, content: Value| {
@@ -30,7 +30,7 @@ fn session(folder: &Path, day: usize, failed: usize, ms: usize, version: &str) {
     fs::write(folder.join(format!("{day:02}.jsonl")), text).unwrap();
 }
 
-/// Four weeks; since the third, another version fails and is slow.
+/// Four weeks of sessions; from the third week on, a new version fails and is slow.
 fn sessions() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for day in 2..30 {

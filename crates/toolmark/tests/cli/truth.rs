@@ -1,7 +1,7 @@
-//! `stats --format json` of real traces, against independent counts.
+//! Compares `stats --format json` of real traces with independent counts.
 //!
-//! Every field of every file is compared without the binary in `toolmark-trace`;
-//! here it is what the binary prints that counts.
+//! The tests of `toolmark-trace` compare every field of every file without the binary; these tests
+//! check the output of the binary.
 
 use crate::toolmark;
 use serde_json::Value;
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toolmark_testing::{assert_compared, find_shared};
 
-/// Folders on whose files nobody disagrees.
+/// Folders with undisputed counts.
 const FOLDERS: [&str; 6] =
     ["claude_code", "codex_exec_json", "copilot_cli", "pi_session", "swe_agent", "vally"];
 
-/// Is a value of the right type?
+/// Checks the type of a value.
 type Check<'a> = &'a dyn Fn(&Value) -> bool;
 
-/// The rows of `stats` by file.
+/// Returns the rows of `stats` by file.
 fn rows(dir: &Path, arguments: &[&str]) -> BTreeMap<String, Value> {
     let mut command = toolmark(&["stats", "--format", "json", "--quiet"]);
     let output = command.current_dir(dir).args(arguments).output().unwrap();

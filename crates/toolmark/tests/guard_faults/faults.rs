@@ -1,4 +1,4 @@
-//! The tests, for whichever program is the hook.
+//! Tests of the hook, for either program.
 
 use super::PROGRAM;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The hook with a log, and with a home in which there is nothing.
+/// Returns the hook with a log and an empty home directory.
 fn hook(log: &Path) -> Command {
     let mut command = Command::new(PROGRAM[0]);
     prepare(command.args(&PROGRAM[1..]), log);
@@ -43,26 +43,26 @@ fn told(mut child: Child, payload: &[u8]) -> Output {
     output
 }
 
-/// Hands a payload to the hook.
+/// Passes a payload to the hook.
 fn asked(log: &Path, payload: &[u8]) -> Output {
     told(hook(log).spawn().unwrap(), payload)
 }
 
-/// What the plain protocol answered, and what stands on the standard error.
+/// Returns the answer in the plain protocol, and stderr.
 fn answer(output: &Output) -> (Value, String) {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     (answer, String::from_utf8(output.stderr.clone()).unwrap())
 }
 
-/// The decision, where nothing else is said.
+/// Returns the decision, and checks that stderr is empty.
 fn decision(output: &Output) -> String {
     let (answer, errors) = answer(output);
     assert_eq!(errors, "");
     answer["decision"].as_str().unwrap().to_owned()
 }
 
-/// The records of a log, all of which are whole.
+/// Returns the records of a log; all of them must be complete.
 fn records(log: &Path) -> Vec<Value> {
     let text = fs::read_to_string(log).unwrap();
     assert!(text.is_empty() || text.ends_with('\n'), "the last record is torn");
@@ -114,7 +114,7 @@ fn killed_at_any_moment() {
     for kill in 0..KILLS {
         let id = format!("k{kill}");
         let mut child = hook(&log).spawn().unwrap();
-        // Nobody may be there any more to take it.
+        // The hook may already have ended.
         let _ = child.stdin.take().unwrap().write_all(&payload(&id, "git push --force"));
         draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         std::thread::sleep(whole.mul_f64((draw >> 40) as f64 / (1 << 24) as f64 * 1.2));
@@ -160,7 +160,7 @@ fn no_room_for_the_log() {
 fn a_record_that_was_cut_off_spoils_no_other() {
     let home = tempfile::tempdir().unwrap();
     let log = home.path().join("guard.jsonl");
-    // A file may have so many blocks: room for the first record and a part of the second.
+    // The limit of file blocks leaves room for the first record and a part of the second.
     let limited = |payload: &[u8]| {
         let mut shell = Command::new("sh");
         let script = "ulimit -f 4 && exec \"$0\" \"$@\"";
@@ -251,7 +251,7 @@ fn large_payloads() {
     let long = format!("echo {}; git push --force", "x".repeat(100_000));
     assert_eq!(decision(&asked(&log, &payload("1", &long))), "deny");
     assert_eq!(last(&log)["decision"], "deny");
-    // More commands than are followed: nobody knows what the last one does.
+    // More commands than the analysis follows: the effect of the last one is unknown.
     let many = format!("{}git push --force", "echo x; ".repeat(12_500));
     assert_eq!(decision(&asked(&log, &payload("2", &many))), "ask");
 }
@@ -284,8 +284,7 @@ fn a_log_that_somebody_holds() {
     assert_eq!(records(&log).len(), 2);
 }
 
-/// What is decided about a harmless and a harmful command where the policy is
-/// this file.
+/// Returns the decisions about a harmless and a harmful command with this policy file.
 fn decided_with(policy: &Path, log: &Path) -> [(String, String); 2] {
     ["ls", "git push --force"].map(|command| {
         let child = hook(log).env("TOOLMARK_GUARD_POLICY", policy).spawn().unwrap();
@@ -317,12 +316,12 @@ fn a_policy_that_cannot_be_read() {
         assert_eq!(harmful.0, "deny", "{name}: {}", harmful.1);
         assert_eq!(last(&log)["decision"], "deny", "{name}");
     }
-    // What to do then is the user's to say, as far as it can be read.
+    // The readable part of the policy decides what happens on errors.
     fs::write(at("strict.yaml"), "guard:\n  on_error: deny\n  presett: strict\n").unwrap();
     assert_eq!(decided_with(&at("strict.yaml"), &log)[0].0, "deny");
 }
 
-/// The hook behind a line of shell that prepares its place.
+/// Runs the hook after a shell line that prepares its environment.
 fn behind(script: &str, log: &Path, host: &str, payload: &[u8]) -> Output {
     let mut shell = Command::new("sh");
     let script = format!("{script} exec \"$0\" \"$@\"");
@@ -360,7 +359,7 @@ fn nobody_hears_the_answer() {
         for host in ["claude-code", "gemini-cli", "copilot-cli", "cursor"] {
             let payload = match host {
                 "claude-code" => call("git push --force"),
-                // What no host sends is asked about.
+                // A payload that no host sends leads to a question.
                 _ => "broken".to_owned(),
             };
             let output = behind(lost, &log, host, payload.as_bytes());
@@ -398,7 +397,7 @@ fn a_payload_of_a_hundred_megabytes() {
     }
 }
 
-/// A repository whose policy is too much work asks instead.
+/// With a repository policy that takes too long to process, the hook asks instead.
 #[test]
 fn a_project_with_a_huge_policy() {
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Policies that `toolmark-hook` leaves to `toolmark guard`.
+//! Policies that `toolmark-hook` delegates to `toolmark guard`.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const HOOK: &str = env!("CARGO_BIN_EXE_toolmark-hook");
 
-/// Only numbers of up to three digits may be drawn.
+/// Allows only numbers of up to three digits.
 const SCHEMA: &str = r#"
 guard:
   rules:
@@ -35,7 +35,7 @@ check:
         launch: {role: runs_shell, command: line}
 "#;
 
-/// What a program answers about a call under a policy, and its reason.
+/// Returns a program's decision about a call under a policy, and its reason.
 fn asked(program: &Path, policy: &str, tool: &str, args: &Value) -> (String, String) {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("policy.yaml");
@@ -89,7 +89,7 @@ fn without_the_other_program_somebody_is_asked() {
     assert_eq!(decided, "ask");
     let words = format!("failed to run {}/toolmark: ", directory.path().display());
     assert!(reason.contains("need `toolmark guard`") && reason.contains(&words), "{reason}");
-    // One that cannot work is no better than none.
+    // A program that fails is treated like a missing one.
     let other = directory.path().join("toolmark");
     fs::write(&other, "#!/bin/sh\nexit 1\n").unwrap();
     fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,6 +1,5 @@
-//! The hook when things go wrong: killed, crowded, without room, without sense.
-//! Whatever happens, the decision is right and the log is whole, for both programs
-//! that are the hook.
+//! Tests of the hook under failures: killed, concurrent, without disk space, with invalid input. In
+//! every case the decision is right and the log is intact, for both hook programs.
 
 #![cfg(unix)]
 #![allow(

@@ -1,5 +1,5 @@
-//! The real agents with telemetry on and their folders watched: `toolmark serve` shows the
-//! session while it is written, with the calls that its file has.
+//! Runs the real agents with telemetry enabled and their folders watched: `toolmark serve` shows
+//! the session while it is written, with the calls of its file.
 
 #![allow(clippy::print_stdout, reason = "the figures are worth seeing")]
 
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// From the line in the file to the answer of the API.
+/// Maximum delay from the line in the file to the answer of the API.
 const MAX_LAG: Duration = Duration::from_secs(2);
 
 #[test]
@@ -73,14 +73,14 @@ impl Served {
         serde_json::from_str(body).unwrap_or_else(|_| panic!("{path}: {answer}"))
     }
 
-    /// How many calls the only session has.
+    /// Number of calls of the only session.
     fn calls(&self) -> usize {
         let page = self.get("/api/v1/sessions");
         page["items"][0]["calls"].as_u64().unwrap_or(0) as usize
     }
 }
 
-/// The ids of the calls in the files below a folder.
+/// IDs of the calls in the files below a folder.
 fn calls_in(folder: &Path, kinds: &[&str]) -> Vec<String> {
     let mut files: Vec<PathBuf> = vec![folder.to_owned()];
     let mut calls = Vec::new();
@@ -113,7 +113,7 @@ fn collect(value: &Value, kinds: &[&str], calls: &mut Vec<String>) {
     }
 }
 
-/// When each number of calls was first there.
+/// Times at which each number of calls was first reached.
 #[derive(Default)]
 struct Moments(Vec<Instant>);
 

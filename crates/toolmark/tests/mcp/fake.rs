@@ -1,4 +1,4 @@
-//! Servers that misbehave as told, and how the proxy bears it.
+//! Tests of the proxy with servers that misbehave as configured.
 
 use crate::{beside, proxy};
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use toolmark_testing::http::unused_address;
 use toolmark_testing::peers;
 
-/// Nothing may take longer.
+/// Time limit for every operation.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A client that says what a test wants.
+/// A client with scripted messages.
 pub(crate) struct Session {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -87,7 +87,7 @@ impl Session {
         self.ask(id, "tools/call", &json!({"name": "echo", "arguments": {"text": text}}))
     }
 
-    /// Ends the session as a client does: exit code and standard error.
+    /// Ends the session as a client does; returns exit code and stderr.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         self.stdin = None;
         self.wait()
@@ -198,7 +198,7 @@ fn a_server_that_will_not_end_is_ended_with_all_it_started() {
     assert!(!is_running(helper), "its helper {helper} is left");
 }
 
-/// Is there a process, not counting one that only waits to be reaped?
+/// Whether a process exists and is not a zombie.
 #[cfg(unix)]
 fn is_running(pid: &str) -> bool {
     let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();

@@ -1,4 +1,4 @@
-//! Servers over HTTP that answer as scripted, and what they get to see.
+//! HTTP servers with scripted answers, and the requests that they receive.
 
 use crate::fake::Session;
 use crate::proxy;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a server was sent.
+/// A request received by a server.
 #[derive(Debug, Clone)]
 struct Request {
     verb: String,
@@ -51,15 +51,15 @@ impl Request {
     }
 }
 
-/// A server that answers by a script.
+/// A server with scripted answers.
 struct Scripted {
     url: String,
     seen: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Scripted {
-    /// A response that does not say `connection: close` leaves its connection open;
-    /// when the client closes it, that is seen as a request with the verb `CLOSED`.
+    /// Starts a server. A response without `connection: close` leaves its connection open; when the
+    /// client closes it, this is recorded as a request with the verb `CLOSED`.
     fn start(answer: impl Fn(&Request) -> String + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -83,7 +83,7 @@ impl Scripted {
         Self { url, seen }
     }
 
-    /// The first request of a method, or of a verb without one.
+    /// The first request with a method, or with a verb and no method.
     fn got(&self, verb: &str, method: &str) -> Request {
         let start = Instant::now();
         loop {
@@ -114,7 +114,7 @@ fn stream(body: &str) -> String {
     response("200 OK", "content-type: text/event-stream\r\n", body)
 }
 
-/// What every server says at the start, and to what needs no answer.
+/// The common answers of every server at the start, and to messages without an answer.
 fn usual(request: &Request) -> Option<String> {
     match (request.verb.as_str(), request.method()) {
         ("POST", "initialize") => {
@@ -278,7 +278,7 @@ fn a_cancelled_request_of_the_newer_protocol_is_hung_up_on() {
         session.send(&cancel.to_string());
         server.got("CLOSED", method);
     }
-    // Nobody is told of an answer that nobody waits for.
+    // The proxy cancels by closing the connection, without a notification.
     assert_eq!(session.ask(3, "other", &params)["result"]["ok"], 1);
     let seen = server.seen.lock().unwrap().clone();
     assert!(seen.iter().all(|request| request.method() != "notifications/cancelled"), "{seen:?}");

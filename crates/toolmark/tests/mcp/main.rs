@@ -1,5 +1,4 @@
-//! `toolmark guard mcp` in front of servers that misbehave as told, and of real
-//! ones with real clients.
+//! Tests of `toolmark guard mcp` with misbehaving servers, and with real servers and clients.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -10,12 +9,12 @@ mod real;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A file beside this one.
+/// Path of a file beside this one.
 fn beside(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp").join(name)
 }
 
-/// The proxy, with its pins and its log in a folder of the test's own.
+/// Returns the proxy, with its pins and its log in a folder of the test.
 fn proxy(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolmark"));
     command.args(["guard", "mcp", "--name", "peer", "--log"]).arg(folder.join("log.jsonl"));

@@ -1,7 +1,7 @@
-//! Real servers and a real client: the Python SDK of the protocol, over standard
-//! streams and over HTTP, and the file server of npm.
+//! Real servers and a real client: the Python SDK of the protocol, over standard streams and over
+//! HTTP, and the npm file server.
 //!
-//! What they need is installed where `TOOLMARK_PEERS` says so.
+//! The programs are installed in the directory that `TOOLMARK_PEERS` names.
 
 use crate::{beside, proxy};
 use serde_json::{Value, json};
@@ -16,22 +16,22 @@ use std::time::{Duration, Instant};
 use toolmark_testing::http::unused_address;
 use toolmark_testing::peers;
 
-/// The versions the tests were written with.
+/// Version of the SDK.
 const SDK: &str = "mcp==2.3.0";
 const FILES: &str = "@modelcontextprotocol/server-filesystem@2026.8.31";
 
-/// Where installed peers are kept.
+/// Installation directory of the peers.
 fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-peers")
 }
 
-/// Python with the SDK of the protocol, installed by the first test that asks.
+/// Python with the SDK of the protocol, installed by the first test that needs it.
 fn python() -> Option<&'static Path> {
     static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     peers::or_skip(PYTHON.get_or_init(|| peers::python(&cache(), &[SDK])).as_deref())
 }
 
-/// The file server of npm.
+/// The npm file server.
 fn file_server() -> Option<PathBuf> {
     let home = cache().join("server-filesystem");
     let main = home.join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
@@ -39,7 +39,7 @@ fn file_server() -> Option<PathBuf> {
     Some(main)
 }
 
-/// What the client heard through a proxy.
+/// Returns what the client received through a proxy.
 fn heard(python: &Path, client: &str, first: &str, proxy: &Command) -> Value {
     let mut command = Command::new(python);
     command.arg(beside(client)).arg(first).arg(proxy.get_program()).args(proxy.get_args());
@@ -51,7 +51,7 @@ fn heard(python: &Path, client: &str, first: &str, proxy: &Command) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}\n{stderr}"))
 }
 
-/// `steps` is how many steps of the slow tool are told.
+/// Checks the received messages; `steps` is the expected number of progress steps of the slow tool.
 fn is_as_it_should_be(heard: &Value, steps: u32) {
     assert_eq!(heard["tools"], json!(["add", "leak", "run_command", "slow"]));
     assert_eq!(heard["sum"], json!({"error": false, "text": "5"}));
@@ -76,7 +76,7 @@ fn is_as_it_should_be(heard: &Value, steps: u32) {
     assert_eq!(heard["many"], json!(many));
 }
 
-/// The ways to begin a session, and the version each ends up with.
+/// The session modes, and the protocol version that each negotiates.
 const MODES: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28")];
 
 #[test]
@@ -92,7 +92,7 @@ fn a_server_of_the_sdk_over_standard_streams() {
     }
 }
 
-/// A server on a port of its own, ended with the test.
+/// A server on its own port, stopped at the end of the test.
 struct OnPort(Child);
 
 impl OnPort {

@@ -1,9 +1,9 @@
-//! AgentV's eval files and targets, run as they are.
+//! AgentV's eval files and targets, run unchanged.
 
 use super::{Stage, text};
 use serde_json::Value;
 
-/// A command that answers in every way AgentV knows, by the id of the case.
+/// A command that answers in every format that AgentV supports, by case ID.
 const AGENT: &str = r#"#!/bin/sh
 out="$1"; id="$2"; prompt="$3"
 case "$id" in
@@ -17,7 +17,7 @@ case "$id" in
 esac
 "#;
 
-/// The cases; what is asked of `quoted` has to be quoted for the shell.
+/// The cases; the prompt of `quoted` must be quoted for the shell.
 const CASES: &str = "
   - id: json
   - id: list

@@ -1,10 +1,9 @@
-//! What else AgentV's files say about running: batches, hooks, repositories, recorded
-//! runs, variables.
+//! More run features of AgentV's files: batches, hooks, repositories, recorded runs, variables.
 
 use super::{Stage, text};
 use std::fs;
 
-/// Cases that ask for a word in the answer and a call.
+/// Cases that expect a word in the answer and a call.
 fn spec(top: &str, cases: &[(&str, &str)]) -> String {
     let one = |(id, more): &(&str, &str)| {
         format!(
@@ -22,7 +21,7 @@ fn verdicts(stage: &Stage, target: &str, cases: &[&str]) -> Vec<String> {
     cases.iter().map(one).collect()
 }
 
-/// Answers some cases, counts how often it is run, and says what it was told.
+/// Answers some cases, counts its invocations, and prints its input.
 const BATCH: &str = r#"#!/bin/sh
 echo "run $2 [$3]" >> "$LOG"
 printf '%s\n' '{"id": "b", "output": [{"role": "assistant", "content": "good"}]}' \
@@ -141,7 +140,7 @@ fn recorded_runs_are_replayed_for_their_own_case_only() {
     assert!(second["outcome"]["reason"].as_str().unwrap().contains("none for trial 2"), "{second}");
 }
 
-/// A repository with a tag.
+/// Creates a repository with a tag.
 pub(super) fn repository(stage: &Stage, name: &str) {
     stage.write(&format!("{name}/fact.txt"), "good\n");
     for line in [

@@ -1,10 +1,10 @@
-//! Runs against each other.
+//! Tests that compare runs.
 
 use super::{Stage, text};
 use serde_json::json;
 use std::fs;
 
-/// An agent that answers as a variable says: the first words are those of trial 1.
+/// An agent whose answer depends on a variable: the first words are those of trial 1.
 const SPEC: &str = "
 targets:
   scripted:

@@ -1,10 +1,10 @@
-//! Limits, budgets, and providers that refuse.
+//! Tests of limits, budgets, and providers that refuse.
 
 use super::{Stage, text};
 use serde_json::Value;
 use std::fs;
 
-/// An agent that calls a tool over and over, and says so as it goes.
+/// An agent that calls a tool repeatedly and reports each call.
 const LOOP: &str = "
 import json, time
 print(json.dumps({'role': 'user', 'content': 'p'}), flush=True)
@@ -39,7 +39,7 @@ cases: [{id: a, prompt: p}]
     assert!(text(&output).contains("the limit is 4"), "{}", text(&output));
 }
 
-/// Claude Code as far as its stream and its session go.
+/// A simulated Claude Code with its stream and session file.
 const CLAUDE: &str = r#"#!/usr/bin/env python3
 import json, os, sys, time
 if '--version' in sys.argv:

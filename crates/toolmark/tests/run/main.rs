@@ -1,5 +1,4 @@
-//! `toolmark run`, as people run it: the real binary, and programs that stand in for
-//! agents.
+//! Tests of `toolmark run`: the real binary, with programs that simulate agents.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 #![cfg(target_os = "linux")]
@@ -30,7 +29,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// With a spec.
+    /// Returns a stage with this spec.
     fn new(spec: &str) -> Self {
         let stage = Self { dir: tempfile::tempdir().unwrap() };
         fs::create_dir_all(stage.path("home")).unwrap();
@@ -48,13 +47,13 @@ impl Stage {
         fs::write(path, text).unwrap();
     }
 
-    /// A program; in `bin` it is found by its name.
+    /// Writes a program; in `bin` it is found by its name.
     fn program(&self, name: &str, text: &str) {
         self.write(name, text);
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// The binary with a known environment.
+    /// Returns the binary with a known environment.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolmark"));
         let system = std::env::var("PATH").unwrap();
@@ -68,14 +67,14 @@ impl Stage {
         self.command(args).output().unwrap()
     }
 
-    /// Runs, and the JSON of the report.
+    /// Runs the command and returns its JSON report.
     fn json(&self, args: &[&str]) -> Value {
         let output = self.run(&[args, &["--format", "json"]].concat());
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|_| panic!("{args:?}: {}", text(&output)))
     }
 
-    /// The result of a trial, from 1, of the only run in a directory.
+    /// Returns the result of a trial, counted from 1, of the only run in a directory.
     fn result(&self, out: &str, target: &str, case: &str, trial: u32) -> Value {
         let path = self.path(out).join(format!("trials/{target}/{case}/{trial}/result.json"));
         let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -83,7 +82,7 @@ impl Stage {
     }
 }
 
-/// Everything a command said.
+/// Returns stdout and stderr of a command.
 fn text(output: &Output) -> String {
     let streams = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     format!("{}{} (exit {:?})", streams[0], streams[1], output.status.code())
@@ -97,7 +96,7 @@ fn wait_for(mut happened: impl FnMut() -> bool, what: &str) {
     }
 }
 
-/// Is a process there that is not a zombie?
+/// Whether a process exists and is not a zombie.
 fn is_alive(pid: &str) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
     let state = stat.rsplit(')').next().unwrap_or_default().trim_start().chars().next();

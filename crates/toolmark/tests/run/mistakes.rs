@@ -1,4 +1,4 @@
-//! What is wrong is named before anything is started.
+//! Tests that errors are reported before anything is started.
 
 use super::{Stage, text};
 
@@ -177,7 +177,7 @@ cases: [{id: a, prompt: p}]
     assert!(text(&output).contains("the target of case a on shell changed"), "{}", text(&output));
 }
 
-/// A disk that is full: a small one of its own, where that can be made.
+/// Uses a small separate file system that is full; skipped if it cannot be created.
 #[test]
 fn a_full_disk_is_named_and_what_is_not_kept_is_not_graded() {
     let stage = Stage::new(

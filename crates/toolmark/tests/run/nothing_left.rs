@@ -1,10 +1,10 @@
-//! Nothing of a trial survives it.
+//! Tests that no process or file of a trial remains after it.
 
 use super::{Stage, is_alive, text, wait_for};
 use std::fs;
 use std::process::Stdio;
 
-/// An agent that leaves a process behind in a session of its own, whose parent is gone.
+/// An agent that leaves an orphaned process in a separate session.
 const SPEC: &str = "
 targets:
   sleeper:
@@ -82,7 +82,7 @@ fn after_ctrl_c_and_after_sigkill() {
     }
 }
 
-/// An agent that does not end when it is asked to.
+/// An agent that ignores termination requests.
 const STUBBORN: &str = "
 trap '' TERM
 (setsid sh -c \"trap '' TERM; echo \\$\\$ > \\\"$PID_FILE\\\"; while :; do sleep 1; done\" &)

@@ -1,9 +1,9 @@
-//! Specs of Vally and AI GO!, run as they are.
+//! Specs of Vally and AI GO!, run unchanged.
 
 use super::{Stage, text};
 
-/// Stands in for Claude Code: leaves the session where that leaves it, with one call of
-/// `Bash` that lists what it was given.
+/// Simulates Claude Code: writes the session file to the usual location, with one `Bash` call that
+/// lists the input files.
 const CLAUDE: &str = r#"#!/usr/bin/env python3
 import json, os, sys
 if '--version' in sys.argv:
@@ -101,8 +101,8 @@ fn what_a_vally_spec_asks_for_in_vain_is_named() {
     }
 }
 
-/// Two stimuli, one of which only another executor can run; recorded runs; a repository;
-/// files that are kept.
+/// Two stimuli, one of which only another executor can run; recorded runs; a repository; kept
+/// files.
 const VALLY_MORE: &str = "
 defaults: {executor: EXECUTOR, model: sonnet}
 environment: {git: {source: repo, ref: v1}}
@@ -151,7 +151,7 @@ fn a_vally_stimulus_is_skipped_by_name_and_its_files_are_kept() {
     assert_eq!(stage.result("mocked", "mock", "here", 1)["used"]["calls"], 1);
 }
 
-/// An agent of one's own: a trace in AgentV's shape, whatever it is asked.
+/// A custom agent: returns a trace in AgentV's format for every prompt.
 const SOLVER: &str = r#"#!/bin/sh
 printf '%s\n' '{"output_messages":[{"role":"user","content":"x"},{"role":"assistant","content":"done","tool_calls":[{"tool":"search","input":{"q":"a"},"output":"x"}]}]}'
 "#;

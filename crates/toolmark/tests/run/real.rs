@@ -1,5 +1,5 @@
-//! Real agents from npm against a stand-in for their model: a case that passes and one
-//! that fails, by the calls of the session file.
+//! Real agents from npm against a simulated model: a case that passes and one that fails, by the
+//! calls of the session file.
 
 use super::{Stage, text, wait_for};
 use serde_json::json;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use toolmark_testing::{peers, server_script};
 
-/// An agent from npm, and what it needs to talk to the stand-in at an address.
+/// An agent from npm, and its settings for a simulated model at an address.
 struct Agent {
     id: &'static str,
     package: &'static str,
     version: &'static str,
     program: &'static str,
-    /// More of its target, in YAML.
+    /// Additional YAML of its target.
     target: fn(&str) -> String,
 }
 
@@ -73,8 +73,7 @@ fn gemini_cli_is_run_and_graded() {
     run_and_grade(&GEMINI);
 }
 
-/// A stage with an agent and the stand-in for its model: it runs one command and says
-/// that it is done.
+/// A stage with an agent and its simulated model, which runs one command and then finishes.
 struct Set {
     stage: Stage,
     program: String,
@@ -98,7 +97,7 @@ fn set(agent: &Agent) -> Option<Set> {
 }
 
 impl Set {
-    /// Runs a spec with a case that passes and one that fails, each by the one call of the
+    /// Runs a spec with a case that passes and one that fails, each decided by the only call of the
     /// session file.
     fn check(&self, spec: &str, target: &str) {
         let output = self.stage.run(&["run", spec, "--out", "r", "--jobs", "1"]);
@@ -209,7 +208,7 @@ fn codex_is_run_by_a_file_of_agentv() {
     set.check("evals/t.yaml", "codex");
 }
 
-/// A process that does not outlive the test.
+/// A child process that is killed at the end of the test.
 struct Running(Child);
 
 impl Drop for Running {
@@ -219,8 +218,8 @@ impl Drop for Running {
     }
 }
 
-/// The program of an agent, installed if it is not. Other tests install the same ones
-/// there.
+/// Returns the program of an agent; installs it if it is missing. Other tests share the
+/// installation.
 fn program(agent: &Agent) -> Result<PathBuf, String> {
     peers::find_python()?;
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hosts");

@@ -1,13 +1,13 @@
-//! The recorded runs of six agents, replayed by programs that stand in for them: what
-//! the end of each means.
+//! The recorded runs of six agents, replayed by programs that simulate them: the expected outcome
+//! of each.
 
 use super::{Stage, text};
 use serde_json::Value;
 use std::fs;
 use toolmark_testing::find_shared;
 
-/// Prints what an agent printed, leaves the session where the agent leaves it, and hangs
-/// where the agent hung.
+/// Prints the recorded output of an agent, writes its session file, and hangs if the recorded agent
+/// hung.
 const SHIM: &str = r#"#!/usr/bin/env python3
 import json, os, shutil, sys, time
 agent = os.path.basename(sys.argv[0])
@@ -43,7 +43,7 @@ if code == 124:
 sys.exit(code)
 "#;
 
-/// What the index of the recordings says must become of one.
+/// The expected result of a recording, from the index.
 fn expected(row: &Value) -> (&'static str, &'static str) {
     let mode = row["mode"].as_str().unwrap();
     let calls = row["calls_session"].as_u64().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Runs that were cut off, changed, or are looked at again.
+//! Tests of runs that were interrupted, changed, or inspected again.
 
 use super::{Stage, text, wait_for};
 use std::fs;
@@ -38,7 +38,7 @@ fn after_sigkill_a_run_goes_on_where_it_was() {
     running.kill().unwrap();
     running.wait().unwrap();
     let finished = log(&stage)[..2].to_vec();
-    // While it runs nobody else may; now the lock is free.
+    // A running process holds the lock; now it is free.
     let output = stage.run(&["run", "--resume", "cut"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let all = log(&stage);

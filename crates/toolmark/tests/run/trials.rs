@@ -1,4 +1,4 @@
-//! Trials: how many are run, and what they come to.
+//! Tests of trials: their number, and their combined result.
 
 use super::{Stage, text};
 use serde_json::Value;

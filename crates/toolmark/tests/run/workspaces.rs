@@ -1,4 +1,4 @@
-//! Workspaces: copies that know nothing of each other, and what changed in them.
+//! Tests of workspaces: isolated copies, and their changes.
 
 use super::{Stage, text};
 use std::fs;
@@ -76,7 +76,7 @@ cases: [{id: a, prompt: p, graders: [{type: file-contains, config: {path: out.tx
     let output = stage.run(&["grade", "r/spec/toolmark.yaml", "r"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
     let output = stage.run(&["check", "r", "--format", "json"]);
-    // One trace was read; what it calls a plain answer does not say which calls were made.
+    // One trace was read; the calls of a plain answer are unknown.
     assert_eq!(output.status.code(), Some(3), "{}", text(&output));
     assert!(text(&output).contains("\"files\": 1,"), "{}", text(&output));
     let output = stage.run(&["runs", "r"]);
@@ -146,7 +146,7 @@ fn the_example_of_init_runs() {
     let output = stage.run(&["run", "toolmark.yaml"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(text(&output).contains("2 passed"), "{}", text(&output));
-    // As the systems write it whose formats are asked for.
+    // The reports have the formats of the other systems.
     for format in ["vally", "agentv", "junit", "html"] {
         let out = format!("{format}.out");
         let report = format!("{format}={out}");

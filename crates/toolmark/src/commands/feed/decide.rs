@@ -1,5 +1,5 @@
-//! `toolmark feed resolve|ignore|reopen|merge|note`: decisions about issues, one line
-//! each at the end of a file.
+//! `toolmark feed resolve|ignore|reopen|merge|note`: appends decisions about issues to a file, one
+//! line each.
 
 use super::read::{StateArgs, issue_id};
 use crate::Stop;
@@ -19,7 +19,7 @@ use toolmark_feed::{Decision, Event, IssueId};
 pub(super) struct Resolve {
     #[command(flatten)]
     which: Which,
-    /// Mended in this version of the agent: only newer ones must not have it
+    /// Agent version with the fix: only newer versions must not have the issue
     #[arg(long, value_name = "VERSION")]
     version: Option<String>,
 }
@@ -57,12 +57,12 @@ pub(super) struct Merge {
     into: IssueId,
 }
 
-/// Write something to know about an issue
+/// Add a note to an issue
 #[derive(Debug, Args)]
 pub(super) struct Note {
     #[command(flatten)]
     which: Which,
-    /// The words
+    /// Text of the note
     #[arg(long, value_name = "TEXT")]
     text: String,
 }
@@ -72,7 +72,7 @@ struct Which {
     /// The issues
     #[arg(value_name = "ID", required = true, value_parser = issue_id)]
     ids: Vec<IssueId>,
-    /// Who decides [default: the user's name]
+    /// Author of the decision [default: the user's name]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
     #[command(flatten)]
@@ -152,7 +152,7 @@ impl Which {
     }
 }
 
-/// A day or a time.
+/// Parses a date or a time.
 fn day(text: &str) -> Result<Timestamp, String> {
     let of_day = || -> Option<Timestamp> {
         let day: jiff::civil::Date = text.parse().ok()?;

@@ -1,5 +1,5 @@
-//! `toolmark feed fix`: the change that prevents an issue, as a diff, and on request in
-//! the file.
+//! `toolmark feed fix`: prints the change that prevents an issue as a diff, and applies it on
+//! request.
 
 use super::read::{ReadArgs, find};
 use crate::Stop;
@@ -114,7 +114,7 @@ impl FixIssue {
 }
 
 impl FixIssue {
-    /// The fix in the words of a judge; nothing where only the question is shown.
+    /// Returns the fix as worded by a judge; `None` if only the question is printed.
     fn worded(&self, issue: &Issue, printer: &mut Printer) -> Result<Option<Fix>, Stop> {
         let Some(question) = worded::question(issue) else {
             let failure = Failure::usage("this fix is no line of instructions to be worded");

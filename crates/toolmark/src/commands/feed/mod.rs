@@ -1,4 +1,4 @@
-//! `toolmark feed`: what keeps going wrong across sessions, and what to do about it.
+//! `toolmark feed`: lists recurring failures across sessions, and their fixes.
 
 mod decide;
 mod fix;

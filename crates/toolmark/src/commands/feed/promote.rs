@@ -1,7 +1,7 @@
-//! `toolmark feed promote`: issues as regression cases for `toolmark grade`.
+//! `toolmark feed promote`: writes issues as regression cases for `toolmark grade`.
 //!
-//! The traces are read a second time: while they are read, nobody knows yet which
-//! occurrence will represent an issue.
+//! The traces are read a second time: during the first pass it is not yet known which occurrence
+//! will represent an issue.
 
 use super::read::{Read, ReadArgs, find};
 use crate::Stop;
@@ -18,8 +18,8 @@ use toolmark_feed::{Issue, State};
 
 /// Write issues as cases that fail when they come back
 ///
-/// Each case holds the part of a trace that shows the issue, what the user had asked, and
-/// a grader that asks for the same cause whatever the values are.
+/// Each case holds the part of a trace that shows the issue, the user's prompt, and a grader that
+/// matches the same cause whatever the values are.
 #[derive(Debug, Args)]
 #[command(mut_arg("traces", |arg| arg.value_name("ID|TRACE").help("Issues, and traces to look for them in [default: the sessions of this machine]")))]
 pub(super) struct Promote {
@@ -71,7 +71,7 @@ impl Promote {
     }
 }
 
-/// The cases of issues, in their order.
+/// The cases of issues, in order.
 fn cases(chosen: &[&Issue], read: &Read) -> Result<Vec<Case>, Failure> {
     let mut made: BTreeMap<usize, Case> = BTreeMap::new();
     for input in &read.inputs {

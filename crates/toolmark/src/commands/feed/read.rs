@@ -1,4 +1,4 @@
-//! Reading sessions into a feed, and the decisions that were made about its issues.
+//! Reads sessions into a feed, and the recorded decisions about its issues.
 
 use crate::Stop;
 use crate::args::{InputArgs, SessionArgs, now};
@@ -15,11 +15,10 @@ use std::path::{Path, PathBuf};
 use toolmark_check::Checker;
 use toolmark_feed::{Batch, Collector, Decisions, Feed, Issue, IssueId, Kind};
 
-/// Where decisions are kept unless somebody says otherwise: with the project, so that
-/// they are shared as its code is.
+/// Default file of decisions. It is in the project directory, so that it is shared like the code.
 const STATE: &str = ".toolmark/feed.jsonl";
 
-/// What is read, and how.
+/// Options that select what is read.
 #[derive(Debug, Args)]
 pub(super) struct ReadArgs {
     /// Only failed calls, or only findings
@@ -33,7 +32,7 @@ pub(super) struct ReadArgs {
     sessions: SessionArgs,
 }
 
-/// Where decisions are kept.
+/// Location of the decisions.
 #[derive(Debug, Args)]
 pub(super) struct StateArgs {
     /// File of decisions about issues [default: .toolmark/feed.jsonl]
@@ -46,7 +45,7 @@ impl StateArgs {
         self.state.as_deref().unwrap_or(Path::new(STATE))
     }
 
-    /// The decisions; none where there is no file.
+    /// Reads the decisions; empty if the file does not exist.
     pub(super) fn read(&self) -> Result<Decisions, Failure> {
         let path = self.path();
         let failed = || Failure::usage(format!("failed to read {}", path.display()));
@@ -67,7 +66,7 @@ enum KindName {
     Finding,
 }
 
-/// What was read.
+/// Result of reading.
 pub(super) struct Read {
     pub(super) feed: Feed,
     pub(super) decisions: Decisions,
@@ -87,7 +86,7 @@ impl Read {
 }
 
 impl ReadArgs {
-    /// Takes the ids of issues from among the traces: what looks like one and is no file.
+    /// Removes the issue IDs from the traces: words that look like an ID and are not files.
     pub(super) fn take_ids(&mut self) -> Vec<String> {
         let is_id = |path: &PathBuf| {
             let word = path.to_string_lossy();
@@ -99,7 +98,7 @@ impl ReadArgs {
         ids.map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
-    /// Reads the sessions and groups what went wrong in them.
+    /// Reads the sessions and groups their failures and findings.
     pub(super) fn read(&self, printer: &mut Printer) -> Result<Read, Stop> {
         let decisions = self.state.read()?;
         let mut selected = self.sessions.select_at_most(&self.input, None)?;
@@ -154,7 +153,7 @@ impl ReadArgs {
     }
 }
 
-/// The issue that an id or the start of one names.
+/// Finds the issue by its ID or a prefix of it.
 pub(super) fn find<'i>(issues: &'i [Issue], named: &str) -> Result<&'i Issue, Failure> {
     let is_one = |issue: &&Issue| {
         issue.id.to_string().starts_with(named)
@@ -170,7 +169,7 @@ pub(super) fn find<'i>(issues: &'i [Issue], named: &str) -> Result<&'i Issue, Fa
     }
 }
 
-/// A whole id.
+/// Parses a complete ID.
 pub(super) fn issue_id(text: &str) -> Result<IssueId, String> {
     IssueId::parse(text)
         .ok_or_else(|| "expected the 16 hexadecimal digits that `toolmark feed` prints".to_owned())

@@ -1,4 +1,4 @@
-//! `toolmark guard allow`: the user lets one command run that the guard stops.
+//! `toolmark guard allow`: lets one command run that the guard would deny.
 
 use crate::Stop;
 use crate::exit::{Exit, Failure};

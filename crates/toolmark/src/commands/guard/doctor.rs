@@ -1,5 +1,4 @@
-//! `toolmark guard doctor`: tries the hooks that are installed, as the agents would run
-//! them.
+//! `toolmark guard doctor`: tests the installed hooks by running them as the agents would.
 
 use super::install::{Which, binary, place, settings, title};
 use super::last::TRIAL;
@@ -26,15 +25,15 @@ Exit codes:
   1  one does not, or is not installed
   2  the command line is invalid";
 
-/// A call that nothing speaks against.
+/// A harmless call, which must be allowed.
 const HARMLESS: &str = "ls";
-/// One that must be stopped. It is asked about, and never run.
+/// A harmful call, which must be stopped. It is passed to the hook and never run.
 const HARMFUL: &str = "git push --force origin main";
 
 /// Try the hooks that are installed
 ///
-/// Hands a harmless and a harmful call to each hook, as the agent would, and says
-/// what came back. Neither call is made.
+/// Passes a harmless and a harmful call to each hook, as the agent would, and prints the answers.
+/// Neither call is made.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Doctor {
@@ -42,7 +41,7 @@ pub(super) struct Doctor {
     which: Which,
 }
 
-/// What became of one hook.
+/// Test result of one hook.
 #[derive(Serialize)]
 struct Tried {
     host: &'static str,
@@ -102,7 +101,7 @@ fn print(tried: &Tried, printer: &mut Printer) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Hands both calls to a hook; what it made of them.
+/// Passes both calls to a hook; returns its result.
 fn try_both(host: &str, command: &str, cwd: &Path) -> Result<String, String> {
     let (harmless, took) = hand_over(host, command, HARMLESS, cwd)?;
     if harmless.stops() {
@@ -116,7 +115,7 @@ fn try_both(host: &str, command: &str, cwd: &Path) -> Result<String, String> {
     Ok(format!("`{HARMLESS}` is allowed, `{HARMFUL}` is stopped ({took} ms)"))
 }
 
-/// Runs a hook as the agent would, with one call.
+/// Runs a hook with one call as the agent would.
 fn hand_over(host: &str, command: &str, call: &str, cwd: &Path) -> Result<(Answer, u128), String> {
     let failed = |error: std::io::Error| format!("failed to run it: {error}");
     let protocol = by_id(host).ok_or("unknown host")?.protocol;
@@ -132,7 +131,7 @@ fn hand_over(host: &str, command: &str, call: &str, cwd: &Path) -> Result<(Answe
         .spawn()
         .map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A hook that cannot start does not read; how it ends says so.
+        // A hook that cannot start does not read its input; its exit status shows that.
         let _ = stdin.write_all(payload.as_bytes());
     }
     let output = child.wait_with_output().map_err(failed)?;

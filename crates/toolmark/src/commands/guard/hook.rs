@@ -1,7 +1,7 @@
-//! `toolmark guard` as a hook, which `toolmark-hook` does with less to load.
+//! `toolmark guard` as a hook; `toolmark-hook` does the same with less to load.
 //!
-//! Agents run it before every call, so it answers before the command line is
-//! even parsed where that is possible ([`at_once`]).
+//! Agents run it before every call, so it answers before the command line is parsed where possible
+//! ([`at_once`]).
 
 use crate::exit::Exit;
 use crate::guarding::READERS;
@@ -11,24 +11,24 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use toolmark_guard::hook::{self, Asked};
 
-/// How the hook is asked.
+/// Options of the hook.
 #[derive(Debug, Args)]
 pub(super) struct Hook {
-    /// The host that asks; without it, known by the payload
+    /// Host of the call [default: detected from the payload]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
-    /// The user's policy, as `install` fixed it; without it, the one in the home
-    /// directory that the system has for the user
+    /// The user's policy, as set by `install` [default: the one in the home directory that the
+    /// system has for the user]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// The log, as `install` fixed it, or `off`; without it, where the user's policy says,
-    /// or in that home directory
+    /// The log, as set by `install`, or `off` [default: as in the user's policy, or in that home
+    /// directory]
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }
 
-/// Answers a hook without parsing the command line, if it is the usual one:
-/// `toolmark guard`, with `--host HOST`, `--policy FILE` and `--log FILE` or without.
+/// Answers a hook call without parsing the command line if it is the usual one: `toolmark guard`
+/// with or without `--host HOST`, `--policy FILE` and `--log FILE`.
 pub(crate) fn at_once(args: &[OsString]) -> Option<ExitCode> {
     let [_, guard, words @ ..] = args else { return None };
     let asked = Asked::parse(words).filter(|_| guard == "guard")?;

@@ -1,5 +1,5 @@
-//! `toolmark guard install|uninstall|status`: the guard in the settings of the
-//! agents on this machine.
+//! `toolmark guard install|uninstall|status`: manages the guard in the settings of the agents on
+//! this machine.
 
 use super::last::{self, Last};
 use crate::Stop;
@@ -52,9 +52,9 @@ Exit codes:
 
 /// Put the guard into the settings of agents
 ///
-/// At a terminal it asks which of the agents that are found here. The text before is
-/// kept beside the file as `.toolmark-backup`; `--dry-run` shows what would change. A
-/// file that cannot be read is never written.
+/// At a terminal it asks which of the agents found here to configure. The previous text is saved
+/// beside the file as `.toolmark-backup`; `--dry-run` shows what would change. A file that cannot
+/// be read is never written.
 #[derive(Debug, Args)]
 #[command(after_help = INSTALL)]
 pub(super) struct Install {
@@ -70,7 +70,7 @@ pub(super) struct Uninstall {
     change: Change,
 }
 
-/// Say where the guard is installed
+/// Show where the guard is installed
 #[derive(Debug, Args)]
 #[command(after_help = STATUS)]
 pub(super) struct Status {
@@ -86,7 +86,7 @@ pub(super) struct Status {
 struct Change {
     #[command(flatten)]
     which: Which,
-    /// Whose settings
+    /// Scope of the settings
     #[arg(long, value_enum, value_name = "SCOPE", default_value = "user")]
     scope: ScopeName,
     /// Show what would change and write nothing
@@ -99,7 +99,7 @@ pub(super) struct Which {
     /// The agents; without any, those found on this machine
     #[arg(value_name = "HOST", conflicts_with = "all")]
     hosts: Vec<String>,
-    /// Every agent that is known
+    /// Every known agent
     #[arg(long)]
     all: bool,
     /// Output format
@@ -128,7 +128,7 @@ enum Output {
     Json,
 }
 
-/// What was done, or would be done, to one settings file.
+/// The change, or planned change, of one settings file.
 #[derive(Serialize)]
 struct Done<'a> {
     host: &'static str,
@@ -146,7 +146,7 @@ struct Done<'a> {
     note: Option<&'static str>,
 }
 
-/// A settings file nothing could be done to.
+/// A settings file that could not be changed.
 #[derive(Serialize)]
 struct Failed {
     host: &'static str,
@@ -155,7 +155,7 @@ struct Failed {
     error: String,
 }
 
-/// What one settings file holds.
+/// Content of one settings file.
 #[derive(Serialize)]
 struct Seen<'a> {
     host: &'static str,
@@ -196,7 +196,7 @@ impl Install {
     }
 }
 
-/// Asks which of the hosts are meant; `None` for none of them.
+/// Asks the user to choose hosts; `None` for none of them.
 fn choose(found: &[&'static str], printer: &mut Printer) -> Result<Option<Vec<String>>, Stop> {
     if found.len() < 2 {
         return Ok(Some(found.iter().map(|host| (*host).to_owned()).collect()));
@@ -212,10 +212,10 @@ fn choose(found: &[&'static str], printer: &mut Printer) -> Result<Option<Vec<St
     chosen(found, &answer).map_err(Into::into)
 }
 
-/// A longer answer is none.
+/// Maximum length of an answer; longer ones are invalid.
 const MAX_ANSWER: u64 = 1 << 10;
 
-/// The hosts that an answer means.
+/// Parses the chosen hosts from an answer.
 fn chosen(found: &[&'static str], answer: &str) -> Result<Option<Vec<String>>, Failure> {
     let words: Vec<&str> =
         answer.split(|c: char| c == ',' || c.is_whitespace()).filter(|w| !w.is_empty()).collect();
@@ -235,7 +235,7 @@ fn chosen(found: &[&'static str], answer: &str) -> Result<Option<Vec<String>>, F
     words.iter().map(host).collect::<Result<_, _>>().map(Some)
 }
 
-/// What to do after the guard was installed, and what to know.
+/// Prints the next steps after an installation, and its limits.
 fn say_what_next(printer: &mut Printer) -> Result<(), Stop> {
     let policy = files::user_policy();
     let policy = policy.map_or("the user's policy".to_owned(), |path| path.display().to_string());
@@ -264,7 +264,7 @@ impl Uninstall {
     }
 }
 
-/// What is done to settings, and the words for it.
+/// An operation on settings, and its wording.
 struct Verb {
     plan: fn(&Settings<'_>) -> Result<Plan, Error>,
     done: &'static str,
@@ -415,7 +415,7 @@ impl Status {
     }
 }
 
-/// Where the guard is installed for the agents of this machine, for the page.
+/// The installations of the guard for the agents of this machine, for the web page.
 pub(super) fn seen_by_page() -> Result<Vec<HostStatus>, Stop> {
     let (place, binary) = (place()?, binary()?);
     let path = env::var_os("PATH").unwrap_or_default();
@@ -441,7 +441,7 @@ pub(super) fn seen_by_page() -> Result<Vec<HostStatus>, Stop> {
                 host: host.to_owned(),
                 installed: is_there,
                 settings: found.path().to_string_lossy().into_owned(),
-                // A host that asked about a call runs the hook.
+                // A logged decision proves that the host runs the hook.
                 accepted: last.map(|_| true),
                 last_decision: last.map(|last| format!("{} {}", last.time, last.decision)),
                 problem,
@@ -451,7 +451,7 @@ pub(super) fn seen_by_page() -> Result<Vec<HostStatus>, Stop> {
     Ok(rows)
 }
 
-/// The exit code after one more settings file.
+/// Combines the exit code with the state of one more settings file.
 fn worse(exit: Exit, state: &State, works: bool) -> Exit {
     match state {
         State::Broken { .. } => Exit::Unread,
@@ -508,12 +508,12 @@ fn print_seen(seen: &Seen<'_>, printer: &mut Printer) -> Result<(), Stop> {
 }
 
 impl Which {
-    /// Is the output for programs?
+    /// Whether the output is machine-readable.
     pub(super) fn is_json(&self) -> bool {
         self.format == Output::Json
     }
 
-    /// The agents that are meant.
+    /// The selected agents.
     pub(super) fn hosts(
         &self,
         place: &Environment,
@@ -573,8 +573,7 @@ pub(super) fn settings<'a>(
     Ok(settings.with_fixed(files::to_be_fixed().as_deref(), files::log_to_be_fixed().as_deref()))
 }
 
-/// Where settings lie: in the home, and in the project around the working
-/// directory.
+/// Locations of settings: the home directory, and the project around the working directory.
 pub(super) fn place() -> Result<Environment, Failure> {
     let home = env::home_dir()
         .filter(|home| !home.as_os_str().is_empty())
@@ -585,7 +584,7 @@ pub(super) fn place() -> Result<Environment, Failure> {
     Ok(Environment { home, project: root.to_owned(), variable: |name| env::var_os(name) })
 }
 
-/// The program that runs, by its path.
+/// Path of the running program.
 pub(super) fn binary() -> Result<PathBuf, Failure> {
     env::current_exe().map_err(|error| Failure::unread(format!("failed to find itself: {error}")))
 }

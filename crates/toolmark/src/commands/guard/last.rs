@@ -1,4 +1,4 @@
-//! The last decision about each host, from the log.
+//! Reads the last decision of each host from the log.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -6,13 +6,13 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use toolmark_guard::policy::Log;
 
-/// So much of the end of the log is looked at.
+/// Number of bytes read from the end of the log.
 const TAIL: u64 = 4 << 20;
 
-/// The session of calls that only try the hook.
+/// Session ID of calls that only test the hook.
 pub(super) const TRIAL: &str = "toolmark-guard-doctor";
 
-/// A decision, and when it was made.
+/// A decision and its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Last {
     pub(super) time: String,
@@ -28,7 +28,7 @@ struct Row {
     session: Option<String>,
 }
 
-/// The last decisions by host; none where there is no log.
+/// Returns the last decisions by host; empty if there is no log.
 pub(super) fn of_hosts(log: &Log) -> BTreeMap<String, Last> {
     let text = log.place().ok().flatten().and_then(|path| {
         let mut file = File::open(path).ok()?;

@@ -1,7 +1,6 @@
 //! `toolmark guard mcp`: a proxy between an MCP client and an MCP server.
 //!
-//! Standard output belongs to the protocol; all that people should know goes to
-//! standard error.
+//! Standard output carries the protocol; messages for people go to standard error.
 
 use crate::Stop;
 use crate::exit::{Exit, Failure};
@@ -35,11 +34,10 @@ Exit codes:
 
 /// Guard the tools of an MCP server
 ///
-/// Started by an MCP client in place of the server, which it starts itself or
-/// reaches over HTTP. Tools the policy denies are not offered, calls are decided
-/// as the hook decides them and checked against the tool's own schema, results
-/// are searched for secrets, and a tool whose description changes is held until
-/// somebody accepts it. Everything else passes as it is.
+/// Started by an MCP client in place of the server, which it starts itself or reaches over HTTP.
+/// Tools the policy denies are not offered, calls are decided as the hook decides them and checked
+/// against the tool's own schema, results are searched for secrets, and a tool whose description
+/// changes is held until the user accepts it. Everything else passes unchanged.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Mcp {
@@ -63,8 +61,8 @@ pub(super) struct Mcp {
     /// Accept changed tools of a server (`NAME`) or one of them (`NAME/TOOL`)
     #[arg(long, value_name = "NAME")]
     accept: Option<String>,
-    /// The user's policy [default: the one in the home directory that the system has for the
-    /// user; what variables name counts only where it is stricter]
+    /// The user's policy [default: the one in the home directory that the system has for the user;
+    /// a policy named by variables applies only where it is stricter]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
     /// Log decisions to this file, or `off` [default: the log of the guard]
@@ -123,7 +121,7 @@ impl Mcp {
         }
         let proxy = self.proxy(&pins, printer)?;
         let tell = |words: &str| {
-            // There is nobody else to tell that nobody can be told.
+            // An error while writing to standard error cannot be reported anywhere.
             let words = printer.redact(format!("toolmark: {words}"));
             let _ = printer.notice(&Line::of(style::PLAIN, words));
         };
@@ -171,7 +169,7 @@ impl Mcp {
         Ok(Proxy::new(settings, pins, Box::new(call_policy), audit))
     }
 
-    /// Where decisions are written down.
+    /// Returns the sink for decisions.
     fn audit_sink(
         &self,
         opened: &Opened,
@@ -191,8 +189,7 @@ impl Mcp {
         })
     }
 
-    /// Where the pins are: named, beside the log, or with what programs remember
-    /// of this user.
+    /// Path of the pins: as named, beside the log, or in the user's state directory.
     fn pins_file(&self) -> Result<PathBuf, Stop> {
         const FILE: &str = "mcp-pins.json";
         if let Some(path) = &self.pins {
@@ -201,7 +198,7 @@ impl Mcp {
         if let Some(log) = &self.log {
             return Ok(log.with_file_name(FILE));
         }
-        // Where variables lead, nobody has pinned anything.
+        // Variables are used only if the system knows no home directory of the user.
         match files::log_of_system() {
             Some(log) => Ok(log.with_file_name(FILE)),
             None => Err(Failure::usage("no home directory to keep pins in")
@@ -222,7 +219,7 @@ impl Mcp {
     }
 }
 
-/// A name for a server: that of its program, or of what a launcher launches.
+/// Derives a server name from its program, or from the program that a launcher starts.
 fn named_by(command: &[OsString]) -> String {
     const LAUNCHERS: [&str; 14] = [
         "npx", "bunx", "pnpx", "uvx", "uv", "pipx", "node", "bun", "deno", "python", "python3",
@@ -249,7 +246,7 @@ fn named_by(command: &[OsString]) -> String {
     tidy(launched.split('@').find(|part| !part.is_empty()).unwrap_or(&launched))
 }
 
-/// With nothing in it that a name of a tool may not have.
+/// Removes characters that are not allowed in the name of a tool.
 fn tidy(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = name.chars().map(kept).collect();
@@ -266,7 +263,7 @@ fn failed(error: &PinsError) -> Stop {
     }
 }
 
-/// The log of the guard, in which the proxy is one more host.
+/// The log of the guard, in which the proxy is another host.
 struct AuditLog {
     path: PathBuf,
     limits: audit::Limits,
@@ -292,7 +289,7 @@ impl AuditSink for AuditLog {
         for finding in &record.findings {
             reason.push_str(&format!("; {}: {}", finding.name, finding.excerpt));
         }
-        // A decision of a name nobody knows is no reason to let it look allowed.
+        // A decision with an unknown name must not be logged as allowed.
         let decision = decision.unwrap_or(Decision::Deny);
         let verdict = Verdict::new(decision, record.rule.as_str(), reason);
         let record = audit::Record::of(HOST, Some(&event), &verdict, Duration::ZERO);
@@ -300,7 +297,7 @@ impl AuditSink for AuditLog {
     }
 }
 
-/// What the proxy is called in the log.
+/// Host name of the proxy in the log.
 const HOST: &str = "mcp";
 
 #[cfg(test)]

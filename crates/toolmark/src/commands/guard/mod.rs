@@ -75,7 +75,7 @@ impl Guard {
     }
 }
 
-/// Where the guard is installed, for the page.
+/// The installations of the guard, for the web page.
 pub(crate) fn installed() -> Vec<toolmark_serve::HostStatus> {
     install::seen_by_page().unwrap_or_default()
 }

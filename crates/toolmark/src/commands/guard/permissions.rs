@@ -1,5 +1,5 @@
-//! `toolmark guard permissions`: Claude Code's permission rules as a policy,
-//! and the rules among them that can never match.
+//! `toolmark guard permissions`: converts Claude Code's permission rules to a policy, and reports
+//! the rules that can never match.
 
 use crate::Stop;
 use crate::args::TextFormat;
@@ -42,7 +42,7 @@ pub(super) struct Permissions {
     format: TextFormat,
 }
 
-/// The answer as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct Answer<'a> {
     files: Vec<String>,
@@ -85,7 +85,7 @@ impl Permissions {
         Ok(if never { Exit::Failed } else { Exit::Ok })
     }
 
-    /// Reads the files; those that were named must be there.
+    /// Reads the files; named files must exist.
     fn read(&self, rules: &mut Rules) -> Result<Vec<PathBuf>, Failure> {
         let usual = || settings::all(std::env::current_dir().ok().as_deref());
         let files = if self.files.is_empty() { usual() } else { self.files.clone() };
@@ -131,7 +131,7 @@ fn print_finding(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
     printer.notice(&line)
 }
 
-/// The part as YAML: one line for each rule's key, texts as JSON writes them.
+/// Formats the policy section as YAML: one line for each key of a rule, strings as in JSON.
 fn yaml(guard: &Value) -> String {
     let mut out = String::from("guard:\n");
     let Some(keys) = guard.as_object().filter(|keys| !keys.is_empty()) else {

@@ -1,5 +1,5 @@
-//! `toolmark guard policy`: which policy files count in a directory, what they
-//! come to, and what is wrong with them.
+//! `toolmark guard policy`: prints the policy files that apply in a directory, the resulting policy
+//! and its errors.
 
 use crate::Stop;
 use crate::exit::{Exit, Failure};

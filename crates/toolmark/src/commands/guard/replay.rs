@@ -1,5 +1,4 @@
-//! `toolmark guard replay`: what the guard would have said about recorded
-//! sessions.
+//! `toolmark guard replay`: prints the guard's decisions about recorded sessions.
 
 use super::tone;
 use crate::Stop;

@@ -1,4 +1,4 @@
-//! `toolmark guard test`: what would be said about a call, without running it.
+//! `toolmark guard test`: prints the decision about a call without running it.
 
 use super::tone;
 use crate::Stop;
@@ -19,7 +19,7 @@ use toolmark_hosts::{HOSTS, by_id};
 use toolmark_redact::{Json, Printable, printable};
 use toolmark_shell::{Decision, Facts};
 
-/// The host and the tool by which a bare command is meant.
+/// The assumed host and tool of a bare command.
 const SHELL: (&str, &str) = ("claude-code", "Bash");
 
 const EXAMPLES: &str = "\
@@ -62,7 +62,7 @@ pub(super) struct Test {
     format: RowFormat,
 }
 
-/// The answer to one call as JSON.
+/// The answer to one call in the JSON output.
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,7 @@ impl Test {
         })
     }
 
-    /// The guard of the directory it would run in, or of this one.
+    /// The guard of the working directory of the call, or of the current one.
     fn guard(&self, printer: &mut Printer) -> Result<Guard, Stop> {
         match self.cwd.as_deref() {
             Some(cwd) => guarding::usable(guarding::open(Some(cwd)), printer),
@@ -112,7 +112,7 @@ impl Test {
         }
     }
 
-    /// The call of the command line.
+    /// The call given on the command line.
     fn event(&self) -> Result<Event<'_>, Failure> {
         let Some(tool) = self.tool.as_deref() else {
             return Ok(self.shell(self.command.as_deref().unwrap_or_default(), None));
@@ -137,7 +137,7 @@ impl Test {
         Event { args, cwd, ..Event::new(Moment::Before, SHELL.0, SHELL.1) }
     }
 
-    /// Decides about every row; a row that is none is named and counted.
+    /// Decides about every row; invalid rows are named and counted.
     fn batch(&self, path: &Path, guard: &Guard, printer: &mut Printer) -> Result<Exit, Stop> {
         let name = path.display();
         let failed =
@@ -218,7 +218,7 @@ impl Test {
     }
 }
 
-/// A directory of the command line, named from the root or from the home.
+/// Resolves a directory of the command line against the current directory or the home directory.
 fn absolute(cwd: String) -> io::Result<String> {
     if cwd == "~" || cwd.starts_with("~/") {
         return Ok(cwd);
@@ -231,7 +231,7 @@ fn decide(guard: &Guard, event: &Event<'_>) -> Verdict {
     guard.decide(event, disk.as_ref().map(|disk| disk as &dyn Facts))
 }
 
-/// The row of a line, if it has a call; otherwise what is wrong, and the column where
+/// Parses the row of a line if it contains a call; otherwise returns the problem, and the column if
 /// it is known.
 fn row(line: &[u8]) -> Result<Map<String, Value>, (Option<usize>, String)> {
     let wrong = |message: &str| Err((None, message.to_owned()));

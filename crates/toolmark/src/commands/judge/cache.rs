@@ -1,5 +1,5 @@
-//! `toolmark judge cache`: cached answers, as something that can travel with
-//! the results.
+//! `toolmark judge cache`: exports and imports cached answers, so that they can be shared with the
+//! results.
 
 use crate::Stop;
 use crate::commands::help::HelpBelow;

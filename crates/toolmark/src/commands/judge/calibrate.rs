@@ -1,4 +1,4 @@
-//! `toolmark judge calibrate`: how far a judge can be trusted.
+//! `toolmark judge calibrate`: measures how reliable a judge is.
 
 use super::rubric::{self, Wanted};
 use super::samples::{self, Group, Labelled};
@@ -40,7 +40,7 @@ Exit codes:
   2  the command line or the rubric is invalid, or no judge is configured
   3  labels or traces could not be read, or the judge answered nothing";
 
-/// How many unusable rows are shown without --verbose.
+/// Maximum number of listed unusable rows without --verbose.
 const MAX_ROWS_SHOWN: usize = 5;
 
 /// Measure how well a judge agrees with human labels
@@ -63,7 +63,7 @@ pub(super) struct Calibrate {
     /// Share that passes, from 0 to 1 [default: the rubric's]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     threshold: Option<f64>,
-    /// How often to ask each question
+    /// Number of times to ask each question
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     repeats: u32,
@@ -150,7 +150,7 @@ fn floor(text: &str) -> Result<(FloorKind, f64), String> {
 struct Report<'r> {
     version: u32,
     calibrations: &'r [Calibration],
-    /// Why each of them does not reach the floor.
+    /// For each calibration, why it does not reach the floor.
     below: &'r [Option<String>],
     skipped: Vec<Skipped<'r>>,
 }
@@ -182,9 +182,9 @@ impl Calibrate {
         self.report(&found, &labelled.skipped, printer)
     }
 
-    /// Who is asked, and how.
+    /// Returns the judge and its setup.
     fn judge(&self, printer: &mut Printer) -> Result<(OpenJudge, Setup), Stop> {
-        // Whoever is to be measured need not have been measured before.
+        // A judge needs no earlier calibration to be calibrated.
         let request = JudgeRequest {
             part_of: None,
             usual: &UsualJudge::default(),
@@ -203,7 +203,7 @@ impl Calibrate {
         }
     }
 
-    /// Prints which rows cannot be used.
+    /// Prints the rows that cannot be used.
     fn print_skipped(&self, labelled: &Labelled, printer: &mut Printer) -> io::Result<()> {
         let all = printer.verbosity == Verbosity::Verbose;
         let shown = if all { labelled.skipped.len() } else { MAX_ROWS_SHOWN };
@@ -255,7 +255,7 @@ impl Calibrate {
         Ok(found)
     }
 
-    /// The floor of the command line; `None` where none is asked for.
+    /// The floor of the command line; `None` if it sets none.
     fn floor(&self) -> Option<Floor> {
         let mut floor = Floor::default();
         for (kind, least) in &self.floor {
@@ -343,7 +343,7 @@ mod tests {
         calibrate: Calibrate,
     }
 
-    /// Gives full marks to whatever fixes something.
+    /// Gives full marks to every text that mentions a fix.
     #[derive(Debug)]
     struct Fixed;
 
@@ -367,7 +367,7 @@ mod tests {
         }
     }
 
-    /// Everything but the choice of the judge.
+    /// Runs the command with a given judge.
     fn run(labels: &str, args: &[&str]) -> (Exit, Vec<Calibration>) {
         let dir = tempfile::tempdir().unwrap();
         let (file, out) = (dir.path().join("l.jsonl"), dir.path().join("c.json"));

@@ -1,5 +1,5 @@
-//! `toolmark judge fields` and `toolmark judge rubrics`: what a rubric can be
-//! shown, and the rubrics that are there.
+//! `toolmark judge fields` and `toolmark judge rubrics`: lists the fields that a rubric can use,
+//! and the built-in rubrics.
 
 use crate::Stop;
 use crate::exit::Exit;

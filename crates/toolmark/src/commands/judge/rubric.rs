@@ -1,9 +1,8 @@
-//! The rubric a command line names: a built-in one, or a file.
+//! Reads the rubric that a command line names: a built-in one, or a file.
 //!
-//! A file is YAML or JSON with `criteria` (texts, or maps with `text`, `id`,
-//! `weight`, `needs` and `marks`) and, where wanted, `name`, `instructions`,
-//! `scale`, `threshold`, `inputs` and `examples`; any other file is the text of one
-//! criterion.
+//! A file is YAML or JSON with `criteria` (strings, or maps with `text`, `id`, `weight`, `needs`
+//! and `marks`) and optionally `name`, `instructions`, `scale`, `threshold`, `inputs` and
+//! `examples`; any other file is the text of one criterion.
 
 use crate::exit::Failure;
 use crate::grading::spec;
@@ -18,20 +17,20 @@ use toolmark_outcome::judging::{
     BUILT_IN, BuiltIn, Field, Rubric, Scale, built_in, read_examples, read_rubric, scale_of_words,
 };
 
-/// The share that passes where a file does not say it.
+/// Default passing share of a rubric file.
 const THRESHOLD: f64 = 0.5;
 
-/// What the command line says about every rubric.
+/// Overrides of the command line for every rubric.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Wanted {
-    /// Other marks than the rubric's.
+    /// Scale that replaces the rubric's scale.
     pub(super) scale: Option<Scale>,
-    /// Another share than the rubric's.
+    /// Threshold that replaces the rubric's threshold.
     pub(super) threshold: Option<f64>,
 }
 
 impl Wanted {
-    /// What a built-in rubric asks, as the command line wants it.
+    /// Returns the task of a built-in rubric with the overrides of the command line.
     pub(super) fn built_in(self, rubric: &BuiltIn) -> Result<RubricTask, Failure> {
         self.change(RubricTask::built_in(rubric))
     }
@@ -54,7 +53,8 @@ impl Wanted {
     }
 }
 
-/// A mark that is explained and is not on the scale, or another one there.
+/// Returns a mark with an explanation that is missing from the scale, or maps to another mark
+/// there.
 fn stray_anchor(rubric: &Rubric) -> Option<&str> {
     let is_mark = |mark: &str| mark.trim().parse().is_ok_and(|mark| rubric.scale.has(mark));
     let anchors = rubric.criteria.iter().flat_map(|criterion| &criterion.anchors);
@@ -66,7 +66,7 @@ pub(super) fn names() -> String {
     BUILT_IN.iter().map(|rubric| rubric.name).collect::<Vec<_>>().join(", ")
 }
 
-/// What is wrong with the name of a rubric.
+/// Message for an unknown name of a rubric.
 pub(super) fn no_such(name: &str) -> String {
     let near = did_you_mean(name, BUILT_IN.iter().map(|rubric| rubric.name));
     match near {
@@ -75,7 +75,7 @@ pub(super) fn no_such(name: &str) -> String {
     }
 }
 
-/// The rubric with this name, or in this file.
+/// Reads the rubric with this name, or in this file.
 pub(super) fn open(
     word: &str,
     wanted: Wanted,
@@ -103,7 +103,7 @@ pub(super) fn open(
     }
 }
 
-/// A rubric as it is written.
+/// A rubric as written in a file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenRubric {
@@ -147,7 +147,7 @@ fn of_file(
     problems.extend(parsed.problems);
     let written: WrittenRubric = read(&parsed.node?, problems)?;
     let scale = scale.or(written.scale);
-    // What is wrong with the rest is told too, whatever is wrong with the criteria.
+    // The other keys are read even if the criteria are invalid, to report all problems.
     let rubric = read_rubric(&written.criteria, scale, problems);
     let examples = rubric.as_ref().zip(written.examples.as_ref());
     let examples = examples.map(|(rubric, node)| read_examples(node, rubric, problems));
@@ -169,7 +169,7 @@ fn of_file(
     Some(RubricTask { rubric: Arc::new(rubric), inputs, threshold })
 }
 
-/// A map from names to texts, in its order.
+/// Reads a map from names to strings, in order.
 fn texts(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
     let Some(entries) = node.as_map() else {
         problems

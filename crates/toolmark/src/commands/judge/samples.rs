@@ -1,5 +1,5 @@
-//! From a file of labels to samples: rows, the traces they name, and what of
-//! them a judge is shown.
+//! Builds samples from a file of labels: its rows, the traces that they name, and the parts of them
+//! that a judge sees.
 
 use super::rubric::{Wanted, names, no_such};
 use crate::diagnostics::Findings;
@@ -15,21 +15,21 @@ use toolmark_judge::calibration::{
 use toolmark_outcome::judging::{Material, built_in};
 use toolmark_trace::Trajectory;
 
-/// What is asked, and about which samples.
+/// A question and its samples.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) asked: RubricTask,
     pub(super) samples: Vec<Sample>,
 }
 
-/// A file of labels, ready to be asked about.
+/// A file of labels, ready for the judge.
 #[derive(Debug)]
 pub(super) struct Labelled {
     /// One per rubric, in the order of the file.
     pub(super) groups: Vec<Group>,
     /// Rows that cannot be used, in the order of the file.
     pub(super) skipped: Vec<LabelProblem>,
-    /// What could not be read of traces that can be used.
+    /// Read errors of usable traces.
     pub(super) unread: Vec<Findings>,
 }
 
@@ -74,12 +74,12 @@ pub(super) fn read(
     Ok(Labelled { groups, skipped, unread: traces.unread.into_values().collect() })
 }
 
-/// A problem with its place.
+/// Formats a problem with its source position.
 pub(super) fn place(path: &Path, problem: &LabelProblem) -> String {
     format!("{}:{}: {}", path.display(), problem.line, problem.message)
 }
 
-/// The rows of each rubric.
+/// Groups the rows by rubric.
 fn by_rubric(
     rows: Vec<LabelRow>,
     usual: Option<&RubricTask>,
@@ -123,12 +123,12 @@ fn by_rubric(
     Ok(parts)
 }
 
-/// The traces that rows name, one at a time.
+/// The traces that the rows name, loaded one at a time.
 struct Traces<'a> {
-    /// Where the file of labels is.
+    /// Directory of the file of labels.
     directory: PathBuf,
     reader: &'a Reader,
-    /// What could not be read, by file: several rubrics may ask about one.
+    /// Read errors by file, because several rubrics may use one file.
     unread: BTreeMap<PathBuf, Findings>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Traces<'a> {
         Self { directory, reader, unread: BTreeMap::new() }
     }
 
-    /// The samples of rows, in their order.
+    /// Returns the samples of the rows, in order.
     fn samples(
         &mut self,
         asked: &RubricTask,
@@ -164,7 +164,8 @@ impl<'a> Traces<'a> {
         samples
     }
 
-    /// What is shown of each row. Every trace is read once, and only one is held.
+    /// Returns the material that the judge sees for each row. Every trace is read once, and only
+    /// one is in memory.
     fn materials(
         &mut self,
         asked: &RubricTask,

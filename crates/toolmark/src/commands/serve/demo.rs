@@ -1,4 +1,4 @@
-//! The samples, for a first look.
+//! Sample traces for `toolmark serve --demo`.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Writes the samples to a directory that is deleted in the end.
+/// Writes the samples to a directory that is deleted at the end.
 pub(super) fn write() -> io::Result<TempDir> {
     let dir = tempfile::tempdir()?;
     let sessions = dir.path().join("sessions");

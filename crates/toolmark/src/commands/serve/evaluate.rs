@@ -1,4 +1,4 @@
-//! `toolmark serve evaluate`: evaluators over what is already stored.
+//! `toolmark serve evaluate`: runs evaluators on stored sessions.
 
 use super::{default_store, evaluators};
 use crate::Stop;
@@ -19,8 +19,8 @@ Examples:
 
 /// Run the evaluators of `serve: evaluate:` over the sessions in the store
 ///
-/// Answers of judges that are there already are kept: one is asked again only under another
-/// version, which is what its configuration says.
+/// Stored answers of judges are kept: a judge is asked again only if its version, that is its
+/// configuration, changes.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Evaluate {

@@ -1,4 +1,4 @@
-//! The evaluators that the `serve:` part of a file asks for: rules, graders and judges.
+//! The evaluators configured in the `serve:` section of a file: rules, graders and judges.
 
 use crate::Stop;
 use crate::exit::Failure;
@@ -19,13 +19,13 @@ use toolmark_serve::config::{Settings, TagSettings, Unit, read_settings};
 use toolmark_serve::{CallEvaluator, Evaluated, Part, Tag, version_of};
 use toolmark_trace::{Recorded, Trajectory};
 
-/// The file that is read where none is named.
+/// Name of the default file.
 const DEFAULT_FILE: &str = "toolmark.yaml";
 
 /// The word for all rules.
 const ALL_RULES: &str = "rules";
 
-/// The evaluators of a file; none where there is no such file, or no such part in it.
+/// Reads the evaluators of a file; empty if the file or the section does not exist.
 pub(super) fn open(
     named: Option<&Path>,
     judge: &JudgeArgs,
@@ -59,7 +59,7 @@ pub(super) fn open(
     make(path, settings, rules, judge, printer)
 }
 
-/// What is wrong with the part in a spec.
+/// Lints the section in a spec.
 pub(crate) fn lint(path: &Path, source: &Source) -> Vec<Problem> {
     let parsed = parse(source);
     let part = parsed.node.as_ref().and_then(|root| root.get("serve"));
@@ -82,7 +82,7 @@ fn broken(path: &Path, errors: usize) -> Failure {
     Failure::usage(format!("{} has {errors}; nothing is evaluated", path.display()))
 }
 
-/// The rules that an entry names, each list under its name.
+/// The rules that an entry names, one list per name.
 fn rules_of(tag: &TagSettings, problems: &mut Vec<Problem>) -> Vec<Rules> {
     let mut all = Vec::new();
     for node in &tag.run {
@@ -103,7 +103,7 @@ fn rules_of(tag: &TagSettings, problems: &mut Vec<Problem>) -> Vec<Rules> {
     all
 }
 
-/// The graders of an entry, as a spec of their own.
+/// Loads the graders of an entry as a separate spec.
 fn load(path: &Path, number: usize, tag: &TagSettings) -> Option<toolmark_grade::Loaded> {
     let graders: Vec<Value> =
         tag.run.iter().filter(|node| node.as_str().is_none()).map(grader).collect();
@@ -126,7 +126,7 @@ fn grader(node: &Node) -> Value {
     node.to_json()
 }
 
-/// A judge that is asked about each call is shown that call, and not the whole run.
+/// Restricts a judge to one sampled call, so that it does not see the whole run.
 fn about_call(mut grader: Value) -> Value {
     let is_judge = grader.get("type").is_some_and(|word| word == "judge");
     let config = match grader.get("config") {
@@ -202,7 +202,7 @@ fn make(
     Ok(tags)
 }
 
-/// What tells one version of each grader from another: what it is configured as.
+/// Versions of the graders, derived from their configurations.
 fn versions(run: &[Node]) -> Vec<String> {
     let graders = run.iter().filter(|node| node.as_str().is_none());
     graders.map(|node| version_of(&node.to_json().to_string())).collect()

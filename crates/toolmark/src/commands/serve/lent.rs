@@ -1,4 +1,4 @@
-//! What other commands do, lent to the page.
+//! Commands of this program that the web page can call.
 
 use crate::checking::promote;
 use crate::commands::guard;

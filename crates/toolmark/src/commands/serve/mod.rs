@@ -1,4 +1,4 @@
-//! `toolmark serve`: every session as it happens, on one page.
+//! `toolmark serve`: shows every session as it happens, on a web page.
 
 mod demo;
 mod evaluate;
@@ -41,15 +41,15 @@ A file of tokens has one per line, with what it allows: `TOKEN read,write`,
 `TOKEN ingest name=ci deny=Bash,WebFetch`. A token without a scope may do everything.
 It stops on Ctrl-C and on SIGTERM, and loses nothing it has acknowledged.";
 
-/// Where telemetry is received unless somebody says otherwise.
+/// Default address for telemetry.
 const HTTP: &str = "127.0.0.1:4318";
 const GRPC: &str = "127.0.0.1:4317";
 
 /// Watch session folders, receive telemetry, and show both on a page
 ///
-/// Nothing leaves this machine. Sessions are read from the files that agents write;
-/// OpenTelemetry is received too. The rules of `toolmark check` are applied to both, and
-/// what goes wrong is grouped as `toolmark feed` does.
+/// Nothing leaves this machine. Sessions are read from the files that agents write; OpenTelemetry
+/// is received too. The rules of `toolmark check` are applied to both, and failures are grouped as
+/// in `toolmark feed`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Serve {
@@ -76,7 +76,7 @@ pub(crate) struct Serve {
     /// File of decisions about issues [default: beside the store]
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Delete what is older, such as 90d
+    /// Delete data older than this, such as 90d
     #[arg(long, value_name = "AGE", value_parser = age)]
     retention: Option<SignedDuration>,
     /// File of tokens; needed for addresses that others can reach
@@ -86,7 +86,7 @@ pub(crate) struct Serve {
     /// `ci allow=Read,Grep` or `docs deny=Bash,mcp__*`; may be given several times
     #[arg(long, value_name = "KEY")]
     ingest_key: Vec<String>,
-    /// File with a `serve:` section: what is evaluated [default: toolmark.yaml]
+    /// File with a `serve:` section, which selects evaluators [default: toolmark.yaml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Certificate of the server, as PEM
@@ -101,10 +101,10 @@ pub(crate) struct Serve {
     /// Answer agents over MCP at /mcp of the page's address, as `toolmark mcp` does
     #[arg(long)]
     mcp: bool,
-    /// Write what is in the store to a directory, and serve nothing
+    /// Export the store to a directory, and serve nothing
     #[arg(long, num_args = 2, value_names = ["FORMAT", "DIR"])]
     export: Option<Vec<String>>,
-    /// Show the samples, in a store that is deleted in the end
+    /// Show the samples, in a store that is deleted at the end
     #[arg(long, conflicts_with_all = ["watch", "db"])]
     demo: bool,
 }
@@ -114,7 +114,7 @@ enum Asked {
     Evaluate(evaluate::Evaluate),
 }
 
-/// Where telemetry is received, if anywhere.
+/// Address for telemetry, or off.
 #[derive(Debug, Clone, Copy)]
 enum Receiver {
     At(SocketAddr),
@@ -142,7 +142,7 @@ fn listen(given: Option<Receiver>, usual: &str) -> Option<Listen> {
     }
 }
 
-/// Any file of a folder that the user names may be a session.
+/// Accepts every file: any file in a folder that the user names may be a session.
 fn any_file(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     (!name.starts_with("agent-")).then(|| name.to_owned())
@@ -210,7 +210,7 @@ impl Serve {
     }
 }
 
-/// `--export parquet DIR`
+/// Runs `--export parquet DIR`.
 fn run_export(export: &[String], db: &Path, printer: &mut Printer) -> Result<Exit, Stop> {
     let [format, to] = export else { return Err(Failure::usage("--export FORMAT DIR").into()) };
     if format != "parquet" {
@@ -225,7 +225,7 @@ fn run_export(export: &[String], db: &Path, printer: &mut Printer) -> Result<Exi
     Ok(Exit::Ok)
 }
 
-/// Says where everything is.
+/// Prints the addresses and folders.
 fn say(ready: &Ready, watched: usize, is_loud: bool, printer: &mut Printer) -> std::io::Result<()> {
     let scheme = if ready.is_tls { "https" } else { "http" };
     let line = Line::of(style::STRONG, printer.redact(format!("{scheme}://{}", ready.ui)));
@@ -262,7 +262,7 @@ fn failure(error: &ServeError) -> Failure {
     }
 }
 
-/// The folders of all agents.
+/// Session folders of all agents.
 pub(super) fn of_agents() -> Vec<Folder> {
     let folder = |place: sessions::Place| Folder {
         path: place.path,
@@ -272,7 +272,7 @@ pub(super) fn of_agents() -> Vec<Folder> {
     sessions::places().into_iter().map(folder).collect()
 }
 
-/// Folders that the user names.
+/// Folders named by the user.
 pub(super) fn folders(paths: &[PathBuf]) -> Vec<Folder> {
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let folder = |path| Folder { path: absolute(path), host: None, session: any_file };
@@ -285,7 +285,7 @@ fn tokens(file: &Path) -> Result<Tokens, Failure> {
     Tokens::parse(&text).map_err(|problem| failed().causes([problem]))
 }
 
-/// The store of the user, whose directory is made where it is missing.
+/// Path of the user's store; creates its directory if it is missing.
 pub(super) fn default_store() -> Result<PathBuf, Failure> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").filter(|path| path.is_absolute());

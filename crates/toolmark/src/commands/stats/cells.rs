@@ -1,4 +1,4 @@
-//! Cells that both tables of `toolmark stats` have.
+//! Table cells shared by both tables of `toolmark stats`.
 
 use crate::human;
 use crate::printer::style;
@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use toolmark_feed::usage::{Spend, Usd};
 use toolmark_redact::{Printable, printable};
 
-/// What is not known.
+/// A placeholder for an unknown value.
 fn unknown() -> Cell {
     (style::DIM, "\u{2013}".into())
 }
@@ -27,7 +27,7 @@ pub(super) fn count_of(n: Option<u64>, tone: Style) -> Cell {
     n.map_or_else(unknown, |n| (tone, human::count(n)))
 }
 
-/// How long something took.
+/// A duration.
 pub(super) fn time(milliseconds: Option<u64>, tone: Style) -> Cell {
     match milliseconds {
         Some(ms) => {
@@ -38,7 +38,7 @@ pub(super) fn time(milliseconds: Option<u64>, tone: Style) -> Cell {
     }
 }
 
-/// Which columns of money a table has: those in which something is known.
+/// Cost columns of a table: those with at least one known value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Money {
     has_cost: bool,
@@ -67,7 +67,7 @@ impl Money {
     }
 }
 
-/// What tokens cost; at least so much where some of them have no price.
+/// Cost of tokens; a lower bound if some of them have no price.
 fn cost(spend: &Spend, tone: Style) -> Cell {
     match (spend.usd(), spend.known_usd()) {
         (Some(Usd(usd)), _) => (tone, human::usd(usd)),
@@ -78,12 +78,12 @@ fn cost(spend: &Spend, tone: Style) -> Cell {
     }
 }
 
-/// What a trace records as its cost.
+/// Cost recorded in a trace.
 fn recorded(usd: Option<Usd>, tone: Style) -> Cell {
     usd.map_or_else(unknown, |Usd(usd)| (tone, human::usd(usd)))
 }
 
-/// An amount for a spreadsheet: empty where it is not known.
+/// An amount for a spreadsheet; empty if unknown.
 pub(super) fn money(usd: Option<Usd>) -> Printable {
     usd.map(|Usd(usd)| printable!("{:.6}", usd)).unwrap_or_default()
 }

@@ -18,9 +18,8 @@ use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_report::Kind;
 use toolmark_trace::{Fidelity, Summary, TokenCounts, Trajectory};
 
-/// The counts of one file, in the names and the order of the JSON output.
-/// `None` means that the format does not record it, or that the file could not
-/// be read.
+/// The counts of one file; names and order are those of the JSON output. `None` means that the
+/// format does not record the value, or that the file could not be read.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Row {
     file: Printable,
@@ -47,14 +46,14 @@ pub(super) struct Row {
     recorded_cost_usd: Option<Usd>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Printable>,
-    /// What the tokens cost, and which of them have no price.
+    /// Cost of the tokens, and the tokens without a price.
     #[serde(skip)]
     pub(super) spend: Spend,
     #[serde(skip)]
     recorded: RecordedCost,
 }
 
-/// What is counted beside the summary.
+/// Counts in addition to the summary.
 #[derive(Default)]
 struct Besides {
     projects: BTreeSet<String>,
@@ -92,7 +91,7 @@ impl Besides {
     }
 }
 
-/// The counts of a file. With `joins`, those of sub-agents in files beside it too.
+/// Counts a file. With `joins`, also counts sub-agents in files beside it.
 pub(super) fn count(
     runs: &mut Runs<'_>,
     joins: bool,
@@ -129,7 +128,7 @@ pub(super) fn count(
 }
 
 impl Row {
-    /// A file that could not be read, and why.
+    /// Returns the row of a file that could not be read, with the error.
     pub(super) fn unreadable(file: Printable, error: Printable) -> Self {
         Self { file, error: Some(error), ..Self::default() }
     }
@@ -156,7 +155,7 @@ impl Row {
         }
     }
 
-    /// All rows together: sums of what is known.
+    /// Returns the sums of the known values of all rows.
     fn total(rows: &[Self]) -> Self {
         let sum = |field: fn(&Self) -> Option<u64>| {
             rows.iter().filter_map(field).reduce(u64::saturating_add)
@@ -209,7 +208,7 @@ impl Row {
     }
 }
 
-/// The columns of the rows for other programs.
+/// The columns of the machine-readable rows.
 pub(super) const COLUMNS: &[(&str, Kind)] = &[
     ("file", Kind::Text),
     ("format", Kind::Text),
@@ -241,7 +240,7 @@ pub(super) const COLUMNS: &[(&str, Kind)] = &[
     ("error", Kind::Text),
 ];
 
-/// The cells of a row, in the order of the columns; one that is not known is empty.
+/// The cells of a row, in column order; unknown values are empty.
 pub(super) fn record(row: &Row) -> Vec<Printable> {
     let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
     let tokens = |field: fn(&TokenCounts) -> u64| number(row.tokens.as_ref().map(field));
@@ -283,7 +282,7 @@ pub(super) fn record(row: &Row) -> Vec<Printable> {
     ]
 }
 
-/// Names as a JSON list: a name may have blanks and commas in it.
+/// Formats names as a JSON list, because a name may contain spaces and commas.
 fn as_list<'p>(names: impl Iterator<Item = &'p Printable>) -> Printable {
     let quote = |name: &Printable| name.reshape(|name| serde_json::Value::from(name).to_string());
     let names: Vec<Printable> = names.map(quote).collect();
@@ -297,7 +296,7 @@ pub(super) fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<Vec
     let total = Row::total(rows);
     let money = Money::of(&total.spend, total.recorded_cost_usd);
     let format = Column::words("format");
-    // It says which files could not be read.
+    // The column is needed to mark files that could not be read.
     let is_needed = rows.iter().any(|row| row.error.is_some());
     let mut columns = vec![
         Column::words("file").gives(Give::Start),
@@ -358,7 +357,7 @@ fn table_row(row: &Row, money: Money, tone: Style) -> Vec<Cell> {
     cells
 }
 
-/// The day something started, in UTC.
+/// The start date, in UTC.
 fn date(started: Option<&str>, tone: Style) -> Cell {
     let time = started.and_then(|time| time.parse::<Timestamp>().ok());
     match time {
@@ -370,7 +369,7 @@ fn date(started: Option<&str>, tone: Style) -> Cell {
     }
 }
 
-/// The one name, of a project without the directories before it, or how many there are.
+/// The only name (for a project, its last directory), or the number of names.
 fn named(names: Option<&BTreeSet<Printable>>, what: &'static str, tone: Style) -> Cell {
     let names = names.map(|names| (names.first(), names.len()));
     match names {

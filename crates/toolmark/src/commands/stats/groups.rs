@@ -9,7 +9,7 @@ use toolmark_feed::usage::{GroupBy, UsageGroup};
 use toolmark_redact::{Printable, printable};
 use toolmark_report::Kind;
 
-/// A row with words that may be printed.
+/// A redacted row.
 pub(super) type Group = UsageGroup<Printable>;
 
 pub(super) fn print_table(
@@ -56,7 +56,7 @@ fn row(group: &Group, name: Option<Printable>, money: Money, tone: Style) -> Vec
     cells
 }
 
-/// The columns of the rows for other programs.
+/// The columns of the machine-readable rows.
 pub(super) fn columns(by: GroupBy) -> [(&'static str, Kind); 15] {
     [
         (by.word(), Kind::Text),
@@ -77,7 +77,7 @@ pub(super) fn columns(by: GroupBy) -> [(&'static str, Kind); 15] {
     ]
 }
 
-/// The cells of a row, in the order of the columns; one that is not known is empty.
+/// The cells of a row, in column order; unknown values are empty.
 pub(super) fn record(group: &Group) -> Vec<Printable> {
     let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
     let tokens = group.tokens;

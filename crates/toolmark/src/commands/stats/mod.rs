@@ -1,5 +1,4 @@
-//! `toolmark stats`: the counts of many traces, a row for each, or for each day, month,
-//! project, model or tool.
+//! `toolmark stats`: counts per trace, or per day, month, project, model or tool.
 
 mod cells;
 mod files;
@@ -135,7 +134,7 @@ impl Stats {
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
     }
 
-    /// What writes the rows, unless they are a table for people.
+    /// Returns a row writer, unless the output is a table for people.
     fn writer<'c>(
         &self,
         name: &str,
@@ -201,7 +200,7 @@ impl Stats {
     }
 }
 
-/// Says which columns of a table found no place.
+/// Prints the names of the dropped columns of a table.
 fn print_hidden(hidden: Vec<&'static str>, printer: &mut Printer) -> io::Result<()> {
     if hidden.is_empty() || printer.verbosity == Verbosity::Quiet {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Rows for other programs: JSON, CSV, and Parquet with the types of the columns.
+//! Machine-readable rows: JSON, CSV, and Parquet with typed columns.
 
 use crate::Stop;
 use crate::args::now;
@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal, Write};
 use toolmark_redact::Printable;
 use toolmark_report::{Cell, Kind, Options, ParquetWriter, ReportError, SCHEMA_VERSION};
 
-/// A row, which says its version: there is nothing around the rows that would say it for all.
+/// A row with its schema version: no enclosing object could carry the version for all rows.
 #[derive(Serialize)]
 struct Versioned<'r, R> {
     #[serde(flatten)]
@@ -21,7 +21,7 @@ fn json_of(row: &impl Serialize) -> io::Result<String> {
     to_json(&Versioned { row, schema_version: SCHEMA_VERSION }, Layout::Compact)
 }
 
-/// Rows of other formats than the table for people.
+/// Machine-readable formats of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowFormat {
     Json,
@@ -30,7 +30,7 @@ pub(super) enum RowFormat {
     Parquet,
 }
 
-/// Writes rows while they come, so that memory does not grow with them.
+/// Writes rows as they arrive, so that memory does not grow with their number.
 pub(super) struct RowWriter<'c> {
     columns: &'c [(&'static str, Kind)],
     encoder: Encoder,
@@ -46,7 +46,7 @@ enum Encoder {
 }
 
 impl<'c> RowWriter<'c> {
-    /// Rows of this kind with these columns.
+    /// Returns a writer of this format with these columns.
     pub(super) fn new(
         format: RowFormat,
         name: &str,
@@ -98,7 +98,7 @@ impl<'c> RowWriter<'c> {
         Ok(())
     }
 
-    /// Writes the rest.
+    /// Writes buffered rows.
     pub(super) fn finish(mut self) -> io::Result<()> {
         match self.encoder {
             Encoder::Json => self.out.write_all(b"\n]\n")?,

@@ -1,12 +1,12 @@
-//! The pages of rules and graders: one each, an index with a table, and their place in
-//! the navigation of the book.
+//! The pages of rules and graders: one page each, an index with a table, and their entries in the
+//! navigation of the book.
 
 use super::reference::{NOTE, cell, json, word, words};
 use super::{keep, keep_all, page};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The axes of rules, and what each asks.
+/// The axes of rules, with their questions.
 const AXES: [(&str, &str); 4] = [
     ("selection", "Was it the right tool, and was the call needed?"),
     ("arguments", "Were the arguments right?"),
@@ -23,7 +23,7 @@ const ORIGINS: [(&str, &str, &str); 5] = [
     ("futureagi", "Future AGI", "specs/futureagi.md"),
 ];
 
-/// How the examples of rules are written, for readers of the book.
+/// Explanation of the notation in rule examples, for readers of the book.
 const NOTATION: &str = r#"
 ## How to read the examples
 
@@ -52,7 +52,7 @@ A call is a tool, its arguments and its result, with a sign in between:
 sub-agent. Without `host:` the host is Claude Code.
 "#;
 
-/// An entry of the catalogue: its page, and how the navigation names it.
+/// An entry of the catalogue: its page, and its title in the navigation.
 struct Entry {
     file: String,
     title: String,
@@ -142,7 +142,7 @@ fn the_graders() {
     keep_all("docs/graders", &pages);
 }
 
-/// The name of a grader's page: no file system minds it.
+/// File name of a grader's page, valid on every file system.
 fn grader_file(grader: &Value) -> String {
     format!("{}.md", word(grader, "type").replace(':', "-"))
 }
@@ -203,7 +203,7 @@ fn configuration(schema: &Value) -> String {
     text
 }
 
-/// What a schema is a reference to.
+/// Resolves a reference in a schema.
 fn resolved<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
     match schema["$ref"].as_str().and_then(|to| to.strip_prefix('#')) {
         Some(to) => root.pointer(to).unwrap_or_else(|| panic!("{to} is not in {root}")),
@@ -211,7 +211,7 @@ fn resolved<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
     }
 }
 
-/// Markdown whose highest heading is of this level.
+/// Shifts the headings of Markdown so that the highest one has this level.
 fn demoted(text: &str, level: usize) -> String {
     let text = text.trim();
     let depth = |line: &str| {
@@ -234,7 +234,7 @@ fn demoted(text: &str, level: usize) -> String {
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// A summary as a sentence: most of them ask something.
+/// Formats a summary as a sentence, or as a question if it begins like one.
 fn question(summary: &str) -> String {
     let first = summary.split(' ').next().unwrap_or_default();
     let asks = ["was", "were", "did", "do", "does", "is", "are", "what", "how"].contains(&first);
@@ -281,8 +281,8 @@ fn the_navigation() {
     );
 }
 
-/// The navigation with these groups of entries below an index. A group is a chapter
-/// without a page.
+/// Returns the navigation with these groups of entries below an index. A group is a chapter without
+/// a page.
 fn with_entries(text: &str, index: &str, groups: &[(&str, Vec<Entry>)]) -> String {
     let folder = format!("]({}/", index.trim_end_matches(".md"));
     let is_group =

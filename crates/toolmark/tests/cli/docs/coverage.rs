@@ -1,4 +1,4 @@
-//! Nothing that has a name is missing from the pages, and no link is dead.
+//! Tests that every name occurs in the pages, and that no link is broken.
 
 use super::reference::{commands, json, word, words};
 use super::{page, pages};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Fails for the names that a page does not have in `code`.
+/// Fails for names that a page does not contain as `code`.
 fn explains(name: &str, wanted: &[&str]) {
     let text = page(name);
     let absent: Vec<_> = wanted.iter().filter(|w| !text.contains(&format!("`{w}`"))).collect();
@@ -97,7 +97,7 @@ fn the_line_of_our_own_json_is_one() {
     assert_eq!(again.trim_end(), line, "reading and writing it changes nothing");
 }
 
-/// Where readers of the book find what is not in it.
+/// Base URL of files that are not in the book.
 const REPOSITORY: &str = "https://github.com/toolmark/toolmark/blob/main/";
 
 #[test]
@@ -125,7 +125,7 @@ fn no_link_is_dead() {
     }
 }
 
-/// The site is made of `docs/` alone.
+/// The site is built from `docs/` alone.
 #[test]
 fn no_link_of_the_book_leaves_it() {
     let is_above = |name: &str, link: &str| {
@@ -139,7 +139,7 @@ fn no_link_of_the_book_leaves_it() {
     }
 }
 
-/// The lines of a page that are not inside a block of code.
+/// The lines of a page outside code blocks.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut is_code = false;
     text.lines().filter(move |line| {
@@ -149,7 +149,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a page links to. Code inside a line links nowhere.
+/// Link targets of a page. Inline code is ignored.
 fn links(text: &str) -> Vec<String> {
     let prose = prose(text).collect::<Vec<_>>().join("\n");
     let words: String = prose.split('`').step_by(2).collect();
@@ -204,7 +204,7 @@ fn every_page_is_in_the_book_once() {
     assert_eq!(named, there, "a page is named twice");
 }
 
-/// The anchor of a heading.
+/// Returns the anchor of a heading.
 fn anchor(line: &str) -> Option<String> {
     let title = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'))?;
     let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

@@ -1,12 +1,12 @@
-//! Commands of the pages are run, and blocks of output are what they print.
+//! Runs the commands of the pages, and compares output blocks with what they print.
 //!
-//! - A line `<!-- output of: COMMAND -->` stands above the block that shows what the command
-//!   prints in a terminal of 80 columns in UTC.
-//! - `<!-- run -->` stands above a block of commands that must succeed.
-//! - `<!-- file: NAME -->` stands above the text of a file.
+//! - A line `<!-- output of: COMMAND -->` above a block: the block is the output of the
+//!   command on a terminal of 80 columns in UTC.
+//! - `<!-- run -->` above a block of commands: the commands must succeed.
+//! - `<!-- file: NAME -->` above a block: the block is the text of a file.
 //!
-//! All of one page happens in one directory, which has the samples in it, and in a home with
-//! two sessions.
+//! All commands of one page run in one directory, which contains the samples, with a home directory
+//! that has two sessions.
 
 use super::{keep, page, pages};
 use crate::{root, sessions};
@@ -16,7 +16,7 @@ use std::process::Command;
 const MARK: &str = "<!-- output of: ";
 const RUN: &str = "<!-- run -->";
 const FILE: &str = "<!-- file: ";
-/// Commands that cannot be run in a test; the reason follows.
+/// Marks commands that cannot be run in a test; the reason follows.
 const NOT_RUN: &str = "<!-- not run: ";
 /// Pages on which every command is run.
 const FOLLOWED: [&str; 2] = ["docs/quick-start.md", "docs/tutorial.md"];
@@ -53,7 +53,7 @@ fn no_block_of_commands_is_left_out() {
     }
 }
 
-/// The page with what its commands print now.
+/// Returns the page with the current output of its commands.
 fn renewed(name: &str, text: &str, place: &Path, home: &Path) -> String {
     let mut out = String::new();
     let mut lines = text.lines().peekable();
@@ -81,7 +81,7 @@ fn renewed(name: &str, text: &str, place: &Path, home: &Path) -> String {
     out
 }
 
-/// The text of the block that begins here, if one does; the block itself is kept.
+/// Returns the text of the block that begins here, if there is one; the block itself is kept.
 fn block<'t>(
     lines: &mut std::iter::Peekable<impl Iterator<Item = &'t str>>,
     mut kept: Option<&mut String>,
@@ -104,12 +104,12 @@ fn block<'t>(
     text
 }
 
-/// A machine without jq cannot renew what goes through it.
+/// Whether a command needs a missing tool: without jq, its output cannot be updated.
 fn missing_tool(command: &str) -> bool {
     command.contains("| jq ") && Command::new("jq").arg("--version").output().is_err()
 }
 
-/// What a command prints, errors included, and its exit code if that is not 0.
+/// Returns the output of a command, errors included, and its exit code if that is not 0.
 fn printed(command: &str, place: &Path, home: &Path) -> String {
     let binary = assert_cmd::cargo::cargo_bin("toolmark");
     let paths = std::env::var_os("PATH").unwrap_or_default();

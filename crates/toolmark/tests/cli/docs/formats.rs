@@ -1,4 +1,4 @@
-//! The pages of formats: one each, with a small file and what is read of it.
+//! The pages of formats: one page each, with a small example file and its counts.
 
 use super::reference::{NOTE, cell, json, plain, word, words};
 use super::{keep, keep_all};
@@ -7,9 +7,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Small files, one of each format.
+/// Directory of small files, one of each format.
 const EXAMPLES: &str = "crates/toolmark-trace/tests/fixtures/readers";
-/// Of an example, this much is shown.
+/// Maximum number of printed lines of an example.
 const MAX_LINES: usize = 6;
 const MAX_COLUMNS: usize = 160;
 
@@ -53,7 +53,7 @@ fn the_formats() {
     keep_all("docs/formats", &pages);
 }
 
-/// What there is to say about one format.
+/// Returns the page of one format.
 fn format_page(format: &Value) -> String {
     let id = word(format, "id");
     let never = words(format, "never_records");
@@ -73,7 +73,7 @@ fn format_page(format: &Value) -> String {
     )
 }
 
-/// A small file of a format, and what is read of it.
+/// Returns a small file of a format, and what is read from it.
 fn example(id: &str) -> String {
     let files = fs::read_dir(root().join(EXAMPLES)).unwrap();
     let mut names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());

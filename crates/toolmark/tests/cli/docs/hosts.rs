@@ -1,13 +1,13 @@
-//! The tables of hosts in the pages, from the list of hosts.
+//! The tables of hosts in the pages, generated from the list of hosts.
 //!
-//! A line `<!-- hosts: NAME -->` stands above a table.
+//! A line `<!-- hosts: NAME -->` precedes each table.
 
 use super::{keep, page};
 use std::path::Path;
 use toolmark_hosts::install::{Environment, Scope, Settings, ids};
 use toolmark_hosts::{HOSTS, Paths};
 
-/// The page with these rows in the table below a mark.
+/// Returns the page with these rows in the table below a marker.
 fn with_table(text: &str, name: &str, head: &[&str], rows: &[Vec<String>]) -> String {
     let mark = format!("<!-- hosts: {name} -->\n");
     let (before, rest) = text.split_once(&mark).unwrap();
@@ -23,13 +23,13 @@ fn paths(host: &str) -> &'static Paths {
     toolmark_hosts::by_id(host).unwrap().paths.unwrap()
 }
 
-/// Texts as code.
+/// Formats texts as inline code.
 fn code<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
     let all: Vec<String> = texts.into_iter().map(|text| format!("`{text}`")).collect();
     if all.is_empty() { "–".to_owned() } else { all.join(", ") }
 }
 
-/// The events that the guard asks a host to tell it about.
+/// The events that the guard subscribes to in a host.
 fn events(host: &str) -> String {
     let nowhere = Path::new("/nowhere");
     let environment =

@@ -1,7 +1,7 @@
 //! The code on the page of the library.
 //!
-//! A line `<!-- code of: NAME -->` is above the block that shows the function of
-//! that name in this file, so that the code on the page is compiled and run.
+//! A line `<!-- code of: NAME -->` precedes the block that shows the function of that name in this
+//! file, so that the code on the page is compiled and run.
 
 use super::{keep, page};
 use crate::{DISK_FULL, root};

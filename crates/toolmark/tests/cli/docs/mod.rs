@@ -1,8 +1,8 @@
-//! The pages say what is true.
+//! Tests that the pages are up to date.
 //!
-//! Lists of what the program knows are written by the program, and a block of
-//! output is what the command above it prints. When one of them differs, the
-//! test says so; with `UPDATE_DOCS=1` it writes the page instead.
+//! The program generates the lists of what it supports, and output blocks are the output of the
+//! command above them. If one of them differs, the test fails; with `UPDATE_DOCS=1` it writes the
+//! page instead.
 
 mod catalog;
 mod coverage;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// Compares a page with what it should be, or writes it.
+/// Compares a page with its expected text, or writes it.
 fn keep(page: &str, wanted: &str) {
     let path = root().join(page);
     let found = fs::read_to_string(&path).unwrap_or_default();
@@ -41,13 +41,13 @@ fn keep(page: &str, wanted: &str) {
     );
 }
 
-/// Are pages written instead of compared?
+/// Whether pages are written instead of compared.
 fn updates() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
 }
 
-/// Compares the pages of a folder with what they should be, or writes them and removes
-/// those that are of nothing any more.
+/// Compares the pages of a folder with their expected texts, or writes them and removes obsolete
+/// pages.
 fn keep_all(folder: &str, wanted: &BTreeMap<String, String>) {
     let path = root().join(folder);
     fs::create_dir_all(&path).unwrap();

@@ -1,5 +1,5 @@
-//! What is published: the READMEs of the crates are what their root documentation
-//! says, and CONTRIBUTING.md has the order.
+//! Tests of published files: the READMEs of the crates match their root documentation, and
+//! CONTRIBUTING.md has the publication order.
 
 use super::{keep, page};
 use crate::metadata;
@@ -40,7 +40,7 @@ fn the_order_of_publication() {
     keep("CONTRIBUTING.md", &format!("{before}{ORDER}\n\n{order}\n{after}"));
 }
 
-/// Stands above the order in CONTRIBUTING.md.
+/// Marker above the publication order in CONTRIBUTING.md.
 const ORDER: &str = "<!-- order of publication -->";
 
 #[test]
@@ -60,8 +60,8 @@ fn every_published_crate_has_a_readme_and_says_what_it_is() {
     }
 }
 
-/// The oldest Rust is the same for every crate, is what the pages say, and no dependency
-/// needs a newer one. (Clippy's `incompatible_msrv` looks after our own code.)
+/// The minimum Rust version is the same for every crate and in the pages, and no dependency needs a
+/// newer one. (Clippy's `incompatible_msrv` checks the workspace code.)
 #[test]
 fn the_oldest_rust() {
     let ours = metadata()["packages"].as_array().unwrap().clone();
@@ -97,7 +97,7 @@ fn the_oldest_rust() {
     assert!(newer.is_empty(), "{newer:?}");
 }
 
-/// The README of a crate: what its root says, for readers who follow no links into the code.
+/// Returns the README of a crate: the text of its root documentation, without links into the code.
 fn readme(name: &str) -> String {
     let root = page(&format!("crates/{name}/src/lib.rs"));
     let docs = root.lines().map_while(|line| line.strip_prefix("//!"));
@@ -131,7 +131,7 @@ fn readme(name: &str) -> String {
     text
 }
 
-/// A line whose links into the code are plain words.
+/// Replaces links into the code with plain text.
 fn without_links(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;

@@ -1,4 +1,4 @@
-//! The pages that the program writes itself.
+//! The generated reference pages.
 
 use super::keep;
 use crate::{root, stdout, toolmark};
@@ -7,13 +7,13 @@ use serde_json::Value;
 pub(super) const NOTE: &str =
     "<!-- Written by `UPDATE_DOCS=1 cargo test -p toolmark --test cli docs`. -->\n";
 
-/// What a command prints with `--format json`.
+/// Returns the output of a command with `--format json`.
 pub(super) fn json(args: &[&str]) -> Vec<Value> {
     let text = stdout(&[args, &["--format", "json"]].concat());
     serde_json::from_str(&text).unwrap()
 }
 
-/// The commands, in the order help lists them.
+/// The commands, in the order of the help.
 pub(crate) fn commands() -> Vec<String> {
     let help = stdout(&["--help"]);
     let list = help.split_once("\nCommands:\n").unwrap().1.split_once("\n\n").unwrap().0;
@@ -52,8 +52,8 @@ pub(super) fn words<'v>(value: &'v Value, key: &str) -> Vec<&'v str> {
     value[key].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect()
 }
 
-/// Text in which Markdown sees no marks: stars, underscores and angle brackets
-/// of paths and field names. Text between backticks stays as it is.
+/// Escapes Markdown characters: stars, underscores and angle brackets of paths and field names.
+/// Text between backticks is unchanged.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut in_code = false;
@@ -67,7 +67,7 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// The same inside a table.
+/// Escapes text inside a table.
 pub(super) fn cell(text: &str) -> String {
     plain(text).replace('|', "\\|")
 }

@@ -1,10 +1,10 @@
-//! Schemas held to outputs in both directions: an output has no member that its schema does
-//! not name, and a schema names no member that no output has.
+//! Checks schemas against outputs in both directions: an output has no member that its schema does
+//! not define, and a schema defines no member that no output has.
 
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A schema that accepts no members but those it names.
+/// Returns a schema that accepts only the members that it defines.
 pub(super) fn closed(schema: &Value) -> Value {
     match schema {
         Value::Array(all) => all.iter().map(closed).collect(),
@@ -20,7 +20,7 @@ pub(super) fn closed(schema: &Value) -> Value {
     }
 }
 
-/// The schema at a pointer of another, with the definitions it refers to.
+/// Returns the schema at a pointer of another one, with the definitions that it refers to.
 pub(super) fn part(root: &Value, pointer: &str) -> Value {
     let mut part = root.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}")).clone();
     if let (Some(part), Some(definitions)) = (part.as_object_mut(), root.get("$defs")) {
@@ -29,7 +29,7 @@ pub(super) fn part(root: &Value, pointer: &str) -> Value {
     part
 }
 
-/// Every schema inside a schema, by its pointer.
+/// Visits every schema inside a schema, by its pointer.
 fn each(schema: &Value, at: &str, take: &mut impl FnMut(&str, &Value)) {
     take(at, schema);
     for key in ["properties", "$defs"] {
@@ -51,7 +51,7 @@ fn each(schema: &Value, at: &str, take: &mut impl FnMut(&str, &Value)) {
     }
 }
 
-/// The pointers of all members that a schema names.
+/// The pointers of all members that a schema defines.
 pub(super) fn members(schema: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     each(schema, "", &mut |at, inner| {
@@ -61,7 +61,7 @@ pub(super) fn members(schema: &Value) -> BTreeSet<String> {
     found
 }
 
-/// The pointers of what a schema does not describe: anything may be there.
+/// The pointers of untyped values, which may be anything.
 pub(super) fn undescribed(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     each(schema, "", &mut |at, inner| {
@@ -84,7 +84,7 @@ pub(super) fn undescribed(schema: &Value) -> Vec<String> {
     found
 }
 
-/// Which members of a schema some values have.
+/// The members of a schema that occur in values.
 pub(super) struct Seen<'s> {
     root: &'s Value,
     branches: BTreeMap<String, jsonschema::Validator>,
@@ -96,7 +96,7 @@ impl<'s> Seen<'s> {
         Self { root, branches: BTreeMap::new(), members: BTreeSet::new() }
     }
 
-    /// Goes through a value, and hands on every member with its pointer in the schema.
+    /// Visits every member of a value with its pointer in the schema.
     pub(super) fn walk(&mut self, at: &str, value: &Value, take: &mut impl FnMut(&str, &Value)) {
         let root = self.root;
         let schema = root.pointer(at).unwrap_or_else(|| panic!("no {at}"));

@@ -1,10 +1,10 @@
-//! What the schemas leave open, and what the commands of the test do not print; each with the
-//! reason.
+//! Exceptions of the schema tests: untyped values, and members that the tested commands do not
+//! print, each with the reason.
 
 /// Commands whose JSON is tested elsewhere: `calibrate` needs a judge (`tests/judge.rs`).
 pub(super) const ELSEWHERE: &[&[&str]] = &[&["judge", "calibrate"]];
 
-/// Members that another schema describes: schema, member, the other schema and the place in it.
+/// Members that another schema describes: schema, member, the other schema and the pointer in it.
 pub(super) const OTHER_SCHEMA: &[(&str, &str, &str)] = &[
     ("grade", "/properties/check", "check"),
     ("grade", "/properties/comparison", "compare"),
@@ -13,7 +13,7 @@ pub(super) const OTHER_SCHEMA: &[(&str, &str, &str)] = &[
     ("runs", "/$defs/summary/properties/summary", "grade#/properties/summary"),
 ];
 
-/// Where anything may be.
+/// Untyped values.
 pub(super) const ANYTHING: &[(&str, &str, &str)] = &[
     ("grade", "/$defs/grader/properties/metrics", "each grader has its own; its page lists them"),
     ("grade", "/properties/summary/properties/aggregates", "as the system of the spec names them"),
@@ -33,7 +33,7 @@ pub(super) const ANYTHING: &[(&str, &str, &str)] = &[
     ("trajectory", "/$defs/payload/oneOf/1/properties/json", "arguments and results of calls"),
 ];
 
-/// Members that the commands of the test do not print.
+/// Members that the tested commands do not print.
 pub(super) const RARE: &[(&str, &str, &str)] = &[
     ("check", "/properties/judged", "a judge is asked (tests/judge.rs)"),
     ("check", "/$defs/finding/properties/judge", "a judge is asked (tests/judge.rs)"),

@@ -1,5 +1,5 @@
-//! The JSON of every command has a version, and a schema that it is held to in both directions.
-//! Outputs of earlier days still fit.
+//! The JSON of every command has a version, and matches its schema in both directions. Recorded
+//! outputs of earlier releases still match.
 
 mod coverage;
 mod exceptions;
@@ -35,7 +35,7 @@ fn assert_valid(schema: &Value, value: &Value, what: &str) {
     assert!(errors.is_empty(), "{what} is not as its schema says:\n{}", errors.join("\n"));
 }
 
-/// What the commands print, by the name of its schema.
+/// The outputs of the commands, by the name of the schema.
 fn outputs() -> Vec<(&'static str, String, Value)> {
     let stage = Stage::new();
     let all = OUTPUTS.iter().flat_map(|(name, commands)| commands.iter().map(move |c| (*name, *c)));
@@ -101,7 +101,8 @@ fn a_schema_describes_everything() {
     }
 }
 
-/// What is recorded is never recorded again for a version: it is what others have kept.
+/// Recorded outputs are never recorded again for the same version: they represent outputs that
+/// users have stored.
 #[test]
 fn what_was_recorded_fits_for_as_long_as_the_version_is_1() {
     for (name, _) in OUTPUTS {
@@ -155,7 +156,7 @@ fn every_command_with_json_has_a_schema() {
     assert!(with_json > 15, "{with_json}");
 }
 
-/// The table of the page names every schema, and there is no schema of nothing.
+/// The table of the page names every schema, and every schema has a command.
 #[test]
 fn the_page_lists_every_schema() {
     let page = fs::read_to_string(root().join("docs/stability.md")).unwrap();

@@ -1,4 +1,4 @@
-//! A directory with something for every command, and the commands whose JSON has a schema.
+//! A directory with inputs for every command, and the commands whose JSON has a schema.
 
 use crate::{DISK_FULL, root, sessions, stdout, toolmark};
 use serde_json::Value;
@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// The outputs that have a schema, and how they are made in a [`Stage`]. A first word with an
-/// equals sign is a variable of the environment.
+/// The outputs that have a schema, and the commands that print them in a [`Stage`]. A first word
+/// with an equals sign is an environment variable.
 pub(super) const OUTPUTS: &[(&str, &[&[&str]])] = &[
     (
         "stats",
@@ -127,7 +127,7 @@ pub(super) const OUTPUTS: &[(&str, &[&[&str]])] = &[
     ),
 ];
 
-/// Outputs that were recorded when version 1 was new.
+/// Outputs recorded when version 1 was introduced.
 pub(super) const RECORDED: &str = "crates/toolmark/tests/recorded/v1";
 
 /// Files that the commands read.
@@ -162,7 +162,7 @@ const FILES: &[(&str, &str)] = &[
     ("observe.yaml", "guard: {preset: observe}\n"),
 ];
 
-/// Settings of agents: hooks that are switched off, and a file that is no JSON.
+/// Settings of agents: disabled hooks, and a file that is not JSON.
 const SETTINGS: &[(&str, &str)] = &[
     (
         ".claude/settings.json",
@@ -218,7 +218,7 @@ impl Stage {
         stage
     }
 
-    /// What a command prints with `--format json`, whatever its exit code.
+    /// Returns the output of a command with `--format json`, whatever its exit code.
     pub(super) fn json(&self, args: &[&str]) -> Value {
         let variable = args[0].split_once('=');
         let words = if variable.is_some() { &args[1..] } else { args };
@@ -231,7 +231,7 @@ impl Stage {
     }
 }
 
-/// A spec with the example of every grader, so that their metrics, parts and causes are seen.
+/// A spec with the example of every grader, so that all metrics, parts and causes occur.
 fn every_grader() -> String {
     let graders: Vec<Value> =
         serde_json::from_str(&stdout(&["graders", "--format", "json"])).unwrap();

@@ -1,4 +1,4 @@
-//! What is evaluated where it lands, and again over what is stored.
+//! Tests of evaluators on arriving and on stored sessions.
 
 use super::{binary, log, request, sample, start, watched};
 use serde_json::{Value, json};

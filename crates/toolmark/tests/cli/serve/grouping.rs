@@ -1,4 +1,5 @@
-//! The issues of the page are those of `toolmark feed`, also when only a part was read again.
+//! Tests that the issues of the page equal those of `toolmark feed`, also when only a part was read
+//! again.
 
 use super::{Served, binary, start, watched};
 use crate::root;
@@ -8,14 +9,14 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The issues by id, each with everything that `toolmark feed` says of it.
+/// The issues by ID, each with all fields of `toolmark feed`.
 fn sorted(issues: &Value) -> Vec<Value> {
     let mut issues = issues.as_array().unwrap().clone();
     issues.sort_by_key(|issue| issue["id"].to_string());
     issues
 }
 
-/// What is shown of the issues otherwise than `toolmark feed` prints it.
+/// Describes the first difference between the issues of the page and of `toolmark feed`.
 fn difference(shown: &[Value], printed: &[Value]) -> Option<String> {
     if shown.len() != printed.len() {
         return Some(format!("{} issues instead of {}", shown.len(), printed.len()));
@@ -27,7 +28,7 @@ fn difference(shown: &[Value], printed: &[Value]) -> Option<String> {
     })
 }
 
-/// Asks until both say the same: calls are counted before they are concluded.
+/// Polls until both agree, because calls are counted before they are complete.
 fn assert_same(served: &Served, home: &Path, folder: &str) {
     let printed =
         binary().args(["feed", "--format", "json", folder]).env("HOME", home).output().unwrap();

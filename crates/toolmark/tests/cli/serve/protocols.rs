@@ -1,5 +1,5 @@
-//! The ways in: TLS, gRPC, chunked and compressed requests, and the stream of changes.
-//! Programs of others do the talking; without them the tests are skipped.
+//! Tests of the protocols: TLS, gRPC, chunked and compressed requests, and the event stream.
+//! Third-party clients send the requests; without them the tests are skipped.
 
 use super::{PATIENCE, Served, binary, log, request, sample, served, start, watched};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// Runs `curl`; nothing where it is not installed.
+/// Runs `curl`; `None` if it is not installed.
 fn curl(args: &[&str]) -> Option<Output> {
     match Command::new("curl").args(["--silent", "--max-time", "30"]).args(args).output() {
         Ok(output) => Some(output),
@@ -190,7 +190,7 @@ fn agents_ask_over_http_where_they_may() {
     let told = ask(&[], failing).json()["result"]["content"][0]["text"].to_string();
     assert!(told.contains("open_issues") && told.contains("has_fix"), "{told}");
     drop(served);
-    // Only where it is wanted, and only whoever may read.
+    // MCP must be enabled, and needs read access.
     let served = start(dir.path(), &["--watch", &folder, "--db", &db]);
     assert_eq!(request(&served.ui, "POST", "/mcp", &[], hello.as_bytes()).status, 405);
     drop(served);

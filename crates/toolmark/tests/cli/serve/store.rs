@@ -1,4 +1,4 @@
-//! The store under what happens to stores: full disks, locks, signals, other versions.
+//! Tests of the store under failures: full disks, locks, signals, other versions.
 
 use super::{PATIENCE, binary, log, request, sample, start, watched};
 use rusqlite::Connection;
@@ -21,7 +21,7 @@ fn count(db: &str, table: &str) -> i64 {
 fn what_waits_too_long_is_refused_and_taken_later() {
     let (dir, folder, db) = watched();
     let served = start(dir.path(), &["--watch", &folder, "--db", &db]);
-    // Somebody else holds the store for a moment.
+    // Another process locks the store for a moment.
     let other = Connection::open(&db).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let address: Arc<str> = served.http.as_str().into();
@@ -150,7 +150,8 @@ fn it_is_exported_as_parquet() {
     assert_eq!(unknown.unwrap().status.code(), Some(2));
 }
 
-/// A server in a file system of its own that is soon full; where that can be made.
+/// A server in a separate file system that soon fills up; skipped if the file system cannot be
+/// created.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_answers_503_and_recovers() {
