@@ -1,6 +1,6 @@
-//! How long it takes to group a million failures: `cargo run --release -p toolmark-feed
-//! --example million [FILE]`, with a file of failures, a JSON line each (tool, input,
-//! text), or a few made up here.
+//! Benchmark of grouping a million failures: `cargo run --release -p toolmark-feed --example
+//! million [FILE]`, with a file of failures, one JSON line each (tool, input, text), or generated
+//! ones.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for people")]
 

@@ -1,25 +1,25 @@
-//! What the output of a command shows: a build, tests or a linter that failed, a
-//! dependency that is missing, a command line that was refused.
+//! Detection of failed checks in command output: a failed build, test or linter, a missing
+//! dependency, a rejected command line.
 
 use crate::language::Language;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::sync::LazyLock;
 use toolmark_session::error_class::ErrorClass;
 
-/// What was checked.
+/// Kind of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Check {
-    /// It compiles.
+    /// A build or type check.
     Build,
-    /// Its tests pass.
+    /// A test run.
     Tests,
-    /// A linter or a formatter has nothing to say.
+    /// A linter or formatter run.
     Lint,
 }
 
 type Mark = (&'static str, Check, Language);
 
-/// What tools print when a check failed. A mark is a text that no other output has.
+/// Texts printed by tools when a check failed. A mark is a text that occurs in no other output.
 const MARKS: &[Mark] = &[
     // Builds and type checks.
     ("[build failed]", Check::Build, Language::Go),
@@ -75,7 +75,7 @@ const MARKS: &[Mark] = &[
     (" | P:  ", Check::Lint, Language::Sql),
 ];
 
-/// What interpreters say about a library that is not there.
+/// Messages of interpreters about a missing library.
 const DEPENDENCIES: &[(&str, Language)] = &[
     ("ModuleNotFoundError: ", Language::Python),
     ("No module named ", Language::Python),
@@ -88,15 +88,15 @@ const DEPENDENCIES: &[(&str, Language)] = &[
     ("cannot open shared object file", Language::C),
 ];
 
-/// So much of an output is looked at, from its start and from its end.
+/// Number of bytes of an output that are searched, from its start and from its end.
 const LOOKED_AT: usize = 8 << 10;
 
-/// What an output shows.
+/// Findings in an output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Shown {
-    /// The check that failed. A build that failed is why tests and linters fail.
+    /// Failed check. A failed build takes precedence, because it makes tests and linters fail.
     pub(crate) check: Option<(Check, Language)>,
-    /// The language of a library that is not there.
+    /// Language of a missing library.
     pub(crate) missing: Option<Language>,
 }
 
@@ -106,7 +106,7 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(all).ok()
 });
 
-/// What the output shows, found in one pass.
+/// Returns the findings in the output, in one pass.
 #[must_use]
 pub(crate) fn shown(text: &str) -> Shown {
     let mut shown = Shown::default();
@@ -135,7 +135,7 @@ pub(crate) fn shown(text: &str) -> Shown {
     shown
 }
 
-/// Did a recipe of a make file fail?
+/// Whether a recipe of a makefile failed.
 #[must_use]
 pub(crate) fn is_make(text: &str) -> bool {
     let (start, end) = crate::salient::ends(text, LOOKED_AT);
@@ -143,7 +143,7 @@ pub(crate) fn is_make(text: &str) -> bool {
     part.lines().rev().take(5).any(|line| line.starts_with("make") && line.contains(": *** ["))
 }
 
-/// Words of the compiler of Go, which stand behind a place in a file of it.
+/// Messages of the Go compiler, which follow a position in a Go file.
 const GO_WORDS: &[&str] = &[
     " undefined: ",
     " cannot use ",
@@ -156,13 +156,13 @@ const GO_WORDS: &[&str] = &[
     " undefined (type ",
 ];
 
-/// Does the name of a file of Go stand before a place, on its line?
+/// Whether the name of a Go file precedes a position on its line.
 fn is_behind_go_file(text: &str, at: usize) -> bool {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     text[start..at].contains(".go:")
 }
 
-/// Is a program not there, as a shell says it?
+/// Whether a shell reports a missing program.
 #[must_use]
 pub(crate) fn is_missing_program(text: &str, error: ErrorClass) -> bool {
     // A script that is not there has a path, a program has a name.
@@ -178,7 +178,7 @@ pub(crate) fn is_missing_program(text: &str, error: ErrorClass) -> bool {
     error == ErrorClass::CommandNotFound && !is_script()
 }
 
-/// Does a program refuse its command line?
+/// Whether a program rejects its command line.
 #[must_use]
 pub(crate) fn is_usage(line: &str) -> bool {
     const WORDS: &[&str] = &[
@@ -214,7 +214,7 @@ pub(crate) fn is_usage(line: &str) -> bool {
     WORDS.iter().any(|words| lower.contains(words))
 }
 
-/// Does a shell or a program say that a file or directory is not there?
+/// Whether a shell or a program reports a missing file or directory.
 #[must_use]
 pub(crate) fn is_missing_path(line: &str) -> bool {
     const WORDS: &[&str] = &[
@@ -225,19 +225,19 @@ pub(crate) fn is_missing_path(line: &str) -> bool {
         "file or directory not found",
     ];
     let lower = crate::template::cut(line, 400).to_ascii_lowercase();
-    // An exception has a line of its own to be told by.
+    // An exception has a line of its own that identifies it.
     !line.contains("Error: ")
         && !line.contains("Exception: ")
         && WORDS.iter().any(|words| lower.contains(words))
 }
 
-/// Is it `cd` that did not find its directory?
+/// Whether `cd` did not find its directory.
 #[must_use]
 pub(crate) fn is_lost_directory(line: &str) -> bool {
     line.contains("cd:") || line.contains("can't cd to")
 }
 
-/// Does the command run a linter or a formatter?
+/// Whether the command runs a linter or a formatter.
 #[must_use]
 pub(crate) fn is_linter(command: &str) -> bool {
     const NAMES: &[&str] = &[

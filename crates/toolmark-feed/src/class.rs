@@ -1,6 +1,6 @@
-//! What kind of failure a failed call is. The classes of `toolmark-check` say how to
-//! recover; these say which failures have one cause: who refused, why an edit was
-//! refused, whether a build, a linter or the tests failed.
+//! Classes of failed calls. The classes of `toolmark-check` determine how to recover; these
+//! determine which failures have the same cause: who refused a call, why an edit was rejected,
+//! whether a build, a linter or the tests failed.
 
 use crate::checks::{self, Check, Shown};
 use crate::language::Language;
@@ -14,13 +14,13 @@ use toolmark_session::error_class::{ErrorClass, of_failure};
 use toolmark_session::shell::CommandLine;
 
 word_enum! {
-    /// The kind of a failure.
+    /// Class of a failure.
     pub enum FailureClass {
-        /// It was cut off because of another call, or by the user.
+        /// The call was interrupted because of another call, or by the user.
         Cancelled = "cancelled",
-        /// A person refused it.
+        /// The user refused the call.
         RefusedByUser = "refused-by-user",
-        /// A hook, a policy or a sandbox refused it.
+        /// A hook, a policy or a sandbox refused the call.
         RefusedByPolicy = "refused-by-policy",
         /// The text to be replaced is not in the file.
         EditNoMatch = "edit-no-match",
@@ -32,11 +32,11 @@ word_enum! {
         EditChanged = "edit-changed",
         /// The edit would change nothing.
         EditNoChange = "edit-no-change",
-        /// The file or directory is not there.
+        /// The file or directory does not exist.
         MissingPath = "missing-path",
         /// The file is too large to read at once.
         TooLarge = "too-large",
-        /// The arguments, the options or the name were refused.
+        /// The arguments, the options or the name were rejected.
         BadArguments = "bad-arguments",
         /// A search or a comparison that found nothing.
         NothingFound = "nothing-found",
@@ -48,7 +48,7 @@ word_enum! {
         Lint = "lint",
         /// Tests failed.
         Tests = "tests",
-        /// Another command that failed.
+        /// Another command failed.
         Exit = "exit",
         /// Any other error of a tool.
         Error = "error",
@@ -56,7 +56,7 @@ word_enum! {
 }
 
 impl FailureClass {
-    /// Does it say everything, so that the message tells nothing apart?
+    /// Whether the class is sufficient, so that messages do not distinguish failures.
     #[must_use]
     pub fn is_closed(self) -> bool {
         matches!(
@@ -75,55 +75,55 @@ impl FailureClass {
         )
     }
 
-    /// Is the language of the project what tells failures of it apart?
+    /// Whether the language of the project distinguishes failures of the class.
     #[must_use]
     pub fn is_by_language(self) -> bool {
         matches!(self, Self::Dependency | Self::Build | Self::Lint | Self::Tests)
     }
 }
 
-/// A call that failed: everything its key is made of.
+/// A failed call, with everything its key is built from.
 #[derive(Debug, Clone, Copy)]
 pub struct FailedCall<'c> {
-    /// What its tool is for.
+    /// Role of the tool.
     pub role: ToolRole,
-    /// What its tool is called.
+    /// Name of the tool.
     pub tool: &'c str,
-    /// Its arguments, where they are JSON.
+    /// Arguments, if they are JSON.
     pub args: Option<&'c Value>,
-    /// The command it runs.
+    /// Command that the call runs.
     pub command: Option<&'c str>,
-    /// The exit code that the trace records.
+    /// Exit code in the trace.
     pub exit_code: Option<i64>,
-    /// Does the trace say that it was refused?
+    /// Whether the trace records that the call was refused.
     pub is_denied: bool,
-    /// Does the trace say that it was cut off?
+    /// Whether the trace records that the call was interrupted.
     pub is_interrupted: bool,
-    /// The class that the session found already, of the same role and text.
+    /// Class that the session has already determined for the same role and text.
     pub error: Option<ErrorClass>,
-    /// What came back.
+    /// Text of the result.
     pub text: &'c str,
 }
 
 impl FailedCall<'_> {
-    /// What its command is sent for.
+    /// Returns the errand of the command.
     pub(crate) fn errand(&self) -> Option<String> {
         errand(&CommandLine::new(self.command?))
     }
 }
 
-/// What a failure is.
+/// Classification of a failure.
 #[derive(Debug, Clone, Copy)]
 pub struct Classified<'c> {
-    /// Its class.
+    /// Class.
     pub class: FailureClass,
-    /// The language of what failed, where the class is told apart by it.
+    /// Language of the failed check, if the class is distinguished by it.
     pub language: Language,
-    /// The line that says what is wrong.
+    /// Line that describes the error.
     pub salient: Option<Salient<'c>>,
 }
 
-/// The class of a failed call.
+/// Classifies a failed call.
 #[must_use]
 pub fn classify<'c>(failed: &FailedCall<'c>) -> Classified<'c> {
     let text = failed.text;
@@ -131,7 +131,7 @@ pub fn classify<'c>(failed: &FailedCall<'c>) -> Classified<'c> {
     let is_shell = Role::of(failed.role, failed.tool) == Role::Shell;
     let is_plain = !failed.is_denied && !failed.is_interrupted && !is_by_user(text);
     let shown = if is_shell && is_plain { checks::shown(text) } else { Shown::default() };
-    // What the output shows decides before what the command is run for: tests that do
+    // The output takes precedence over the purpose of the command: tests that do
     // not compile are a build that failed.
     let known = match (shown.missing, shown.check) {
         (Some(language), _) => Some((FailureClass::Dependency, language)),
@@ -164,7 +164,7 @@ pub fn classify<'c>(failed: &FailedCall<'c>) -> Classified<'c> {
     }
 }
 
-/// Did a person refuse, and not a hook or a rule?
+/// Whether the user refused, rather than a hook or a rule.
 fn is_by_user(text: &str) -> bool {
     const WORDS: &[&str] = &[
         "The user doesn't want",
@@ -186,7 +186,7 @@ fn is_by_user(text: &str) -> bool {
         || is_about_user(start) && WORDS.iter().any(|words| start.contains(words))
 }
 
-/// Hardly any error speaks of a user.
+/// Whether a text mentions a user; hardly any error does.
 fn is_about_user(text: &str) -> bool {
     text.contains("user") || text.contains("User")
 }

@@ -1,4 +1,4 @@
-//! From a trajectory to its occurrences.
+//! Collection of the occurrences in a trajectory.
 
 use crate::class::{Classified, FailedCall, classify};
 use crate::key::Key;
@@ -17,16 +17,16 @@ use toolmark_session::error_class::{self, is_failed};
 use toolmark_session::session::{Session, SessionCall};
 use toolmark_trace::{Recorded, Status, Trajectory};
 
-/// So much of a call and its error is shown.
+/// Maximum length of an excerpt of a call or its error.
 const MAX_EXCERPT: usize = 400;
 
-/// An outer span is looked for among so many calls.
+/// Maximum number of calls searched for an outer span.
 const MAX_NEIGHBOURS: usize = 64;
 
-/// Shorter errors are in every text.
+/// Minimum length of an error that is compared; shorter ones occur in every text.
 const MIN_ERROR: usize = 12;
 
-/// What is collected, and how.
+/// A collector of occurrences.
 pub struct Collector {
     checker: Checker,
     has_failures: bool,
@@ -34,8 +34,8 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Collects occurrences of this kind, or of both; the checker asks its rules for
-    /// findings.
+    /// Creates a collector of occurrences of this kind, or of both; findings come from the rules of
+    /// the checker.
     #[must_use]
     pub fn new(checker: Checker, only: Option<Kind>) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Collector {
     }
 }
 
-/// How a call failed, where it did: the result, and whether it was cut off.
+/// Returns the result of a failed call, and whether it was interrupted; `None` if it did not fail.
 fn is_failure<'c>(call: &'c SessionCall<'_>) -> Option<(Cow<'c, str>, bool)> {
     let is_interrupted = call.call.status == Status::Interrupted;
     if !is_interrupted && !is_failed(call) {
@@ -105,7 +105,7 @@ fn is_failure<'c>(call: &'c SessionCall<'_>) -> Option<(Cow<'c, str>, bool)> {
     }
 }
 
-/// The ids of calls; a second call with the same id is another one.
+/// Returns the IDs of calls; a repeated ID is made unique.
 fn call_ids(run: &Trajectory) -> Vec<String> {
     let mut used: HashMap<String, u32> = HashMap::new();
     let ids = run.calls.iter().enumerate().map(|(index, call)| {
@@ -199,8 +199,8 @@ impl Collecting<'_, '_, '_> {
         let id = key.id();
         let path = call.path.as_deref().map(|path| short_path(self.session, path).to_owned());
         let what = match call.line() {
-            // What is destroyed or not recovered from is the command's; of anything
-            // else, what it names.
+            // The subject is the command for findings about destruction and recovery,
+            // and the named value for others.
             Some(command) if matches!(finding.axis, Axis::Selection | Axis::Arguments) => {
                 let named = first_value(finding.message.raw()).map(str::to_owned);
                 named.or_else(|| toolmark_session::errand(command)).unwrap_or_default()
@@ -286,7 +286,7 @@ impl Collecting<'_, '_, '_> {
     }
 }
 
-/// The failure of a call as its key is made of.
+/// Calls a function with the failure of a call.
 fn with_failed<R>(
     call: &SessionCall<'_>,
     text: &str,
@@ -315,8 +315,7 @@ fn with_failed<R>(
     then(&failed, &classify(&failed))
 }
 
-/// The keys of all failed calls of a trajectory, with the index of each call: what a
-/// grader asks.
+/// Returns the keys of all failed calls of a trajectory, with the index of each call, for graders.
 #[must_use]
 pub fn failure_keys(run: &Trajectory, toolsets: &Toolsets) -> Vec<(usize, Key)> {
     let session = Session::new(run, toolsets);
@@ -328,7 +327,7 @@ pub fn failure_keys(run: &Trajectory, toolsets: &Toolsets) -> Vec<(usize, Key)> 
     keys.collect()
 }
 
-/// A call in one line.
+/// Returns a call in one line.
 fn shown_call(call: &SessionCall<'_>) -> String {
     let asked = match (call.command(), &call.path) {
         (Some(command), _) => command.into_owned(),
@@ -341,7 +340,7 @@ fn shown_call(call: &SessionCall<'_>) -> String {
     if asked.is_empty() { call.tool.to_string() } else { format!("{}: {asked}", call.tool) }
 }
 
-/// What the agent did next, in one line.
+/// Returns the next action of the agent in one line.
 fn next_move(session: &Session<'_>, at: usize) -> Option<String> {
     let failed = session.calls().get(at)?;
     let next = session.calls().get(at + 1..)?.iter().find(|next| {
@@ -358,7 +357,7 @@ fn next_move(session: &Session<'_>, at: usize) -> Option<String> {
     }
 }
 
-/// A path from the project, whichever of its worktrees it lies in.
+/// Returns a path relative to the project, in any of its worktrees.
 fn short_path<'p>(session: &Session<'_>, path: &'p str) -> &'p str {
     let root = session
         .project()
@@ -373,7 +372,7 @@ fn short_path<'p>(session: &Session<'_>, path: &'p str) -> &'p str {
     in_worktree.filter(|rest| !rest.is_empty()).unwrap_or(shown)
 }
 
-/// A result without the marks that a host puts around it.
+/// Returns a result without the framing that a host adds to it.
 fn without_frame(text: &str) -> &str {
     let text = printed(text).trim();
     let text = text.strip_prefix("<tool_use_error>").unwrap_or(text);
@@ -384,7 +383,7 @@ fn without_frame(text: &str) -> &str {
     }
 }
 
-/// The start of a text, on one line.
+/// Returns the start of a text, on one line.
 fn excerpt(text: &str) -> String {
     let mut out = String::new();
     for word in text.split_whitespace() {
@@ -400,8 +399,8 @@ fn excerpt(text: &str) -> String {
     out
 }
 
-/// The calls whose error is only that of a call inside them: the deepest of a chain is
-/// what failed. Given by the address of their trajectory and their index.
+/// Returns the calls that only report the error of a call inside them: the innermost call of a
+/// chain is the failed one. Each is given by the address of its trajectory and its index.
 fn wrappers(all: &[&Trajectory]) -> HashSet<(usize, usize)> {
     let mut found = HashSet::new();
     for run in all {

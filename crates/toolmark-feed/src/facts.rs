@@ -1,43 +1,43 @@
-//! What titles and fixes are filled from: the counts of an issue's occurrences.
+//! Data for titles and fixes: the counts of an issue's occurrences.
 
 use crate::key::Key;
 use crate::subject::Subject;
 use std::collections::BTreeMap;
 
-/// What is known of an issue when its title and its fix are written.
+/// Facts about an issue from which its title and fix are built.
 #[derive(Debug)]
 pub(crate) struct Facts<'f> {
-    /// Its key.
+    /// Key.
     pub key: &'f Key,
-    /// What its occurrences are about, the most frequent first.
+    /// Subjects of the occurrences, the most frequent first.
     pub subjects: &'f [(Subject, u64)],
-    /// The tool, the most frequent one.
+    /// Most frequent tool.
     pub tool: &'f str,
-    /// The host, the most frequent one.
+    /// Most frequent host.
     pub host: &'f str,
-    /// How often it occurred.
+    /// Number of occurrences.
     pub count: u64,
-    /// What the rule says to do.
+    /// Remedy given by the rule.
     pub remedy: Option<&'f str>,
-    /// The error of the representative.
+    /// Error of the representative.
     pub said: &'f str,
 }
 
 impl Facts<'_> {
-    /// What most occurrences are about, where at least half of them agree.
+    /// Returns the subject of most occurrences, if at least half of them agree.
     #[must_use]
     pub(crate) fn main_subject(&self) -> Option<&Subject> {
         let (subject, count) = self.subjects.first()?;
         (!subject.what.is_empty() && count * 2 >= self.count).then_some(subject)
     }
 
-    /// The details of occurrences, each once, the most frequent first.
+    /// Returns the details of occurrences, each once, the most frequent first.
     #[must_use]
     pub(crate) fn details(&self, most: usize) -> Vec<(&str, u64)> {
         tally(self.subjects.iter().map(|(subject, count)| (&*subject.detail, *count)), most)
     }
 
-    /// What occurrences are about, each once, at most so many.
+    /// Returns the subjects of occurrences, each once, at most `most`.
     #[must_use]
     pub(crate) fn names(&self, most: usize) -> Vec<(&str, u64)> {
         tally(self.subjects.iter().map(|(subject, count)| (&*subject.what, *count)), most)

@@ -1,5 +1,5 @@
-//! Occurrences of many files, grouped into issues. Rows are small, and whatever order
-//! they come in, the issues are the same.
+//! Occurrences of many files, grouped into issues. Rows are small, and the issues do not depend on
+//! their order.
 
 use crate::class::FailureClass;
 use crate::facts::Facts;
@@ -25,20 +25,20 @@ use toolmark_check::{rule_by_code, week_of};
 use toolmark_outcome::TracePlace;
 use toolmark_trace::Location;
 
-/// So many names are kept of what an issue was seen with.
+/// Maximum number of names kept per property of an issue.
 const MAX_NAMES: usize = 12;
 
-/// No issue has more weeks than this in its line.
+/// Maximum number of weeks in an issue's history.
 const MAX_WEEKS: usize = 104;
 
-/// So many bytes of ids are kept before those of nobody are left out.
+/// Size of the call IDs, in bytes, from which unused ones are dropped.
 const MAX_TEXTS: usize = 16 << 20;
 
-/// One occurrence in little room.
+/// A compact occurrence.
 #[derive(Debug, Clone)]
 struct Row {
     issue: IssueId,
-    /// What the same call has in every file.
+    /// Identity of the call, equal in every file.
     identity: u64,
     origin: u32,
     tool: u32,
@@ -46,12 +46,12 @@ struct Row {
     line: u32,
     column: u32,
     byte: u64,
-    /// Milliseconds; the smallest number where it is not known.
+    /// Time in milliseconds; the minimum if unknown.
     time: i64,
     call: (u32, u32),
     kind: Kind,
     recovery: Recovery,
-    /// What is not known is the largest number.
+    /// Number of tokens; the maximum, as in the following fields, if unknown.
     tokens: u32,
     output_tokens: u32,
     milliseconds: u32,
@@ -64,7 +64,7 @@ const UNKNOWN: u32 = u32::MAX;
 pub struct Feed {
     rows: Vec<Row>,
     seen: HashMap<u64, u32>,
-    /// Calls that were met in more than one file.
+    /// Calls that occur in more than one file.
     shared: HashSet<u64>,
     origins: Vec<Origin>,
     origin_ids: HashMap<u64, u32>,
@@ -74,19 +74,19 @@ pub struct Feed {
     subject_ids: HashMap<Subject, u32>,
     calls_text: String,
     about: HashMap<IssueId, About>,
-    /// How many sessions were read.
+    /// Number of sessions read.
     pub sessions: u64,
-    /// How many calls they have.
+    /// Number of calls in the sessions.
     pub calls: u64,
-    /// How many sessions have no record of their calls.
+    /// Number of sessions without a record of their calls.
     pub unrecorded: u64,
-    /// How many occurrences were met again in another file.
+    /// Number of occurrences that were repeated in another file.
     pub repeated: u64,
 }
 
 impl Feed {
-    /// Adds the occurrences of a file; the numbers of its origins, which
-    /// [`Feed::replace`] and [`Feed::origin_at`] take.
+    /// Adds the occurrences of a file; returns the numbers of its origins, for [`Feed::replace`]
+    /// and [`Feed::origin_at`].
     pub fn add(&mut self, batch: Batch) -> Vec<u32> {
         self.sessions += batch.sessions;
         self.calls += batch.calls;
@@ -123,13 +123,13 @@ impl Feed {
         origins
     }
 
-    /// Where occurrences come from, by the number that [`Feed::add`] gave it.
+    /// Returns the origin of occurrences by the number that [`Feed::add`] returned.
     #[must_use]
     pub fn origin_at(&self, number: u32) -> Option<&Origin> {
         self.origins.get(number as usize)
     }
 
-    /// Adds a row, or puts it in the place of the same call in another file.
+    /// Adds a row, or replaces the row of the same call in another file.
     fn insert(&mut self, mut row: Row, call_id: &str) {
         match self.seen.entry(row.identity) {
             Entry::Vacant(entry) => {
@@ -157,11 +157,10 @@ impl Feed {
         }
     }
 
-    /// Takes the occurrences of some origins out, so that what is there now can be added
-    /// instead; what [`Feed::add`] gives for each batch. `None` where that is impossible and
-    /// all must be added again: a call is in another file too, or the example of an issue is
-    /// of a session that no longer has it. The sums of sessions and calls go on counting
-    /// what was taken out.
+    /// Replaces the occurrences of some origins with those of the batches; returns what
+    /// [`Feed::add`] returns for each batch. `None` if that is impossible and everything must be
+    /// added again: a call is in another file too, or the example of an issue is from a session
+    /// that no longer has it. The counts of sessions and calls still include the replaced ones.
     pub fn replace(&mut self, old: &[u32], batches: Vec<Batch>) -> Option<Vec<Vec<u32>>> {
         let old: HashSet<u32> = old.iter().copied().collect();
         let is_gone = |row: &Row| old.contains(&row.origin);
@@ -223,7 +222,7 @@ impl Feed {
         id
     }
 
-    /// The same text, kept once.
+    /// Returns the shared copy of a text.
     fn shared(&mut self, text: &Arc<str>) -> Arc<str> {
         let id = self.name(text);
         self.names.get(id as usize).unwrap_or(text).clone()
@@ -258,7 +257,7 @@ impl Feed {
         &self.origins[row.origin as usize]
     }
 
-    /// Rows in the order of issue, time, session and call.
+    /// Returns the rows in the order of issue, time, session and call.
     fn order(
         &self,
         decisions: &Decisions,
@@ -274,7 +273,7 @@ impl Feed {
         order
     }
 
-    /// The order of time, session and call.
+    /// Compares by time, session and call.
     fn by_time(&self, one: &Row, other: &Row) -> Ordering {
         let key = |row: &Row| (row.time, row.byte, row.issue);
         // Rows of one origin are of one session.
@@ -289,8 +288,8 @@ impl Feed {
             .then_with(|| key(one).cmp(&key(other)))
     }
 
-    /// Rows by issue, in the order of issues. What is counted of the rows of an issue does
-    /// not depend on their order, so they are not sorted.
+    /// Returns rows by issue, in the order of issues. The counts of an issue do not depend on the
+    /// order of its rows, so they are not sorted.
     fn groups(
         &self,
         decisions: &Decisions,
@@ -315,19 +314,19 @@ impl Feed {
         merged.into_iter().collect()
     }
 
-    /// Every occurrence, by issue and time.
+    /// Returns every occurrence, by issue and time.
     #[must_use]
     pub fn occurrences(&self, decisions: &Decisions) -> Vec<Listed> {
         self.listed(self.order(decisions, |_, _| true))
     }
 
-    /// Every occurrence of one issue, by time.
+    /// Returns every occurrence of one issue, by time.
     #[must_use]
     pub fn occurrences_of(&self, id: IssueId, decisions: &Decisions) -> Vec<Listed> {
         self.listed(self.order(decisions, |issue, _| issue == id))
     }
 
-    /// Where and when an issue occurred, in no order.
+    /// Returns the origins and times of an issue's occurrences, in no order.
     pub fn places_of<'f>(
         &'f self,
         id: IssueId,
@@ -354,14 +353,14 @@ impl Feed {
         listed.collect()
     }
 
-    /// The issues, those with most to do about first.
+    /// Returns the issues, sorted by state and number of occurrences.
     #[must_use]
     pub fn issues(&self, decisions: &Decisions, now: Timestamp) -> Vec<Issue> {
         self.issues_where(decisions, now, |_, _| true)
     }
 
-    /// The issues among some of the occurrences, chosen by their session and time. What
-    /// an issue looks like may be shown by another of its occurrences.
+    /// Returns the issues among the occurrences selected by session and time. The representative of
+    /// an issue may be another of its occurrences.
     #[must_use]
     pub fn issues_where(
         &self,
@@ -520,7 +519,7 @@ impl Feed {
         }
     }
 
-    /// What rows are about, the most frequent first.
+    /// Returns the subjects of rows, the most frequent first.
     fn subjects_of(&self, rows: &[&Row]) -> Vec<(Subject, u64)> {
         let counts = count_by(rows, |row| row.subject);
         let named =
@@ -532,7 +531,7 @@ impl Feed {
         subjects
     }
 
-    /// For an issue of findings, the issue of failures that most of its calls belong to.
+    /// Returns, for an issue of findings, the issue of failures that contains most of its calls.
     fn same_calls(
         &self,
         rows: &[&Row],
@@ -553,26 +552,26 @@ impl Feed {
         (*most.1 * 5 >= rows.len() as u64 * 4).then_some(*most.0)
     }
 
-    /// The key of an issue.
+    /// Returns the key of an issue.
     #[must_use]
     pub fn key(&self, id: IssueId) -> Option<&Key> {
         self.about.get(&id).map(|about| &about.key)
     }
 
-    /// How many occurrences there are.
+    /// Returns the number of occurrences.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Are there none?
+    /// Whether there are no occurrences.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }
 
-/// Is it nothing the agent did wrong: an answer, a choice of the user?
+/// Whether an issue is not a mistake of the agent: an empty result or a cancelled call.
 fn is_quiet(issue: &Issue) -> bool {
     [FailureClass::Cancelled, FailureClass::NothingFound].iter().any(|c| c.word() == issue.subtype)
 }
@@ -616,7 +615,8 @@ fn place(file: &Arc<str>, line: u32, column: u32, byte: u64) -> TracePlace {
     Location { file: file.clone(), line, column, byte }.into()
 }
 
-/// What the same call has in every file; findings of several rules are several.
+/// Returns the identity of a call, equal in every file; findings of several rules have different
+/// ones.
 fn identity(session: &str, call_id: &str, kind: Kind, issue: IssueId) -> u64 {
     let mut hasher = DefaultHasher::new();
     (session, call_id, kind).hash(&mut hasher);
@@ -626,14 +626,14 @@ fn identity(session: &str, call_id: &str, kind: Kind, issue: IssueId) -> u64 {
     hasher.finish()
 }
 
-/// How many rows have each number, in the order of numbers.
+/// Counts the rows of each number, in the order of numbers.
 fn count_by(rows: &[&Row], number: impl Fn(&Row) -> u32) -> Vec<(u32, u64)> {
     let mut numbers: Vec<u32> = rows.iter().map(|row| number(row)).collect();
     numbers.sort_unstable();
     numbers.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect()
 }
 
-/// Names by how often they occur, the most frequent first.
+/// Counts names, the most frequent first.
 fn tally<'n>(names: impl Iterator<Item = (&'n str, u64)>) -> Vec<(&'n str, u64)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for (name, count) in names {
@@ -653,12 +653,12 @@ fn day(row: &Row) -> Option<Date> {
     Some(time_of(row)?.to_zoned(TimeZone::UTC).date())
 }
 
-/// The Monday of a day's week.
+/// Returns the Monday of a day's week.
 fn monday(day: Date) -> Option<Date> {
     day.checked_sub(i64::from(day.weekday().to_monday_zero_offset()).days()).ok()
 }
 
-/// How often an issue occurred in each week from the first to the last.
+/// Counts the occurrences of an issue in each week from the first to the last.
 fn weeks(rows: &[&Row]) -> Vec<Week> {
     const DAY: i64 = 24 * 60 * 60 * 1000;
     let mut days: BTreeMap<i64, (u64, &Row)> = BTreeMap::new();
@@ -691,7 +691,7 @@ fn weeks(rows: &[&Row]) -> Vec<Week> {
     weeks
 }
 
-/// Is this week's count far above that of the four weeks before?
+/// Whether this week's count is far above that of the four weeks before.
 fn escalates(rows: &[&Row], now: Timestamp) -> bool {
     const WEEK: i64 = 7 * 24 * 60 * 60 * 1000;
     let now = now.as_millisecond();
@@ -706,7 +706,7 @@ fn escalates(rows: &[&Row], now: Timestamp) -> bool {
     is_escalating(this_week, before)
 }
 
-/// Category, subtype and code.
+/// Returns category, subtype and code.
 fn kind_of(key: &Key) -> (Category, &'static str, Option<&'static str>) {
     match key {
         Key::Finding { code, .. } => match rule_by_code(code) {

@@ -1,4 +1,4 @@
-//! What a run of `toolmark feed` came to.
+//! Result of a run of `toolmark feed`.
 
 use crate::issue::Issue;
 use crate::key::IssueId;
@@ -7,24 +7,24 @@ use jiff::Timestamp;
 use serde::Serialize;
 use toolmark_outcome::{Printable, Redactor, TracePlace, Untrusted};
 
-/// One occurrence, as it is listed.
+/// One occurrence in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Listed<T = Untrusted> {
-    /// Its issue.
+    /// Issue.
     pub issue: IssueId,
-    /// The session.
+    /// Session.
     pub session: T,
-    /// The call.
+    /// Call.
     pub call_id: T,
-    /// Where it stands.
+    /// Position in the file.
     pub place: TracePlace<T>,
-    /// When it happened.
+    /// Time of the call.
     #[serde(skip)]
     pub time: Option<Timestamp>,
-    /// A failure, or a finding.
+    /// Kind: a failure or a finding.
     #[serde(skip)]
     pub kind: Kind,
-    /// What came of it.
+    /// Recovery from the failure.
     #[serde(skip)]
     pub recovery: Recovery,
 }
@@ -43,25 +43,25 @@ impl Listed {
     }
 }
 
-/// Issues, and what they were made of.
+/// Issues, and counts of the input.
 #[derive(Debug)]
 pub struct FeedRun<T = Untrusted> {
-    /// The issues, those with most to do about first.
+    /// Issues, sorted by state and number of occurrences.
     pub issues: Vec<Issue<T>>,
-    /// Every occurrence, where somebody asks for them.
+    /// Every occurrence, if requested.
     pub occurrences: Option<Vec<Listed<T>>>,
-    /// How many files were read.
+    /// Number of files read.
     pub files: u64,
-    /// How many sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// How many calls they have.
+    /// Number of calls in the sessions.
     pub calls: u64,
-    /// What the reader should know besides.
+    /// Further notes for the reader.
     pub notes: Vec<T>,
 }
 
 impl FeedRun {
-    /// It as it may be printed.
+    /// Returns the result in printable form.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> FeedRun<Printable> {
         let listed = |all: Vec<Listed>| all.into_iter().map(|one| one.redact(redactor)).collect();

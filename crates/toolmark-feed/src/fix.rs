@@ -1,6 +1,6 @@
-//! A concrete change that prevents an issue: a line for the agent's instructions, a
-//! rule, a setting, something to install. From tables per class and rule, filled with what
-//! the occurrences name; where nothing concrete follows, there is none.
+//! Concrete changes that prevent an issue: a line for the agent's instructions, a rule, a setting,
+//! an installation. Fixes are built from tables per class and rule, filled with the names in the
+//! occurrences; if there is no concrete change, there is no fix.
 
 mod apply;
 mod failures;
@@ -14,15 +14,15 @@ use toolmark_base::word_enum;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 
 word_enum! {
-    /// What is changed.
+    /// Target of a change.
     pub enum Target {
-        /// A line in the file of instructions that the agent reads.
+        /// A line in the instructions file that the agent reads.
         Instructions = "instructions",
         /// A rule in the permissions of the host.
         Permission = "permission",
         /// A setting of the host.
         Setting = "setting",
-        /// A command in the set-up of the machine or the container.
+        /// A command in the setup of the machine or the container.
         SetUp = "set-up",
     }
 }
@@ -30,22 +30,22 @@ word_enum! {
 /// A change that prevents an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fix<T = Untrusted> {
-    /// What is changed.
+    /// Target of the change.
     pub target: Target,
-    /// The file, from the project; nothing for what is run and not written.
+    /// File, relative to the project; `None` for a command that is run.
     pub file: Option<&'static str>,
-    /// Where in a file of settings the text belongs, as names of its keys.
+    /// Location in a settings file, as key names.
     pub key: Option<&'static str>,
-    /// The project that the file is of, where the fix names things of one.
+    /// Project of the file, if the fix names parts of one.
     pub project: Option<T>,
-    /// The text to paste.
+    /// Text to paste.
     pub text: T,
-    /// Why it helps, in one line.
+    /// Reason why the fix helps, in one line.
     pub why: T,
 }
 
 impl Fix {
-    /// It as it may be printed.
+    /// Returns the fix in printable form.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Fix<Printable> {
         Fix {
@@ -70,7 +70,7 @@ impl Fix {
     }
 }
 
-/// The file of instructions that a host reads.
+/// Returns the instructions file that a host reads.
 #[must_use]
 pub fn instructions(host: &str) -> &'static str {
     match host {
@@ -80,7 +80,7 @@ pub fn instructions(host: &str) -> &'static str {
     }
 }
 
-/// The fix of an issue, where a concrete one follows.
+/// Returns the fix of an issue, if there is a concrete one.
 #[must_use]
 pub(crate) fn fix(facts: &Facts<'_>) -> Option<Fix> {
     match facts.key {
@@ -89,13 +89,13 @@ pub(crate) fn fix(facts: &Facts<'_>) -> Option<Fix> {
     }
 }
 
-/// Names in code marks, joined by commas.
+/// Joins names in code marks with commas.
 fn listed(names: &[(&str, u64)]) -> String {
     let names: Vec<String> = names.iter().map(|(name, _)| format!("`{name}`")).collect();
     names.join(", ")
 }
 
-/// `3 times`.
+/// Formats a count: `3 times`.
 fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }

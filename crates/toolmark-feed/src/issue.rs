@@ -1,5 +1,4 @@
-//! An issue: what its occurrences have in common, how often, since when, what it costs
-//! and what to do about it.
+//! An issue: the common properties of its occurrences, their number, period and cost, and a fix.
 
 use crate::fix::Fix;
 use crate::key::IssueId;
@@ -15,17 +14,17 @@ use toolmark_outcome::{Axis, Printable, Redactor, TracePlace, Untrusted};
 use toolmark_redact::Json;
 
 word_enum! {
-    /// What kind of problem an issue is.
+    /// Category of an issue.
     pub enum Category {
-        /// The wrong tool, or a call nobody wanted.
+        /// The wrong tool, or an unwanted call.
         Selection = "selection",
         /// The right tool with wrong arguments.
         Arguments = "arguments",
-        /// Something that cannot be undone.
+        /// An action that cannot be undone.
         Irreversibility = "irreversibility",
-        /// The wrong move after an error.
+        /// The wrong action after an error.
         Recovery = "recovery",
-        /// What the agent works in: programs, libraries, the project's own checks.
+        /// The environment of the agent: programs, libraries, the project's own checks.
         Environment = "environment",
     }
 }
@@ -41,36 +40,36 @@ impl From<Axis> for Category {
     }
 }
 
-/// A name and how often it occurs.
+/// A name with its number of occurrences.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tally<T = Untrusted> {
-    /// The name.
+    /// Name.
     pub name: T,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
-/// How often an issue occurred in a week.
+/// Number of occurrences of an issue in one week.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Week {
-    /// The ISO week, in UTC: `2026-W07`.
+    /// ISO week, in UTC: `2026-W07`.
     pub week: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
-/// What came of the failures of an issue.
+/// Recoveries from the failures of an issue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Recoveries {
-    /// As it should be.
+    /// Number of full recoveries.
     pub recovered: u64,
-    /// Half of it.
+    /// Number of partial recoveries.
     pub partial: u64,
-    /// The wrong move.
+    /// Number of failures without recovery.
     pub failed: u64,
-    /// The calls that followed decide nothing.
+    /// Number of failures for which the following calls are inconclusive.
     pub open: u64,
-    /// The share of decided failures that were recovered from; partly counts half.
+    /// Share of decided failures with a recovery; partial ones count half.
     pub rate: Option<f64>,
 }
 
@@ -89,112 +88,112 @@ impl Recoveries {
     }
 }
 
-/// What the calls of an issue cost, as far as the traces record it.
+/// Cost of the calls of an issue, as far as the traces record it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Lost {
-    /// The tokens of the responses that made the calls; calls of one response share them.
+    /// Tokens of the responses that made the calls; calls of one response share them.
     pub tokens: Option<u64>,
-    /// The part of them that the model wrote.
+    /// Output tokens among them.
     pub output_tokens: Option<u64>,
-    /// How long the calls took.
+    /// Total duration of the calls.
     pub duration_ms: Option<u64>,
-    /// Of how many calls the tokens are known.
+    /// Number of calls with known tokens.
     pub counted: u64,
-    /// Of how many calls the duration is known.
+    /// Number of calls with a known duration.
     pub timed: u64,
 }
 
-/// One occurrence that shows what the issue is: the shortest that is complete.
+/// An occurrence that represents the issue: the shortest complete one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Representative<T = Untrusted> {
-    /// The session.
+    /// Session.
     pub session: T,
-    /// The call.
+    /// Call ID.
     pub call_id: T,
-    /// Where it stands.
+    /// Position in the file.
     pub place: TracePlace<T>,
-    /// The call.
+    /// Call.
     pub call: T,
-    /// What came back, or what the rule says.
+    /// Result of the call, or the message of the rule.
     pub said: T,
-    /// What the agent did next.
+    /// Next action of the agent.
     pub followed: Option<T>,
 }
 
-/// Another issue whose message is much alike.
+/// Another issue with a similar message.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Similar {
-    /// The other issue.
+    /// Other issue.
     pub id: IssueId,
-    /// How much they have in common, from 0 to 1.
+    /// Similarity, from 0 to 1.
     pub similarity: f64,
 }
 
-/// What recurs across sessions.
+/// A problem that recurs across sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Issue<T = Untrusted> {
-    /// A hash of its key: the same for ever.
+    /// Hash of the key, which never changes.
     pub id: IssueId,
-    /// What it is made of.
+    /// Kind of the occurrences.
     pub kind: Kind,
-    /// What kind of problem it is.
+    /// Category.
     pub category: Category,
-    /// The class of the failure, or the name of the rule.
+    /// Class of the failure, or name of the rule.
     pub subtype: &'static str,
-    /// The code of the rule.
+    /// Code of the rule.
     pub code: Option<&'static str>,
-    /// What goes wrong, in one line.
+    /// Summary of the problem, in one line.
     pub title: T,
-    /// The role of the tool, or its name.
+    /// Role of the tool, or its name.
     pub role: T,
-    /// The message without its values.
+    /// Message without its values.
     pub template: T,
-    /// How often it occurred: one occurrence per session and call.
+    /// Number of occurrences, one per session and call.
     pub count: u64,
-    /// In how many sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// In which projects.
+    /// Projects.
     pub projects: Vec<Tally<T>>,
-    /// When it was seen first.
+    /// Time of the first occurrence.
     #[serde(serialize_with = "crate::time::optional::serialize")]
     pub first_seen: Option<Timestamp>,
-    /// When it was seen last.
+    /// Time of the last occurrence.
     #[serde(serialize_with = "crate::time::optional::serialize")]
     pub last_seen: Option<Timestamp>,
-    /// How often it occurred in each week from the first to the last.
+    /// Number of occurrences in each week from the first to the last.
     pub weeks: Vec<Week>,
-    /// With which tools.
+    /// Tools.
     pub tools: Vec<Tally<T>>,
-    /// With which models.
+    /// Models.
     pub models: Vec<Tally<T>>,
-    /// In which versions of agents.
+    /// Versions of agents.
     pub agents: Vec<Tally<T>>,
-    /// What its occurrences are about: programs, files, flags.
+    /// Subjects of the occurrences: programs, files, flags.
     pub subjects: Vec<Tally<T>>,
-    /// What came of it; nothing for findings.
+    /// Recoveries; `None` for findings.
     pub recovery: Option<Recoveries>,
-    /// What its calls cost.
+    /// Cost of the calls.
     pub lost: Lost,
-    /// One occurrence that shows it.
+    /// Representative occurrence.
     pub representative: Option<Representative<T>>,
-    /// Issues whose messages are much alike.
+    /// Issues with similar messages.
     pub similar: Vec<Similar>,
-    /// Of findings: the issue of failures that most of the calls belong to.
+    /// For findings: the issue of failures that contains most of the calls.
     pub same_calls: Option<IssueId>,
-    /// Where it stands.
+    /// State.
     pub state: State,
-    /// The issues that were merged into it.
+    /// Issues that were merged into this one.
     pub merged: Vec<IssueId>,
-    /// What people wrote about it.
+    /// Notes written by users.
     pub notes: Vec<T>,
-    /// A change that prevents it, where a concrete one follows.
+    /// Change that prevents the issue, if there is a concrete one.
     pub fix: Option<Fix<T>>,
-    /// The grader that fails when it comes back.
+    /// Grader that fails when the issue recurs.
     pub case: Json<Value, T>,
 }
 
 impl<T> Issue<T> {
-    /// How often it occurred in each of the last weeks, as signs.
+    /// Returns the counts of the last weeks as a line of block characters.
     #[must_use]
     pub fn sparkline(&self) -> String {
         const WEEKS: usize = 12;
@@ -205,7 +204,7 @@ impl<T> Issue<T> {
 }
 
 impl Issue {
-    /// It as it may be printed.
+    /// Returns the issue in printable form.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Issue<Printable> {
         let tallies = |all: Vec<Tally>| -> Vec<Tally<Printable>> {
@@ -253,7 +252,7 @@ impl Issue {
     }
 }
 
-/// The grader that fails when an issue comes back.
+/// Returns the grader that fails when an issue recurs.
 #[must_use]
 pub(crate) fn grader(key: &crate::key::Key) -> Value {
     use crate::key::Key;

@@ -1,6 +1,6 @@
-//! The key of an issue: what failures and findings of one cause have in common. It is a
-//! pure function of one failed call or one finding, so that order, shards and growth
-//! change nothing.
+//! The key of an issue: the common properties of failures and findings with one cause. It is a pure
+//! function of one failed call or one finding, so that it does not depend on order, shards or other
+//! data.
 
 use crate::checks;
 use crate::class::{Classified, FailedCall, FailureClass, classify};
@@ -13,37 +13,37 @@ use std::fmt;
 use toolmark_check::fingerprint;
 use toolmark_outcome::{Finding, Harmless};
 
-/// What an issue is recognised by.
+/// Identifying properties of an issue.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// Calls that failed in the same way.
     Failure {
-        /// What the tool is for.
+        /// Role of the tool.
         role: Role,
-        /// The kind of failure.
+        /// Class of the failure.
         class: FailureClass,
-        /// The message without its values, the language, or nothing.
+        /// Message without its values, the language, or empty.
         template: String,
     },
-    /// Findings that say the same.
+    /// Findings with the same message.
     Finding {
-        /// The rule.
+        /// Code of the rule.
         code: &'static str,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// The message without its values.
+        /// Message without its values.
         template: String,
     },
 }
 
 impl Key {
-    /// The key of a failed call that was classified.
+    /// Returns the key of a failed call that was classified.
     #[must_use]
     pub fn of_failure(failed: &FailedCall<'_>, classified: &Classified<'_>) -> Self {
         let class = classified.class;
         let line = classified.salient.map_or("", |salient| salient.line);
         let template = match class {
-            // Where a shell is, and not what it was asked for, is wrong.
+            // The directory of the shell is wrong, not the command.
             FailureClass::MissingPath if checks::is_lost_directory(line) => "cd".to_owned(),
             class if class.is_closed() => String::new(),
             class if class.is_by_language() => classified.language.word().to_owned(),
@@ -62,13 +62,13 @@ impl Key {
         Self::Failure { role, class, template }
     }
 
-    /// The key of a failed call.
+    /// Returns the key of a failed call.
     #[must_use]
     pub fn of_call(failed: &FailedCall<'_>) -> Self {
         Self::of_failure(failed, &classify(failed))
     }
 
-    /// The key of a finding.
+    /// Returns the key of a finding.
     #[must_use]
     pub fn of_finding(finding: &Finding) -> Self {
         Self::Finding {
@@ -78,7 +78,7 @@ impl Key {
         }
     }
 
-    /// The message without its values.
+    /// Returns the message without its values.
     #[must_use]
     pub fn template(&self) -> &str {
         match self {
@@ -86,7 +86,7 @@ impl Key {
         }
     }
 
-    /// What the issue is called for ever: a hash of the key.
+    /// Returns the permanent ID of the issue: a hash of the key.
     #[must_use]
     pub fn id(&self) -> IssueId {
         let hash = match self {
@@ -102,7 +102,7 @@ impl Key {
     }
 }
 
-/// The id of an issue: 64 bits, written as 16 hexadecimal digits.
+/// ID of an issue: 64 bits, written as 16 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IssueId(pub u64);
 
@@ -113,13 +113,13 @@ fn template(failed: &FailedCall<'_>, classified: &Classified<'_>) -> String {
     let masked = salient.map(|salient| mask(salient.line, &echoes, Style::Error));
     match masked.filter(|masked| masked.contains(char::is_alphanumeric)) {
         Some(masked) => masked,
-        // A command that says nothing is told by what it was sent for.
+        // A command without output is identified by its errand.
         None => failed.errand().unwrap_or_default(),
     }
 }
 
 impl IssueId {
-    /// The id that is written so.
+    /// Parses an ID in this form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_id = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());

@@ -1,10 +1,10 @@
-//! The language of a build, of tests or of a linter: by the marks of its tools in the
+//! The language of a build, of tests or of a linter: detected by the messages of its tools in the
 //! output, or by the program of the command.
 
 use toolmark_base::word_enum;
 
 word_enum! {
-    /// The language of what failed.
+    /// Language of a failed check.
     pub enum Language {
         /// Go.
         Go = "go",
@@ -32,12 +32,12 @@ word_enum! {
         Sql = "sql",
         /// A program of the system.
         Program = "program",
-        /// Not known, or of no matter.
+        /// Unknown or irrelevant.
         None = "",
     }
 }
 
-/// Words of commands, and the language they belong to.
+/// Words of commands with their languages.
 const PROGRAMS: &[(&str, Language)] = &[
     ("cargo", Language::Rust),
     ("rustc", Language::Rust),
@@ -101,7 +101,7 @@ const PROGRAMS: &[(&str, Language)] = &[
     ("sqlfluff", Language::Sql),
 ];
 
-/// Endings of file names, and the language of such a file.
+/// File name extensions with their languages.
 const ENDINGS: &[(&str, Language)] = &[
     (".go:", Language::Go),
     (".rs:", Language::Rust),
@@ -123,8 +123,8 @@ const ENDINGS: &[(&str, Language)] = &[
 ];
 
 impl Language {
-    /// The language of a command and its output: the program's, else that of the first
-    /// file named with a place.
+    /// Returns the language of a command and its output: that of the program, else that of the
+    /// first file named with a position.
     #[must_use]
     pub fn of(command: &str, text: &str) -> Self {
         let words = command
@@ -137,7 +137,7 @@ impl Language {
         }
     }
 
-    /// The language of the first file that is named with a place.
+    /// Returns the language of the first file named with a position.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
         let text = crate::template::cut(text, 8 << 10);
@@ -146,7 +146,7 @@ impl Language {
         first.min_by_key(|(at, _)| *at).map_or(Self::None, |(_, language)| *language)
     }
 
-    /// What people call it.
+    /// Returns the display name.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {

@@ -1,9 +1,9 @@
-//! What keeps going wrong across sessions: failures and findings grouped into issues.
+//! Recurring problems across sessions: failures and findings grouped into issues.
 //!
 //! A [`Collector`] takes the failed calls and the findings of a trajectory, each with the
 //! [`Key`] of its issue; a [`Feed`] groups those of many files. A key is a pure function of
-//! one call or one finding, so neither the order of files nor how many there are changes
-//! an issue or its id.
+//! one call or one finding, so neither the order of files nor their number changes an
+//! issue or its ID.
 //!
 //! ```
 //! use toolmark_check::Checker;
@@ -21,7 +21,7 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! Nothing here reads files or prints.
+//! This crate neither reads files nor prints.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! One failed call or one finding of one session, with what its issue needs of it.
+//! One failed call or one finding of one session, with the data its issue needs.
 
 use crate::key::{IssueId, Key};
 use crate::subject::Subject;
@@ -10,27 +10,27 @@ use toolmark_check::Spent;
 use toolmark_session::recovery::Verdict;
 
 word_enum! {
-    /// What an issue is made of.
+    /// Kind of the occurrences of an issue.
     pub enum Kind {
-        /// Calls that failed.
+        /// Failed calls.
         Failure = "failure",
-        /// What rules found.
+        /// Findings of rules.
         Finding = "finding",
     }
 }
 
 word_enum! {
-    /// What came of a failure.
+    /// Recovery from a failure.
     pub enum Recovery {
-        /// There was nothing to recover from, or nobody can tell.
+        /// No recovery was needed, or it cannot be determined.
         NotAsked = "not-asked",
-        /// The calls that followed decide nothing.
+        /// The following calls are inconclusive.
         Open = "open",
-        /// The wrong move.
+        /// The next action was wrong.
         Failed = "failed",
-        /// Half of it.
+        /// A partial recovery.
         Partial = "partial",
-        /// As it should be.
+        /// A full recovery.
         Recovered = "recovered",
     }
 }
@@ -46,114 +46,114 @@ impl From<Verdict> for Recovery {
     }
 }
 
-/// What all occurrences of a session have in common.
+/// Common properties of all occurrences of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin {
-    /// The session's id; the name of the file where it has none.
+    /// Session ID; the file name if there is none.
     pub session: Arc<str>,
-    /// The file.
+    /// File.
     pub file: Arc<str>,
-    /// The directory it works in.
+    /// Working directory of the session.
     pub project: Option<Arc<str>>,
-    /// The model.
+    /// Model.
     pub model: Option<Arc<str>>,
-    /// The agent's name.
+    /// Name of the agent.
     pub agent: Arc<str>,
-    /// The agent's version.
+    /// Version of the agent.
     pub version: Option<Arc<str>>,
-    /// The host, as toolsets call it.
+    /// Host, by its name in toolsets.
     pub host: Arc<str>,
-    /// When it started.
+    /// Start time.
     pub started: Option<Timestamp>,
 }
 
 /// One failed call or one finding.
 #[derive(Debug, Clone)]
 pub struct Occurrence {
-    /// Its issue.
+    /// Issue.
     pub issue: IssueId,
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
-    /// Which of the origins of its batch it has.
+    /// Index of the origin in the batch.
     pub origin: usize,
-    /// The id of the call.
+    /// Call ID.
     pub call_id: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// Column, from 1.
     pub column: u32,
-    /// The byte, from 0.
+    /// Byte offset, from 0.
     pub byte: u64,
-    /// When it happened.
+    /// Time of the call.
     pub time: Option<Timestamp>,
-    /// The tool.
+    /// Tool.
     pub tool: Arc<str>,
-    /// What it is about.
+    /// Subject.
     pub subject: Subject,
-    /// What came of it.
+    /// Recovery.
     pub recovery: Recovery,
-    /// What the call cost.
+    /// Cost of the call.
     pub spent: Spent,
 }
 
-/// What one occurrence looks like, for people.
+/// An example of an occurrence for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
-    /// The tool and what it was asked for.
+    /// Tool and arguments of the call.
     pub call: String,
-    /// What came back, or what the rule says.
+    /// Result of the call, or the message of the rule.
     pub said: String,
-    /// What the agent did next.
+    /// Next action of the agent.
     pub followed: Option<String>,
-    /// What it is told apart by: the shortest that is complete is shown.
+    /// Rank among examples: the shortest complete one is shown.
     pub rank: Rank,
 }
 
-/// The order of examples: complete ones first, then the shortest, then by place.
+/// Order of examples: complete ones first, then the shortest, then by position.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
-    /// Is a part of it missing?
+    /// Whether a part is missing.
     pub is_incomplete: bool,
-    /// How long it is.
+    /// Length.
     pub length: usize,
-    /// The session.
+    /// Session.
     pub session: Arc<str>,
-    /// The call.
+    /// Call ID.
     pub call_id: String,
-    /// The file.
+    /// File.
     pub file: Arc<str>,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// Column, from 1.
     pub column: u32,
-    /// The byte, from 0.
+    /// Byte offset, from 0.
     pub byte: u64,
 }
 
-/// What is said of an issue by the first of its occurrences.
+/// Data about an issue from one of its occurrences.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// Its key.
+    /// Key.
     pub key: Key,
-    /// What the rule says to do; nothing for failures.
+    /// Remedy given by the rule; `None` for failures.
     pub remedy: Option<String>,
-    /// The shortest occurrence that is complete.
+    /// Shortest complete occurrence.
     pub example: Option<Example>,
 }
 
 /// The occurrences of one file.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// Where they come from.
+    /// Origins of the occurrences.
     pub origins: Vec<Origin>,
-    /// Them.
+    /// Failed calls and findings.
     pub occurrences: Vec<Occurrence>,
-    /// Their issues.
+    /// Issues.
     pub about: HashMap<IssueId, About>,
-    /// How many sessions there were, with or without occurrences.
+    /// Number of sessions, with or without occurrences.
     pub sessions: u64,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
-    /// How many sessions have no record of their calls.
+    /// Number of sessions without a record of their calls.
     pub unrecorded: u64,
 }

@@ -1,9 +1,9 @@
-//! Numbers and texts in few bytes: numbers in as many as they need, each text once.
+//! A compact encoding of numbers and texts: numbers in as many bytes as needed, each text once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Writes numbers and texts.
+/// A writer of numbers and texts.
 #[derive(Default)]
 pub(crate) struct Packer<'t> {
     table: Vec<&'t str>,
@@ -41,7 +41,7 @@ impl<'t> Packer<'t> {
         texts.into_iter().for_each(|text| self.text(text));
     }
 
-    /// What may be missing: whether it is there, and it.
+    /// Writes an optional value: whether it is present, and the value.
     pub(crate) fn maybe<V>(&mut self, value: Option<V>, put: impl FnOnce(&mut Self, V)) {
         self.number(u64::from(value.is_some()));
         if let Some(value) = value {
@@ -49,7 +49,7 @@ impl<'t> Packer<'t> {
         }
     }
 
-    /// How many there are, and each of them.
+    /// Writes the length of a list, and each element.
     pub(crate) fn list<V>(
         &mut self,
         values: impl ExactSizeIterator<Item = V>,
@@ -59,12 +59,12 @@ impl<'t> Packer<'t> {
         values.for_each(|value| put(self, value));
     }
 
-    /// Milliseconds before or after 1970.
+    /// Writes a signed number: milliseconds before or after 1970.
     pub(crate) fn signed(&mut self, number: i64) {
         self.number((number << 1 ^ number >> 63).cast_unsigned());
     }
 
-    /// The version of what is written, the texts, and what refers to them.
+    /// Returns the version of the content, the texts, and the data that refers to them.
     pub(crate) fn finish(self, version: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.body.len() + 64 * self.table.len());
         push_number(&mut bytes, version);
@@ -78,16 +78,16 @@ impl<'t> Packer<'t> {
     }
 }
 
-/// Reads what a [`Packer`] wrote; `None` where it is something else.
+/// A reader of the output of a [`Packer`]; returns `None` for other data.
 pub(crate) struct Unpacker<'b> {
     bytes: &'b [u8],
     texts: Vec<&'b str>,
-    /// Texts that are shared, once they were asked for.
+    /// Shared copies of the texts used so far.
     shared: Vec<Option<Arc<str>>>,
 }
 
 impl<'b> Unpacker<'b> {
-    /// The version of what was written, and the rest.
+    /// Returns the version of the content, and a reader of the rest.
     pub(crate) fn new(bytes: &'b [u8]) -> Option<(u64, Self)> {
         let mut all = Self { bytes, texts: Vec::new(), shared: Vec::new() };
         let version = all.number()?;
@@ -120,7 +120,7 @@ impl<'b> Unpacker<'b> {
         Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }
 
-    /// A number that fits.
+    /// Reads a number that fits the type.
     pub(crate) fn small<N: TryFrom<u64>>(&mut self) -> Option<N> {
         N::try_from(self.number()?).ok()
     }
@@ -156,7 +156,7 @@ impl<'b> Unpacker<'b> {
         Some(values)
     }
 
-    /// Was everything read?
+    /// Whether everything was read.
     pub(crate) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }

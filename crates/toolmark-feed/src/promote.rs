@@ -1,4 +1,4 @@
-//! An issue as a case that fails when it comes back.
+//! Conversion of an issue to a case that fails when the issue recurs.
 
 use crate::collect::failure_keys;
 use crate::issue::Issue;
@@ -10,7 +10,7 @@ use toolmark_check::promote::{Alike, CallFault, Case, case, case_of_call};
 use toolmark_trace::Trajectory;
 
 impl Issue {
-    /// The case, where this trajectory has the call that represents the issue.
+    /// Returns the case if this trajectory has the call that represents the issue.
     #[must_use]
     pub fn case_in(&self, session: &Trajectory, root: &Trajectory) -> Option<Case> {
         let shown = self.representative.as_ref()?;
@@ -45,7 +45,7 @@ impl Issue {
     }
 }
 
-/// Does a call of the run fail as the configuration of the grader says?
+/// Whether a call of the run fails as described by the grader's configuration.
 fn fails(config: &Value, run: &Trajectory) -> bool {
     let text = |name: &str| config.get(name).and_then(Value::as_str);
     let counts = |key: &Key| match key {

@@ -1,30 +1,30 @@
-//! What a tool is for, as far as issues care: the tools of a role fail in the same
-//! ways, whatever a host calls them.
+//! Roles of tools for issues: the tools of a role fail in the same ways, independent of their names
+//! in a host.
 
 use std::fmt;
 use toolmark_hosts::toolset::{ToolRole, Toolsets, generic};
 use toolmark_session::session::SessionCall;
 use toolmark_trace::ToolName;
 
-/// The part of a key that says which kind of tool failed.
+/// Part of a key that identifies the kind of tool that failed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Edits, patches and writes files.
     Edit,
     /// Reads files.
     Read,
-    /// Looks for files, for text in them, or lists them.
+    /// Searches for files or for text in them, or lists files.
     Search,
     /// Runs commands.
     Shell,
     /// Any other tool, by its name.
     Tool(String),
-    /// The tool does not matter.
+    /// Any tool, if it is irrelevant.
     Any,
 }
 
 impl Role {
-    /// The role of a tool that is for `role` and is called `tool`.
+    /// Returns the role of a tool from its `role` and its name.
     #[must_use]
     pub fn of(role: ToolRole, tool: &str) -> Self {
         match role {
@@ -36,7 +36,7 @@ impl Role {
         }
     }
 
-    /// The word for it: a role, or the name of the tool.
+    /// Returns the name used in output: a role, or the name of the tool.
     #[must_use]
     pub fn word(&self) -> &str {
         match self {
@@ -56,8 +56,8 @@ impl fmt::Display for Role {
     }
 }
 
-/// What a call's tool is for: what its host says, or else what tools of this name are
-/// for in other hosts. A trace that was converted keeps the names of its tools.
+/// Returns the role of a call's tool: as defined by its host, or else by other hosts with a tool of
+/// this name. A converted trace keeps the names of its tools.
 #[must_use]
 pub fn tool_role(call: &SessionCall<'_>, toolsets: &Toolsets) -> ToolRole {
     if call.spec.is_some() {
@@ -66,7 +66,7 @@ pub fn tool_role(call: &SessionCall<'_>, toolsets: &Toolsets) -> ToolRole {
     role_of_name(&call.call.name, call.args(), toolsets)
 }
 
-/// What tools of this name are for, in whichever host has one.
+/// Returns the role of tools with this name in any host.
 #[must_use]
 pub fn role_of_name(
     name: &ToolName,
@@ -81,8 +81,8 @@ pub fn role_of_name(
     known.map_or(ToolRole::Other, |tool| tool.role_of(args))
 }
 
-/// The command that a shell call of any host runs. Some hosts write the arguments as a
-/// text inside the arguments.
+/// Returns the command of a shell call of any host. Some hosts write the arguments as text inside
+/// the arguments.
 #[must_use]
 pub fn command_of(args: Option<&serde_json::Value>) -> Option<String> {
     const KEYS: &[&str] = &["command", "cmd", "script", "input"];

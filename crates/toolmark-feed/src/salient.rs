@@ -1,32 +1,31 @@
-//! The line of an error that says what is wrong: its exception, `fatal:`, an unknown
-//! flag, a conflict and so on, with wrapper exceptions peeled off.
+//! The salient line of an error: its exception, `fatal:`, an unknown flag, a conflict and so on,
+//! without wrapper exceptions.
 
 use crate::template::cut;
 use aho_corasick::AhoCorasick;
 use memchr::{memchr2, memmem};
 use std::sync::LazyLock;
 
-/// So much of an error is looked at, from its start and from its end.
+/// Number of bytes of an error that are searched, from its start and from its end.
 const LOOKED_AT: usize = 4 << 10;
 
-/// A longer line is looked at in part.
+/// Maximum length of a line; a longer one is searched in part.
 const MAX_LINE: usize = 800;
 
-/// The weight of a line that says nothing in particular.
+/// Weight of a line without a keyword.
 pub(crate) const PLAIN: u8 = 0;
 
-/// The line of an error to tell it by.
+/// The identifying line of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Salient<'t> {
-    /// The line, without what wraps it.
+    /// Line without its wrappers.
     pub line: &'t str,
-    /// How sure it is that this line says what is wrong; [`PLAIN`] where it is only the
-    /// first.
+    /// Certainty that this line describes the error; [`PLAIN`] if it is only the first line.
     pub weight: u8,
 }
 
-/// What a line says, and how much that weighs: of two words of a line the heavier counts,
-/// and of two lines the heavier.
+/// Keywords and their weights: the highest weight in a line counts, and the line with the highest
+/// weight is chosen.
 const WORDS: &[(&str, u8)] = &[
     ("conflict (", 90),
     ("unknown flag", 60),
@@ -94,14 +93,13 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     builder.ok()
 });
 
-/// The line of an error that says most.
+/// Returns the salient line of an error.
 #[must_use]
 pub(crate) fn find(text: &str) -> Option<Salient<'_>> {
     find_for(text, "")
 }
 
-/// The line of the output of a command that says most. Programs put their name before
-/// what is wrong.
+/// Returns the salient line of a command's output. Programs put their name before the error.
 #[must_use]
 pub(crate) fn find_for<'t>(text: &'t str, command: &str) -> Option<Salient<'t>> {
     let (start, end) = ends(printed(text), LOOKED_AT);
@@ -112,7 +110,7 @@ pub(crate) fn find_for<'t>(text: &'t str, command: &str) -> Option<Salient<'t>> 
     best
 }
 
-/// What a program printed, without the head that a host puts before it.
+/// Returns the output of a program without the header that a host adds.
 pub(crate) fn printed(text: &str) -> &str {
     const HEAD: usize = 400;
     let text = text.trim_start();
@@ -166,7 +164,7 @@ fn find_in<'t>(part: &'t str, command: &str, best: &mut Option<Salient<'t>>) {
     }
 }
 
-/// A line that only announces what is wrong, and the line that says it.
+/// Returns a line that only announces the error, together with the line that contains it.
 fn with_next<'t>(part: &'t str, line: &'t str) -> &'t str {
     const ANNOUNCES: &[&str] =
         &["issue", "issues", "error", "errors", "problem", "problems", "reason", "to", "because"];
@@ -188,11 +186,11 @@ fn with_next<'t>(part: &'t str, line: &'t str) -> &'t str {
     part[start..end].trim_end().trim_end_matches("</tool_use_error>")
 }
 
-/// The weight of a line that starts with the name of the program: more than a word that
-/// something failed, less than the words for what.
+/// Weight of a line that starts with the name of the program: higher than that of a word for
+/// failure, lower than that of a word for its cause.
 const PROGRAM: u8 = 40;
 
-/// Does the line start with the name of a program of the command: `gh: Not Found`?
+/// Whether the line starts with the name of a program of the command: `gh: Not Found`.
 fn is_by_program(line: &str, command: &str) -> bool {
     const MAX_NAME: usize = 24;
     let Some((name, rest)) = cut(line, MAX_NAME + 2).split_once(": ") else { return false };
@@ -207,7 +205,7 @@ fn is_by_program(line: &str, command: &str) -> bool {
 
 const EXCEPTION: u8 = 80;
 
-/// The weight of a line whose words weigh so much, and where what it says starts.
+/// Returns the weight of a line, given the weight of its words, and the start of its message.
 fn weigh(line: &str, of_words: u8) -> (u8, usize) {
     let line = cut(line, MAX_LINE);
     if let Some(start) = innermost_exception(line) {
@@ -228,10 +226,10 @@ fn weigh(line: &str, of_words: u8) -> (u8, usize) {
     (if weight > PLAIN && is_advice() { PLAIN } else { weight }, 0)
 }
 
-/// Ends of the names of exceptions.
+/// Suffixes of exception names.
 const ENDS: &[&str] = &["Error", "Exception", "Failure", "Fault", "Timeout", "Interrupt", "Exit"];
 
-/// Is it what an exception is called, with or without its module?
+/// Whether a word is the name of an exception, with or without its module.
 pub(crate) fn is_exception_name(word: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '$');
     let last = word.rsplit(['.', ':', '$']).next().unwrap_or(word);
@@ -246,7 +244,7 @@ pub(crate) fn is_exception_name(word: &str) -> bool {
             || has_module && last.len() >= 6)
 }
 
-/// Where the innermost exception of a line starts: `Outer: while doing: Inner: why`.
+/// Returns the start of the innermost exception of a line: `Outer: while doing: Inner: why`.
 fn innermost_exception(line: &str) -> Option<usize> {
     let is_alone = !line.contains(':');
     if is_alone {
@@ -254,7 +252,7 @@ fn innermost_exception(line: &str) -> Option<usize> {
     }
     let mut found = None;
     let mut start = 0;
-    // A name stands at the start, behind a colon, or behind a bracket.
+    // A name is at the start, after a colon, or after a bracket.
     while start < line.len() {
         let rest = &line[start..];
         let end = rest.find([':', ' ', '\'', '"', ',', ')', ']', '}']).unwrap_or(rest.len());
@@ -268,7 +266,7 @@ fn innermost_exception(line: &str) -> Option<usize> {
     found
 }
 
-/// The start and the end of a long text.
+/// Returns the start and the end of a long text.
 pub(crate) fn ends(text: &str, each: usize) -> (&str, &str) {
     if text.len() <= 2 * each {
         return (text, "");
@@ -280,7 +278,7 @@ pub(crate) fn ends(text: &str, each: usize) -> (&str, &str) {
     (cut(text, each), &text[from..])
 }
 
-/// What hosts and runners put before a line.
+/// Prefixes that hosts and runners add to a line.
 const PREFIXES: &[&str] =
     &["<tool_use_error>", "Error: ", "ERROR: ", "E   ", "Uncaught ", "error during execution: "];
 
@@ -312,7 +310,7 @@ fn unwrap(line: &str) -> &str {
     }
 }
 
-/// Is the line only a part of a frame: an exit code, a caret, a stack frame?
+/// Whether the line only belongs to a frame: an exit code, a caret, a stack frame.
 fn is_frame(line: &str) -> bool {
     let is_code =
         ["Exit code ", "Exit code: ", "Process exited with code ", "Command exited with code "]

@@ -1,20 +1,20 @@
-//! Issues whose messages are much alike. They are shown, never merged: a wrong merge
-//! hides a problem.
+//! Issues with similar messages. They are shown but never merged, because a wrong merge hides a
+//! problem.
 
 use crate::issue::Similar;
 use crate::key::{IssueId, Key};
 use std::collections::HashMap;
 
-/// Less than this is not much alike.
+/// Minimum similarity of two issues.
 const LEAST: f64 = 0.5;
 
-/// So many are shown.
+/// Maximum number of similar issues shown.
 const MOST: usize = 3;
 
-/// A word that more issues have finds none of them.
+/// Maximum number of issues that contain a word; more common words are ignored in the search.
 const MAX_ISSUES: usize = 200;
 
-/// For every issue, those that are most alike.
+/// Returns the most similar issues for every issue.
 #[must_use]
 pub(crate) fn similar(keys: &[(IssueId, &Key)]) -> Vec<Vec<Similar>> {
     let words: Vec<Vec<&str>> = keys.iter().map(|(_, key)| words(key)).collect();
@@ -59,7 +59,7 @@ pub(crate) fn similar(keys: &[(IssueId, &Key)]) -> Vec<Vec<Similar>> {
         .collect()
 }
 
-/// Both are failures, or findings of one rule.
+/// Whether both are failures, or findings of one rule.
 fn is_kin(one: &Key, other: &Key) -> bool {
     match (one, other) {
         (Key::Failure { .. }, Key::Failure { .. }) => true,
@@ -68,7 +68,7 @@ fn is_kin(one: &Key, other: &Key) -> bool {
     }
 }
 
-/// The words of a message, each once; the class where it has no message.
+/// Returns the words of a message, each once; the class if there is no message.
 fn words(key: &Key) -> Vec<&str> {
     let mut words: Vec<&str> = match key {
         Key::Failure { class, template, .. } if class.is_closed() && template.is_empty() => {

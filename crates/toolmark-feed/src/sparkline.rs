@@ -1,6 +1,6 @@
-//! A row of numbers as a row of signs.
+//! Sparklines: a series of numbers as block characters.
 
-/// Numbers as signs, from nothing to the largest; a blank is not measured.
+/// Formats numbers as block characters, from zero to the largest; a blank means not measured.
 #[must_use]
 pub fn sparkline(values: impl Iterator<Item = Option<f64>>) -> String {
     const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -1,5 +1,5 @@
-//! What people decided about issues: lines of JSON that are only ever added, so that two
-//! people's files merge line by line, in any order.
+//! Decisions of users about issues: lines of JSON that are only ever appended, so that the files of
+//! two users merge line by line, in any order.
 
 use crate::key::IssueId;
 use jiff::Timestamp;
@@ -8,90 +8,90 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_base::word_enum;
 
 word_enum! {
-    /// Where an issue stands.
+    /// State of an issue.
     pub enum State {
-        /// It came back after it was resolved.
+        /// The issue recurred after it was resolved.
         Regressed = "regressed",
-        /// It happens much more often than in the weeks before.
+        /// The issue occurs much more often than in the weeks before.
         Escalating = "escalating",
-        /// It was first seen in the last seven days.
+        /// The issue was first seen in the last seven days.
         New = "new",
-        /// It is known and goes on.
+        /// The issue is known and still occurs.
         Ongoing = "ongoing",
-        /// Somebody resolved it, and it has not come back.
+        /// A user resolved the issue, and it has not recurred.
         Resolved = "resolved",
-        /// Somebody does not want to see it.
+        /// A user chose to hide the issue.
         Ignored = "ignored",
     }
 }
 
 impl State {
-    /// Is there something to do about it?
+    /// Whether the issue needs action.
     #[must_use]
     pub fn is_open(self) -> bool {
         !matches!(self, Self::Resolved | Self::Ignored)
     }
 }
 
-/// One decision.
+/// One decision about an issue.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Decision {
-    /// When it was made.
+    /// Time of the decision.
     #[serde(with = "crate::time")]
     pub at: Timestamp,
-    /// The issue.
+    /// Issue.
     pub id: IssueId,
-    /// What was decided.
+    /// Content of the decision.
     #[serde(flatten)]
     pub event: Event,
-    /// Who decided it.
+    /// Author of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
-/// What was decided.
+/// Content of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// It is mended.
+    /// Marks the issue as resolved.
     Resolve {
-        /// The version of the agent it is mended in: newer ones must not have it.
+        /// Agent version with the fix: newer ones must not have the issue.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<String>,
     },
-    /// It is not to be shown.
+    /// Hides the issue.
     Ignore {
-        /// Until this time.
+        /// Time until which the issue is hidden.
         #[serde(default, with = "crate::time::optional", skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
-        /// Until it has happened so many more times.
+        /// Number of further occurrences until which the issue is hidden.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         more: Option<u64>,
-        /// Until it escalates.
+        /// Whether the issue is shown again when it escalates.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         escalating: bool,
     },
-    /// Neither resolved nor ignored any more.
+    /// Makes the issue neither resolved nor ignored.
     Reopen,
-    /// It is the same as another issue, and counts there.
+    /// Merges the issue into another one, which counts its occurrences.
     Merge {
-        /// The other issue.
+        /// Other issue.
         into: IssueId,
     },
-    /// Something to know about it.
+    /// Adds a note about the issue.
     Note {
-        /// The words.
+        /// Text of the note.
         text: String,
     },
 }
 
-/// Why a file of decisions cannot be read.
+/// Error in a file of decisions.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line} is not a decision: {source}")]
 pub struct StateError {
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Error of the parser.
     pub source: serde_json::Error,
 }
 
@@ -126,7 +126,7 @@ impl Decisions {
         Ok(decisions)
     }
 
-    /// The issue that another one counts as. Merges in a circle count as none.
+    /// Returns the issue into which another one was merged. Circular merges are ignored.
     #[must_use]
     pub fn resolve(&self, id: IssueId) -> IssueId {
         let mut seen = BTreeSet::new();
@@ -140,7 +140,7 @@ impl Decisions {
         at
     }
 
-    /// The notes on an issue, the oldest first.
+    /// Returns the notes on an issue, the oldest first.
     pub fn notes(&self, id: IssueId) -> impl Iterator<Item = &str> {
         self.of(id).filter_map(|decision| match &decision.event {
             Event::Note { text } => Some(text.as_str()),
@@ -152,7 +152,7 @@ impl Decisions {
         self.by_issue.get(&id).into_iter().flatten()
     }
 
-    /// The state of an issue with these occurrences.
+    /// Returns the state of an issue with these occurrences.
     pub(crate) fn state(&self, id: IssueId, seen: &Seen<'_>, now: Timestamp) -> State {
         let is_escalating = seen.is_escalating;
         let last = self.of(id).rev_find(|decision| {
@@ -195,13 +195,13 @@ trait RevFind: Iterator + Sized {
 }
 
 impl<'d, I: Iterator<Item = &'d Decision>> RevFind for I {
-    /// The last of them: they are in the order of time.
+    /// Returns the last matching decision, as they are in the order of time.
     fn rev_find(self, is_one: impl FnMut(&Self::Item) -> bool) -> Option<Self::Item> {
         self.filter(is_one).last()
     }
 }
 
-/// One occurrence, as states care about it.
+/// One occurrence, with the data relevant to states.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SeenOnce<'v> {
     pub(crate) time: Option<Timestamp>,
@@ -209,14 +209,14 @@ pub(crate) struct SeenOnce<'v> {
     pub(crate) version: Option<&'v str>,
 }
 
-/// All occurrences of an issue, as states care about them.
+/// All occurrences of an issue, with the data relevant to states.
 pub(crate) struct Seen<'v> {
     pub(crate) all: Vec<SeenOnce<'v>>,
     pub(crate) is_escalating: bool,
 }
 
 impl Seen<'_> {
-    /// Nothing says that it is older than a week.
+    /// Whether no occurrence is known to be older than a week.
     fn is_new(&self, now: Timestamp) -> bool {
         const WEEK: i64 = 7 * 24 * 60 * 60;
         let first = self.all.iter().filter_map(|one| one.time).min();
@@ -224,7 +224,7 @@ impl Seen<'_> {
     }
 }
 
-/// A version in the order of versions: numbers by their value.
+/// Returns the sort key of a version: numbers by their value.
 fn version_key(version: &str) -> Vec<(u64, &str)> {
     version
         .trim_start_matches('v')
@@ -233,8 +233,8 @@ fn version_key(version: &str) -> Vec<(u64, &str)> {
         .collect()
 }
 
-/// Is the count of this week above the mean of the four weeks before plus three standard
-/// deviations, and at least five?
+/// Whether the count of this week is at least five and above the mean of the four weeks before plus
+/// three standard deviations.
 #[must_use]
 pub(crate) fn is_escalating(this_week: u64, before: [u64; 4]) -> bool {
     const LEAST: u64 = 5;

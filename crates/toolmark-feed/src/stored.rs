@@ -1,7 +1,7 @@
-//! A batch as bytes, for whoever keeps occurrences between two runs of a program.
+//! Serialization of a batch to bytes, for callers that keep occurrences between two runs.
 //!
-//! The ids of issues are kept beside their keys: a key whose message was redacted no longer
-//! gives the id that its calls had.
+//! The IDs of issues are stored beside their keys: a key with a redacted message no longer has the
+//! ID of its calls.
 
 use crate::class::FailureClass;
 use crate::key::{IssueId, Key};
@@ -13,16 +13,16 @@ use jiff::Timestamp;
 use toolmark_check::{Spent, rule_by_code};
 use toolmark_outcome::Redactor;
 
-/// The version of the bytes; another one cannot be read.
+/// Version of the byte format; other versions cannot be read.
 const VERSION: u64 = 2;
 
-/// Bytes are not a batch, or one of another version.
+/// The bytes are not a batch, or one of another version.
 #[derive(Debug, thiserror::Error)]
 #[error("not a batch of occurrences: {0}")]
 pub struct NotABatch(String);
 
 impl Batch {
-    /// The batch as bytes.
+    /// Serializes the batch.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut packer = Packer::default();
@@ -35,7 +35,7 @@ impl Batch {
         packer.finish(VERSION)
     }
 
-    /// Reads what [`Batch::to_bytes`] wrote.
+    /// Reads the output of [`Batch::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotABatch> {
         let unknown = || NotABatch("a word that this version does not know".to_owned());
         let (version, mut all) = Unpacker::new(bytes).ok_or_else(unknown)?;
@@ -46,7 +46,7 @@ impl Batch {
         batch.ok_or_else(unknown)
     }
 
-    /// Hides the secrets in it. What tells sessions, calls and issues apart stays.
+    /// Redacts the secrets in the batch. Identities of sessions, calls and issues are kept.
     pub fn redact(&mut self, redactor: Redactor) {
         let hide = |text: &mut String| {
             *text = String::from(redactor.apply(std::mem::take(text)));
@@ -110,7 +110,7 @@ fn get_origin(all: &mut Unpacker<'_>) -> Option<Origin> {
     })
 }
 
-/// What a role is written as: a tool by its name, any other by its word alone.
+/// Returns the serialized form of a role: a tool with its name, any other with its word only.
 fn role_parts(role: &Role) -> (&'static str, &str) {
     match role {
         Role::Edit => ("edit", ""),

@@ -1,30 +1,29 @@
-//! What a failure is about: the program that is missing, the file, the flag. Titles and
-//! fixes name it.
+//! Subjects of failures: the missing program, the file, the flag. Titles and fixes name them.
 
 use crate::class::{Classified, FailedCall, FailureClass};
 use crate::language::Language;
 use crate::role::Role;
 use toolmark_session::shell::CommandLine;
 
-/// What stands behind the first of several commands: which of them failed is not known.
+/// Mark after the first of several commands, when it is unknown which one failed.
 pub(crate) const CHAIN: &str = " && …";
 
-/// What stands behind the first command of a pipe, whose last one gives the exit code.
+/// Mark after the first command of a pipe, whose exit code is that of the last one.
 pub(crate) const PIPE: &str = " | …";
 
-/// A longer name is no name.
+/// Maximum length of a name.
 const MAX_NAME: usize = 160;
 
-/// What a failure is about.
+/// Subject of a failure.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Subject {
-    /// The program, the library, the file or the tool.
+    /// Program, library, file or tool.
     pub what: String,
-    /// What of it: a flag, the name that was meant, the time that ran out.
+    /// Detail: a flag, the intended name, the timeout.
     pub detail: String,
 }
 
-/// The subject of a failed call; `path` is the file it names, as people write it.
+/// Returns the subject of a failed call; `path` is the file it names, in display form.
 #[must_use]
 pub(crate) fn of(
     failed: &FailedCall<'_>,
@@ -66,7 +65,7 @@ fn bounded(text: String) -> String {
     if text.len() > MAX_NAME || text.contains('\n') { String::new() } else { text }
 }
 
-/// The program that a shell did not find.
+/// Returns the program that a shell did not find.
 fn missing_program(text: &str) -> String {
     for line in text.lines().take(40) {
         let line = line.trim();
@@ -91,7 +90,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= 60 && !name.contains(char::is_whitespace)
 }
 
-/// The library that an interpreter did not find, without its modules.
+/// Returns the library that an interpreter did not find, without its modules.
 fn missing_library(text: &str, language: Language) -> String {
     const MARKS: &[&str] = &[
         "No module named ",
@@ -108,7 +107,7 @@ fn missing_library(text: &str, language: Language) -> String {
     let name = &found[..end.unwrap_or(found.len())];
     let name = match language {
         Language::Python => name.split('.').next().unwrap_or(name),
-        // A file of the project is no package.
+        // A file of the project is not a package.
         _ if name.starts_with(['.', '/']) => "",
         Language::JavaScript if name.starts_with('@') => {
             let end = name.match_indices('/').nth(1).map_or(name.len(), |(at, _)| at);
@@ -120,7 +119,7 @@ fn missing_library(text: &str, language: Language) -> String {
     name.to_owned()
 }
 
-/// The program of a command and the words that choose what it does: `gh pr diff`.
+/// Returns the program of a command and its sub-command words: `gh pr diff`.
 fn command_words(failed: &FailedCall<'_>) -> String {
     let Some(command) = failed.command else { return String::new() };
     let Some(sent_for) = failed.errand() else { return String::new() };
@@ -143,30 +142,29 @@ fn command_words(failed: &FailedCall<'_>) -> String {
     out
 }
 
-/// The flag or word that a program refused.
+/// Returns the flag or word that a program rejected.
 fn flag(line: &str) -> String {
     let mut words = line.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | ','));
     let flag = words.find(|word| word.len() > 1 && word.starts_with('-') && *word != "--");
     let flag = flag.map(|flag| flag.trim_end_matches(['.', ':', ')'])).unwrap_or_default();
     let name = flag.split('=').next().unwrap_or(flag);
-    // A pattern that starts with a dash is no flag.
+    // A pattern that starts with a dash is not a flag.
     let is_flag = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
     if is_flag { name.to_owned() } else { String::new() }
 }
 
-/// The words of a command before the one that was refused.
+/// Returns the words of a command before the rejected one.
 fn before(words: String, refused: &str) -> String {
     let mut kept = words.split(' ').take_while(|word| *word != refused);
     let first = kept.next().unwrap_or_default().to_owned();
     kept.fold(first, |all, word| format!("{all} {word}"))
 }
 
-/// The errand of a command line, marked where other commands follow that may be what
-/// failed.
+/// Returns the errand of a command line, with a mark if other commands follow that may have failed.
 fn chained(errand: String, failed: &FailedCall<'_>) -> String {
     const PREPARES: &[&str] = &["cd", "export", "source", ".", "set", "echo", "sleep", "true"];
     let command = failed.command.unwrap_or_default();
-    // The text that a command is fed is no command.
+    // The standard input of a command is not a command.
     let command = command.split("<<").next().unwrap_or(command);
     let commands = command
         .split("&&")
@@ -185,12 +183,12 @@ fn chained(errand: String, failed: &FailedCall<'_>) -> String {
     }
 }
 
-/// The errand of a subject, without the mark that other commands follow.
+/// Returns the errand of a subject, without the mark for following commands.
 pub(crate) fn without_mark(what: &str) -> &str {
     what.trim_end_matches(CHAIN).trim_end_matches(PIPE)
 }
 
-/// The word that a program does not know, not the one that it proposes.
+/// Returns the word that a program does not know, not the one that it suggests.
 fn refused_word(line: &str) -> String {
     let start = line.to_ascii_lowercase().find("did you mean").unwrap_or(line.len());
     let line = line.get(..start).unwrap_or(line);
@@ -203,7 +201,8 @@ fn refused_word(line: &str) -> String {
     word.map(|word| word.trim_end_matches(['.', ','])).unwrap_or_default().to_owned()
 }
 
-/// What does not exist, where hosts say it without quotes; else the first text in quotes.
+/// Returns the name of a missing object in messages of hosts without quotes; else the first text in
+/// quotes.
 fn named(line: &str) -> String {
     const MARKS: &[&str] = &["Unknown skill: ", "No such tool available: "];
     let name = MARKS.iter().find_map(|mark| {
@@ -214,7 +213,7 @@ fn named(line: &str) -> String {
     name.unwrap_or_else(|| quoted(line))
 }
 
-/// The first text in quotes.
+/// Returns the first text in quotes.
 fn quoted(line: &str) -> String {
     for mark in ['`', '\'', '"'] {
         let mut parts = line.split(mark);
@@ -228,7 +227,7 @@ fn quoted(line: &str) -> String {
     String::new()
 }
 
-/// The path that a command did not find.
+/// Returns the path that a command did not find.
 fn missing_path(line: &str) -> String {
     let before = line.to_ascii_lowercase().find("no such file").map_or(line.len(), |at| at);
     let (before, after) = line.split_at(before);
@@ -242,7 +241,7 @@ fn missing_path(line: &str) -> String {
     path.to_owned()
 }
 
-/// The name that the host proposes instead.
+/// Returns the name that the host suggests instead.
 fn proposed(text: &str) -> String {
     let Some((_, rest)) = text.split_once("Did you mean ") else { return String::new() };
     let end = rest.find(['?', '<', '\n']).unwrap_or(rest.len());

@@ -1,38 +1,38 @@
-//! Masking: a message without the values it is about, so that the same message about
-//! other values is the same text.
+//! Masking: removes the values from a message, so that the same message about other values is the
+//! same text.
 
 use serde_json::Value;
 pub(crate) use toolmark_base::text::head as cut;
 
-/// What stands for a value.
+/// Replacement for a value.
 pub const MASK: &str = "*";
 
-/// So many words of a message tell it from others.
+/// Maximum number of words of a message that are compared.
 const MAX_TOKENS: usize = 24;
 
-/// So much of a message is looked at.
+/// Maximum number of bytes of a message that are processed.
 const MAX_BYTES: usize = 600;
 
-/// So many values of a call are looked for in its error.
+/// Maximum number of values of a call that are searched for in its error.
 const MAX_ECHOES: usize = 48;
 
-/// Shorter values are words of a language as often as values.
+/// Minimum length of a value; a shorter text is as likely to be an ordinary word.
 const MIN_ECHO: usize = 3;
 
-/// A longer value is not repeated in one line of an error.
+/// Maximum length of a value; a longer one is not repeated in one line of an error.
 const MAX_ECHO: usize = 300;
 
-/// What a message is.
+/// Style of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// The error of a program: its identifiers are values.
+    /// The error of a program, whose identifiers are values.
     Error,
-    /// The message of a finding, whose words are our own.
+    /// The message of a finding, whose words belong to toolmark.
     Finding,
 }
 
-/// A message without its values: what echoes the call first, then addresses, quotes,
-/// paths, flags, ids, numbers and identifiers.
+/// Returns a message without its values: first those repeated from the call, then addresses,
+/// quotes, paths, flags, IDs, numbers and identifiers.
 #[must_use]
 pub fn mask(message: &str, echoes: &Echoes<'_>, style: Style) -> String {
     let message = cut(message.trim(), MAX_BYTES);
@@ -77,12 +77,11 @@ pub fn mask(message: &str, echoes: &Echoes<'_>, style: Style) -> String {
     out.text
 }
 
-/// What stands for a value where people read.
+/// Replacement for a value in displayed text.
 const GAP: &str = "…";
 
-/// A message with gaps for its values, to be read by people: its words and its
-/// punctuation stay. The value that most have in common stays too, and the first gap
-/// says what is missing where that is a path.
+/// Returns a message with gaps for its values, for display: its words and its punctuation are kept.
+/// The most common value is kept too, and the first gap is labelled if it is a path.
 #[must_use]
 pub fn with_gaps(message: &str, common: Option<&str>) -> String {
     let message = cut(message.trim(), MAX_BYTES);
@@ -108,7 +107,7 @@ pub fn with_gaps(message: &str, common: Option<&str>) -> String {
         if let Some(close) = closing(first).filter(|_| is_start)
             && let Some(end) = end_of_quote(after_first, close)
         {
-            // What is in quotes may be anything; a plain word is a word.
+            // Quoted text may be any value; a plain word is a word.
             let inside = &after_first[..end - close.len_utf8()];
             let is_word = first == '"' && inside.bytes().all(|b| b.is_ascii_lowercase());
             match is_word || common == Some(inside) {
@@ -137,14 +136,14 @@ pub fn with_gaps(message: &str, common: Option<&str>) -> String {
     out
 }
 
-/// A word without the punctuation around it. The dot of `.env` is a part of it.
+/// Returns a word without the punctuation around it. The dot of `.env` belongs to the word.
 fn core_of(word: &str) -> &str {
     const AROUND: [char; 7] = [',', ';', ':', '!', '?', '(', ')'];
     let word = word.trim_start_matches(AROUND);
     word.trim_end_matches(|c| c == '.' || AROUND.contains(&c))
 }
 
-/// The words of a template as the message that it was made of writes them.
+/// Returns the words of a template in the spelling of its original message.
 #[must_use]
 pub fn as_written(template: &str, message: &str) -> String {
     let lower = message.to_ascii_lowercase();
@@ -178,7 +177,7 @@ pub fn as_written(template: &str, message: &str) -> String {
     out
 }
 
-/// The first value of a message: a quote, a path, the name of a file.
+/// Returns the first value of a message: a quote, a path, the name of a file.
 #[must_use]
 pub fn first_value(message: &str) -> Option<&str> {
     let quoted = message.find('`').and_then(|start| {
@@ -190,7 +189,7 @@ pub fn first_value(message: &str) -> Option<&str> {
         let start = at;
         at += word.len() + 1;
         let core = core_of(word);
-        // A time is no name.
+        // A time is not a name.
         let is_name = core.contains(['/', '.'])
             && core.contains(char::is_alphabetic)
             && is_value(core, Style::Finding);
@@ -209,7 +208,7 @@ fn closing(open: char) -> Option<char> {
     }
 }
 
-/// Where a quote is over: its mark, with no letter behind it.
+/// Returns the end of a quote: its mark, with no letter after it.
 fn end_of_quote(text: &str, close: char) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = text.get(at..)?.find(close) {
@@ -223,14 +222,14 @@ fn end_of_quote(text: &str, close: char) -> Option<usize> {
     None
 }
 
-/// Characters that are no part of a word at its start.
+/// Whether a character cannot start a word.
 fn is_separator(c: char) -> bool {
     matches!(c, '(' | '[' | '{' | ')' | ']' | '}' | ',' | ';' | '=' | '|' | '<' | '>' | ':' | '…')
         || matches!(c, '.' | '!' | '?' | '"' | '\'' | '`' | '“' | '”' | '’' | '^' | '#')
 }
 
-/// Does the character at this place end the word? A colon does where it is not part of
-/// an address or of a path.
+/// Whether the character at this position ends the word. A colon does if it is not part of an
+/// address or of a path.
 fn breaks_word(text: &str, at: usize, c: char) -> bool {
     match c {
         // `forward()` and `a[0]` are one identifier.
@@ -241,7 +240,7 @@ fn breaks_word(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-/// Words, of which those that are values are one mask.
+/// Words of a message, with consecutive values combined to one mask.
 #[derive(Default)]
 struct Tokens {
     text: String,
@@ -295,7 +294,7 @@ impl Tokens {
     }
 }
 
-/// Is the word a value, and not a word of the message?
+/// Whether the word is a value and not a word of the message.
 fn is_value(word: &str, style: Style) -> bool {
     if word == MASK || word.contains(MASK) || word.contains(['/', '\\', '$', '@', '~']) {
         return true;
@@ -322,14 +321,14 @@ fn is_value(word: &str, style: Style) -> bool {
     word.contains('_') || word.ends_with("()") || (has_lower && has_inner_upper)
 }
 
-/// The values of a call, which its error may repeat.
+/// Values of a call, which its error may repeat.
 #[derive(Debug, Default)]
 pub struct Echoes<'v> {
     values: Vec<&'v str>,
 }
 
 impl<'v> Echoes<'v> {
-    /// The texts among the arguments, and the words of the command that are no plain
+    /// Collects the texts among the arguments, and the words of the command that are not plain
     /// words.
     #[must_use]
     pub fn new(args: Option<&'v Value>, command: Option<&'v str>) -> Self {

@@ -1,4 +1,4 @@
-//! Times in JSON, as RFC 3339 writes them.
+//! Times in JSON, in RFC 3339 format.
 
 use jiff::Timestamp;
 use serde::de::Error as _;
@@ -13,7 +13,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestam
     text.parse().map_err(|_| D::Error::custom(format!("{text:?} is not a time")))
 }
 
-/// Times that may be missing.
+/// Optional times.
 pub(crate) mod optional {
     use super::{Timestamp, deserialize as read};
     use serde::{Deserialize, Deserializer, Serializer};

@@ -1,4 +1,4 @@
-//! What goes wrong, in one line, as a person would write it.
+//! Titles of issues: the problem in one line of plain English.
 
 use crate::class::FailureClass;
 use crate::facts::Facts;
@@ -9,10 +9,10 @@ use crate::subject::{CHAIN, without_mark};
 use crate::template::{as_written, with_gaps};
 use toolmark_check::rule_by_code;
 
-/// A longer message is cut.
+/// Maximum length of a message in a title.
 const MAX_MESSAGE: usize = 100;
 
-/// The title of an issue.
+/// Returns the title of an issue.
 #[must_use]
 pub(crate) fn title(facts: &Facts<'_>) -> String {
     // Some models write their call into the name of the tool.
@@ -79,20 +79,20 @@ fn failure(facts: &Facts<'_>, role: &Role, class: FailureClass, template: &str) 
     }
 }
 
-/// An error by its message, with who says it.
+/// Returns the title of an error: its source and its message.
 fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
     let subject = facts.main_subject().map(|subject| subject.what.as_str());
     let who = match role {
         Role::Shell => subject.unwrap_or(facts.tool),
         _ => facts.tool,
     };
-    // A command without an error message is told by its errand.
+    // A command without an error message is identified by its errand.
     let errand = subject.map(without_mark);
     if template.is_empty() || errand == Some(template.trim_end()) {
         let is_silent = facts.said.is_empty() || facts.said.starts_with("Exit code ");
         return match is_silent {
             true => format!("{who} fails without a message"),
-            // What happened once is told with its output, where that is short.
+            // A single occurrence is shown with its output if that is short.
             false if facts.count == 1 && facts.said.len() <= MAX_MESSAGE + MAX_MESSAGE / 2 => {
                 format!("{who} ends with an error code: {}", facts.said)
             }
@@ -102,7 +102,7 @@ fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
     if template.starts_with("conflict ") {
         return "git: merge conflict".into();
     }
-    // What happened once is told with its values.
+    // A single occurrence is shown with its values.
     let written = match facts.said.lines().next() {
         Some(said) if facts.count == 1 => said.to_owned(),
         _ => as_written(template, facts.said),
@@ -132,7 +132,7 @@ fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
     }
 }
 
-/// `Go tests fail (go test, mise run)`.
+/// Returns the title of a failed check: `Go tests fail (go test, mise run)`.
 fn check(facts: &Facts<'_>, language: &str, what: &str) -> String {
     let words = match language {
         "" => {
@@ -145,7 +145,7 @@ fn check(facts: &Facts<'_>, language: &str, what: &str) -> String {
     with_names(facts, &words)
 }
 
-/// The words, and the one thing that most occurrences are about.
+/// Appends the subject of most occurrences.
 fn with_subject(facts: &Facts<'_>, words: &str) -> String {
     match facts.main_subject() {
         Some(subject) => format!("{words}: {}", subject.what),
@@ -153,7 +153,7 @@ fn with_subject(facts: &Facts<'_>, words: &str) -> String {
     }
 }
 
-/// The words, and the most frequent things they are about.
+/// Appends the most frequent subjects.
 fn with_names(facts: &Facts<'_>, words: &str) -> String {
     let names: Vec<&str> = facts.names(3).into_iter().map(|(name, _)| name).collect();
     match &names[..] {
@@ -172,7 +172,7 @@ fn finding(facts: &Facts<'_>, code: &str, tool: &str, template: &str) -> String 
         None => ("", facts.said),
     };
     let gap = if rest.starts_with(' ') && !start.is_empty() { " " } else { "" };
-    // What happened once is told with its values.
+    // A single occurrence is shown with its values.
     let rest = match facts.count {
         1 => rest.trim().to_owned(),
         _ => with_gaps(rest, common),

@@ -1,5 +1,5 @@
-//! How sessions change over time: measures by week, day, version of the agent or model,
-//! and where they change by more than chance.
+//! Trends of sessions over time: measures by week, day, agent version or model, and their
+//! significant changes.
 
 mod changes;
 mod collect;

@@ -1,4 +1,4 @@
-//! What sessions use: calls, tokens, time and money, by day, project, model or tool.
+//! Usage of sessions: calls, tokens, time and money, by day, project, model or tool.
 
 mod groups;
 mod parts;

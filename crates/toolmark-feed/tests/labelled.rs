@@ -1,4 +1,4 @@
-//! Keys against failures that people labelled with their cause.
+//! Comparison of keys with failures that people labelled with their cause.
 
 #![allow(
     clippy::unwrap_used,
@@ -49,7 +49,7 @@ fn labelled() -> Option<Vec<Labelled>> {
     Some(rows.collect())
 }
 
-/// Purity and the F1 of B-cubed precision and recall.
+/// Returns purity and the F1 of B-cubed precision and recall.
 fn scores(rows: &[&Labelled]) -> (f64, f64) {
     let mut groups: BTreeMap<&Key, BTreeMap<&str, f64>> = BTreeMap::new();
     let mut labels: BTreeMap<&str, f64> = BTreeMap::new();

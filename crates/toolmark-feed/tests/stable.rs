@@ -1,4 +1,4 @@
-//! Ids and issues do not depend on order, on parts, or on what else is read.
+//! Stability tests: IDs and issues do not depend on order, parts or other input.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use toolmark_check::Checker;
 use toolmark_feed::{Batch, Collector, Decisions, Feed, Kind};
 use toolmark_session::notation;
 
-/// One failed call per session, of several kinds.
+/// Returns traces with one failed call per session, of several kinds.
 fn traces() -> Vec<String> {
     let errors = [
         ("Read", "{\"file_path\":\"/w/FILE.rs\"}", "File does not exist."),
@@ -43,7 +43,7 @@ fn feed(order: &[usize]) -> Feed {
     feed
 }
 
-/// Sessions with these traces, and the numbers of their origins.
+/// Builds a feed of sessions with these traces, and returns the numbers of their origins.
 fn feed_of(now: &[usize]) -> (Feed, Vec<Vec<u32>>) {
     let traces = traces();
     let mut feed = Feed::default();
@@ -64,7 +64,7 @@ fn shown(feed: &Feed) -> String {
     .unwrap()
 }
 
-/// The issue of each session.
+/// Returns the issue of each session.
 fn ids(feed: &Feed) -> BTreeMap<String, String> {
     let listed = feed.occurrences(&Decisions::default());
     listed.iter().map(|one| (one.session.raw().to_owned(), one.issue.to_string())).collect()
@@ -107,7 +107,7 @@ proptest! {
         prop_assert_eq!(shown(&feed(&order)), shown(&feed(&all)));
     }
 
-    /// A session that changed, put in its place, is as if it had been so from the start.
+    /// Replacing a changed session has the same result as adding the changed session initially.
     #[test]
     fn what_is_replaced_is_as_if_it_had_been_added(
         changes in proptest::collection::vec((0_usize..24, 0_usize..24), 1..6),

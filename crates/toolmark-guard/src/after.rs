@@ -1,5 +1,5 @@
-//! What a call that has run left behind: a failure its exit code hides, a secret
-//! in what it printed. Nothing can be stopped any more; the agent is told.
+//! Review of a call that has run: a failure hidden by its exit code, a secret in its output. The
+//! call can no longer be stopped; the agent is informed.
 
 use std::borrow::Cow;
 use toolmark_hosts::Event;
@@ -9,11 +9,11 @@ use toolmark_session::effects::ToolInput;
 use toolmark_session::hidden_failure;
 use toolmark_shell::Decision;
 
-/// So many secrets are named.
+/// Maximum number of secrets named.
 const MOST: usize = 4;
 
-/// Looks at a call that has run; a verdict with words for the agent where there
-/// is something to say.
+/// Reviews a call that has run and returns a verdict with a message for the agent if there is a
+/// finding.
 pub(crate) fn look_back(event: &Event<'_>, input: &ToolInput<'_>) -> Verdict {
     let mut words = Vec::new();
     let mut rules = Vec::new();

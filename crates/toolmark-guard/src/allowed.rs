@@ -1,8 +1,8 @@
-//! Commands that the user has allowed by hand, though the guard stops them: once, or
-//! always, in one directory and what is below it.
+//! Commands that the user has allowed by hand although the guard stops them: once or always, in one
+//! directory and everything below it.
 //!
-//! They stand one to a line beside the user's policy, where no agent may write. The
-//! file is read only when a call would be stopped.
+//! They are stored one per line beside the user's policy, where no agent may write. The file is
+//! read only when a call would be stopped.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -10,20 +10,20 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use toolmark_session::path::resolve;
 
-/// The name of the file, beside the policy.
+/// File name, beside the policy.
 const NAME: &str = "allowed.jsonl";
-/// A larger file is not read.
+/// Maximum size of the file that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// One command that may run.
+/// One allowed command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Allowed {
-    /// The command, exactly.
+    /// Exact command.
     pub command: String,
-    /// The directory it may run in, with those below.
+    /// Directory in which the command may run, including those below it.
     pub directory: String,
-    /// Is it used up by the next call?
+    /// Whether the next call uses up the permission.
     pub once: bool,
 }
 
@@ -38,7 +38,7 @@ impl Allowed {
     }
 }
 
-/// Where the commands stand, given where the policy does.
+/// Returns the path of the file, given the path of the policy.
 #[must_use]
 pub fn beside(policy: &Path) -> PathBuf {
     policy.with_file_name(NAME)
@@ -59,8 +59,8 @@ pub fn add(path: &Path, allowed: &Allowed) -> io::Result<()> {
     file.write_all(line.as_bytes())
 }
 
-/// Is a command allowed? One that is allowed once is used up by this; where that
-/// cannot be written down, it is not allowed.
+/// Returns the entry that allows a command. An entry allowed once is used up by this; if that
+/// cannot be written to the file, the command is not allowed.
 #[must_use]
 pub fn take(path: &Path, command: &str, cwd: Option<&str>) -> Option<Allowed> {
     let mut file = OpenOptions::new().read(true).write(true).open(path).ok()?;
@@ -70,7 +70,7 @@ pub fn take(path: &Path, command: &str, cwd: Option<&str>) -> Option<Allowed> {
     let mut all: Vec<Allowed> =
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let fits = |allowed: &Allowed| allowed.fits(command, cwd);
-    // What is allowed always uses nothing up.
+    // An entry that is always allowed is not used up.
     let at = all.iter().position(|allowed| fits(allowed) && !allowed.once);
     let at = at.or_else(|| all.iter().position(fits))?;
     if !all.get(at)?.once {

@@ -1,9 +1,8 @@
 //! The audit log: one line of JSON for every decision.
 //!
-//! Many hooks write at once and any of them may be killed: a record is one
-//! `write` to a file opened for appending, so that lines are whole whoever else
-//! writes. Secrets are masked and long texts cut before anything is written.
-//! Nothing that happens here changes a decision: a failure is handed back, for
+//! Many hooks write at once and any of them may be killed: a record is one `write` to a file opened
+//! for appending, so that lines stay whole despite other writers. Secrets are masked and long texts
+//! are cut before anything is written. Logging never changes a decision: a failure is returned for
 //! the caller to mention.
 
 mod file;
@@ -19,15 +18,15 @@ pub use past::past;
 pub use record::Record;
 use toolmark_hosts::own::AUDIT_LOG;
 
-/// The variable that says where the log is; `off` for none.
+/// Environment variable with the path of the log; `off` disables it.
 pub const VARIABLE: &str = "TOOLMARK_GUARD_LOG";
 
-/// How large the log may grow.
+/// Limits on the size of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// From so many bytes on, the log is put aside and begun anew.
+    /// Size in bytes from which the log is rotated.
     pub size: u64,
-    /// So many logs that were put aside are kept: `guard.jsonl.1`, the newest, …
+    /// Maximum number of rotated logs kept: `guard.jsonl.1`, the newest, …
     pub kept: u32,
 }
 
@@ -37,17 +36,17 @@ impl Default for Limits {
     }
 }
 
-/// Appends a record to the log, which is made where there is none.
+/// Appends a record to the log, which is created if it does not exist.
 ///
 /// # Errors
 ///
-/// The record could not be written, or only a part of it; the next one begins
-/// on a line of its own. A log that is a symbolic link is refused.
+/// The record could not be written completely; the next one begins on a line of its own. A log that
+/// is a symbolic link is refused.
 pub fn append(path: &Path, limits: Limits, record: &Record<'_>) -> io::Result<()> {
     append_line(path, limits, &record.line())
 }
 
-/// The same with the line of a [`Record`].
+/// Appends the line of a [`Record`] to the log.
 ///
 /// # Errors
 ///
@@ -56,12 +55,11 @@ pub fn append_line(path: &Path, limits: Limits, line: &[u8]) -> io::Result<()> {
     file::append(path, limits, line)
 }
 
-/// Where the log is, by the variables of the environment: `None` where none is
-/// wanted.
+/// Returns the path of the log from the environment variables: `None` if logging is disabled.
 ///
 /// # Errors
 ///
-/// No variable says where the home directory is.
+/// No variable contains the home directory.
 pub fn place(variable: impl Fn(&str) -> Option<OsString>) -> io::Result<Option<PathBuf>> {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     if let Some(path) = set(VARIABLE) {

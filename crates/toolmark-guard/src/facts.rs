@@ -1,7 +1,7 @@
-//! What the file system says about the paths a call names: is it there, does
-//! version control have it. Looked up only where a verdict hangs on it, and only
-//! inside the work tree; where an answer would take longer than the budget, it
-//! is not known.
+//! Facts from the file system about the paths in a call: whether they exist and whether version
+//! control has them. Facts are looked up only if a verdict depends on them, and only inside the
+//! work tree; the existence of a file also beside it, in the home directory and in `/tmp`. If a
+//! look-up would exceed the time budget, the fact is unknown.
 
 use crate::git_index::{Tree, git_directory};
 use std::cell::{Cell, OnceCell};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use toolmark_shell::Facts;
 
-/// There are no more look-ups than this: a call that names more is not looked up in full.
+/// Maximum number of look-ups; further paths of a call are not looked up.
 const MAX_LOOK_UPS: u32 = 128;
-/// From so long after its begin on, nothing is looked up: a disk hangs.
+/// Time limit of all look-ups after the start, in case a disk hangs.
 const BUDGET: Duration = Duration::from_millis(50);
-/// To find out whether a work tree has changes may take so long: few calls ask for it.
+/// Time limit for determining whether a work tree has changes; few calls need it.
 const LONG_BUDGET: Duration = Duration::from_millis(20);
-/// So many directories upwards may hold the root of the work tree.
+/// Maximum number of parent directories searched for the root of the work tree.
 const UPWARDS: usize = 64;
 
 /// Facts about a work tree on this machine.
@@ -29,8 +29,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Facts as seen from a directory; none where there is no such directory,
-    /// as when a call of another machine is analyzed.
+    /// Returns facts as seen from a directory; `None` if the directory does not exist, as when a
+    /// call of another machine is analyzed.
     #[must_use]
     pub fn at(cwd: &str) -> Option<Self> {
         let cwd = PathBuf::from(cwd);
@@ -52,7 +52,7 @@ impl Disk {
         self.tree.get_or_init(|| Tree::around(&self.cwd)).as_ref()
     }
 
-    /// The path, where it lies in the work tree and can be looked up.
+    /// Returns the path if it is in the work tree and can be looked up.
     fn inside(&self, path: &str) -> Option<PathBuf> {
         let path = PathBuf::from(path);
         let has_pattern = path.to_str().is_none_or(|text| text.contains(['*', '?', '[', '$']));
@@ -62,8 +62,8 @@ impl Disk {
 }
 
 impl Disk {
-    /// The path, where it lies beside the work tree, in the home directory or among temporary files: another
-    /// machine's disk may hang.
+    /// Returns the path if it is beside the work tree, in the home directory or in
+    /// `/tmp`; other paths may be on a network disk that hangs.
     fn near(&self, path: &str) -> Option<PathBuf> {
         let has_pattern = path.contains(['*', '?', '[', '$']);
         let home = crate::files::system_home();
@@ -76,7 +76,7 @@ impl Disk {
         (is_near && !has_pattern && !self.is_late()).then(|| PathBuf::from(path))
     }
 
-    /// The branch that is checked out in a directory.
+    /// Returns the branch checked out in a directory.
     #[must_use]
     pub fn head(&self, directory: Option<&str>) -> Option<String> {
         let from = directory.map_or(self.cwd.as_path(), Path::new);
@@ -90,11 +90,10 @@ impl Disk {
 }
 
 impl Disk {
-    /// Whether the repository has a branch of this name, here or as a remote has it; `None`
-    /// where that cannot be told.
+    /// Whether the repository has a local or remote branch of this name; `None` if unknown.
     #[must_use]
     pub fn has_branch(&self, name: &str) -> Option<bool> {
-        /// More of the list of packed references is not read.
+        /// Maximum number of bytes read from the list of packed references.
         const MAX_PACKED: u64 = 4 << 20;
         if name.is_empty() || name.starts_with('/') || name.split('/').any(|part| part == "..") {
             return None;
@@ -168,7 +167,7 @@ impl Facts for Disk {
     }
 }
 
-/// Is there a repository between a directory and the root of another?
+/// Whether there is a repository between a directory and the root of another.
 fn is_nested(directory: &Path, root: &Path) -> bool {
     let between = directory.ancestors().take(UPWARDS).take_while(|at| *at != root);
     between.into_iter().any(|at| at.join(".git").exists())

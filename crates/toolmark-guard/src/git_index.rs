@@ -1,24 +1,24 @@
-//! The index of a git work tree: which files it has, and whether they are as it has them.
-//! Read from its file; git is not run, which would run what a repository configures.
+//! The index of a git work tree: the files it contains, and whether they are unchanged. Read from
+//! the index file; git is not run, because it would run the programs that a repository configures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// A larger index is not searched.
+/// Maximum size of an index that is searched, in bytes.
 const LARGEST_INDEX: u64 = 16 << 20;
 
-/// A work tree of git and its index.
+/// A git work tree and its index.
 #[derive(Debug)]
 pub(crate) struct Tree {
     root: PathBuf,
     index: Vec<u8>,
-    /// When the index was written.
+    /// Modification time of the index.
     written: (u32, u32),
 }
 
 impl Tree {
-    /// The work tree a directory lies in.
+    /// Finds the work tree that contains a directory.
     pub(crate) fn around(cwd: &Path) -> Option<Self> {
         let root = cwd.ancestors().find(|dir| dir.join(".git").exists())?.to_path_buf();
         let index = git_directory(&root.join(".git"))?.join("index");
@@ -41,7 +41,7 @@ impl Tree {
         &self.root
     }
 
-    /// Does the index have this file, or something below this directory?
+    /// Whether the index has this file, or a file below this directory.
     pub(crate) fn has(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/').as_bytes();
         memchr::memmem::find_iter(&self.index, path).any(|at| {
@@ -57,9 +57,9 @@ impl Tree {
         })
     }
 
-    /// Would nothing be lost if these files, or all, became as the index has them? `None`
-    /// where that cannot be told in time. With `staged`, what is only in the index would
-    /// be lost too.
+    /// Whether nothing would be lost if these files, or all, were replaced by the content of the
+    /// index; `None` if that cannot be determined in time. With `staged`, content that is only in
+    /// the index would be lost too.
     pub(crate) fn is_clean(&self, paths: &[String], staged: bool, until: Instant) -> Option<bool> {
         let mut wanted = Vec::new();
         for path in paths {
@@ -99,8 +99,8 @@ impl Tree {
         Some(true)
     }
 
-    /// Is the index as it was last committed or checked out? Git keeps the tree it wrote
-    /// then, and gives it up when something is added.
+    /// Whether the index is unchanged since the last commit or checkout. Git stores the tree it
+    /// wrote then, and invalidates it when something is added.
     fn is_committed(&self, mut at: usize) -> bool {
         while let Some(name) = self.index.get(at..at + 4) {
             let Some(size) = self.index.get(at + 4..at + 8) else { return false };
@@ -116,10 +116,10 @@ impl Tree {
     }
 }
 
-/// Where the entries begin.
+/// Offset of the first entry.
 const ENTRIES: usize = 12;
 
-/// One file of the index.
+/// One entry of the index.
 struct Entry<'i> {
     path: &'i str,
     modified: (u32, u32),
@@ -130,8 +130,8 @@ struct Entry<'i> {
 }
 
 impl<'i> Entry<'i> {
-    /// Numbers of the file, 20 bytes of its name, flags, its path, zeros up to a multiple
-    /// of 8.
+    /// Parses an entry: file metadata, 20 bytes of object name, flags, the path, zeros up to a
+    /// multiple of 8.
     fn at(index: &'i [u8], at: usize) -> Option<Self> {
         const FIXED: usize = 62;
         let number = |offset: usize| {
@@ -159,7 +159,7 @@ impl<'i> Entry<'i> {
         })
     }
 
-    /// Is the file as the index has it, by its size and time? One that is gone has nothing
+    /// Whether the file is unchanged from the index, by size and time. A deleted file has nothing
     /// to lose.
     fn is_clean(&self, root: &Path, written: (u32, u32)) -> Option<bool> {
         const SUBMODULE: u32 = 0o160_000;
@@ -187,7 +187,7 @@ impl<'i> Entry<'i> {
     }
 }
 
-/// When a file was last changed: seconds and parts of them.
+/// Returns the modification time of a file: seconds and fractions.
 #[cfg(unix)]
 fn modified(about: &fs::Metadata) -> Option<(u32, u32)> {
     use std::os::unix::fs::MetadataExt;
@@ -199,7 +199,7 @@ fn modified(_: &fs::Metadata) -> Option<(u32, u32)> {
     None
 }
 
-/// Where git keeps its files; `.git` is a file in further work trees of a repository.
+/// Returns git's directory; `.git` is a file in additional work trees of a repository.
 pub(crate) fn git_directory(git: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git.to_owned());
@@ -215,8 +215,8 @@ pub(crate) fn git_directory(git: &Path) -> Option<PathBuf> {
 pub(crate) mod tests {
     use super::*;
 
-    /// An index with entries of these paths: a header, then for each 62 bytes of
-    /// which the last two are flags, the path, and zeros up to a multiple of 8.
+    /// Builds an index with entries of these paths: a header, then for each entry 62 bytes of which
+    /// the last two are flags, the path, and zeros up to a multiple of 8.
     pub(crate) fn index(paths: &[&str]) -> Vec<u8> {
         let mut out = b"DIRC\0\0\0\x02\0\0\0\x01".to_vec();
         for path in paths {

@@ -1,4 +1,4 @@
-//! The guard: what a call would do, held against the policy.
+//! The guard: decides about the effects of a call by the policy.
 
 use crate::after::look_back;
 use crate::policy::Policy;
@@ -17,25 +17,25 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// With a policy, and with toolsets of the user's own.
+    /// Creates a guard from a policy and the user's own toolsets.
     #[must_use]
     pub fn new(policy: Policy, toolsets: Toolsets) -> Self {
         Self { policy, toolsets }
     }
 
-    /// With further files of the guard's own that nobody may change.
+    /// Adds further files of the guard that must not be changed.
     #[must_use]
     pub(crate) fn protecting(self, paths: Vec<String>) -> Self {
         Self { policy: self.policy.protecting(paths, Protection::Policy), ..self }
     }
 
-    /// The policy.
+    /// Returns the policy.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Decides about a call that is about to run, and looks back at one that has.
+    /// Decides about a call that is about to run, and reviews one that has run.
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let input = self.input(event);
@@ -46,7 +46,7 @@ impl Guard {
         }
     }
 
-    /// The call as the analysis takes it.
+    /// Returns the call in the form used by the analysis.
     fn input<'e>(&'e self, event: &'e Event<'_>) -> ToolInput<'e> {
         ToolInput {
             name: event.tool.as_ref().into(),
@@ -56,12 +56,12 @@ impl Guard {
         }
     }
 
-    /// The command line that a call runs.
+    /// Returns the command line that a call runs.
     pub(crate) fn command(&self, event: &Event<'_>) -> Option<String> {
         self.input(event).command().map(|command| command.into_owned())
     }
 
-    /// The verdict about a call whose tool is known.
+    /// Returns the verdict about a call whose tool is known.
     pub(crate) fn verdict(
         &self,
         event: &Event<'_>,
@@ -82,7 +82,7 @@ impl Guard {
         }
     }
 
-    /// An argument that was left out and that the decision hangs on.
+    /// Returns an omitted argument on which the decision depends.
     fn unseen<'e>(&self, event: &'e Event<'_>, input: &ToolInput<'_>) -> Option<&'e str> {
         let runs = |name: &String| {
             input.tool.is_some_and(|tool| tool.command.contains(name) || tool.patch.contains(name))
@@ -91,13 +91,13 @@ impl Guard {
         event.left_out.iter().find(|name| by_policy || runs(name)).map(String::as_str)
     }
 
-    /// Toolsets of the user's own.
+    /// Returns the user's own toolsets.
     #[must_use]
     pub fn toolsets(&self) -> &Toolsets {
         &self.toolsets
     }
 
-    /// What is known about the tool of a call.
+    /// Returns the known properties of the tool of a call.
     fn tool(&self, event: &Event<'_>) -> Option<&Tool> {
         self.toolsets.tool_of(&event.host, &ToolName::new(event.tool.as_ref()))
     }

@@ -1,10 +1,10 @@
-//! The rules of `toolmark check`, live: one call that is about to run in, allow,
-//! ask or deny out.
+//! The rules of `toolmark check` for live calls: decides whether a call that is about
+//! to run is allowed, denied or needs approval.
 //!
 //! A [`Host`](toolmark_hosts::Host) reads the payload its agent hands to a hook
 //! into an [`Event`] and writes the [`Verdict`] back in the agent's own protocol.
 //! In between, [`Guard`] runs the same analysis that `toolmark check` runs on
-//! recorded calls, and a [`Policy`](policy::Policy) turns what the call would do
+//! recorded calls, and a [`Policy`](policy::Policy) turns the effects of the call
 //! into a decision.
 //!
 //! ```
@@ -18,8 +18,8 @@
 //! # Ok::<(), toolmark_hosts::Fault>(())
 //! ```
 //!
-//! [`hook::run`] does all of it for one payload on the standard input; nothing else
-//! here prints, and nothing is prepared at start-up.
+//! [`hook::run`] performs all these steps for one payload on the standard input; nothing
+//! else in this crate prints, and nothing is prepared at start-up.
 
 #![forbid(unsafe_code)]
 

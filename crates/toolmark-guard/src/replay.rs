@@ -1,8 +1,8 @@
-//! What the guard would have said about the calls of a recorded session.
+//! Verdicts that the guard would have given on the calls of a recorded session.
 //!
-//! A stop that `toolmark check` has no finding about is a candidate for a false
-//! alarm: the call was named before it was made, undone what the session itself
-//! had made, or was what the user asked for.
+//! A stop without a finding of `toolmark check` is a candidate for a false alarm: the call was
+//! announced before it was made, undid something the session itself had made, or was requested by
+//! the user.
 
 use crate::guard::Guard;
 use serde::Serialize;
@@ -22,37 +22,37 @@ use toolmark_trace::Trajectory;
 /// A call that would have been stopped or asked about.
 #[derive(Debug, Clone, Serialize)]
 pub struct Stopped<T = Untrusted> {
-    /// The session's id.
+    /// Session ID.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<T>,
-    /// The host whose tools it was made with.
+    /// Host whose tools made the call.
     pub host: &'static str,
-    /// What would have been said.
+    /// Verdict of the guard.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The call, and how it ended when nobody stopped it.
+    /// The call, and its recorded outcome.
     pub call: CallRef<T>,
-    /// What the agent said right before it.
+    /// Last text of the agent before the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<T>,
-    /// The findings `toolmark check` has about the call.
+    /// Findings of `toolmark check` about the call.
     pub findings: BTreeSet<&'static str>,
-    /// Is it a candidate for a false alarm?
+    /// Whether the stop is a candidate for a false alarm.
     pub false_alarm: bool,
-    /// In how many stops of the replay the same rule gives the same reason.
+    /// Number of stops with the same rule and reason.
     pub alike: u64,
 }
 
-/// What came of replaying sessions.
+/// Result of replaying sessions.
 #[derive(Debug, Serialize)]
 pub struct Replay<T = Untrusted> {
-    /// How many calls were decided about, by decision.
+    /// Number of allowed calls.
     pub allow: u64,
-    /// Asked about.
+    /// Number of calls that need the user's approval.
     pub ask: u64,
-    /// Denied.
+    /// Number of denied calls.
     pub deny: u64,
-    /// The calls that were not let through, candidates for false alarms first.
+    /// Calls that were not allowed, candidates for false alarms first.
     pub stops: Vec<Stopped<T>>,
 }
 
@@ -63,7 +63,7 @@ impl<T> Default for Replay<T> {
 }
 
 impl Replay {
-    /// Adds what came of something else.
+    /// Adds the result of another replay.
     pub fn merge(&mut self, other: Self) {
         self.allow += other.allow;
         self.ask += other.ask;
@@ -71,15 +71,15 @@ impl Replay {
         self.stops.extend(other.stops);
     }
 
-    /// It as it may be printed.
+    /// Returns the result in printable form.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Replay<Printable> {
         let stops = self.stops.into_iter().map(|stop| stop.redact(redactor));
         Replay { allow: self.allow, ask: self.ask, deny: self.deny, stops: stops.collect() }
     }
 
-    /// Counts stops that are alike and brings them into order: candidates for
-    /// false alarms first, the most frequent first, denials before questions.
+    /// Counts similar stops and sorts them: candidates for false alarms first, the most frequent
+    /// first, denials before questions.
     pub fn finish(&mut self) {
         let mut alike: BTreeMap<String, u64> = BTreeMap::new();
         for stop in &self.stops {
@@ -97,7 +97,7 @@ impl Replay {
 }
 
 impl<T> Replay<T> {
-    /// How many calls there were.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.allow + self.ask + self.deny
@@ -118,7 +118,7 @@ impl Stopped {
         }
     }
 
-    /// What makes two stops alike: the rule, and what would happen.
+    /// Returns the grouping key of similar stops: the rule and the effect.
     fn group(&self) -> String {
         let worst = self.verdict.analysis.as_ref().and_then(|analysis| {
             let effects = analysis.effects.iter();
@@ -132,8 +132,8 @@ impl Stopped {
 }
 
 impl Guard {
-    /// Decides about every call of a recorded run and its sub-agents. `checker`
-    /// tells which stops are likely false alarms.
+    /// Decides about every call of a recorded run and its sub-agents. `checker` determines which
+    /// stops are likely false alarms.
     #[must_use]
     pub fn replay(&self, run: &Trajectory, checker: &Checker) -> Replay {
         let mut replay = Replay::default();
@@ -180,7 +180,7 @@ impl Guard {
     }
 }
 
-/// The event a host would have sent.
+/// Builds the event that a host would have sent.
 fn event<'a>(session: &Session<'a>, call: &SessionCall<'a>, is_sub_agent: bool) -> Event<'a> {
     let run = session.trajectory();
     let text = |text: &'a toolmark_trace::Text| text.get();

@@ -1,5 +1,5 @@
-//! What is known about a running session: the files of this machine, and what the log says
-//! that the session did before. The log is read only where a decision hangs on it.
+//! Facts about a running session: the files of this machine, and the session's earlier actions from
+//! the log. The log is read only if a decision depends on it.
 
 use crate::audit;
 use crate::facts::Disk;
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use toolmark_session::past::Past;
 use toolmark_shell::{Facts, Left};
 
-/// A longer script that the session did not write is not read.
+/// Maximum size of a script that the session did not write, in bytes; larger ones are not read.
 const MAX_SCRIPT: u64 = 64 << 10;
-/// So much of a script that the session wrote is read.
+/// Maximum number of bytes read from a script that the session wrote.
 const MAX_OWN_SCRIPT: u64 = 256 << 10;
 
 /// A session that runs on this machine.
@@ -25,7 +25,7 @@ pub struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    /// The session with this id, whose decisions are in this log.
+    /// Creates the session with this ID, whose decisions are in this log.
     #[must_use]
     pub fn new(disk: Disk, log: Option<&'a Path>, id: Option<&'a str>) -> Self {
         Self { disk, log, id, past: OnceCell::new() }
@@ -38,9 +38,9 @@ impl<'a> Live<'a> {
         })
     }
 
-    /// What a call that is about to run will leave behind, as it is to be remembered: only
-    /// what is not there yet will be the session's own, and only a file that has no other
-    /// changes may be taken back.
+    /// Reduces the state that a call will leave behind to what is remembered: only files that do
+    /// not exist yet will belong to the session, and only a file without other changes may be
+    /// restored.
     #[must_use]
     pub fn refine(&self, left: Left) -> Left {
         let Left { made, changed, branches, .. } = left;
@@ -62,7 +62,7 @@ impl<'a> Live<'a> {
             && (is_clean() == Some(true) || self.past().changed(path))
     }
 
-    /// Does the way from what the session made to a path lead through no link?
+    /// Whether no part of a path that the session made is a symbolic link.
     fn is_straight(&self, path: &str) -> bool {
         let parent = |path: &'_ str| path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
         // A pattern may stand for a link, unless it is the last part.
@@ -130,8 +130,8 @@ impl Facts for Live<'_> {
         self.past().started(text)
     }
 
-    /// What the session wrote, and any other small text that version control does not have
-    /// as it is.
+    /// Returns a script that the session wrote, or any other small text whose current content is
+    /// not under version control.
     fn script(&self, path: &str) -> Option<String> {
         let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         let is_own = || self.past().made(path) || self.past().changed(path);
@@ -149,7 +149,7 @@ impl Facts for Live<'_> {
         is_text.then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// A copy that the session made, or a link to a program.
+    /// Returns the program behind a copy that the session made, or behind a link.
     fn program(&self, path: &str) -> Option<String> {
         let link = || {
             let target: PathBuf = fs::read_link(path).ok()?;

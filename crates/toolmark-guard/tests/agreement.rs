@@ -1,7 +1,7 @@
-//! The guard, its replay and `toolmark check` say the same about every call of
-//! the shared traces: the guard is handed each call as a payload, as a host
-//! would hand it over. `check` knows the rest of the session and may excuse what
-//! the guard stops; it never stops what the guard lets through.
+//! Agreement of the guard, its replay and `toolmark check` about every call of the shared traces:
+//! the guard gets each call as a payload, in the form that a host would send. `check` knows the
+//! rest of the session and may excuse calls that the guard stops; it never stops calls that the
+//! guard allows.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -18,7 +18,7 @@ use toolmark_shell::Decision;
 use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
-/// The runs of all files that are traces.
+/// Returns the runs of all files that are traces.
 fn runs(dir: &Path) -> impl Iterator<Item = Trajectory> {
     let read = |path: PathBuf| read_path(&path, &Options::default()).ok();
     files_below(dir).into_iter().filter_map(read).flatten()
@@ -32,7 +32,7 @@ fn args(call: &SessionCall<'_>) -> Value {
     }
 }
 
-/// The call as a payload of plain JSON.
+/// Returns the call as a payload of plain JSON.
 fn plain(session: &Session<'_>, call: &SessionCall<'_>) -> Value {
     let mut payload = json!({
         "tool": call.call.name.full(),
@@ -45,7 +45,7 @@ fn plain(session: &Session<'_>, call: &SessionCall<'_>) -> Value {
     payload
 }
 
-/// The call as a payload of Claude Code.
+/// Returns the call as a payload of Claude Code.
 fn claude(session: &Session<'_>, call: &SessionCall<'_>) -> Value {
     json!({
         "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t",

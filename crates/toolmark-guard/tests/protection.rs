@@ -1,7 +1,6 @@
-//! No host's agent may change or take away the settings, hooks and policies that
-//! hold it back, in a project or in the home directory, by a command or by a
-//! tool for files. A project's own policy, which can only be stricter than the
-//! user's, it may change when somebody was asked.
+//! No host's agent may change or remove the settings, hooks and policies that restrict it, in a
+//! project or in the home directory, by a command or by a file tool. It may change a project's own
+//! policy, which can only be stricter than the user's, after approval.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -12,12 +11,12 @@ use toolmark_hosts::toolset::{Tool, ToolRole, Toolset, Toolsets, generic};
 use toolmark_hosts::{HOSTS, Host, own};
 use toolmark_shell::{Decision, Protection};
 
-/// The hosts that keep settings, with their tools.
+/// Returns the hosts that keep settings, with their tools.
 fn hosts() -> impl Iterator<Item = (&'static Host, &'static Toolset)> {
     HOSTS.iter().filter(|host| host.paths.is_some()).filter_map(|host| Some((*host, host.toolset?)))
 }
 
-/// The files that hold an agent of this host back, from the home directory or the
+/// Returns the files that restrict an agent of this host, relative to the home directory or the
 /// project.
 fn files(host: &Host) -> Vec<String> {
     let paths = host.paths.unwrap();
@@ -31,7 +30,7 @@ fn files(host: &Host) -> Vec<String> {
     all
 }
 
-/// The least that must be decided about a change of a file.
+/// Returns the least strict decision required for a change of a file.
 fn least(file: &str) -> Decision {
     match own::PROJECT_POLICIES.contains(&file) {
         true => Decision::Ask,
@@ -39,13 +38,13 @@ fn least(file: &str) -> Decision {
     }
 }
 
-/// A file that a pattern means.
+/// Returns a file that a pattern matches.
 fn one_of(pattern: &str) -> String {
     let file = pattern.replace('*', ".x");
     if file.ends_with('/') { format!("{file}x.json") } else { file }
 }
 
-/// The ways to write a path, and the directory of the session.
+/// Returns the spellings of a path, each with the directory of the session.
 fn spellings(file: &str) -> Vec<(Option<&'static str>, String)> {
     let mut all = Vec::new();
     for cwd in [Some("/work/app"), Some("/home/me/app"), None] {
@@ -108,7 +107,7 @@ const COMMANDS: &[&str] = &[
     "mv -t x FILE",
 ];
 
-/// Those that take a whole directory away.
+/// Commands that remove a whole directory.
 const ON_DIRECTORIES: &[&str] = &[
     "rm -rf DIR",
     "mv DIR DIR.old",
@@ -152,7 +151,7 @@ fn no_command_gets_past() {
     assert!(tried > 10_000, "{tried}");
 }
 
-/// The calls of a tool that would change a file.
+/// Returns the calls of a tool that would change a file.
 fn calls(tool: &Tool, path: &str) -> Vec<Value> {
     let object = |pairs: &[(Option<&str>, &str)]| {
         let pairs =
@@ -263,7 +262,7 @@ fn no_policy_lifts_it() {
     assert_eq!(decide("Bash", json!({"command": "rm -rf ~/notes"})), Decision::Allow);
 }
 
-/// A tool that writes through a link writes to where it leads.
+/// A tool that writes through a link writes to the target of the link.
 #[cfg(unix)]
 #[test]
 fn links_are_followed() {

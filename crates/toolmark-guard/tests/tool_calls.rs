@@ -1,5 +1,5 @@
-//! The labelled calls of file, patch, MCP and other tools against the bars: bad
-//! ones are stopped, safe ones are not.
+//! The labelled calls of file, patch, MCP and other tools against the thresholds: bad ones are
+//! stopped, safe ones are not.
 
 use serde_json::Value;
 use toolmark_guard::Guard;

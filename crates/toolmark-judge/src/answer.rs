@@ -1,7 +1,7 @@
-//! Reads what a judge submitted, and checks it against the trace.
+//! Reading of a judge's submission, with a check against the trace.
 //!
-//! A submission that cannot be used gets a complaint the judge can act on. A mark
-//! whose quotes are not in the trace is discarded in the end.
+//! A submission that cannot be used gets a complaint that the judge can act on. A mark whose quotes
+//! are not in the trace is discarded in the end.
 
 use crate::materials::RedactedMaterials;
 use crate::providers::Reply;
@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 use toolmark_base::text::truncate;
 use toolmark_outcome::judging::{Mark, Quote, Rubric};
 
-/// How many characters of a judge's own words are kept.
+/// Maximum number of characters kept of a judge's own text.
 const MAX_TEXT_CHARS: usize = 2000;
-/// How many quotes per criterion are looked up.
+/// Maximum number of quotes per criterion that are looked up.
 const MAX_QUOTES: usize = 20;
 
 /// An answer as submitted, and as cached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Submission {
-    /// In the order of the rubric's criteria.
+    /// Entries in the order of the rubric's criteria.
     pub(crate) criteria: Vec<Entry>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) summary: String,
@@ -33,7 +33,7 @@ pub(crate) struct Entry {
     pub(crate) mark: Option<f64>,
 }
 
-/// Why an answer cannot be used, for the judge and for people.
+/// Reason why an answer cannot be used, for the judge and for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint(pub(crate) String);
 
@@ -61,7 +61,7 @@ pub(crate) fn read(reply: &Reply, rubric: &Rubric) -> Result<Submission, Complai
     }
 }
 
-/// Finds the JSON object a model wrote instead of submitting it.
+/// Finds the JSON object that a model wrote instead of submitting it.
 fn find_object(text: &str) -> Option<Value> {
     let (from, to) = (text.find('{')?, text.rfind('}')?);
     serde_json::from_str(text.get(from..=to)?).ok()
@@ -134,12 +134,12 @@ fn read_value(value: &Value, rubric: &Rubric) -> Result<Submission, Complaint> {
 }
 
 impl Submission {
-    /// The marks with their quotes. A mark without valid quotes is discarded.
+    /// Returns the marks with their quotes. A mark without valid quotes is discarded.
     pub(crate) fn marks(&self, shown: &RedactedMaterials<'_>, code: &str) -> Vec<Mark> {
         self.criteria.iter().map(|entry| entry.mark(shown, code)).collect()
     }
 
-    /// What is wrong with the quotes, if anything.
+    /// Returns the problem with the quotes, if any.
     pub(crate) fn check_quotes(
         &self,
         shown: &RedactedMaterials<'_>,

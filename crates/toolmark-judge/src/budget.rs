@@ -1,14 +1,13 @@
-//! Keeps spending within its limits. Every attempt reserves the most it may need, so
-//! that questions asked at the same time do not exceed the budget together. It is
-//! rarely used up: whoever does not fit waits for those in progress to give back the
-//! rest.
+//! The budget of a run. Every attempt reserves its maximum cost, so that concurrent questions do
+//! not exceed the budget together. The reservation is rarely used up: an attempt that does not fit
+//! waits for those in progress to release the rest.
 
 use crate::config::{BudgetLimits, Model, Price};
 use crate::providers::Tokens;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use toolmark_outcome::judging::Spent;
 
-/// What has been spent, and what is reserved for attempts in progress.
+/// Amounts spent, and amounts reserved for attempts in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     limits: BudgetLimits,
@@ -23,11 +22,11 @@ struct State {
     is_priced: bool,
     reserved_tokens: u64,
     reserved_micro_usd: u64,
-    /// How many attempts are in progress.
+    /// Number of attempts in progress.
     in_progress: u64,
 }
 
-/// What one attempt has reserved, until it is settled or dropped.
+/// The reservation of one attempt, until it is settled or dropped.
 #[derive(Debug)]
 pub(crate) struct Reserved<'b> {
     budget: &'b Budget,
@@ -35,19 +34,19 @@ pub(crate) struct Reserved<'b> {
     micro_usd: u64,
 }
 
-/// How many tokens a text has, roughly: four bytes each.
+/// Estimates the number of tokens of a text: four bytes each.
 pub(crate) fn estimate(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(4)
 }
 
-/// The cost of tokens in millionths of a dollar, rounded up.
+/// Returns the cost of tokens in millionths of a dollar, rounded up.
 pub(crate) fn cost(price: Price, tokens: Tokens) -> u64 {
     let of = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
     let total = of(tokens.input, price.input) + of(tokens.output, price.output);
     u64::try_from(total.div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
-/// The cost of an answer, as results report it.
+/// Returns the cost of an answer as reported in results.
 pub(crate) fn spent(model: &Model, tokens: Tokens) -> Spent {
     Spent {
         input_tokens: tokens.input,
@@ -65,10 +64,9 @@ impl Budget {
         toolmark_base::lock(&self.state)
     }
 
-    /// Reserves what an attempt may need: a cautious three bytes per token for the
-    /// prompt, and all the tokens the answer may have. If that exceeds the limits
-    /// only together with what is in progress, it waits; `None` if it exceeds them
-    /// alone.
+    /// Reserves the maximum cost of an attempt: a cautious three bytes per token for the prompt,
+    /// and the maximum number of tokens of the answer. If that exceeds the limits only together
+    /// with attempts in progress, it waits; `None` if it exceeds them alone.
     pub(crate) fn reserve(&self, model: &Model, prompt_bytes: usize) -> Option<Reserved<'_>> {
         let most =
             Tokens { input: prompt_bytes as u64 / 3 + 1, output: u64::from(model.max_tokens) };
@@ -92,7 +90,7 @@ impl Budget {
         Some(Reserved { budget: self, most, micro_usd })
     }
 
-    /// Tokens, and millionths of a dollar if a price is known.
+    /// Returns the tokens spent, and millionths of a dollar if a price is known.
     pub(crate) fn spent(&self) -> (u64, Option<u64>) {
         let state = self.lock();
         (state.tokens, state.is_priced.then_some(state.micro_usd))
@@ -100,12 +98,12 @@ impl Budget {
 }
 
 impl Reserved<'_> {
-    /// The most the attempt may have used.
+    /// Returns the maximum number of tokens the attempt may have used.
     pub(crate) fn most(&self) -> Tokens {
         self.most
     }
 
-    /// Records what an attempt really used, and releases the rest.
+    /// Records the tokens that an attempt used, and releases the rest.
     pub(crate) fn settle(self, model: &Model, tokens: Tokens) {
         let mut state = self.budget.lock();
         state.tokens += tokens.input + tokens.output;

@@ -1,9 +1,8 @@
 //! Cached answers on disk, named by the hash of everything that affects them.
 //!
-//! Every answer is a file, written under another name and renamed, so that a run
-//! that is killed loses nothing it has paid for, and concurrent runs do not
-//! disturb each other. A file that cannot be read counts as missing, and is
-//! overwritten.
+//! Every answer is a file, written under another name and renamed, so that a run that is killed
+//! loses no answer it has paid for, and concurrent runs do not disturb each other. A file that
+//! cannot be read counts as missing, and is overwritten.
 
 use crate::answer::Submission;
 use crate::fence::hex;
@@ -15,12 +14,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use toolmark_outcome::judging::Spent;
 
-/// The key of an answer: a hash in hexadecimal.
+/// Cache key of an answer: a hash in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(String);
 
 impl Key {
-    /// The key of what depends on exactly these parts, in this order.
+    /// Returns the key for content that depends on exactly these parts, in this order.
     pub(crate) fn of<'t>(parts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -35,7 +34,7 @@ impl Key {
     }
 }
 
-/// The version of the file format.
+/// Version of the file format.
 const VERSION: u32 = 1;
 
 /// A cached answer. It contains neither the prompt nor an API key.
@@ -43,19 +42,19 @@ const VERSION: u32 = 1;
 pub struct CachedAnswer {
     version: u32,
     key: String,
-    /// The model that answered.
+    /// Model that answered.
     pub model: String,
-    /// The provider whose wire format was used.
+    /// Provider whose wire format was used.
     pub provider: String,
-    /// The name of the rubric, if it has one.
+    /// Name of the rubric, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rubric: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Submission>,
-    /// The text of a refusal, instead of an answer.
+    /// Text of a refusal, in place of an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refusal: Option<String>,
-    /// What it cost.
+    /// Cost of the answer.
     pub spent: Spent,
 }
 
@@ -99,13 +98,13 @@ pub struct Cache {
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Cache {
-    /// The cache in a directory, which need not exist yet.
+    /// Creates the cache of a directory, which need not exist yet.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
     }
 
-    /// The directory.
+    /// Returns the directory of the cache.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -147,8 +146,8 @@ impl Cache {
         written
     }
 
-    /// Keeps a new cache out of git. Whoever wants to commit it can delete the
-    /// file, which is not written again.
+    /// Excludes a new cache from git. To commit the cache, delete the ignore file, which is not
+    /// written again.
     fn ignore_in_git(&self) {
         let path = self.directory.join(".gitignore");
         if fs::read_dir(&self.directory).is_ok_and(|mut entries| entries.nth(1).is_none()) {
@@ -156,7 +155,7 @@ impl Cache {
         }
     }
 
-    /// All answers, sorted by key.
+    /// Returns all answers, sorted by key.
     pub fn all(&self) -> io::Result<Vec<CachedAnswer>> {
         let mut all = Vec::new();
         let folders = match fs::read_dir(&self.directory) {
@@ -191,8 +190,8 @@ impl Cache {
         Ok(())
     }
 
-    /// Reads answers from lines of JSON, and returns how many there were. The error
-    /// names the first invalid line.
+    /// Reads answers from lines of JSON, and returns their number. The error names the first
+    /// invalid line.
     pub fn import(&self, lines: &mut dyn BufRead) -> io::Result<usize> {
         let mut count = 0;
         for (n, line) in lines.lines().enumerate() {
@@ -213,7 +212,7 @@ impl Cache {
         Ok(count)
     }
 
-    /// Deletes all answers, and returns how many there were.
+    /// Deletes all answers, and returns their number.
     pub fn clear(&self) -> io::Result<usize> {
         let all = self.all()?;
         for kept in &all {

@@ -1,10 +1,9 @@
-//! Answers the questions of graders by asking models.
+//! The client that answers the questions of graders by asking models.
 //!
-//! A question goes to every model of its panel, once per vote. Cached answers are
-//! used again, and the same question is asked only once per run. Temporary faults
-//! are retried; an answer that cannot be used is sent back with a complaint, twice
-//! at most; a mark without proof is discarded. Every question gets a ruling, and
-//! no ruling is a guess.
+//! A question goes to every model of its panel, once per vote. Cached answers are reused, and the
+//! same question is asked only once per run. Temporary faults are retried; an answer that cannot be
+//! used is sent back with a complaint, twice at most; a mark without proof is discarded. Every
+//! question gets a ruling, and no ruling is a guess.
 
 use crate::answer::{Complaint, Submission, read};
 use crate::budget::{self, Budget};
@@ -24,50 +23,50 @@ use toolmark_outcome::judging::{
     Answer, Effort, Judge, Question, Rubric, Ruling, Unanswered, Vote,
 };
 
-/// How often a model is told what is wrong with its answer.
+/// Maximum number of complaints sent to a model about its answer.
 const MAX_REMINDERS: u32 = 2;
 
-/// Where answers may come from.
+/// Source of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// From the cache, otherwise from the model.
+    /// The cache, otherwise the model.
     #[default]
     CacheFirst,
-    /// Only from the cache.
+    /// Only the cache.
     Offline,
-    /// Only from the model; cached answers are replaced.
+    /// Only the model; cached answers are replaced.
     Refresh,
-    /// From nowhere: what would be asked is noted instead.
+    /// None: the questions are recorded instead.
     Explain,
 }
 
-/// A question that would be asked, word for word.
+/// A question that would be asked, with its exact text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplainedQuestion {
-    /// The model it would go to.
+    /// Model to which it would be sent.
     pub model: String,
-    /// The system prompt.
+    /// System prompt.
     pub system: String,
-    /// The question.
+    /// Text of the question.
     pub user: String,
-    /// The JSON Schema of the answer.
+    /// JSON Schema of the answer.
     pub schema: serde_json::Value,
-    /// About how many tokens it has.
+    /// Estimated number of tokens of the question.
     pub input_tokens: u64,
-    /// The most tokens the answer may have.
+    /// Maximum number of tokens of the answer.
     pub output_tokens: u64,
-    /// The most it may cost in millionths of a dollar, if the price is known.
+    /// Maximum cost in millionths of a dollar, if the price is known.
     pub micro_usd: Option<u64>,
-    /// Whether its answer is cached, so that it costs nothing.
+    /// Whether the answer is cached and therefore free.
     pub is_cached: bool,
 }
 
-/// What was done so far, in numbers.
+/// Counts of the work done so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Answers that models gave.
+    /// Answers from models.
     pub asked: u64,
-    /// Answers that came from the cache.
+    /// Answers from the cache.
     pub kept: u64,
     /// Attempts that were retried.
     pub retried: u64,
@@ -77,12 +76,11 @@ pub struct Tally {
     pub over_budget: u64,
     /// Answers that could not be written to the cache.
     pub not_kept: u64,
-    /// Attempts whose tokens are estimated: the server did not count them, or never
-    /// answered.
+    /// Attempts with estimated token counts, because the server sent none or never answered.
     pub estimated: u64,
-    /// Tokens that were used.
+    /// Tokens used.
     pub tokens: u64,
-    /// Their cost in millionths of a dollar, if prices are known.
+    /// Cost in millionths of a dollar, if prices are known.
     pub micro_usd: Option<u64>,
 }
 
@@ -97,36 +95,36 @@ struct Counts {
     estimated: AtomicU64,
 }
 
-/// A model, and whether asking it makes sense.
+/// A model and whether it can still be asked.
 #[derive(Debug)]
 struct JudgeModel {
     model: Model,
     provider: Arc<dyn Provider>,
-    /// Why it is not asked any more: its key was refused.
+    /// Reason why the model is no longer asked: its key was refused.
     refused: OnceLock<String>,
 }
 
 type AnswerResult = Result<CachedAnswer, Unanswered>;
 
-/// What is asked of one model.
+/// One question to one model.
 struct Asking<'a> {
     rubric: &'a Rubric,
     shown: &'a RedactedMaterials<'a>,
     written: &'a WrittenQuestion,
-    /// Will the same question come again?
+    /// Whether the same question will be asked again.
     is_repeated: bool,
 }
 
 /// A name, empty for the default model, and an effort.
 type ModelKey = (String, Option<&'static str>);
 
-/// Says why a model must not be asked a question, if it must not.
+/// Returns the reason why a model must not be asked a question, if there is one.
 pub type Objection = Box<dyn Fn(&Model, &Question) -> Option<String> + Send + Sync>;
 
-/// Told after every vote what was done so far.
+/// Callback with the current counts, called after every vote.
 pub type Watcher = Box<dyn Fn(&Tally) + Send + Sync>;
 
-/// Answers the questions of graders by asking models.
+/// A client that answers the questions of graders by asking models.
 pub struct JudgeClient {
     settings: Settings,
     connect: fn(&Model) -> Arc<dyn Provider>,
@@ -150,7 +148,7 @@ impl fmt::Debug for JudgeClient {
 }
 
 impl JudgeClient {
-    /// A client with these settings. `redact` removes the secrets of a trace from
+    /// Creates a client with these settings. `redact` removes the secrets of a trace from
     /// everything that is sent or cached.
     #[must_use]
     pub fn new(
@@ -175,31 +173,31 @@ impl JudgeClient {
         }
     }
 
-    /// Sets where answers may come from.
+    /// Sets the source of answers.
     #[must_use]
     pub fn mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }
 
-    /// Sets who decides which models may be asked about which rubrics.
+    /// Sets the callback that decides which models may be asked about which rubrics.
     #[must_use]
     pub fn with_objection(self, objection: Objection) -> Self {
         Self { objection: Some(objection), ..self }
     }
 
-    /// Sets who is told after every vote what was done so far.
+    /// Sets the callback that receives the current counts after every vote.
     #[must_use]
     pub fn with_watcher(self, watcher: Watcher) -> Self {
         Self { watcher: Some(watcher), ..self }
     }
 
-    /// What would be asked, in the order it came up, if the mode is to explain it.
+    /// Returns the questions that would be asked, in order, if the mode is to explain them.
     #[must_use]
     pub fn explained(&self) -> Vec<ExplainedQuestion> {
         self.explained.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What was done so far.
+    /// Returns the counts of the work done so far.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -217,7 +215,7 @@ impl JudgeClient {
         }
     }
 
-    /// All answers that were used, sorted by key.
+    /// Returns all answers that were used, sorted by key.
     #[must_use]
     pub fn answers(&self) -> Vec<CachedAnswer> {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -337,7 +335,7 @@ impl JudgeClient {
         Ok(kept)
     }
 
-    /// Notes a question instead of asking it.
+    /// Records a question instead of asking it.
     fn explain(&self, judge: &JudgeModel, asking: &Asking<'_>, key: &Key) -> Unanswered {
         let (model, written) = (&judge.model, asking.written);
         let schema = written.schema.to_string();
@@ -359,7 +357,7 @@ impl JudgeClient {
         Unanswered { cause: Cause::Judge, reason }
     }
 
-    /// Asks, complains and asks again. The flag says whether an error is a refusal.
+    /// Asks, complains and asks again. The flag is set if an error is a refusal.
     fn converse(
         &self,
         judge: &JudgeModel,
@@ -411,7 +409,7 @@ impl JudgeClient {
         (Err(Unanswered { cause: Cause::Judge, reason }), false)
     }
 
-    /// Redacts a reply: a model may repeat secrets.
+    /// Redacts a reply, because a model may repeat secrets.
     fn redact_reply(&self, mut reply: Reply) -> Reply {
         let hide = |text: &mut String| {
             let masked = (self.redact)("", text).into_owned();
@@ -432,8 +430,8 @@ impl JudgeClient {
         reply
     }
 
-    /// The tokens of an attempt: as the server counts them, and estimated where it
-    /// does not say. An attempt that timed out may have used all it was allowed.
+    /// Returns the tokens of an attempt: as counted by the server, otherwise estimated. An attempt
+    /// that timed out may have used the maximum.
     fn tokens_used(&self, asked: &Result<Reply, Fault>, bytes: usize, most: Tokens) -> Tokens {
         let none = Tokens::default();
         let guess = match asked {
@@ -450,7 +448,7 @@ impl JudgeClient {
         guess
     }
 
-    /// Tries until there is a reply, or no hope of one.
+    /// Retries until there is a reply or a retry cannot succeed.
     fn attempt(
         &self,
         judge: &JudgeModel,
@@ -516,8 +514,8 @@ fn redact_strings(value: &mut serde_json::Value, hide: &impl Fn(&mut String)) {
     }
 }
 
-/// The cache key of an answer: everything that could change it. API keys, ports,
-/// timeouts and token limits cannot.
+/// Returns the cache key of an answer: everything that could change it. API keys, ports, timeouts
+/// and token limits cannot.
 fn key(model: &Model, written: &WrittenQuestion, vote: u32) -> Key {
     let place = place(&model.base_url);
     let query: Vec<String> = model.query.iter().map(|(k, v)| format!("{k}={v}")).collect();
@@ -544,8 +542,7 @@ fn key(model: &Model, written: &WrittenQuestion, vote: u32) -> Key {
     ])
 }
 
-/// Host and path of an address, without the port, which changes for local
-/// servers.
+/// Returns host and path of an address, without the port, which changes for local servers.
 pub(crate) fn place(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));

@@ -36,26 +36,26 @@ use written::kind_of;
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "JudgeProvider")]
 pub enum Kind {
-    /// Anthropic's Messages.
+    /// Anthropic's Messages API.
     Anthropic,
-    /// OpenAI's Responses.
+    /// OpenAI's Responses API.
     Openai,
-    /// OpenAI's Chat Completions, and everything compatible with it.
+    /// OpenAI's Chat Completions API, and everything compatible with it.
     OpenaiChat,
-    /// Chat Completions of a deployment on Azure.
+    /// Chat Completions API of a deployment on Azure.
     Azure,
-    /// Anthropic's Messages through `InvokeModel` of Amazon Bedrock.
+    /// Anthropic's Messages API through `InvokeModel` of Amazon Bedrock.
     Bedrock,
-    /// Anthropic's Messages through `rawPredict` of Google's Vertex AI.
+    /// Anthropic's Messages API through `rawPredict` of Google's Vertex AI.
     Vertex,
-    /// Chat Completions of an Ollama server, by default on this machine.
+    /// Chat Completions API of an Ollama server, by default on this machine.
     Ollama,
     /// A program that reads the prompt on stdin and writes JSON to stdout.
     Command,
 }
 
 impl Kind {
-    /// The word used in every output.
+    /// Returns the name used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// Its default address; empty if every customer has another.
+    /// Returns the default address; empty if every customer has another.
     #[must_use]
     pub fn base_url(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// The environment variable that holds its key by default.
+    /// Returns the environment variable that holds the key by default.
     #[must_use]
     pub fn key_env(self) -> Option<&'static str> {
         match self {
@@ -93,7 +93,7 @@ impl Kind {
         }
     }
 
-    /// How it wants the key.
+    /// Returns the way in which the provider expects the key.
     #[must_use]
     pub fn auth(self) -> Auth {
         match self {
@@ -104,41 +104,41 @@ impl Kind {
     }
 }
 
-/// How a key is sent.
+/// Method of sending a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "JudgeAuth")]
 pub enum Auth {
-    /// `Authorization: Bearer`, as OpenAI wants it.
+    /// `Authorization: Bearer`, required by OpenAI.
     Bearer,
-    /// `x-api-key`, as Anthropic wants it.
+    /// `x-api-key`, required by Anthropic.
     XApiKey,
-    /// `api-key`, as Azure wants it.
+    /// `api-key`, required by Azure.
     ApiKey,
-    /// Not at all, for a local server.
+    /// No key, for a local server.
     None,
 }
 
-/// Where a key comes from. Configuration files never contain one.
+/// Source of a key. Configuration files never contain one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// An environment variable.
     Env(String),
-    /// The first line a program prints.
+    /// The first line printed by a program.
     Command(Vec<String>),
     /// No key is needed.
     None,
 }
 
-/// How a structured answer is requested.
+/// Method of requesting a structured answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "JudgeStructured")]
 pub enum Structured {
-    /// With a tool the model must call.
+    /// A tool that the model must call.
     #[default]
     Tool,
-    /// With a JSON Schema for its output.
+    /// A JSON Schema for the output.
     Schema,
 }
 
@@ -147,14 +147,14 @@ pub enum Structured {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "JudgeTokenLimit")]
 pub enum TokenLimit {
-    /// As most servers know it.
+    /// The parameter that most servers accept.
     MaxTokens,
-    /// As reasoning models of OpenAI require it.
+    /// The parameter that reasoning models of OpenAI require.
     MaxCompletionTokens,
 }
 
 impl TokenLimit {
-    /// The name of the parameter.
+    /// Returns the name of the parameter.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -163,7 +163,7 @@ impl TokenLimit {
         }
     }
 
-    /// What a model at an address requires, as far as their names tell.
+    /// Returns the parameter that a model at an address requires, judging by their names.
     #[must_use]
     pub fn of(kind: Kind, base_url: &str, model: &str) -> Self {
         let is_own = kind == Kind::Azure || base_url == Kind::OpenaiChat.base_url();
@@ -187,78 +187,77 @@ pub struct Price {
     pub output: u64,
 }
 
-/// A model, and everything needed to ask it.
+/// A model, with everything needed to ask it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// Its name in specs and reports.
+    /// Name in specs and reports.
     pub name: String,
-    /// Its provider.
+    /// Provider.
     pub kind: Kind,
-    /// Its name at the provider.
+    /// Name at the provider.
     pub model: String,
-    /// Its address: everything before `/messages`, `/responses` or
-    /// `/chat/completions`.
+    /// Base URL: the part before `/messages`, `/responses` or `/chat/completions`.
     pub base_url: String,
-    /// Query parameters to add to the address, such as Azure's `api-version`.
+    /// Query parameters added to the address, such as Azure's `api-version`.
     pub query: BTreeMap<String, String>,
-    /// Where its key comes from.
+    /// Source of the key.
     pub key: KeySource,
-    /// How the key is sent.
+    /// Method of sending the key.
     pub auth: Auth,
-    /// The program, for [`Kind::Command`].
+    /// Program and its arguments, for [`Kind::Command`].
     pub command: Vec<String>,
-    /// The working directory of the program.
+    /// Working directory of the program.
     pub directory: PathBuf,
-    /// Its reasoning effort.
+    /// Reasoning effort.
     pub effort: Option<Effort>,
-    /// The temperature; the provider's default if unset.
+    /// Temperature; the provider's default if unset.
     pub temperature: Option<f64>,
-    /// How many tokens an answer may have.
+    /// Maximum number of tokens of an answer.
     pub max_tokens: u32,
-    /// The parameter that says so, for Chat Completions.
+    /// Parameter with this maximum, for Chat Completions.
     pub token_limit: TokenLimit,
-    /// How a structured answer is requested.
+    /// Method of requesting a structured answer.
     pub structured: Structured,
     /// Whether the answer is streamed.
     pub stream: bool,
-    /// How long one attempt may take.
+    /// Timeout of one attempt.
     pub timeout: Duration,
-    /// The price of its tokens.
+    /// Price of the tokens.
     pub price: Option<Price>,
 }
 
-/// What may be spent in one run; unlimited if unset.
+/// Limits on the spending of one run; unlimited if unset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BudgetLimits {
-    /// Input and output tokens.
+    /// Maximum number of input and output tokens.
     pub tokens: Option<u64>,
-    /// Millionths of a US dollar.
+    /// Maximum cost in millionths of a US dollar.
     pub micro_usd: Option<u64>,
 }
 
-/// How well a judge must agree with people and with itself, and how little it may be
-/// steered, for its answers to count.
+/// Minimum agreement of a judge with people and with itself, and maximum steering, for its answers
+/// to count.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "JudgeFloor", extend("minProperties" = 1))]
 pub struct Floor {
-    /// The least accuracy, from 0 to 1.
+    /// Minimum accuracy, from 0 to 1.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub accuracy: Option<f64>,
-    /// The least κ, from -1 to 1.
+    /// Minimum κ, from -1 to 1.
     #[serde(default)]
     #[schemars(range(min = -1, max = 1))]
     pub kappa: Option<f64>,
-    /// The least number of labels it was measured on.
+    /// Minimum number of labels of the measurement.
     #[serde(default)]
     pub labels: Option<u64>,
-    /// The least share of samples on which it says the same every time, from 0 to 1.
+    /// Minimum share of samples with the same answer every time, from 0 to 1.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub consistency: Option<f64>,
-    /// The largest share of verdicts that instructions in the recording may steer,
-    /// from 0 to 1, whichever probe it is.
+    /// Maximum share of verdicts that instructions in the recording may steer, from 0 to 1, for
+    /// every probe.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub steering: Option<f64>,
@@ -267,25 +266,25 @@ pub struct Floor {
 /// The settings of judges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The model to ask if a grader names none.
+    /// Model to ask if a grader names none.
     pub default_model: Option<Model>,
     /// Other models, by name.
     pub models: BTreeMap<String, Model>,
-    /// How often a failed attempt is retried.
+    /// Maximum number of retries of a failed attempt.
     pub retries: u32,
-    /// How many questions are asked at once.
+    /// Maximum number of concurrent questions.
     pub concurrency: usize,
-    /// What may be spent.
+    /// Spending limits.
     pub budget: BudgetLimits,
-    /// The directory of cached answers; `None` disables the cache.
+    /// Directory of cached answers; `None` disables the cache.
     pub cache: Option<PathBuf>,
-    /// The file `toolmark judge calibrate` wrote.
+    /// File written by `toolmark judge calibrate`.
     pub calibration: Option<PathBuf>,
-    /// How well a judge must agree with people.
+    /// Minimum agreement of a judge with people.
     pub floor: Option<Floor>,
 }
 
-/// The default directory of cached answers.
+/// Default directory of cached answers.
 pub const CACHE: &str = ".toolmark/judge";
 
 impl Default for Settings {
@@ -304,9 +303,9 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The model a spec names: one of `models`, the default one, `provider:model`, or
-    /// another model with the settings of the default one. A default address of one's
-    /// own, such as a gateway, serves every name that does not name its provider.
+    /// Returns the model that a spec names: one of `models`, the default one, `provider:model`, or
+    /// another model with the settings of the default one. A custom default address, such as a
+    /// gateway, serves every name without a provider.
     pub fn model(&self, word: &str) -> Result<Model, String> {
         if let Some(found) = self.find(word) {
             return found;
@@ -323,9 +322,9 @@ impl Settings {
         }
     }
 
-    /// The model a command line names. The same, but a model whose name tells its
-    /// provider goes to the address of that provider, whatever server is configured
-    /// for others.
+    /// Returns the model that a command line names. As [`Self::model`], but a model whose name
+    /// identifies its provider uses the address of that provider, independent of the server
+    /// configured for others.
     pub fn model_on_command_line(&self, word: &str) -> Result<Model, String> {
         match (self.find(word), kind_of(word)) {
             (Some(found), _) => found,
@@ -334,7 +333,7 @@ impl Settings {
         }
     }
 
-    /// A model that is configured, or named with its provider.
+    /// Finds a model that is configured, or named with its provider.
     fn find(&self, word: &str) -> Option<Result<Model, String>> {
         if let Some(model) = self.models.get(word) {
             return Some(Ok(model.clone()));
@@ -363,8 +362,8 @@ impl Settings {
         })
     }
 
-    /// A model of a provider, with the settings of the default model if that has the
-    /// same provider.
+    /// Returns a model of a provider, with the settings of the default model if that has the same
+    /// provider.
     fn like_default(&self, kind: Kind, model: &str) -> Result<Model, String> {
         if let Some(default) = self.default_model.as_ref().filter(|default| default.kind == kind) {
             return Ok(renamed(default, model));
@@ -399,7 +398,7 @@ impl Settings {
     }
 }
 
-/// Another model with the settings of one; the price is that of the one.
+/// Returns another model with the settings of one, including its price.
 fn renamed(default: &Model, model: &str) -> Model {
     let price = if default.model == model { default.price } else { None };
     let token_limit = match default.token_limit == default_limit(default) {

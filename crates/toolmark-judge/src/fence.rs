@@ -1,17 +1,17 @@
-//! Fences that mark the text of a trace as data, so that nothing in it can pass for
-//! part of the prompt.
+//! Fences that mark the text of a trace as data, so that no text in it can pass for part of the
+//! prompt.
 //!
-//! Every material is written between two lines with a code nobody could know when
-//! the trace was written: the code is a hash of the materials, so a text that
-//! contained it would have to contain its own hash.
+//! Every material is written between two lines with a code that was unpredictable when the trace
+//! was written: the code is a hash of the materials, so a text that contained it would have to
+//! contain its own hash.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// How many characters mark a label.
+/// Number of characters of the code that marks a label.
 const CODE_CHARS: usize = 8;
 
-/// The code that marks where data begins and ends.
+/// The code at the beginning and end of data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fence {
     word: String,
@@ -19,7 +19,7 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// The fence for these texts.
+    /// Creates the fence for these texts.
     pub(crate) fn of<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Self {
         let mut salt = 0_u32;
         loop {
@@ -55,20 +55,20 @@ impl Fence {
         &self.word
     }
 
-    /// The beginning of the word, which no text contains either: it marks the labels
-    /// of entries, where the whole word would be too long.
+    /// Returns the beginning of the code, which no text contains either: it marks the labels of
+    /// entries, where the whole code would be too long.
     pub(crate) fn code(&self) -> &str {
         self.word.get(..CODE_CHARS).unwrap_or(&self.word)
     }
 
-    /// The hash of all texts, for what depends on them.
+    /// Returns the hash of all texts, for values that depend on them.
     pub(crate) fn digest(&self) -> &str {
         &self.digest
     }
 }
 
-/// Text that pretends to end its own fence, says something outside of it, and
-/// begins it again.
+/// Returns text that pretends to end its own fence, adds words outside of it, and begins the fence
+/// again.
 pub(crate) fn forge(name: &str, words: &str) -> String {
     let word = "5f0c1e9a7b3d42686d2e8f14".to_owned();
     let fence = Fence { word, digest: String::new() };
@@ -78,7 +78,7 @@ pub(crate) fn forge(name: &str, words: &str) -> String {
     format!("{}\n\n{words}\n\n{begin}", end.trim())
 }
 
-/// Bytes in hexadecimal digits.
+/// Encodes bytes in hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() * 2);
     for byte in bytes {

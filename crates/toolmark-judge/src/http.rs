@@ -1,8 +1,8 @@
-//! Requests to providers, and what kind of fault came of them.
+//! Requests to providers, and the faults they result in.
 //!
-//! Redirects are not followed: a key is for the server it was meant for. The
-//! message of a fault never holds the address beyond its host, since the rest of
-//! it is configured and may be private.
+//! Redirects are not followed, because a key is only for the configured server. The message of a
+//! fault never contains the address beyond its host, since the rest of it is configured and may be
+//! private.
 
 use crate::config::{Auth, Model};
 use crate::providers::{Fault, FaultKind, error};
@@ -13,13 +13,13 @@ use toolmark_http::http::header::CONTENT_TYPE;
 use toolmark_http::http::{HeaderMap, HeaderValue, Request, Uri};
 use toolmark_http::{BodyReader, Client, Error, Events, Response, Roots, Timeouts};
 
-/// How many bytes of an answer are read.
+/// Maximum number of bytes read of an answer.
 const MAX_ANSWER: u64 = 16 << 20;
 
-/// How many bytes of an error page are read.
+/// Maximum number of bytes read of an error page.
 const MAX_ERROR: u64 = 64 << 10;
 
-/// A server, and how it wants to be asked.
+/// A server, with its address and authentication.
 pub(crate) struct Connection {
     client: Client,
     address: String,
@@ -27,16 +27,16 @@ pub(crate) struct Connection {
     auth: Auth,
 }
 
-/// What a server said, when it did not refuse.
+/// A successful response of a server.
 pub(crate) enum Answer {
-    /// All at once.
+    /// A complete response.
     Whole(Vec<u8>),
-    /// As a stream.
+    /// A stream of events.
     Events(Box<Events<BodyReader<'static>>>),
 }
 
 impl Connection {
-    /// The endpoint of a model whose wire format has this path. Nothing is sent.
+    /// Creates the endpoint of a model whose wire format has this path. Nothing is sent.
     pub(crate) fn new(model: &Model, path: &str) -> Self {
         let mut address = format!("{}{path}", model.base_url.trim_end_matches('/'));
         for (n, (name, value)) in model.query.iter().enumerate() {
@@ -53,7 +53,7 @@ impl Connection {
         Self { client, address, host, auth: model.auth }
     }
 
-    /// Asks once.
+    /// Sends one request.
     pub(crate) fn post(
         &self,
         headers: &[(&str, &str)],
@@ -80,7 +80,7 @@ impl Connection {
         response.read(MAX_ANSWER).map(Answer::Whole).map_err(|error| self.fault(&error))
     }
 
-    /// The header that carries the key.
+    /// Returns the header with the key.
     fn key_header(&self, key: &Secret) -> Option<(&'static str, HeaderValue)> {
         let (name, value) = match self.auth {
             Auth::Bearer => ("authorization", format!("Bearer {}", key.reveal())),
@@ -93,7 +93,7 @@ impl Connection {
         Some((name, value))
     }
 
-    /// Why there is no answer, or not all of it.
+    /// Returns the fault for a missing or incomplete answer.
     pub(crate) fn fault(&self, error: &Error) -> Fault {
         let kind = match error {
             Error::Timeout => FaultKind::Timeout,
@@ -104,7 +104,7 @@ impl Connection {
         Fault::new(kind, format!("{}: {error}", self.host))
     }
 
-    /// What a status other than success means.
+    /// Returns the fault for a response without success.
     fn refusal(&self, response: Response) -> Fault {
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
@@ -124,7 +124,7 @@ impl Connection {
     }
 }
 
-/// What a status means.
+/// Returns the kind of fault of a status.
 pub(crate) fn kind(status: u16) -> FaultKind {
     match status {
         401 | 403 => FaultKind::Key,
@@ -135,7 +135,7 @@ pub(crate) fn kind(status: u16) -> FaultKind {
     }
 }
 
-/// How long the server asks to wait: in milliseconds, in seconds, or until a time,
+/// Returns the delay that the server requests: in milliseconds, in seconds, or until a time,
 /// relative to the server's own clock if it sends one.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);

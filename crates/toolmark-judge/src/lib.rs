@@ -1,11 +1,11 @@
-//! Judges: models that answer what no rule can decide, and the code that checks
+//! Judges: models that answer questions no rule can decide, and the code that checks
 //! their answers.
 //!
 //! A [`JudgeClient`] answers the [`Question`](toolmark_outcome::judging::Question)s of
 //! graders. It writes the prompt, with everything from the trace fenced as data;
 //! asks a [`Provider`](providers::Provider), and retries temporary faults; reads the
 //! answer, and looks up every quote in the trace. A mark whose quotes are not found
-//! is discarded. Answers are cached under everything that affects them, so that none
+//! is discarded. Answers are cached by everything that affects them, so that no answer
 //! is paid for twice.
 //!
 //! ```

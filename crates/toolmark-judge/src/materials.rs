@@ -1,5 +1,4 @@
-//! The materials of a question as a judge sees them: without the secrets of the
-//! trace, and with a way to look up quotes.
+//! The materials of a question as a judge sees them: redacted, and with a lookup of quotes.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -7,17 +6,17 @@ use toolmark_outcome::judging::{Material, Quote};
 use toolmark_redact::MASK;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-/// Removes the secrets from the value of a field with this name; without a name it
-/// is empty.
+/// Removes the secrets from the value of a field with this name; the name is empty if there is
+/// none.
 pub type Redact = for<'t> fn(&str, &'t str) -> Cow<'t, str>;
 
-/// A quote has at least so many characters.
+/// Minimum number of characters of a quote.
 const MIN_QUOTE_CHARS: usize = 8;
 
-/// What a judge writes for what it leaves out, once quotes are folded.
+/// Mark of an omission in a quote, after folding.
 const ELLIPSIS: &str = "...";
 
-/// Materials without secrets.
+/// Materials with secrets redacted.
 pub(crate) struct RedactedMaterials<'q> {
     pub(crate) materials: Vec<RedactedMaterial<'q>>,
 }
@@ -34,20 +33,19 @@ struct RedactedEntry<'q> {
     text: Cow<'q, str>,
 }
 
-/// A material for the lookup of quotes: with whitespace, apostrophes and accents
-/// written one way.
+/// A material for the lookup of quotes: with whitespace, apostrophes and accents normalized.
 struct FoldedMaterial {
-    /// The entries, as they are and, if that differs, with JSON escapes decoded.
+    /// Entries as shown and, if different, with JSON escapes decoded.
     entries: Vec<(String, Option<String>)>,
-    /// All of it in one piece: with labels, without, and with the code of labels.
+    /// The whole material in one piece: with labels, without, and with the code of labels.
     whole: [Whole; 3],
 }
 
-/// Entries in one piece.
+/// All entries in one piece.
 #[derive(Default)]
 struct Whole {
     text: String,
-    /// Where each entry begins.
+    /// Start of each entry.
     starts: Vec<usize>,
 }
 
@@ -60,7 +58,7 @@ impl Whole {
         self.text.push_str(entry);
     }
 
-    /// The entry that has this byte.
+    /// Returns the entry that contains this byte.
     fn entry_at(&self, byte: usize) -> usize {
         self.starts.partition_point(|start| *start <= byte).saturating_sub(1)
     }
@@ -84,14 +82,14 @@ impl<'q> RedactedMaterials<'q> {
         Self { materials: materials.collect() }
     }
 
-    /// Every text that is shown, for the code that none of them may contain.
+    /// Returns every displayed text; the code of the fence must occur in none of them.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
         let entries = self.materials.iter().flat_map(|material| &material.entries);
         entries.flat_map(|entry| [entry.label.as_deref().unwrap_or_default(), &*entry.text])
     }
 
-    /// Finds a quote in the materials that come from the trace. `code` is the one that
-    /// labels are shown with.
+    /// Finds a quote in the materials that come from the trace. `code` is the one shown with
+    /// labels.
     pub(crate) fn find(&self, quote: &str, code: &str) -> Option<Quote> {
         let quote = quote.trim();
         let located = |(material, piece)| Quote { text: quote.to_owned(), material, piece };
@@ -99,14 +97,14 @@ impl<'q> RedactedMaterials<'q> {
         if let Some((label, words)) = split_label(&bare) {
             return self.find_labelled(&bare, label, words, code).map(located);
         }
-        // As it stands comes first: the text may contain dots and quotation marks itself.
+        // The exact text is tried first: it may contain dots and quotation marks itself.
         let inner = bare.trim_matches(['"', '“', '”', '`']);
         let decoded = decode_escapes(inner);
         let readings = [bare.as_str(), inner, &decoded].map(|reading| (reading, fold(reading)));
         let whole = readings.iter().find_map(|(raw, folded)| {
             self.find_in_entries(raw, folded, code).or_else(|| self.find_across(folded, code))
         });
-        // It may end within the code of a label.
+        // The quote may end within the code of a label.
         let whole = whole.or_else(|| self.find_across(&fold(quote), code));
         if let Some(found) = whole {
             return Some(located(found));
@@ -119,8 +117,8 @@ impl<'q> RedactedMaterials<'q> {
         self.materials.iter().enumerate().filter(|(_, material)| material.is_trace)
     }
 
-    /// Words that are given to somebody are looked up in that entry alone: text of
-    /// another entry may pretend to be one.
+    /// Finds a quote with a label in the entry with that label only: text of another entry may
+    /// imitate one.
     fn find_labelled(
         &self,
         quote: &str,
@@ -144,7 +142,7 @@ impl<'q> RedactedMaterials<'q> {
                 {
                     return Some((n, piece));
                 }
-                // It may go on into the next entry.
+                // The quote may continue in the next entry.
                 let [labelled, ..] = &material.folded(code).whole;
                 let rest = labelled.starts.get(piece).and_then(|at| labelled.text.get(*at..));
                 if rest.is_some_and(|rest| rest.starts_with(&folded_quote)) {
@@ -178,7 +176,7 @@ impl<'q> RedactedMaterials<'q> {
         wholes.find_map(|(n, whole)| Some((n, whole.entry_at(find(&whole.text, folded)?))))
     }
 
-    /// Parts that all occur in one entry, in order.
+    /// Finds parts that all occur in one entry, in order.
     fn find_parts(&self, parts: &[&str], code: &str) -> Option<(usize, usize)> {
         for (n, material) in self.of_trace() {
             for (piece, (plain, decoded)) in material.folded(code).entries.iter().enumerate() {
@@ -192,10 +190,10 @@ impl<'q> RedactedMaterials<'q> {
     }
 }
 
-/// A value without secrets: by its shape, and by the names it goes by.
+/// Redacts a value by its form and by the names of its keys.
 fn redact_value<'t>(keys: &[String], text: &'t str, redact: Redact) -> Cow<'t, str> {
     let is_secret = |key: &String| {
-        // What looks like a call in source code is none where it is a whole value.
+        // Text that looks like a call in source code is not one if it is a whole value.
         redact(key, text) == MASK || redact(key, &text.replace('(', "x")) == MASK
     };
     match keys.iter().any(is_secret) {
@@ -204,7 +202,7 @@ fn redact_value<'t>(keys: &[String], text: &'t str, redact: Redact) -> Cow<'t, s
     }
 }
 
-/// A label on one line, and without what would end it.
+/// Returns a label on one line, without the characters that would end it.
 fn one_line(label: Cow<'_, str>) -> Cow<'_, str> {
     if !label.contains(|c: char| c.is_whitespace() && c != ' ' || matches!(c, '[' | ']')) {
         return label;
@@ -214,7 +212,7 @@ fn one_line(label: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 impl RedactedMaterial<'_> {
-    /// All entries as one text, with their labels and the code that proves them.
+    /// Returns all entries as one text, with their labels and the code that proves them.
     pub(crate) fn text(&self, code: &str) -> String {
         let mut out = String::new();
         for (n, entry) in self.entries.iter().enumerate() {
@@ -258,7 +256,7 @@ impl RedactedMaterial<'_> {
     }
 }
 
-/// The label a quote begins with, and the words after it.
+/// Splits the label from the rest of a quote.
 fn split_label(quote: &str) -> Option<(&str, &str)> {
     let (label, words) = quote.strip_prefix('[')?.split_once(']')?;
     let is_number = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
@@ -269,7 +267,7 @@ fn split_label(quote: &str) -> Option<(&str, &str)> {
     is_label.then(|| (label, words.trim()))
 }
 
-/// The parts of a quote that has something left out.
+/// Returns the parts of a quote with omissions.
 fn split_at_ellipses(folded: &str) -> Option<Vec<&str>> {
     let parts = folded.split(ELLIPSIS).map(|part| part.trim().trim_matches(['[', ']']).trim());
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
@@ -280,8 +278,8 @@ fn count_letters(text: &str) -> usize {
     text.chars().filter(|c| !c.is_whitespace()).count()
 }
 
-/// Whether a text contains a quote that is long enough, or is it. One that is mostly
-/// whitespace must be there to the letter: folded it could be anywhere.
+/// Whether a text contains a quote that is long enough, or equals it. A quote that is mostly
+/// whitespace must match exactly: folded it could match anywhere.
 fn is_proof(folded_text: &str, text: &str, quote: &str, folded: &str) -> bool {
     match count_letters(folded) {
         0 => false,
@@ -309,9 +307,9 @@ fn find(text: &str, part: &str) -> Option<usize> {
     memchr::memmem::find(text.as_bytes(), part.as_bytes())
 }
 
-/// A text as it is compared: every run of whitespace as one space, since line breaks
-/// are the first thing lost when words are copied; letters with their accents as one
-/// character; apostrophes, quotation marks and ellipses as ASCII has them.
+/// Normalizes a text for comparison: every run of whitespace becomes one space, since line breaks
+/// are often lost in copying; letters with their accents become one character; apostrophes,
+/// quotation marks and ellipses become ASCII.
 fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     if text.is_ascii() {
@@ -344,8 +342,8 @@ fn fold(text: &str) -> String {
     out
 }
 
-/// A text with its JSON escapes decoded: arguments are shown as they were sent,
-/// and quoted as they are meant.
+/// Decodes the JSON escapes of a text: arguments are shown as they were sent, but quoted in decoded
+/// form.
 fn decode_escapes(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);
@@ -374,8 +372,8 @@ fn decode_escapes(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character that the digits after `\\u` stand for, and how many bytes they take:
-/// one outside of the basic plane is written as two surrogates.
+/// Returns the character of the digits after `\\u`, and their length in bytes: a character outside
+/// of the basic plane is written as two surrogates.
 fn decode_unicode(rest: &str) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = rest.get(at..at + 4)?;
@@ -551,7 +549,7 @@ mod tests {
         assert_eq!(decode_escapes("a\\ud83d\\ude00b"), "a😀b");
     }
 
-    /// Quotes that a judge could copy from what it is shown of recorded sessions.
+    /// Quotes that a judge could copy from the materials of recorded sessions.
     #[test]
     fn quotes_of_real_sessions_are_found() {
         let Some(folder) = toolmark_testing::find_shared("sessions/files") else { return };

@@ -1,16 +1,16 @@
-//! How long to wait before a retry.
+//! Delay before a retry.
 
 use std::time::Duration;
 
-/// The first wait; each further wait is twice as long.
+/// Delay before the first retry; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest wait, unless the provider asks for more.
+/// Maximum delay, unless the provider requests more.
 const MAX_WAIT: Duration = Duration::from_secs(30);
-/// The longest wait a provider may ask for; beyond it the question is given up.
+/// Maximum delay that a provider may request; beyond it the question is abandoned.
 pub(crate) const MAX_RETRY_WAIT: Duration = Duration::from_secs(120);
 
-/// The wait before attempt `n + 1`: what the provider asks for, otherwise an
-/// exponential backoff with jitter, so that questions do not all come back at once.
+/// Returns the delay before attempt `n + 1`: the one requested by the provider, otherwise an
+/// exponential backoff with jitter, so that questions are not all retried at once.
 pub(crate) fn wait(n: u32, retry_after: Option<Duration>, seed: &str) -> Duration {
     if let Some(wait) = retry_after {
         return wait;

@@ -1,8 +1,8 @@
-//! API keys: where they come from, and how they are kept out of all output.
+//! API keys: their sources, and their removal from all output.
 //!
-//! A key is held in a [`Secret`], which cannot be printed, and is only ever written
-//! into a header or a variable. Everything a server or a program returns is searched
-//! for it before anybody sees it, because servers repeat what they were sent.
+//! A key is held in a [`Secret`], which cannot be printed, and is only ever written into a header
+//! or a variable. Everything a server or a program returns is searched for the key before it is
+//! shown, because servers repeat their input.
 
 use crate::config::KeySource;
 use crate::providers::{Fault, FaultKind, Reply};
@@ -16,20 +16,20 @@ use toolmark_config::quoted;
 use toolmark_process::{Program, run};
 use toolmark_redact::sanitize;
 
-/// Replaces a key.
+/// Replacement for a key.
 const MASK: &str = "[key]";
 
-/// How long a program may take to print the key.
+/// Timeout of a program that prints the key.
 const KEY_COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The maximum length of a message.
+/// Maximum length of a message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Shorter keys are words such as `none` for local servers: they are not secret, and
-/// removing them from what a model says would spoil its quotes.
+/// Minimum length of a secret key, in bytes. Shorter keys are words such as `none` for local
+/// servers: they are not secret, and removing them from a model's answer would damage its quotes.
 const MIN_SECRET_BYTES: usize = 8;
 
-/// A key. It cannot be printed.
+/// A key, which cannot be printed.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Secret(String);
 
@@ -46,7 +46,7 @@ impl fmt::Display for Secret {
 }
 
 impl Secret {
-    /// A key that is valid in a header; `None` if it is empty.
+    /// Creates a key that is valid in a header; `None` if it is empty.
     fn new(text: &str, place: &str) -> Result<Option<Self>, Fault> {
         let text = text.trim();
         if !text.bytes().all(|b| matches!(b, 0x20..=0x7e)) {
@@ -56,12 +56,12 @@ impl Secret {
         Ok((!text.is_empty()).then(|| Self(text.to_owned())))
     }
 
-    /// The key itself, for the one header or variable it goes into.
+    /// Returns the key itself, for the one header or variable it is written to.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The encodings in which the key may occur in a text.
+    /// Returns the encodings in which the key may occur in a text.
     fn encodings(&self) -> Vec<String> {
         let json = serde_json::to_string(&self.0).unwrap_or_default();
         let json = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
@@ -77,8 +77,8 @@ impl Secret {
     }
 }
 
-/// Gets the key, if one is needed. Errors are a [`FaultKind::Key`]. Programs are
-/// started in `directory`.
+/// Gets the key, if one is needed. Errors are a [`FaultKind::Key`]. Programs are started in
+/// `directory`.
 pub(crate) fn resolve(source: &KeySource, directory: &Path) -> Result<Option<Secret>, Fault> {
     match source {
         KeySource::None => Ok(None),
@@ -92,8 +92,8 @@ pub(crate) fn resolve(source: &KeySource, directory: &Path) -> Result<Option<Sec
     }
 }
 
-/// Gets the key from a program, which runs once however many models need it: a
-/// person may have to unlock the key. A failure is remembered too.
+/// Gets the key from a program, which runs only once even if several models need it, because the
+/// user may have to unlock the key. A failure is remembered too.
 fn key_of_command(words: &[String], directory: &Path) -> Result<Secret, Fault> {
     type Slot = Arc<OnceLock<Result<Secret, Fault>>>;
     static KEYS: Mutex<BTreeMap<(PathBuf, Vec<String>), Slot>> = Mutex::new(BTreeMap::new());
@@ -141,8 +141,7 @@ pub(crate) fn scrub(text: &str, secret: &Secret) -> String {
     out
 }
 
-/// Text for people: without keys, on one line, of bounded length, and without
-/// control characters.
+/// Returns text for output: without keys and control characters, on one line and of bounded length.
 pub(crate) fn message(text: &str, secrets: &[Secret]) -> String {
     let mut text = text.to_owned();
     // Before truncation, which could leave the beginning of a key.
@@ -203,7 +202,7 @@ pub(crate) fn percent_encode(text: &str) -> String {
     out
 }
 
-/// The same with `%2f` for `%2F`, which is equally valid.
+/// Returns the encoding with `%2f` for `%2F`, which is equally valid.
 fn lower_hex(encoded: &str) -> String {
     let mut parts = encoded.split('%');
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -1,15 +1,15 @@
-//! Limits how many questions are asked at once.
+//! Limit on the number of concurrent questions.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Gives out a fixed number of permits.
+/// A semaphore with a fixed number of permits.
 #[derive(Debug)]
 pub(crate) struct Semaphore {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-/// Held while a question is asked.
+/// A permit, held while a question is asked.
 pub(crate) struct Permit<'s>(&'s Semaphore);
 
 impl Semaphore {

@@ -1,5 +1,5 @@
-//! The key goes to the server, and nowhere else: whatever the server does with
-//! it, no fault, no reply and no debug output has it.
+//! The key is sent only to the server: it occurs in no fault, no reply and no debug output, for any
+//! behavior of the server.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -13,10 +13,10 @@ use toolmark_testing::stand_in::{Act, StandIn};
 
 const KINDS: [Kind; 3] = [Kind::Anthropic, Kind::Openai, Kind::OpenaiChat];
 
-/// A key of which every form looks different.
+/// A key with a different text in every encoding.
 const KEY: &str = "sk-\"quoted\"/and+more\\0123456789";
 
-/// What no output may have: a part of the key that is the same in all forms.
+/// Text that no output may contain: a part of the key that is the same in all encodings.
 const CANARY: &str = "0123456789";
 
 fn model(kind: Kind, base_url: String, key: KeySource) -> Model {
@@ -83,7 +83,7 @@ fn it_arrives_and_nothing_else_has_it() {
                     Err(fault) => format!("{fault} {fault:?}"),
                 };
                 assert!(!format!("{all} {debug}").contains(CANARY), "{act:?}: {all} {debug}");
-                // It was there to be taken out.
+                // The key was there to be removed.
                 if matches!(act, Act::Echo | Act::EchoInAnswer) {
                     assert!(all.contains("[key]"), "{act:?} {}: {all}", kind.word());
                 }
@@ -147,7 +147,7 @@ fn a_program_that_judges_keeps_it_too() {
         assert!(!format!("{got:?} {debug}").contains(CANARY), "{got:?}");
         got
     };
-    // What it reads, and where.
+    // Input of the program, and its source.
     let reply = run("cat > asked; echo '{\"m\": \"'$TOOLMARK_JUDGE_MODEL'\"}'", 20_000).unwrap();
     assert_eq!(reply.answers, [r#"{"m": "model-1"}"#]);
     let asked = std::fs::read_to_string(dir.path().join("asked")).unwrap();

@@ -1,7 +1,7 @@
-//! Is the stand-in like the providers? Their own Python packages must read what
-//! it says: answers, usage, streams, and the classes of errors.
+//! Comparison of the stand-in with the providers: their own Python packages must read its answers,
+//! usage, streams, and classes of errors.
 //!
-//! The packages are installed where `TOOLMARK_PEERS` says so.
+//! The packages are installed at the path in `TOOLMARK_PEERS`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -12,10 +12,10 @@ use std::process::{Command, Stdio};
 use toolmark_testing::peers;
 use toolmark_testing::stand_in::{Act, INPUT, OUTPUT, StandIn};
 
-/// The versions the test was written with.
+/// Versions that the test was written with.
 const PACKAGES: [&str; 2] = ["anthropic==2.8.0", "openai==3.49.0"];
 
-/// One thing to ask and what must be heard: a JSON pointer, and what is there.
+/// One request and the expected response: a JSON pointer and its value.
 struct Case {
     family: &'static str,
     mode: &'static str,

@@ -1,5 +1,5 @@
-//! Every wire format against a server that does what it is told: at once and
-//! bit by bit, what is sent and what is made of what comes back.
+//! Every wire format against a scripted server, complete and streamed: the requests sent and the
+//! replies read from the responses.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -49,7 +49,7 @@ fn ask(model: &Model) -> Result<Reply, Fault> {
     connect(model).ask(&Prompt::new("be fair", "how many?", &schema))
 }
 
-/// Asks once for every wire format, at once and bit by bit.
+/// Sends one request for every wire format, complete and streamed.
 fn each(script: impl Into<Script>, mut check: impl FnMut(&Model, Result<Reply, Fault>, Request)) {
     let script = script.into();
     for kind in KINDS {
@@ -62,7 +62,7 @@ fn each(script: impl Into<Script>, mut check: impl FnMut(&Model, Result<Reply, F
     }
 }
 
-/// All answers of the stand-in cost the same.
+/// Returns the tokens of every answer of the stand-in.
 fn spent() -> Tokens {
     Tokens { input: INPUT.iter().sum(), output: OUTPUT }
 }

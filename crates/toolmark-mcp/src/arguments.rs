@@ -1,9 +1,8 @@
-//! Checks arguments against the schema of their tool.
+//! Validation of arguments against the schema of their tool.
 //!
-//! The schema comes from the server and may be hostile: a chain of references can
-//! double the work at every step, or form a cycle. Cycles that do not descend into the
-//! arguments are refused, and all but flat schemas are checked on another thread with
-//! a timeout.
+//! The schema comes from the server and may be hostile: a chain of references can double the work
+//! at every step, or form a cycle. Cycles that do not descend into the arguments are refused, and
+//! all but flat schemas are checked on another thread with a timeout.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,16 +12,16 @@ use std::thread;
 use std::time::Duration;
 use toolmark_schema::{Arguments, Patterns, Validator};
 
-/// How long a check may take.
+/// Maximum duration of a check.
 const CHECK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Check {
     Valid,
-    /// The arguments are invalid, with the problems.
+    /// The arguments are invalid; lists the problems.
     Invalid(Vec<String>),
-    /// The arguments cannot be checked, with the reason.
+    /// The arguments cannot be checked; contains the reason.
     Unknown(String),
 }
 
@@ -30,7 +29,7 @@ pub(crate) enum Check {
 pub(crate) struct Schema {
     value: Option<Value>,
     compiled: OnceLock<Result<Arc<Arguments>, String>>,
-    /// Whether a check timed out; it is not tried again.
+    /// Whether a check timed out, after which none is tried again.
     timed_out: bool,
 }
 
@@ -88,7 +87,7 @@ fn compile(schema: &Value) -> Option<Arguments> {
 
 /// Runs work on another thread; `None` if it times out or fails.
 fn run_with_timeout<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    /// Enough for the deepest recursion that parsed JSON allows.
+    /// Stack size, enough for the deepest recursion that parsed JSON allows.
     const STACK: usize = 64 << 20;
     let (sender, receiver) = mpsc::channel();
     let spawned = thread::Builder::new().stack_size(STACK).spawn(move || {
@@ -96,14 +95,14 @@ fn run_with_timeout<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static
     });
     let thread = spawned.ok()?;
     let answer = receiver.recv_timeout(CHECK_TIMEOUT).ok()?;
-    // It has only to end, so that no thread is left behind.
+    // The thread only has to end, so that none is left behind.
     let _ = thread.join();
     Some(answer)
 }
 
-/// Lists what is wrong, each as a path and a problem.
+/// Lists the problems, each as a path and a message.
 fn list_problems(compiled: &Arguments, args: &Value) -> Vec<String> {
-    /// How many problems are listed.
+    /// Maximum number of problems listed.
     const MOST: usize = 8;
     match compiled {
         Arguments::Flat(_) => compiled
@@ -122,10 +121,10 @@ fn list_problems(compiled: &Arguments, args: &Value) -> Vec<String> {
     }
 }
 
-/// Whether the same part of the arguments can be checked against the same part of the
-/// schema endlessly. Also true of schemas that are too large to tell.
+/// Whether the same part of the arguments can be checked against the same part of the schema
+/// endlessly. Also true for schemas that are too large to analyze.
 fn has_reference_cycle(root: &Value) -> bool {
-    /// How many parts a schema may have.
+    /// Maximum number of parts of a schema.
     const MOST: usize = 50_000;
     // Part (by its pointer) → parts asked about the same place.
     let mut leads: BTreeMap<String, Vec<String>> = BTreeMap::new();

@@ -8,24 +8,24 @@ use crate::suspicion::{Suspicion, in_description};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// The maximum length of a definition, in bytes.
+/// Maximum length of a definition, in bytes.
 const MAX_DEFINITION: usize = 256 << 10;
 
 /// The parts that the model reads or a host trusts.
 const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
-/// A tool as a server lists it.
+/// A tool in the list of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Definition {
     pub(crate) name: String,
-    /// The whole definition.
+    /// Complete definition.
     pub(crate) value: Value,
-    /// The hash of the relevant parts, in hexadecimal.
+    /// Hash of the relevant parts, in hexadecimal.
     pub(crate) hash: String,
 }
 
 impl Definition {
-    /// Parses one element of a list; the error says what is wrong.
+    /// Parses one element of a list; the error describes the problem.
     pub(crate) fn read(json: &str) -> Result<Self, String> {
         if json.len() > MAX_DEFINITION {
             return Err(format!("a definition of {} bytes", json.len()));
@@ -37,12 +37,12 @@ impl Definition {
         Ok(Self { name, value, hash })
     }
 
-    /// The schema of its arguments.
+    /// Returns the schema of the arguments.
     pub(crate) fn schema(&self) -> Option<&Value> {
         self.value.get("inputSchema")
     }
 
-    /// What is suspicious in its strings and keys; each name once.
+    /// Returns suspicious content of its strings and keys; each name once.
     pub(crate) fn suspicions(&self) -> Vec<Suspicion> {
         let mut found: Vec<Suspicion> = Vec::new();
         let mut rest = vec![&self.value];
@@ -68,7 +68,7 @@ impl Definition {
     }
 }
 
-/// The hash of the relevant parts of a definition.
+/// Computes the hash of the relevant parts of a definition.
 fn hash(definition: &Value) -> String {
     let digest = Sha256::digest(sorted(&parts(definition)).to_string());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -93,10 +93,10 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// The difference between two definitions, by part: removed lines with `-`, new ones
-/// with `+`.
+/// Returns the difference between two definitions, by part: removed lines with `-`, new ones with
+/// `+`.
 pub(crate) fn difference(old: &Value, new: &Value) -> String {
-    /// How many lines are shown.
+    /// Maximum number of lines shown.
     const MAX_LINES: usize = 24;
     let mut out = Vec::new();
     for key in PARTS {
@@ -121,7 +121,7 @@ pub(crate) fn difference(old: &Value, new: &Value) -> String {
     out.join("\n")
 }
 
-/// The sanitized lines of a part.
+/// Returns the sanitized lines of a part.
 fn lines(part: Option<&Value>) -> Vec<String> {
     let text = match part {
         None => return Vec::new(),

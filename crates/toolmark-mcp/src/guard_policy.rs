@@ -1,4 +1,4 @@
-//! Decides calls with the guard: the same decisions as the hook's.
+//! Decisions about calls by the guard, identical to those of the hook.
 
 use crate::policy::{Call, CallPolicy, Ruling};
 use serde_json::Value;
@@ -9,19 +9,19 @@ use toolmark_guard::{Args, Event, Moment, Verdict};
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::{Decision, Facts};
 
-/// Decides calls with the guard.
+/// A policy that decides about calls with the guard.
 #[derive(Debug)]
 pub struct GuardPolicy {
     opened: Opened,
     cwd: Option<String>,
-    /// What to do with calls of a tool whose definition changed.
+    /// Decision about calls of a tool whose definition changed.
     pub changed: Decision,
-    /// How often each tool may be called.
+    /// Maximum call rate of each tool.
     pub rate: Option<Rate>,
 }
 
 impl GuardPolicy {
-    /// A policy that uses a guard, in a directory.
+    /// Creates a policy that uses a guard, in a directory.
     #[must_use]
     pub fn new(guard: impl Into<Opened>, cwd: Option<String>) -> Self {
         Self { opened: guard.into(), cwd, changed: Decision::Deny, rate: None }

@@ -13,20 +13,20 @@ const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// The first version with these headers, and without sessions.
 const MODERN_VERSION: &str = "2026-07-28";
 
-/// What the transport needs to know of a message.
+/// Properties of a message that the transport needs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Outline {
-    /// The id of a request, as JSON.
+    /// Request ID, as JSON.
     pub(crate) id: Option<String>,
-    /// The method, unless the message is an answer.
+    /// Method, unless the message is an answer.
     pub(crate) method: Option<String>,
-    /// The protocol version in the metadata of the message.
+    /// Protocol version in the metadata of the message.
     pub(crate) version: Option<String>,
-    /// The tool, prompt, resource or task it names.
+    /// Tool, prompt, resource or task named by the message.
     pub(crate) name: Option<String>,
-    /// The request it cancels, if any.
+    /// ID of the request that the message cancels, if any.
     pub(crate) cancels: Option<Id>,
-    /// The arguments of a call.
+    /// Arguments of a call.
     args: Value,
 }
 
@@ -63,12 +63,13 @@ impl Outline {
         }
     }
 
-    /// Whether its version has no sessions.
+    /// Whether the protocol version of the message has no sessions.
     pub(crate) fn is_modern(&self) -> bool {
         self.version.as_deref().is_some_and(|version| version >= MODERN_VERSION)
     }
 
-    /// Its headers, given the version of the session and the schema of the tool.
+    /// Returns the headers of the message, given the version of the session and the schema of the
+    /// tool.
     pub(crate) fn headers(
         &self,
         session_version: Option<&str>,
@@ -97,7 +98,7 @@ impl Outline {
     }
 }
 
-/// The arguments a schema marks for headers, with the names of the headers.
+/// Returns the arguments that a schema marks for headers, with the header names.
 fn marked_arguments(schema: &Value, args: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = vec![(schema, args)];

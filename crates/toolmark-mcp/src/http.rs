@@ -1,13 +1,12 @@
-//! A server on the network, connected over streamable HTTP.
+//! A remote server, connected over streamable HTTP.
 //!
-//! Each line is the body of an HTTP request. Notifications and answers are delivered
-//! before the next line is sent; requests run side by side, each on a thread of its
-//! own. Responses, complete or streamed, are passed on as written. A stream that breaks
-//! is resumed if the server allows it.
+//! Each line is the body of an HTTP request. Notifications and answers are delivered before the
+//! next line is sent; requests run concurrently, each on a thread of its own. Responses, complete
+//! or streamed, are forwarded as written. A stream that breaks is resumed if the server allows it.
 //!
-//! The client of `rmcp` is not used: it parses every message into its types, which
-//! loses unknown fields, drops messages that arrive before the first answer, and
-//! filters tools by rules of its own.
+//! The client of `rmcp` is not used: it parses every message into its types, which loses unknown
+//! fields, drops messages that arrive before the first answer, and filters tools by rules of its
+//! own.
 
 use crate::headers::Outline;
 use crate::lines::Line;
@@ -26,12 +25,12 @@ use toolmark_http::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use toolmark_http::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use toolmark_http::{AsSendBody, Client, Error, Events, Position, Response, Roots, Timeouts};
 
-/// Where a server is.
+/// Address of a server.
 #[derive(Debug, Clone)]
 pub struct Remote {
-    /// Its address.
+    /// URL.
     pub url: String,
-    /// Headers to send with every request, each as `Name: value`.
+    /// Headers sent with every request, each as `Name: value`.
     pub headers: Vec<String>,
 }
 
@@ -39,33 +38,32 @@ const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How long connecting may take. How long an answer may take is for the client
-/// to decide.
+/// Connection timeout. The client decides how long an answer may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long a server may take to accept what needs no answer.
+/// Timeout for a server to accept a message that needs no answer.
 const ACCEPT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a server may take to end a session.
+/// Timeout for a server to end a session.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A stream of the server's own messages that is silent for so long is opened
-/// anew: routers forget idle connections without telling either side.
+/// Time after which a silent stream of the server's own messages is reopened: routers drop idle
+/// connections without notifying either side.
 const STREAM_READ_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
-/// How often a broken stream is resumed before it is given up.
+/// Maximum number of attempts to resume a broken stream.
 const MAX_RESUMES: u32 = 5;
 
-/// How many redirects are followed.
+/// Maximum number of redirects followed.
 const MAX_REDIRECTS: usize = 4;
 
-/// How many bytes of an error response are read.
+/// Maximum number of bytes read from an error response.
 const MAX_ERROR: u64 = 1 << 20;
 
-/// How many clients without a request are kept.
+/// Maximum number of idle clients kept.
 const MAX_IDLE_CLIENTS: usize = 8;
 
-/// What all requests share.
+/// State shared by all requests.
 struct Shared {
     client: Arc<Client>,
     uri: Uri,
@@ -73,10 +71,10 @@ struct Shared {
     events: EventSender<Event>,
     session: Mutex<Option<HeaderValue>>,
     version: Mutex<Option<String>>,
-    /// Requests of the newer protocol are cancelled by closing their connection,
-    /// so each has a client of its own until it is done.
+    /// Requests of the newer protocol with their clients: they are cancelled by closing their
+    /// connection, so each has its own client until it is done.
     running: Mutex<BTreeMap<Id, Arc<Client>>>,
-    /// Such clients whose request is done, for later requests.
+    /// Idle clients of such requests, kept for later ones.
     idle: Mutex<Vec<Arc<Client>>>,
 }
 
@@ -89,14 +87,14 @@ pub(crate) struct Http {
 struct Post {
     line: String,
     outline: Outline,
-    /// The id of a request.
+    /// Request ID.
     id: Option<Id>,
     headers: Vec<(String, String)>,
     client: Arc<Client>,
 }
 
 impl Http {
-    /// A transport to a server; nothing is sent yet.
+    /// Creates a transport to a server; nothing is sent yet.
     pub(crate) fn new(remote: Remote, events: EventSender<Event>) -> Result<Self, String> {
         let Remote { url, headers } = remote;
         let uri: Uri = url.parse().map_err(|error| format!("{url}: {error}"))?;
@@ -164,14 +162,14 @@ impl Transport for Http {
     }
 }
 
-/// Runs blocking work on a thread of its own. The threads of the runtime are few,
-/// and a request may wait for hours.
+/// Runs blocking work on a thread of its own. The runtime has few threads, and a request may wait
+/// for hours.
 fn spawn(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     thread::Builder::new().name("mcp-http".to_owned()).spawn(work).map(drop)
 }
 
-/// Sends messages in order: what needs no answer is delivered before the next
-/// message is sent, requests run side by side.
+/// Sends messages in order: a message that needs no answer is delivered before the next one is
+/// sent; requests run concurrently.
 fn dispatch(shared: &Arc<Shared>, posts: &Receiver<Post>) {
     for post in posts {
         let of_thread = Arc::clone(shared);
@@ -198,7 +196,7 @@ impl Shared {
         let _ = self.events.blocking_send(event);
     }
 
-    /// A client for one request, which can be cancelled until it is returned.
+    /// Returns a client for one request, which can be cancelled until the client is returned.
     fn lease_client(&self, id: &Id) -> Arc<Client> {
         let idle = lock(&self.idle).pop();
         let client = idle.unwrap_or_else(|| Arc::new(self.client.separate()));
@@ -206,7 +204,7 @@ impl Shared {
         client
     }
 
-    /// Returns the client of a request; `false` if nobody waits for the answer.
+    /// Returns the client of a request to the pool; `false` if no answer is awaited any more.
     fn return_client(&self, post: &Post) -> bool {
         let Some(id) = post.id.as_ref().filter(|_| post.outline.is_modern()) else { return true };
         let mut running = lock(&self.running);
@@ -267,14 +265,14 @@ impl Shared {
         self.send(&post.client, timeouts, &Method::POST, &headers, post.line.as_str())
     }
 
-    /// Sends what needs no answer.
+    /// Sends a message that needs no answer.
     fn deliver(&self, post: &Post) -> Result<(), String> {
         let timeouts = Timeouts { total: Some(ACCEPT_TIMEOUT), ..Timeouts::default() };
         let response = self.post(post, timeouts)?;
         if response.status().is_success() { Ok(()) } else { Err(refusal(response)) }
     }
 
-    /// Tells the server that the session is over. Not every server allows it.
+    /// Ends the session on the server. Not every server allows it.
     fn end_session(&self) {
         let Some(session) = lock(&self.session).clone() else { return };
         let mut headers = self.headers.clone();
@@ -283,7 +281,7 @@ impl Shared {
         let _ = self.send(&self.client, timeouts, &Method::DELETE, &headers, ());
     }
 
-    /// Sends a request and passes on what comes back.
+    /// Sends a request and forwards the responses.
     fn ask(&self, post: &Post) {
         let response = self.post(post, Timeouts::default());
         let answered = response.and_then(|response| self.take(response, post));
@@ -294,7 +292,7 @@ impl Shared {
         }
     }
 
-    /// Passes on what a response holds; the error says why there is no answer.
+    /// Forwards the messages of a response; the error is the reason why there is no answer.
     fn take(&self, response: Response, post: &Post) -> Result<(), String> {
         let status = response.status();
         let hello = post.outline.method.as_deref() == Some("initialize");
@@ -328,7 +326,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Passes on one message; the answer to `initialize` tells the version.
+    /// Forwards one message; the answer to `initialize` contains the version.
     fn pass(&self, message: &str, hello: bool) {
         if hello && let Some(version) = version(message) {
             *lock(&self.version) = Some(version);
@@ -338,7 +336,7 @@ impl Shared {
         self.tell(Event::Line(Line::Text(line)));
     }
 
-    /// Passes on the events of a stream until the answer has come.
+    /// Forwards the events of a stream until the answer has arrived.
     fn follow(&self, response: Response, post: &Post, hello: bool) -> Result<(), String> {
         let mut events = Events::new(response.reader(u64::MAX), MAX_LINE);
         let mut resumes = 0;
@@ -396,7 +394,7 @@ impl Shared {
         }
     }
 
-    /// Passes on the server's own messages, as long as it offers them.
+    /// Forwards the server's own messages as long as the server offers them.
     fn listen(&self) {
         let timeouts = Timeouts { read: Some(STREAM_READ_TIMEOUT), ..Timeouts::default() };
         let mut position = Position::default();
@@ -436,8 +434,8 @@ impl Shared {
     }
 }
 
-/// The next message of a stream. Events without data keep connections open, and
-/// one that was cut is sent again.
+/// Returns the next message of a stream. Events without data keep connections open, and a truncated
+/// one is sent again.
 fn next_message(events: &mut Events<impl Read>) -> Result<Option<String>, Error> {
     while let Some(event) = events.next_event()? {
         if !event.is_cut && !event.data.trim().is_empty() {
@@ -447,7 +445,7 @@ fn next_message(events: &mut Events<impl Read>) -> Result<Option<String>, Error>
     Ok(None)
 }
 
-/// How long to wait before a stream is resumed.
+/// Returns the delay before a stream is resumed.
 fn pause(position: &Position) -> Duration {
     position.retry.unwrap_or(Duration::from_secs(1)).min(Duration::from_secs(30))
 }
@@ -457,7 +455,7 @@ fn is_answer(message: &str, key: Option<&Id>) -> bool {
     matches!(Message::read(message), Ok(Message::Answer { key: Some(id), .. }) if Some(&id) == key)
 }
 
-/// The protocol version in the answer to `initialize`.
+/// Returns the protocol version in the answer to `initialize`.
 fn version(message: &str) -> Option<String> {
     let Ok(Message::Answer { body, is_error: false, .. }) = Message::read(message) else {
         return None;
@@ -477,7 +475,7 @@ fn refusal(response: Response) -> String {
     describe_refusal(status, &String::from_utf8_lossy(&response.read_start(MAX_ERROR)))
 }
 
-/// What a server refused with, and what to do about it.
+/// Describes a refusal by the server, with a suggested fix.
 fn describe_refusal(status: StatusCode, text: &str) -> String {
     let hint = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
@@ -491,7 +489,7 @@ fn describe_refusal(status: StatusCode, text: &str) -> String {
     }
 }
 
-/// Headers as given on a command line.
+/// Parses headers from the command line.
 fn parse_headers(given: &[String]) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for header in given {
@@ -516,14 +514,14 @@ fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String
     Ok(())
 }
 
-/// Where a redirect leads, if it keeps the method and stays on the server.
+/// Returns the target of a redirect if it keeps the method and stays on the server.
 fn redirect(from: &Uri, response: &Response) -> Option<Uri> {
     let keeps_method = [StatusCode::TEMPORARY_REDIRECT, StatusCode::PERMANENT_REDIRECT];
     let location = response.headers().get(LOCATION)?.to_str().ok()?;
     keeps_method.contains(&response.status()).then(|| resolve(from, location)).flatten()
 }
 
-/// The address a location means, if it is on the same server.
+/// Resolves a location to an address if it is on the same server.
 fn resolve(from: &Uri, location: &str) -> Option<Uri> {
     let (scheme, authority) = (from.scheme_str()?, from.authority()?);
     let directory = from.path().rsplit_once('/').map_or("", |(directory, _)| directory);

@@ -1,14 +1,14 @@
 //! A guard between an MCP client and an MCP server.
 //!
-//! The client starts the proxy instead of the server. Every message is forwarded as
-//! it was written; only lists of tools, calls and their results are inspected.
-//! [`Proxy`] holds all of that logic, without input or output: lines go in, [`Step`]s
-//! come out. [`serve_stdio`] and [`serve_http`] transport the lines.
+//! The client starts the proxy instead of the server. Every message is forwarded as it was written;
+//! only lists of tools, calls and their results are inspected. [`Proxy`] contains all of this
+//! logic, without input or output: it takes lines and returns [`Step`]s. [`serve_stdio`] and
+//! [`serve_http`] transport the lines.
 //!
-//! Messages are not parsed into the types of `rmcp` and written again, because those
-//! types only hold what their version of the protocol knows: unknown fields would be
-//! lost, requests with positional parameters, batches and fractional ids refused, and
-//! large numbers rounded. The types are used for the answers the proxy writes.
+//! Messages are not parsed into the types of `rmcp` and written again, because those types only
+//! hold what their version of the protocol defines: unknown fields would be lost, requests with
+//! positional parameters, batches and fractional IDs refused, and large numbers rounded. The types
+//! are used for the answers that the proxy writes.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,6 @@
-//! Reads lines of bounded length from a stream.
+//! Reading of lines of bounded length from a stream.
 //!
-//! A line that is too long is skipped except for its start, which may contain the id
-//! of a request.
+//! A line that is too long is skipped except for its start, which may contain the ID of a request.
 
 use crate::message::MAX_LINE;
 use std::io;
@@ -11,17 +10,17 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
     Text(String),
-    /// An invalid line: its start, and why it is invalid.
+    /// An invalid line: its start and the reason.
     Bad {
         start: Vec<u8>,
         why: String,
     },
 }
 
-/// How many bytes of an invalid line are kept.
+/// Maximum number of bytes kept of an invalid line.
 const MAX_KEPT: usize = 4 << 10;
 
-/// Reads lines.
+/// A reader of lines.
 pub(crate) struct Lines<R> {
     reader: BufReader<R>,
     max: usize,
@@ -32,7 +31,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { reader: BufReader::with_capacity(64 << 10, reader), max: MAX_LINE }
     }
 
-    /// The next line that is not empty; `None` at the end.
+    /// Returns the next non-empty line; `None` at the end.
     pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let mut line = Vec::new();

@@ -12,10 +12,10 @@ use serde_json::{Deserializer, Map, Number, Value};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The maximum length of a line, in bytes.
+/// Maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 64 << 20;
 
-/// The id of a request, equal for all spellings of the same id.
+/// Request ID, equal for all spellings of the same ID.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Id {
     Number(String),
@@ -23,7 +23,7 @@ pub(crate) enum Id {
 }
 
 impl Id {
-    /// Parses an id; `None` for null and anything else that is not an id.
+    /// Parses an ID; `None` for null and any other value that is not an ID.
     pub(crate) fn read(raw: &RawValue) -> Option<Self> {
         match serde_json::from_str(raw.get()).ok()? {
             Value::String(text) => Some(Self::Text(text)),
@@ -32,7 +32,7 @@ impl Id {
         }
     }
 
-    /// As JSON.
+    /// Returns the ID as JSON.
     pub(crate) fn json(&self) -> String {
         match self {
             Self::Number(number) => number.clone(),
@@ -44,8 +44,8 @@ impl Id {
 /// A member of an object, with its value as text.
 pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
 
-/// The members of an object in order, with unparsed values. A key that occurs twice,
-/// even in another case, is an error.
+/// Returns the members of an object in order, with unparsed values. A key that occurs twice, even
+/// in another case, is an error.
 pub(crate) fn members(json: &str) -> Result<Vec<Member<'_>>, serde_json::Error> {
     struct Members;
     impl<'de> Visitor<'de> for Members {
@@ -54,7 +54,7 @@ pub(crate) fn members(json: &str) -> Result<Vec<Member<'_>>, serde_json::Error> 
             f.write_str("an object")
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            /// No message has more.
+            /// Maximum number of members of a message.
             const MAX_MEMBERS: usize = 256;
             let mut all: Vec<Member<'de>> = Vec::new();
             while let Some(key) = map.next_key::<Text<'de>>()? {
@@ -78,7 +78,7 @@ pub(crate) fn members(json: &str) -> Result<Vec<Member<'_>>, serde_json::Error> 
     Ok(all)
 }
 
-/// A member by its key.
+/// Returns a member by its key.
 pub(crate) fn member<'a>(members: &[Member<'a>], key: &str) -> Option<&'a RawValue> {
     members.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
 }
@@ -98,7 +98,7 @@ pub(crate) fn object(members: &[Member<'_>]) -> String {
     out
 }
 
-/// The elements of an array, unparsed.
+/// Returns the elements of an array, unparsed.
 pub(crate) fn elements(json: &str) -> Option<Vec<&RawValue>> {
     serde_json::from_str(json).ok()
 }
@@ -125,7 +125,7 @@ impl<'de> serde::Deserialize<'de> for Text<'de> {
     }
 }
 
-/// A message.
+/// A JSON-RPC message.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Request {
@@ -147,7 +147,7 @@ pub(crate) enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Parses a message; the error says what is wrong.
+    /// Parses a message; the error describes the problem.
     pub(crate) fn read(json: &'a str) -> Result<Self, String> {
         let all = members(json).map_err(|error| error.to_string())?;
         let get = |key| member(&all, key);
@@ -183,10 +183,10 @@ pub(crate) fn splice(text: &str, part: &str, by: &str) -> String {
     }
 }
 
-/// Finds the id near the start of a line that cannot be parsed, so that the request
-/// whose answer is lost can still be ended. Only the outermost object counts.
+/// Finds the ID near the start of a line that cannot be parsed, so that the request whose answer is
+/// lost can still be ended. Only the outermost object counts.
 pub(crate) fn id_near_start(bytes: &[u8]) -> Option<Id> {
-    /// How many bytes are searched.
+    /// Maximum number of bytes searched.
     const MAX_SCANNED: usize = 4 << 10;
     let head = bytes.get(..bytes.len().min(MAX_SCANNED))?;
     let head = match std::str::from_utf8(head) {

@@ -1,9 +1,9 @@
-//! Pinned definitions of tools: as first seen or last accepted, in a file that several
-//! proxies share.
+//! Pinned definitions of tools: as first seen or last accepted, in a file shared by several
+//! proxies.
 //!
-//! A server can describe a tool harmlessly on the day it is approved and differently a
-//! week later. The first definition is pinned with its hash; a different one is stored
-//! beside it until a person accepts it.
+//! A server can describe a tool harmlessly on the day it is approved and differently a week later.
+//! The first definition is pinned with its hash; a different one is stored beside it until the user
+//! accepts it.
 
 use crate::definition::Definition;
 use serde::{Deserialize, Serialize};
@@ -14,26 +14,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Why the pins cannot be used.
+/// Reason why the pins cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PinsError {
     /// The file cannot be read or written.
     #[error("{path}: {source}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The error of the system.
+        /// System error.
         source: io::Error,
     },
     /// The contents are invalid.
     #[error("{path} is not a file of pins: {why}")]
     Shape {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         why: String,
     },
-    /// There is nothing to accept.
+    /// No changes to accept.
     #[error("{0:?} has no changes to accept")]
     Nothing(String),
 }
@@ -52,10 +52,10 @@ struct PinFile {
 struct Pin {
     sha256: String,
     definition: Value,
-    /// The current definition, if it differs.
+    /// Current definition, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     changed: Option<Snapshot>,
-    /// Why a person should look at the tool before it is called.
+    /// Reason why the user should review the tool before it is called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     doubt: Option<String>,
 }
@@ -74,24 +74,24 @@ struct Snapshot {
     definition: Value,
 }
 
-/// The version of the file format.
+/// Version of the file format.
 const VERSION: u32 = 1;
 
-/// How a definition compares with its pin.
+/// Comparison of a definition with its pin.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PinStatus {
-    /// It was not pinned before, and is now.
+    /// The definition was not pinned before, and is now.
     New,
-    /// It is the pinned one.
+    /// The definition equals the pinned one.
     Same,
-    /// Another one is pinned, which is given.
+    /// The definition differs from the pinned one, which is contained.
     Changed(Value),
 }
 
 /// One change to the file.
 #[derive(Debug, Clone)]
 enum Edit {
-    /// Pins a definition, unless another proxy was first, with a doubt about it.
+    /// Pins a definition with an optional doubt, unless another proxy was first.
     Pin(String, String, Snapshot, Option<String>),
     Replace(String, String, Snapshot),
     Changed(String, String, Option<Snapshot>),
@@ -106,26 +106,25 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// Pins that are not stored.
+    /// Creates pins that are not stored.
     #[must_use]
     pub fn in_memory() -> Self {
         let file = PinFile { version: VERSION, ..PinFile::default() };
         Self { path: None, file, edits: Vec::new() }
     }
 
-    /// Pins of a file, which need not exist yet.
+    /// Opens the pins of a file, which need not exist yet.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read: treating it as empty would accept all current
-    /// definitions.
+    /// The file cannot be read: treating it as empty would accept all current definitions.
     pub fn open(path: &Path) -> Result<Self, PinsError> {
         Ok(Self { path: Some(path.to_owned()), file: read(path)?, edits: Vec::new() })
     }
 
-    /// Compares a definition with its pin, which is created if there is none.
-    /// A tool that comes late, when the others of its server were listed before, is
-    /// pinned with a doubt, as is one that has the name of another server's.
+    /// Compares a definition with its pin, which is created if there is none. A tool listed later
+    /// than the others of its server is pinned with a doubt, as is one with the same name as a tool
+    /// of another server.
     pub(crate) fn check(&mut self, server: &str, tool: &Definition, comes_late: bool) -> PinStatus {
         let pin = self.file.servers.get(server).and_then(|tools| tools.get(&tool.name));
         let snapshot = || Snapshot { sha256: tool.hash.clone(), definition: tool.value.clone() };
@@ -158,13 +157,13 @@ impl Pins {
         }
     }
 
-    /// Another server that has a tool of this name.
+    /// Returns another server that has a tool of this name.
     fn namesake(&self, server: &str, tool: &str) -> Option<&str> {
         let mut others = self.file.servers.iter().filter(|(name, _)| *name != server);
         others.find(|(_, tools)| tools.contains_key(tool)).map(|(name, _)| name.as_str())
     }
 
-    /// Why a person should look at a tool before it is called.
+    /// Returns why the user should review a tool before it is called.
     pub(crate) fn doubt(&self, server: &str, tool: &str) -> Option<&str> {
         self.file.servers.get(server)?.get(tool)?.doubt.as_deref()
     }
@@ -188,7 +187,7 @@ impl Pins {
         Ok(())
     }
 
-    /// Writes new pins and changes, on top of what other proxies have written.
+    /// Writes new pins and changes on top of those written by other proxies.
     pub(crate) fn save(&mut self) -> Result<(), PinsError> {
         let edits = std::mem::take(&mut self.edits);
         match &self.path {
@@ -200,12 +199,12 @@ impl Pins {
         }
     }
 
-    /// Accepts the changes of a server, or of one of its tools (`server/tool`), and
-    /// returns the tools.
+    /// Accepts the changes of a server, or of one of its tools (`server/tool`), and returns the
+    /// tools.
     ///
     /// # Errors
     ///
-    /// When there are no changes to accept, or the file cannot be changed.
+    /// There are no changes to accept, or the file cannot be changed.
     pub fn accept(path: &Path, name: &str) -> Result<Vec<String>, PinsError> {
         let mut tools = Vec::new();
         change(path, |file| {

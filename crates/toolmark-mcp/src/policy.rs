@@ -1,22 +1,22 @@
-//! The interfaces to the policy and to the audit log.
+//! Interfaces to the policy and to the audit log.
 //!
-//! The proxy knows the protocol but no policy: its caller provides a [`CallPolicy`]
-//! that decides and an [`AuditSink`] that records.
+//! The proxy handles the protocol but contains no policy: its caller provides a [`CallPolicy`] that
+//! decides and an [`AuditSink`] that records.
 
 use serde_json::Value;
 use toolmark_guard::policy::Rate;
 use toolmark_shell::Decision;
 
-/// A call to decide.
+/// A call to decide about.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// The name of the server.
+    /// Name of the server.
     pub server: &'a str,
-    /// The name of the tool at the server.
+    /// Name of the tool on the server.
     pub tool: &'a str,
-    /// The name of the tool in policies: `mcp__server__tool`.
+    /// Name of the tool in policies: `mcp__server__tool`.
     pub name: &'a str,
-    /// Its arguments.
+    /// Arguments.
     pub args: &'a Value,
 }
 
@@ -25,25 +25,25 @@ pub struct Call<'a> {
 pub struct Ruling {
     /// The decision.
     pub decision: Decision,
-    /// The rule that decided.
+    /// Rule that decided.
     pub rule: String,
-    /// Why.
+    /// Reason for the decision.
     pub reason: String,
-    /// More about it, for people and the log: the model does not read it.
+    /// Details for the user and the log, not shown to the model.
     pub details: Option<String>,
-    /// What would be allowed instead.
+    /// Suggested alternative that would be allowed.
     pub suggestion: Option<String>,
 }
 
 impl Ruling {
-    /// A decision by a rule.
+    /// Creates a decision by a rule.
     #[must_use]
     pub fn new(decision: Decision, rule: &str, reason: impl Into<String>) -> Self {
         let (rule, reason) = (rule.to_owned(), reason.into());
         Self { decision, rule, reason, details: None, suggestion: None }
     }
 
-    /// Why, with everything that people should know.
+    /// Returns the reason with all details for the user.
     #[must_use]
     pub fn full_reason(&self) -> String {
         match &self.details {
@@ -52,7 +52,7 @@ impl Ruling {
         }
     }
 
-    /// Adds what would be allowed instead.
+    /// Adds an alternative that would be allowed.
     #[must_use]
     pub fn suggesting(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = Some(suggestion.into());
@@ -65,15 +65,15 @@ pub trait CallPolicy {
     /// Decides whether a tool is listed. Denied tools are removed from lists.
     fn tool(&self, server: &str, tool: &str, name: &str) -> Ruling;
 
-    /// Decides a call.
+    /// Decides about a call.
     fn call(&self, call: &Call<'_>) -> Ruling;
 
-    /// What to do with calls of a tool whose definition differs from the pinned one.
+    /// Returns the decision about calls of a tool whose definition differs from the pinned one.
     fn changed(&self) -> Decision {
         Decision::Deny
     }
 
-    /// How often a tool may be called.
+    /// Returns the maximum call rate of a tool.
     fn rate(&self, _name: &str) -> Option<Rate> {
         None
     }
@@ -88,12 +88,12 @@ pub enum Occasion {
     Call,
     /// A call returned a result.
     Result,
-    /// The server introduced itself.
+    /// The server sent its introduction.
     Server,
 }
 
 impl Occasion {
-    /// Its name.
+    /// Returns the name used in output.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -108,32 +108,32 @@ impl Occasion {
 /// One decision, for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The occasion.
+    /// Occasion.
     pub occasion: Occasion,
-    /// The name of the server.
+    /// Name of the server.
     pub server: String,
-    /// The name of the tool in policies, if there is one.
+    /// Name of the tool in policies, if any.
     pub tool: Option<String>,
-    /// The id of the request, as JSON.
+    /// Request ID, as JSON.
     pub request: Option<String>,
-    /// The arguments of a call.
+    /// Arguments of a call.
     pub args: Option<Value>,
     /// The decision.
     pub decision: &'static str,
-    /// The rule that decided.
+    /// Rule that decided.
     pub rule: String,
-    /// Why.
+    /// Reason for the decision.
     pub reason: String,
-    /// What was found, with excerpts.
+    /// Findings, with excerpts.
     pub findings: Vec<Finding>,
 }
 
-/// Something found in text of the server.
+/// A finding in text of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Its name.
+    /// Name of the finding.
     pub name: String,
-    /// An excerpt, which never contains a secret.
+    /// Excerpt, which never contains a secret.
     pub excerpt: String,
 }
 
@@ -143,11 +143,11 @@ pub trait AuditSink {
     ///
     /// # Errors
     ///
-    /// When the record could not be written.
+    /// The record could not be written.
     fn write(&mut self, record: &Record) -> std::io::Result<()>;
 }
 
-/// Records nothing, for a proxy without a log.
+/// A sink that records nothing, for a proxy without a log.
 #[derive(Debug, Default)]
 pub struct NoAudit;
 

@@ -5,7 +5,7 @@
 use std::time::Duration;
 use toolmark_guard::policy::Rate;
 
-/// A rate as it is written in policies.
+/// Returns a rate in the syntax of policies.
 pub(crate) fn describe(rate: Rate) -> String {
     let unit = match rate.per.as_secs() {
         1 => "s",
@@ -15,17 +15,17 @@ pub(crate) fn describe(rate: Rate) -> String {
     format!("{}/{unit}", rate.calls)
 }
 
-/// The tokens left of a rate.
+/// The remaining tokens of a rate.
 #[derive(Debug, Clone)]
 pub(crate) struct Bucket {
     rate: Rate,
-    /// How much of `rate.per` is in the bucket: one token is `per / calls`.
+    /// Fill level, up to `rate.per`: one token is `per / calls`.
     filled: Duration,
     last: Duration,
 }
 
 impl Bucket {
-    /// A full bucket.
+    /// Creates a full bucket.
     pub(crate) fn new(rate: Rate, now: Duration) -> Self {
         Self { rate, filled: rate.per, last: now }
     }
@@ -34,7 +34,7 @@ impl Bucket {
         self.rate
     }
 
-    /// How long until there is a token; `None` if there is one now.
+    /// Returns the time until a token is available; `None` if there is one now.
     pub(crate) fn wait(&mut self, now: Duration) -> Option<Duration> {
         self.filled = (self.filled + now.saturating_sub(self.last)).min(self.rate.per);
         self.last = self.last.max(now);

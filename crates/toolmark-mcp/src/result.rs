@@ -1,5 +1,5 @@
-//! Inspects results before the model reads them: masks secrets, reports instructions
-//! to the model, and truncates long text visibly.
+//! Inspection of results before the model reads them: masks secrets, reports instructions to the
+//! model, and truncates long text visibly.
 
 use crate::message::{member, members};
 use crate::policy::Finding;
@@ -11,7 +11,7 @@ use toolmark_redact::{Proof, masked as masked_with, secrets};
 /// Limits for results.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The maximum length of the text of a result, in bytes.
+    /// Maximum length of the text of a result, in bytes.
     pub text: usize,
     /// Whether secrets are passed on unmasked.
     pub pass_secrets: bool,
@@ -23,7 +23,7 @@ impl Default for Limits {
     }
 }
 
-/// Returns a result as it may be passed on, and what was found in it.
+/// Returns a result that may be passed on, with the findings in it.
 pub(crate) fn inspect<'j>(json: &'j str, limits: Limits) -> (Cow<'j, str>, Vec<Finding>) {
     let mut findings: Vec<Finding> = Vec::new();
     let mut left = limits.text;
@@ -62,8 +62,8 @@ pub(crate) fn inspect<'j>(json: &'j str, limits: Limits) -> (Cow<'j, str>, Vec<F
     (passed, findings)
 }
 
-/// Removes structured content that is too long. Half of it would not fit the tool's
-/// output schema. The result is marked as an error, so that no client expects it.
+/// Removes structured content that is too long. Half of it would not match the tool's output
+/// schema. The result is marked as an error, so that no client expects structured content.
 fn without_huge_structure<'j>(
     json: Cow<'j, str>,
     most: usize,
@@ -116,7 +116,7 @@ fn with_text(json: &str, words: &str) -> String {
     }
 }
 
-/// The secrets in the strings of a JSON text, masked.
+/// Returns the secrets in the strings of a JSON text, masked.
 pub(crate) fn secrets_in(json: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     rewrite(json, |_, text| {
@@ -128,7 +128,7 @@ pub(crate) fn secrets_in(json: &str) -> Vec<Finding> {
 
 /// Masks the secrets of a text; `None` if there are none.
 fn mask(text: &str, findings: &mut Vec<Finding>, pass: bool) -> Option<String> {
-    /// A text with more secrets ends after so many.
+    /// Maximum number of secrets in a text, which is cut after the last.
     const MAX_SECRETS: usize = 1000;
     let found = secrets(text, Proof::Certain, MAX_SECRETS);
     for secret in &found {
@@ -143,7 +143,7 @@ fn mask(text: &str, findings: &mut Vec<Finding>, pass: bool) -> Option<String> {
     Some(masked_with(seen, found, "[masked by toolmark]").into_owned())
 }
 
-/// Adds a finding unless it is known, up to a limit.
+/// Adds a finding unless it is a duplicate, up to a limit.
 fn note(findings: &mut Vec<Finding>, name: &str, excerpt: &str) {
     const MAX_FINDINGS: usize = 20;
     let finding = Finding { name: name.to_owned(), excerpt: sanitize(excerpt, 160) };
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    /// A token as if drawn by lot, written so that no scanner takes it for one.
+    /// Returns a random-looking token, written so that secret scanners do not match it.
     fn token() -> String {
         format!("gh{}_{}", "p", "R7mK2vQ9xT4bN8cW5zL1jH6fD3sG0pYaUeXo")
     }

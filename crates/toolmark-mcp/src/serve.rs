@@ -1,8 +1,8 @@
-//! Runs a proxy: passes lines between the client, the proxy and the server until one
-//! of them ends.
+//! Operation of a proxy: passes lines between the client, the proxy and the server until one of
+//! them ends.
 //!
-//! Each direction waits only for its own reader: a side that does not read stops the
-//! other from being read, but the two never block each other.
+//! Each direction waits only for its own reader: a side that does not read stops the other from
+//! being read, but the two never block each other.
 
 use crate::http::{Http, Remote};
 use crate::lines::{Line, Lines};
@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// How a session ended.
+/// Way in which a session ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// The client ended it, as usual.
@@ -27,15 +27,15 @@ pub enum Ending {
     Signalled,
 }
 
-/// Why a session did not start.
+/// Reason why a session did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The program of the server does not start.
     #[error("failed to start {program}: {source}")]
     Start {
-        /// The program.
+        /// Program name.
         program: String,
-        /// The error of the system.
+        /// System error.
         source: io::Error,
     },
     /// The address or a header is invalid.
@@ -50,7 +50,7 @@ pub enum ServeError {
 ///
 /// # Errors
 ///
-/// When the program does not start.
+/// The program does not start.
 pub fn serve_stdio(
     proxy: Proxy,
     program: &OsString,
@@ -67,11 +67,11 @@ pub fn serve_stdio(
     })
 }
 
-/// Runs a proxy in front of a server on the network on standard input and output.
+/// Runs a proxy in front of a remote server on standard input and output.
 ///
 /// # Errors
 ///
-/// When the address or a header is invalid.
+/// The address or a header is invalid.
 pub fn serve_http(
     proxy: Proxy,
     remote: Remote,
@@ -93,7 +93,7 @@ fn on_runtime<T>(work: impl Future<Output = Result<T, ServeError>>) -> Result<T,
     ended
 }
 
-/// How long messages are still passed on after one side has ended.
+/// Time for which messages are still passed on after one side has ended.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 async fn serve<C: Transport>(
@@ -175,7 +175,7 @@ async fn serve<C: Transport>(
     ending
 }
 
-/// Handles an event; the error says that the server is gone.
+/// Handles an event; the error means that the server has ended.
 fn handle_event(
     event: Event,
     proxy: &mut Proxy,
@@ -196,7 +196,7 @@ fn handle_event(
     })
 }
 
-/// The server is gone; how it ended is known shortly, or not at all.
+/// Describes the end of the server, once the reason is known or a short wait has passed.
 async fn describe_end(leaving: bool, server: &mut impl Transport, why: String) -> Ending {
     if leaving {
         return Ending::ClientLeft;

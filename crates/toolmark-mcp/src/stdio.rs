@@ -1,5 +1,5 @@
-//! A server that is a program: started, connected over its standard streams, and
-//! ended with all its child processes.
+//! A server that is a local program: started, connected over its standard streams, and ended with
+//! all its child processes.
 
 use crate::lines::Lines;
 use crate::proxy::Proxy;
@@ -12,16 +12,16 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// How long the server may take to exit, before each stronger signal.
+/// Time for the server to exit, before each stronger signal.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long the output of a server is still read after it has exited.
+/// Time for which the output of a server is still read after it has exited.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(crate) struct Program {
     child: Child,
     stdin: Option<LineWriter>,
-    /// How it exited, and until when its output is read.
+    /// Exit reason, and the time until which output is read.
     exit: Option<(String, Instant)>,
 }
 

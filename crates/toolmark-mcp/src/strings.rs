@@ -1,8 +1,8 @@
-//! Replaces strings in a JSON text, and leaves every other byte as it was.
+//! Replacement of strings in a JSON text, with every other byte unchanged.
 //!
-//! Strings are inspected decoded, since escapes could hide their content, but passed on
-//! as written: only a string that has to change is written again. The text must be
-//! valid JSON; it is walked without recursion.
+//! Strings are inspected decoded, since escapes could hide their content, but passed on as written:
+//! only a string that has to change is written again. The text must be valid JSON; it is walked
+//! without recursion.
 
 use memchr::memchr2;
 use serde_json::Value;
@@ -11,9 +11,9 @@ use std::borrow::Cow;
 /// The position of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
-    /// Its key in the outermost object.
+    /// Key in the outermost object.
     pub(crate) top: &'a str,
-    /// The nearest key before it.
+    /// Nearest key before the string.
     pub(crate) key: &'a str,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn rewrite<'j>(
     Cow::Owned(out)
 }
 
-/// The index of the closing quote of a string whose first character is at `at`.
+/// Returns the index of the closing quote of a string whose first character is at `at`.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found;
@@ -74,8 +74,8 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// Decodes a string between its quotes. Half of a surrogate pair becomes the
-/// replacement character, so that there is always something to inspect.
+/// Decodes a string between its quotes. Half of a surrogate pair becomes the replacement character,
+/// so that there is always text to inspect.
 fn decode(inner: &str) -> Cow<'_, str> {
     let Some(first) = inner.find('\\') else { return Cow::Borrowed(inner) };
     let mut out = String::with_capacity(inner.len());
@@ -110,7 +110,7 @@ fn decode(inner: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character whose digits a text starts with, and how much of the text it takes.
+/// Returns the character whose digits a text starts with, and the length of its escape in the text.
 fn decode_unicode(text: &str) -> (char, usize) {
     let unit = |from: usize| {
         text.get(from..from + 4).and_then(|digits| u32::from_str_radix(digits, 16).ok())

@@ -1,24 +1,24 @@
-//! Finds text that addresses the model instead of describing a tool or answering a
-//! call: invisible characters, instructions to the model, requests for secrets.
+//! Detection of text that addresses the model instead of describing a tool or answering a call:
+//! invisible characters, instructions to the model, requests for secrets.
 //!
-//! Each finding has a name and an excerpt. None of them proves bad intent, so they are
-//! reported and logged, and the policy decides.
+//! Each finding has a name and an excerpt. No finding proves bad intent, so findings are reported
+//! and logged, and the policy decides.
 
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 use toolmark_base::text::head;
 use toolmark_redact::{Proof, secrets};
 
-/// Something suspicious in a text.
+/// A suspicious part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suspicion {
-    /// Its name: `hidden-text`.
+    /// Name of the suspicion: `hidden-text`.
     pub name: &'static str,
-    /// A sanitized excerpt.
+    /// Sanitized excerpt.
     pub excerpt: String,
 }
 
-/// How many bytes of a text are scanned. Descriptions are shorter, and results are
+/// Maximum number of bytes of a text that are scanned. Descriptions are shorter, and results are
 /// truncated.
 const MAX_SCANNED: usize = 1 << 20;
 
@@ -83,7 +83,7 @@ const PHRASES: &[&str] = &[
     "message to the model",
 ];
 
-/// What a description of a tool should not mention.
+/// Words that a tool description should not contain.
 const SECRETS: &[&str] = &[
     "~/.ssh",
     "id_rsa",
@@ -114,14 +114,14 @@ const OTHER_TOOLS: &[&str] = &[
     "mcp__",
 ];
 
-/// Every instruction contains one of these. They are searched all at once, because
+/// Prefilter: every instruction contains one of these words. All are searched at once, because
 /// results are long and hardly any contains one.
 static INDICATORS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let objects = ORDERS.iter().flat_map(|(_, objects)| objects.iter());
     AhoCorasick::new(PHRASES.iter().chain(objects)).ok()
 });
 
-/// Finds what is suspicious in the description of a tool or a server.
+/// Finds suspicious parts in the description of a tool or a server.
 #[must_use]
 pub fn in_description(text: &str) -> Vec<Suspicion> {
     let mut found = in_text(text);
@@ -138,7 +138,7 @@ pub fn in_description(text: &str) -> Vec<Suspicion> {
     found
 }
 
-/// Finds what is suspicious in any text that reaches the model.
+/// Finds suspicious parts in any text that reaches the model.
 #[must_use]
 pub fn in_text(text: &str) -> Vec<Suspicion> {
     let text = head(text, MAX_SCANNED);
@@ -162,9 +162,9 @@ pub fn in_text(text: &str) -> Vec<Suspicion> {
     found
 }
 
-/// The second part of an instruction whose first part closely precedes it.
+/// Returns the second part of an instruction whose first part closely precedes it.
 fn find_order(lower: &str, (verbs, objects): &(&[&str], &[&'static str])) -> Option<&'static str> {
-    /// The maximum distance of the two parts, in bytes.
+    /// Maximum distance of the two parts, in bytes.
     const MAX_DISTANCE: usize = 60;
     objects.iter().copied().find(|object| {
         lower.match_indices(object).take(32).any(|(at, _)| {
@@ -178,8 +178,8 @@ fn find_order(lower: &str, (verbs, objects): &(&[&str], &[&'static str])) -> Opt
     })
 }
 
-/// A kind of invisible characters: its name, which characters belong to it, and how
-/// many of them are suspicious.
+/// A kind of invisible characters: its name, the test for its characters, and the number from which
+/// they are suspicious.
 type InvisibleKind = (&'static str, fn(char) -> bool, usize);
 
 /// Finds invisible characters; each kind once.
@@ -212,13 +212,13 @@ fn find_invisible(text: &str) -> Vec<Suspicion> {
     found
 }
 
-/// The letter of a tag character.
+/// Returns the letter of a tag character.
 fn decode_tag(c: char) -> Option<char> {
     let code = u32::from(c).checked_sub(0xe_0000)?;
     char::from_u32(code).filter(|c| c.is_ascii_graphic() || *c == ' ')
 }
 
-/// Lower case with single spaces, so that phrases are found across line breaks.
+/// Converts text to lower case with single spaces, so that phrases are found across line breaks.
 fn normalize(text: &str) -> String {
     let text = head(text, MAX_SCANNED);
     let mut out = String::with_capacity(text.len());
@@ -235,7 +235,7 @@ fn normalize(text: &str) -> String {
     out
 }
 
-/// Some text around a phrase.
+/// Returns the text around a phrase.
 fn excerpt_around(text: &str, phrase: &str) -> String {
     let at = text.find(phrase).unwrap_or(0);
     let start = text.get(..at).unwrap_or_default();

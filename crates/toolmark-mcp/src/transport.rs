@@ -1,4 +1,4 @@
-//! What transports lines to a server, and the queue of lines to write to a stream.
+//! Transport of lines to a server, and the queue of lines to write to a stream.
 
 use crate::lines::Line;
 use crate::proxy::Proxy;
@@ -7,40 +7,40 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Something that happened on the server's side.
+/// An event on the server's side.
 #[derive(Debug)]
 pub(crate) enum Event {
     Line(Line),
-    /// A request will not be answered; its id is JSON.
+    /// A request that will not be answered; its ID is JSON.
     Unanswered {
         id: String,
         why: String,
     },
-    /// The server is gone, with the reason.
+    /// End of the server, with the reason.
     End(String),
     /// A note for the user.
     Note(String),
 }
 
-/// Transports lines to a server.
+/// A transport of lines to a server.
 pub(crate) trait Transport {
     /// Sends a line.
     fn send(&mut self, line: String, proxy: &Proxy);
 
-    /// Whether too much is waiting to be sent.
+    /// Whether too much data is waiting to be sent.
     fn is_full(&self) -> bool;
 
-    /// Waits until the server ends by itself, and says how.
+    /// Waits until the server ends by itself, and returns a description of the exit.
     fn ended(&mut self) -> impl Future<Output = String>;
 
-    /// Tells the server that nothing more will be sent.
+    /// Signals the server that nothing more will be sent.
     fn finish(&mut self);
 
     /// Ends the server, by force if necessary.
     fn close(self) -> impl Future<Output = ()>;
 }
 
-/// How many bytes may wait to be written.
+/// Maximum number of bytes waiting to be written.
 const MAX_WAITING: usize = 64 << 20;
 
 /// A queue of lines to write to a stream.

@@ -1,5 +1,5 @@
-//! The analyzer: walks a script in the order it would run, follows the working
-//! directory, variables and pipes, and collects effects.
+//! The analyzer: walks a script in execution order, tracks the working directory, variables and
+//! pipes, and collects effects.
 
 use crate::context::{Analysis, Command, Context, HARMLESS};
 use crate::decision::{Decision, decide, decide_effect};
@@ -21,19 +21,19 @@ use crate::pipes::{Flow, makes_temporary};
 use crate::programs;
 use crate::run::Run;
 
-/// How deep texts inside texts are analyzed.
+/// Maximum nesting depth of analyzed texts.
 const MAX_TEXT_DEPTH: usize = 16;
-/// How many effects are kept.
+/// Maximum number of effects kept.
 const MAX_EFFECTS: usize = 256;
-/// How many commands are analyzed.
+/// Maximum number of commands analyzed.
 const MAX_COMMANDS: usize = 600;
 
-/// Works out what a command line would do.
+/// Determines the effects of a command line.
 pub fn analyze(command: &str, context: &Context<'_>) -> Analysis {
     analyze_parsed(command, &parse(command), context)
 }
 
-/// The same for a command line that is parsed already.
+/// Determines the effects of a command line that is already parsed.
 pub fn analyze_parsed(command: &str, script: &Script, context: &Context<'_>) -> Analysis {
     let mut analyzer = Analyzer::new(context);
     analyzer.note(script.partial);
@@ -56,28 +56,28 @@ pub fn analyze_parsed(command: &str, script: &Script, context: &Context<'_>) -> 
     analyzer.finish()
 }
 
-/// What surrounds a command.
+/// The context of a command.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Call {
-    /// The byte range in the source.
+    /// Byte range in the source.
     pub(crate) span: (usize, usize),
-    /// The range is that of an outer text.
+    /// Whether the range is that of an outer text.
     pub(crate) fixed: bool,
-    /// What it reads.
+    /// Standard input of the command.
     pub(crate) input: Flow,
-    /// The variables set for it alone.
+    /// Variables set for this command only.
     pub(crate) env: Vec<(String, Arg)>,
-    /// It runs inside a substitution, a trap or at the end of a pipe.
+    /// Whether the command runs inside a substitution, a trap or at the end of a pipe.
     pub(crate) indirect: bool,
-    /// Its words contain a secret.
+    /// Whether the words of the command contain a secret.
     pub(crate) secret: bool,
-    /// Its words contain a download.
+    /// Whether the words of the command contain a download.
     pub(crate) remote: bool,
-    /// What its `<(…)` write.
+    /// Outputs of its process substitutions `<(…)`.
     pub(crate) processes: Vec<Flow>,
-    /// Another command reads what it writes.
+    /// Whether another command reads the output.
     pub(crate) piped: bool,
-    /// It is repeated for every word of a list that is not known.
+    /// Whether the command is repeated for every word of an unknown list.
     pub(crate) is_repeated: bool,
 }
 
@@ -88,26 +88,27 @@ pub(crate) struct Analyzer<'c> {
     functions: Vec<(String, Node)>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) commands: Vec<Command>,
-    /// Files that were downloaded, and files that hold secrets.
+    /// Downloaded files; the field below holds the files that contain secrets.
     pub(crate) downloads: Vec<String>,
     pub(crate) copies: Vec<String>,
-    /// Where in temporary directories files of elsewhere were moved, and what they were.
+    /// Targets in temporary directories to which files from elsewhere were moved, with the original
+    /// arguments.
     pub(crate) moved: Vec<(String, Arg)>,
-    /// What the command itself wrote into files and put under other names.
+    /// Files, programs and links that the command line itself made.
     pub(crate) made: Made,
-    /// What it leaves behind for later commands.
+    /// State left behind for later commands.
     pub(crate) left: Left,
-    /// What its descriptors beyond the usual three read.
+    /// Content readable from descriptors other than the three standard ones.
     descriptors: Vec<(u32, Flow)>,
-    /// The remotes it adds to a repository.
+    /// Remotes that the command line adds to a repository.
     pub(crate) remotes: Vec<String>,
-    /// The programs that the texts being read start themselves.
+    /// Programs that the analyzed texts start themselves.
     pub(crate) builders: Vec<String>,
-    /// The whole text is read as PowerShell, too.
+    /// Whether the whole text is also read as PowerShell.
     pub(crate) is_powershell: bool,
-    /// The program that `coproc` started.
+    /// The program started by `coproc`.
     pub(crate) coprocess: Option<String>,
-    /// Texts to run when everything else has run.
+    /// Texts to run after everything else.
     traps: Vec<(String, Call)>,
     pub(crate) depth: usize,
     budget: usize,
@@ -204,7 +205,7 @@ impl<'c> Analyzer<'c> {
         self.depth -= 1;
     }
 
-    /// A trap runs at the end, with the variables as they are then.
+    /// Registers text to run at the end, with the variables as they are then.
     pub(crate) fn at_end(&mut self, text: &str, call: Call) {
         if self.traps.len() < 16 {
             self.traps.push((text.to_owned(), call));
@@ -243,7 +244,7 @@ impl<'c> Analyzer<'c> {
                 started.iter().for_each(|command| self.left.start(command));
             }
         }
-        // What the outermost text starts is known to what reads it in other ways.
+        // Programs started by the outermost text are kept for the other ways of reading it.
         if self.depth > 0 {
             self.builders.truncate(known);
         }
@@ -266,7 +267,7 @@ impl<'c> Analyzer<'c> {
         flow
     }
 
-    /// What only the stages of a pipeline together do.
+    /// Detects effects that only the stages of a pipeline have together.
     fn look_at_pipeline(&mut self, pipeline: &Pipeline, call: &Call) {
         let call = &Call { span: span_of(pipeline).unwrap_or(call.span), ..call.clone() };
         if let Some((kind, target, level, why)) = pipelines::effect(pipeline) {
@@ -361,8 +362,8 @@ impl<'c> Analyzer<'c> {
         Flow::Unknown
     }
 
-    /// A function runs when it is called; one that only starts copies of itself
-    /// is reported at once.
+    /// Defines a function, which is analyzed when it is called; one that only starts copies of
+    /// itself is reported at once.
     fn define(&mut self, name: &str, body: &Node, call: &Call) {
         if forks::multiplies(body, name) {
             return self.report_forks(call, name);
@@ -412,7 +413,7 @@ impl<'c> Analyzer<'c> {
         }
     }
 
-    /// Runs the substitutions in a word, in a subshell each.
+    /// Runs the substitutions in a word, each in a subshell.
     pub(crate) fn substitutions(&mut self, parts: &[crate::ir::Part], call: &mut Call) {
         let mut scripts = Vec::new();
         scripts_of(parts, &mut scripts);
@@ -425,7 +426,7 @@ impl<'c> Analyzer<'c> {
                 }
             }
         }
-        // The shell runs what a subscript holds, also where it stands in quotes.
+        // The shell runs substitutions in a subscript even if it is quoted.
         let hidden: Vec<Script> = parts.iter().filter_map(hidden_script).collect();
         scripts.extend(&hidden);
         let process = |script: &Script| {
@@ -496,7 +497,7 @@ impl<'c> Analyzer<'c> {
             call.secret |= inside.secret;
             call.remote |= inside.remote;
             let value = self.assigned(assignment, &inside);
-            // Arrays are no variables of the environment: `declare` sets them.
+            // Arrays are not environment variables: `declare` sets them.
             if simple.words.is_empty() || assignment.is_array {
                 self.variables.set(&assignment.name, value);
             } else {
@@ -593,7 +594,7 @@ impl<'c> Analyzer<'c> {
         let value = self.value_of(assignment, inside);
         match self.variables.get(&assignment.name) {
             Some(known) if assignment.appends => known.clone().with(value, assignment.is_array),
-            // Which elements the array has is not followed.
+            // The elements of the array are not tracked.
             Some(_) if !assignment.subscript.is_empty() => Value::Dynamic,
             _ => value,
         }
@@ -627,7 +628,7 @@ impl<'c> Analyzer<'c> {
         Value::Texts(texts)
     }
 
-    /// Files that were just written from a download or a secret.
+    /// Remembers files just written from a download or a secret.
     fn remember_written(&mut self, redirections: &[Redirection], output: &Flow, call: &Call) {
         for redirection in redirections {
             let writes =
@@ -661,7 +662,7 @@ impl<'c> Analyzer<'c> {
         }
     }
 
-    /// The effects of redirections; returns what they feed to the command.
+    /// Adds the effects of redirections and returns the input that they give the command.
     fn redirections(&mut self, redirections: &[Redirection], program: &str, call: &Call) -> Flow {
         let mut flow = Flow::None;
         for redirection in redirections {
@@ -712,7 +713,7 @@ impl<'c> Analyzer<'c> {
                     }
                 }
             }
-            // `exec 3<<<text`: somebody reads it later.
+            // `exec 3<<<text`: a later command reads it.
             let reads =
                 matches!(redirection.kind, RedirectionKind::HereString | RedirectionKind::Read);
             if let Some(number) = redirection.descriptor.filter(|number| reads && *number > 2)
@@ -724,7 +725,7 @@ impl<'c> Analyzer<'c> {
         flow
     }
 
-    /// Takes one command of the budget.
+    /// Takes one command from the budget.
     pub(crate) fn spend(&mut self) -> bool {
         if self.budget == 0 || self.depth > 40 {
             self.overrun = true;
@@ -734,7 +735,7 @@ impl<'c> Analyzer<'c> {
         true
     }
 
-    /// Runs a function of the script, if there is one of that name.
+    /// Runs a function of the script if one has that name.
     pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], call: &Call) -> bool {
         let found = self.functions.iter().rev().find(|(known, _)| known == name);
         let Some(body) = found.map(|(_, body)| body.clone()) else { return false };
@@ -757,7 +758,7 @@ impl<'c> Analyzer<'c> {
     }
 }
 
-/// The commands in quoted text that is an array's element when it is evaluated.
+/// Returns the commands in quoted text that is an array element when evaluated.
 fn hidden_script(part: &crate::ir::Part) -> Option<Script> {
     let crate::ir::Part::Text { text, quoted: true } = part else { return None };
     let (name, rest) = text.contains('[').then(|| text.split_once("[$("))??;
@@ -766,7 +767,7 @@ fn hidden_script(part: &crate::ir::Part) -> Option<Script> {
     Some(parse(command))
 }
 
-/// Where a pipeline stands in the text.
+/// Returns the byte range of a pipeline in the text.
 fn span_of(pipeline: &Pipeline) -> Option<(usize, usize)> {
     let span = |node: &Node| match node {
         Node::Simple(simple) => simple.span.clone(),

@@ -1,10 +1,9 @@
-//! Bodies of here-documents stand behind the line of their operator; here they
-//! are put where the operator is.
+//! Attachment of here-document bodies, which follow the line of their operator, to that operator.
 
 use crate::ir::{CompoundKind, Node, RedirectionKind, Script};
 
 impl Script {
-    /// Puts the bodies where their operators stand.
+    /// Attaches the bodies to their operators.
     pub(crate) fn attach(&mut self, bodies: &mut [Option<crate::ir::HereDocument>]) {
         if bodies.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! What an analysis starts from and what comes out of it: the place a command
-//! runs in, the facts a caller may know, and the result.
+//! Input and output of an analysis: the environment of a command, the facts a caller may know, and
+//! the result.
 
 use crate::decision::{Decision, decide_effect};
 use crate::effects::{Coverage, Effect};
@@ -8,29 +8,29 @@ use crate::left::Left;
 use crate::protect::Protected;
 use serde::Serialize;
 
-/// What is known about the place a command runs in. The default is the root of
-/// a git work tree outside the home and temp directories.
+/// Known facts about the environment in which a command runs. The default is the root of a git work
+/// tree outside the home and temp directories.
 #[derive(Clone, Copy, Default)]
 pub struct Context<'a> {
-    /// The working directory.
+    /// Working directory.
     pub cwd: Option<&'a str>,
-    /// The directories that may be written to; empty means the working directory.
+    /// Directories that may be written to; empty means the working directory.
     pub roots: &'a [&'a str],
-    /// Further directories that may be written to, whatever the roots are.
+    /// Further directories that may be written to, independent of the roots.
     pub writable: &'a [&'a str],
-    /// The home directory.
+    /// Home directory.
     pub home: Option<&'a str>,
     /// Further directories for temporary files.
     pub temp: &'a [&'a str],
-    /// Programs that only run the command after them.
+    /// Programs that only run the command given as their arguments.
     pub wrappers: &'a [&'a str],
-    /// Files that decide what an agent may do.
+    /// Files that control what an agent may do.
     pub protected: &'a [Protected<'a>],
-    /// What is known about files.
+    /// Known facts about files.
     pub facts: Option<&'a dyn Facts>,
-    /// Files that an earlier command downloaded, absolute.
+    /// Absolute paths of files that an earlier command downloaded.
     pub downloads: &'a [String],
-    /// Files into which an earlier command put a secret, absolute.
+    /// Absolute paths of files into which an earlier command put a secret.
     pub copies: &'a [String],
 }
 
@@ -44,81 +44,81 @@ impl std::fmt::Debug for Context<'_> {
     }
 }
 
-/// Facts a caller may know about files; `None` is "not known".
+/// Facts a caller may know about files; `None` means unknown.
 pub trait Facts {
-    /// Whether the file is under version control.
+    /// Returns whether the file is under version control.
     fn tracked(&self, path: &str) -> Option<bool>;
-    /// Whether the file exists.
+    /// Returns whether the file exists.
     fn exists(&self, path: &str) -> Option<bool>;
-    /// The root of the work tree that the session's directory lies in.
+    /// Returns the root of the work tree that contains the session's directory.
     fn root(&self) -> Option<String> {
         None
     }
-    /// Are these files on this machine, so that more may be looked up there?
+    /// Returns whether the files are on this machine, so that more facts may be looked up there.
     fn is_here(&self) -> bool {
         false
     }
-    /// Whether the session made this file, or a directory that it lies in.
+    /// Returns whether the session made this file or a directory that contains it.
     fn made(&self, _path: &str) -> bool {
         false
     }
-    /// Whether the session changed this file, which was as committed before.
+    /// Returns whether the session changed this file, which was in its committed state before.
     fn changed(&self, _path: &str) -> bool {
         false
     }
-    /// Whether git would lose nothing if it replaced these files of a directory by what
-    /// its index has; no files means all of the work tree. With `staged`, what is only
-    /// in the index counts too.
+    /// Returns whether git would lose nothing if it replaced these files of a directory with the
+    /// content of its index; no files means the whole work tree. With `staged`, content that is
+    /// only in the index counts too.
     fn is_clean(&self, _directory: &str, _paths: &[String], _staged: bool) -> Option<bool> {
         None
     }
-    /// Whether the session made a branch; without a name the branch that is checked out.
+    /// Returns whether the session made a branch; without a name, the checked-out branch.
     fn is_own_branch(&self, _directory: Option<&str>, _name: Option<&str>) -> bool {
         false
     }
-    /// Whether the session started a program whose command line has this text.
+    /// Returns whether the session started a program whose command line contains this text.
     fn started(&self, _text: &str) -> bool {
         false
     }
-    /// The text of a script that is not under version control as it is.
+    /// Returns the text of a script whose current content is not under version control.
     fn script(&self, _path: &str) -> Option<String> {
         None
     }
-    /// The program that the session put there under another name.
+    /// Returns the program that the session put at this path under another name.
     fn program(&self, _path: &str) -> Option<String> {
         None
     }
-    /// Whether the session downloaded this file.
+    /// Returns whether the session downloaded this file.
     fn downloaded(&self, _path: &str) -> bool {
         false
     }
-    /// Whether the session put a secret into this file.
+    /// Returns whether the session put a secret into this file.
     fn holds_secret(&self, _path: &str) -> bool {
         false
     }
 }
 
-/// What a command would do, and whether it should.
+/// Effects of a command, and the decision about it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Analysis {
     /// The decision.
     pub decision: Decision,
-    /// What it would do.
+    /// Effects of the command.
     pub effects: Vec<Effect>,
-    /// How much of the text was understood.
+    /// Share of the text that was understood.
     pub coverage: Coverage,
-    /// Why, in one line.
+    /// Reason for the decision, in one line.
     pub reason: String,
-    /// The commands that would run, the inner ones of wrappers too.
+    /// Commands that would run, including the inner ones of wrappers.
     #[serde(skip)]
     pub commands: Vec<Command>,
-    /// The files it downloads and those that were downloaded before, absolute.
+    /// Absolute paths of the files it downloads and of those downloaded before.
     #[serde(skip)]
     pub downloads: Vec<String>,
-    /// The files it puts a secret into and those that held one before, absolute.
+    /// Absolute paths of the files it puts a secret into and of those that held one before.
     #[serde(skip)]
     pub copies: Vec<String>,
-    /// What it leaves behind for later commands.
+    /// State left behind for later commands.
     #[serde(skip)]
     pub left: Left,
 }
@@ -139,8 +139,7 @@ impl Default for Analysis {
 }
 
 impl Analysis {
-    /// Adds an effect that was found elsewhere; it can only make the decision
-    /// stricter.
+    /// Adds an effect found elsewhere; it can only make the decision stricter.
     pub fn add(&mut self, effect: Effect) {
         let decision = decide_effect(&effect);
         if decision > self.decision {
@@ -151,16 +150,16 @@ impl Analysis {
     }
 }
 
-/// The reason where nothing was found.
+/// Reason used when nothing was found.
 pub(crate) const HARMLESS: &str = "no destructive effect found";
 
 /// A command that would run.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// The program without its directory.
+    /// Program name without its directory.
     pub program: String,
-    /// Its arguments.
+    /// Arguments of the command.
     pub args: Vec<Arg>,
-    /// The byte range of the command it is part of.
+    /// Byte range of the command that contains this one.
     pub span: (usize, usize),
 }

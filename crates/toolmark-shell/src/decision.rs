@@ -1,23 +1,23 @@
-//! The decision table: effects in, allow, ask or deny out. It depends on
-//! nothing but the effects, so that a policy can replace it.
+//! The decision table: maps effects to allow, ask or deny. The table depends only on the effects,
+//! so that a policy can replace it.
 
 use crate::effects::{Certainty, Effect, Kind, Reversibility, Scope};
 use serde::Serialize;
 
-/// What to do with a command.
+/// Decision about a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// There is no objection.
+    /// The command may run.
     Allow,
-    /// A person should look at it.
+    /// The user must review the command.
     Ask,
-    /// It destroys something that cannot be restored.
+    /// The command destroys something that cannot be restored.
     Deny,
 }
 
 impl Decision {
-    /// All of them, the strictest last.
+    /// All decisions, the strictest last.
     pub const ALL: &'static [Self] = &[Self::Allow, Self::Ask, Self::Deny];
 
     /// The name as output writes it.
@@ -30,7 +30,7 @@ impl Decision {
     }
 }
 
-/// The decision one effect leads to.
+/// Returns the decision for one effect.
 pub fn decide_effect(effect: &Effect) -> Decision {
     use Reversibility::{R0, R3, R4, R5};
     let proven = effect.certainty == Certainty::Proven;
@@ -51,7 +51,7 @@ pub fn decide_effect(effect: &Effect) -> Decision {
     }
 }
 
-/// The strictest decision over all effects.
+/// Returns the strictest decision over all effects.
 pub fn decide(effects: &[Effect]) -> Decision {
     effects.iter().map(decide_effect).max().unwrap_or(Decision::Allow)
 }

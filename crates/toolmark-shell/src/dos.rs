@@ -1,13 +1,13 @@
-//! Command lines of `cmd.exe` and variables of PowerShell, written as a shell would have them:
-//! carets and `%VAR%` resolved, backslashes as slashes.
+//! Translation of `cmd.exe` command lines and PowerShell variables to shell syntax: carets and
+//! `%VAR%` are resolved, backslashes become slashes.
 
 use crate::lookup::Lookup;
 use std::borrow::Cow;
 
-/// A longer text is not rewritten.
+/// Maximum length of a text that is rewritten, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// Commands that only `cmd.exe` has, or that take options with a slash there.
+/// Commands that exist only in `cmd.exe`, or that take options with a slash there.
 const COMMANDS: &[&str] = &[
     "cmd",
     "%comspec%",
@@ -43,12 +43,12 @@ const COMMANDS: &[&str] = &[
 
 static KNOWN: Lookup<64> = Lookup::new(&[COMMANDS]);
 
-/// The text as a shell would have it; `None` where it is no command line of Windows.
+/// Returns the text in shell syntax; `None` if it is not a Windows command line.
 pub(crate) fn as_shell(text: &str) -> Option<String> {
     if text.len() > LONGEST {
         return None;
     }
-    // Whatever makes it one has a sign that most command lines lack.
+    // A Windows command line contains a character that most others lack.
     if !text.bytes().any(|b| matches!(b, b'\\' | b'%' | b'/' | b'$')) {
         return None;
     }
@@ -70,8 +70,8 @@ pub(crate) fn as_shell(text: &str) -> Option<String> {
     (resolved != text).then_some(resolved)
 }
 
-/// May a word of a text look like one of Windows? Most have nothing like it, which is seen
-/// without taking them apart.
+/// Returns whether a word of a text may look like one of Windows. Most texts contain nothing like
+/// it, which is detected without splitting them.
 fn may_be_of_windows(text: &[u8]) -> bool {
     let ends_word = |b: Option<&u8>| {
         b.is_none_or(|b| {
@@ -94,7 +94,7 @@ fn may_be_of_windows(text: &[u8]) -> bool {
     })
 }
 
-/// Does a part of a line begin with such a command, and look like one of Windows?
+/// Returns whether a part of a line begins with such a command and looks like one of Windows.
 fn is_command(part: &str) -> bool {
     let mut words = part.split_whitespace();
     let first = words.next().unwrap_or("").trim_start_matches('@');
@@ -120,7 +120,8 @@ fn is_command(part: &str) -> bool {
     is_known && (first == "%comspec%" || words.any(is_windows))
 }
 
-/// `for /r C:\\Data %f in (*) do del "%f"` as the command it repeats, on what it goes over.
+/// Replaces `for /r C:\\Data %f in (*) do del "%f"` with the command it repeats, applied to the
+/// loop's files.
 fn without_loops(text: &str) -> Cow<'_, str> {
     let lower = text.to_ascii_lowercase();
     let Some(start) = lower.find("for /") else { return Cow::Borrowed(text) };
@@ -138,7 +139,7 @@ fn without_loops(text: &str) -> Cow<'_, str> {
     let over = match kind.as_str() {
         "/r" if !root.is_empty() => format!("{root}\\*"),
         "/r" | "/d" | "/l" if !set.trim().is_empty() => set.trim().to_owned(),
-        // What another command prints.
+        // The output of another command.
         _ => "%FOUND%".to_owned(),
     };
     let command = text.get(body + 4..).unwrap_or("");
@@ -146,7 +147,7 @@ fn without_loops(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{command}", text.get(..start).unwrap_or("")))
 }
 
-/// `d^el` is `del`; a caret before a line end joins lines.
+/// Removes carets: `d^el` is `del`; a caret before a line end joins lines.
 fn without_carets(text: &str) -> Cow<'_, str> {
     if !text.contains('^') {
         return Cow::Borrowed(text);
@@ -162,8 +163,8 @@ fn without_carets(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// `%USERPROFILE%` and `$env:TEMP` as paths where their place is known, as variables of the
-/// shell otherwise.
+/// Rewrites `%USERPROFILE%` and `$env:TEMP` as paths if their location is known, and as shell
+/// variables otherwise.
 fn with_variables(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,5 +1,4 @@
-//! The vocabulary of effects: what a command changes, where, how far it can be
-//! undone, and how sure that is.
+//! The vocabulary of effects: their kind, scope, reversibility and certainty.
 
 use serde::Serialize;
 
@@ -14,7 +13,7 @@ toolmark_base::word_enum! {
         DiscardVcs = "discard-vcs",
         /// Recorded history changes or loses its safety net.
         RewriteHistory = "rewrite-history",
-        /// Something others see changes.
+        /// A state visible to others changes.
         RemoteState = "remote-state-change",
         /// Rights are raised or changed.
         Privilege = "privilege",
@@ -22,13 +21,13 @@ toolmark_base::word_enum! {
         ExecuteUntrusted = "execute-untrusted",
         /// A secret is shown or copied.
         ReadSecret = "read-secret",
-        /// Data leaves the machine.
+        /// Data is sent off the machine.
         SendOut = "send-out",
         /// Something takes effect in later sessions, or weakens a protection.
         Persist = "persist",
-        /// Something running is stopped.
+        /// A running process or service is stopped.
         StopService = "stop-service",
-        /// It costs money or publishes permanently.
+        /// The command costs money or publishes permanently.
         Spend = "spend",
     }
 }
@@ -40,11 +39,11 @@ toolmark_base::word_enum! {
         TreeArtefact = "tree-artefact",
         /// In the work tree and under version control.
         TreeTracked = "tree-tracked",
-        /// In the work tree and, as far as is known, not under version control.
+        /// In the work tree and, as far as known, not under version control.
         TreeUntracked = "tree-untracked",
         /// The data of the version control system.
         VcsMetadata = "vcs-metadata",
-        /// A place for temporary files.
+        /// A location for temporary files.
         Temp = "temp",
         /// The user's home outside the work tree.
         Home = "home",
@@ -54,9 +53,9 @@ toolmark_base::word_enum! {
         System = "system",
         /// A device.
         Device = "device",
-        /// Another machine or a service.
+        /// Another machine, or a service.
         Remote = "remote",
-        /// Not known before it runs.
+        /// Not known before the command runs.
         Unknown = "unknown",
     }
 }
@@ -72,9 +71,9 @@ toolmark_base::word_enum! {
         R2 = "r2",
         /// Recoverable with effort.
         R3 = "r3",
-        /// Gone locally.
+        /// Lost locally.
         R4 = "r4",
-        /// Gone or public for others.
+        /// Lost for others, or public.
         R5 = "r5",
     }
 }
@@ -84,9 +83,9 @@ toolmark_base::word_enum! {
     pub enum Certainty {
         /// The text proves it.
         Proven = "proven",
-        /// Most likely, from the shape of the text.
+        /// Likely, judging by the form of the text.
         Likely = "likely",
-        /// It depends on a word known only at run time.
+        /// Depends on a word known only at run time.
         Unresolved = "unresolved",
     }
 }
@@ -94,43 +93,44 @@ toolmark_base::word_enum! {
 toolmark_base::word_enum! {
     /// How much of the text was understood.
     pub enum Coverage {
-        /// All of it.
+        /// The whole text was understood.
         Complete = "complete",
-        /// A part was unreadable or too deep.
+        /// A part was unreadable or nested too deeply.
         Partial = "partial",
     }
 }
 
-/// One thing a command would do.
+/// One effect of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Effect {
-    /// What it does.
+    /// Kind of the effect.
     pub kind: Kind,
-    /// To what: a path, a reference, a resource.
+    /// Target: a path, a reference or a resource.
     pub target: String,
-    /// Where the target lies.
+    /// Location of the target.
     pub scope: Scope,
-    /// How far it can be undone.
+    /// Degree to which the effect can be undone.
     pub reversibility: Reversibility,
-    /// How sure it is.
+    /// Certainty of the effect.
     pub certainty: Certainty,
-    /// The command's byte range in the source.
+    /// Byte range of the command in the source.
     pub span: (usize, usize),
-    /// The program that does it.
+    /// Program that has the effect.
     pub program: String,
-    /// Why this is so, in a few words.
+    /// Short reason.
     pub why: &'static str,
 }
 
 impl Effect {
-    /// Does it take away what holds the agent back: the guard, the user's policy,
-    /// the settings and hooks of a host? No policy allows that.
+    /// Returns whether the effect disables what restricts the agent: the guard, the user's policy,
+    /// the settings and hooks of a host. No policy allows such an effect.
     #[must_use]
     pub fn disarms(&self) -> bool {
         self.kind == Kind::Persist && self.reversibility >= Reversibility::R4
     }
 
-    /// How bad it is, among effects that lead to the same decision: the worst is named.
+    /// Returns the severity among effects that lead to the same decision; the worst effect is
+    /// reported.
     #[must_use]
     pub fn weight(&self) -> (bool, Reversibility, u8) {
         let scope = match self.scope {
@@ -144,7 +144,7 @@ impl Effect {
         (self.disarms(), self.reversibility, scope)
     }
 
-    /// The effect in one line.
+    /// Returns the effect in one line.
     #[must_use]
     pub fn reason(&self) -> String {
         format!("{}: {}: {}", self.program, self.why, self.target)

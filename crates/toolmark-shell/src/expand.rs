@@ -1,37 +1,37 @@
-//! Words to arguments, as far as the text alone proves them: quotes, `~`,
-//! `$HOME`, `$PWD`, `$TMPDIR`, variables assigned literally before, loop
-//! variables, arrays, defaults and brace lists. Everything else is dynamic.
+//! Expansion of words to arguments, as far as the text alone proves them: quotes, `~`, `$HOME`,
+//! `$PWD`, `$TMPDIR`, variables assigned literally before, loop variables, arrays, defaults and
+//! brace lists. Everything else is dynamic.
 
 use crate::ir::{Part, Script, Word};
 
 /// One argument of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arg {
-    /// The text; what is known only at run time is kept as written.
+    /// Text of the argument; parts known only at run time are kept as written.
     pub text: String,
-    /// A part is known only at run time.
+    /// Whether a part is known only at run time.
     pub dynamic: bool,
-    /// It contains an unquoted pattern.
+    /// Whether the argument contains an unquoted pattern.
     pub glob: bool,
-    /// It starts with a quote.
+    /// Whether the argument starts with a quote.
     pub quoted: bool,
-    /// It is in a directory just made for temporary files.
+    /// Whether the argument is in a directory just made for temporary files.
     pub temporary: bool,
 }
 
 impl Arg {
-    /// A literal word.
+    /// Creates an argument from a literal word.
     pub(crate) fn plain(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
     }
 
-    /// The text if it is proven.
+    /// Returns the text if it is proven.
     pub(crate) fn literal(&self) -> Option<&str> {
         (!self.dynamic).then_some(self.text.as_str())
     }
 }
 
-/// What a variable holds.
+/// Value of a variable.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     /// One of these texts.
@@ -42,21 +42,21 @@ pub(crate) enum Value {
     Remote,
     /// The content of a secret.
     Secret,
-    /// Another name of this variable: `declare -n`.
+    /// Reference to this variable: `declare -n`.
     Reference(String),
-    /// Not known.
+    /// Unknown value.
     Dynamic,
 }
 
-/// So many names may stand for each other.
+/// Maximum length of a chain of name references.
 const MAX_REFERENCES: usize = 8;
-/// A longer text is not followed: `a=$a$a` doubles it each time.
+/// Maximum length of a text that is tracked: `a=$a$a` doubles it each time.
 const MAX_TEXT: usize = 16 << 10;
-/// So many texts one variable may hold.
+/// Maximum number of texts that one variable may hold.
 const MAX_TEXTS: usize = 32;
 
 impl Value {
-    /// What is known of a value, as far as it is followed.
+    /// Limits the value to the size that is tracked.
     fn bounded(self) -> Self {
         match self {
             Self::Texts(texts) if texts.iter().map(String::len).sum::<usize>() > MAX_TEXT => {
@@ -70,7 +70,7 @@ impl Value {
         }
     }
 
-    /// The value after `NAME+=more`.
+    /// Returns the value after `NAME+=more`.
     pub(crate) fn with(self, more: Self, is_array: bool) -> Self {
         match (self, more) {
             (Self::Texts(mut texts), Self::Texts(more)) if is_array => {
@@ -89,18 +89,18 @@ impl Value {
     }
 }
 
-/// A name that no variable of a script has, for what a substitution printed. It is set anew
-/// before each use.
+/// Returns a name for the output of a substitution that no variable of the script has. The value is
+/// set anew before each use.
 fn output_name(script: &Script) -> String {
     format!("$({:p})", std::ptr::from_ref(script))
 }
 
-/// Variables in the order of assignment; the last one counts.
+/// Variables in the order of their first assignment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables(Vec<(String, Value)>);
 
 impl Variables {
-    /// Remembers what a substitution printed, or that this is not known.
+    /// Remembers the output of a substitution, or that it is unknown.
     pub(crate) fn set_output(&mut self, script: &Script, text: Option<String>) {
         let value = text.map_or(Value::Dynamic, |text| Value::Texts(vec![text]));
         self.set(&output_name(script), value);
@@ -154,7 +154,7 @@ impl Variables {
         self.set("*", all);
     }
 
-    /// The element that `NAME[INDEX]` names.
+    /// Returns the element named by `NAME[INDEX]`.
     fn element(&self, name: &str) -> Option<String> {
         let (name, index) = name.strip_suffix(']')?.split_once('[')?;
         let Some(Value::Texts(texts)) = self.get(name) else { return None };
@@ -163,7 +163,7 @@ impl Variables {
         Some(keyed(found).1.to_owned())
     }
 
-    /// Where unquoted values are split into words.
+    /// Returns whether unquoted values are split into words at a character.
     fn separates(&self, c: char) -> bool {
         match self.get("IFS") {
             Some(Value::Texts(texts)) => texts.iter().any(|text| text.contains(c)),
@@ -172,7 +172,7 @@ impl Variables {
     }
 }
 
-/// An element as `declare -A` has it: `[key]=value`.
+/// Splits an element of `declare -A`: `[key]=value`.
 fn keyed(text: &str) -> (Option<&str>, &str) {
     match text.strip_prefix('[').and_then(|rest| rest.split_once("]=")) {
         Some((key, value)) => (Some(key), value),
@@ -180,13 +180,13 @@ fn keyed(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Stands between the words that an unquoted value is split into.
+/// Separator between the words that an unquoted value is split into.
 const SPLIT: char = '\0';
 
-/// The most arguments one word may expand to.
+/// Maximum number of arguments one word may expand to.
 const MAX_ARGS: usize = 64;
 
-/// The arguments a word becomes. `cwd` is what `$PWD` stands for.
+/// Returns the arguments that a word expands to. `cwd` is the value of `$PWD`.
 pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> Vec<Arg> {
     let quoted = matches!(word.parts.first(), Some(Part::Text { quoted: true, .. }));
     let mut out = vec![Arg { quoted, ..Arg::default() }];
@@ -263,7 +263,7 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
     out
 }
 
-/// Values with a mark wherever they are split into words.
+/// Inserts separators at the points where values are split into words.
 fn split(values: Vec<String>, quoted: bool, variables: &Variables) -> Vec<String> {
     if quoted {
         return values;
@@ -272,7 +272,7 @@ fn split(values: Vec<String>, quoted: bool, variables: &Variables) -> Vec<String
     values.into_iter().map(|value| value.chars().map(mark).collect()).collect()
 }
 
-/// The words an argument with such marks becomes.
+/// Splits an argument at these separators into words.
 fn pieces(arg: &Arg) -> Vec<Arg> {
     if !arg.text.contains(SPLIT) {
         return vec![arg.clone()];
@@ -361,7 +361,7 @@ fn product(args: &mut Vec<Arg>, values: &[String]) {
     }
 }
 
-/// `a{b,c}d` as its list; only lists, one level at a time.
+/// Expands `a{b,c}d` to its list; lists only, one level at a time.
 fn braces(arg: &Arg) -> Vec<Arg> {
     let mut done = Vec::new();
     let mut todo = vec![arg.text.clone()];

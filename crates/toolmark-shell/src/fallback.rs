@@ -1,15 +1,15 @@
-//! Text that was not parsed: the commands that can be recognized by their words
-//! are analyzed, so that nesting does not hide them.
+//! Fallback for text that was not parsed: commands that can be recognized by their words are
+//! analyzed, so that nesting does not hide them.
 
 use crate::analyze::{Analyzer, Call};
 
-/// Characters that end a command whatever surrounds them.
+/// Characters that end a command in any context.
 const ENDS: &[char] = &['\n', ';', '|', '&', '(', ')', '`', '{', '}'];
 
-/// How many pieces are analyzed.
+/// Maximum number of pieces analyzed.
 const MAX_PIECES: usize = 200;
 
-/// Analyzes every piece of a text between operators.
+/// Analyzes every piece of text between operators.
 pub(crate) fn scan(text: &str, analyzer: &mut Analyzer<'_>) {
     let mut seen = 0;
     for piece in text.split(ENDS) {

@@ -1,8 +1,8 @@
-//! Scripts that start more and more of themselves until the machine stands still.
+//! Scripts that start copies of themselves until the machine is overloaded.
 
 use crate::ir::{CompoundKind, Node, Operator, Part, Script, Simple, Word};
 
-/// Whether a function's body starts the function in a pipe or in the background.
+/// Whether a function's body starts the function at least twice in one pipeline.
 pub(crate) fn multiplies(body: &Node, name: &str) -> bool {
     let script = match body {
         Node::Compound(compound) => match &compound.kind {
@@ -20,7 +20,7 @@ pub(crate) fn multiplies(body: &Node, name: &str) -> bool {
     })
 }
 
-/// Does a script start its own file more than once, and not wait for it?
+/// Whether a script starts its own file more than once without waiting for it.
 pub(crate) fn starts_itself_twice(script: &Script) -> bool {
     let is_own = |word: &Word| matches!(word.parts.as_slice(), [Part::Parameter { name, .. }] if name == "0");
     let mut count = 0;
@@ -37,7 +37,7 @@ pub(crate) fn starts_itself_twice(script: &Script) -> bool {
     count > 1 && is_parallel
 }
 
-/// Is the condition of a loop one that never ends it?
+/// Whether the condition of a loop never ends it.
 pub(crate) fn is_endless(condition: &Script, until: bool) -> bool {
     let [item] = condition.items.as_slice() else { return false };
     let [stage] = item.pipeline.stages.as_slice() else { return false };
@@ -69,7 +69,7 @@ pub(crate) fn is_endless(condition: &Script, until: bool) -> bool {
     holds != (until ^ item.pipeline.negated)
 }
 
-/// `for ((;;))`
+/// Whether the words are those of `for ((;;))`.
 pub(crate) fn is_endless_for(words: &[Word]) -> bool {
     let [word] = words else { return false };
     word.fixed().is_some_and(|text| {
@@ -79,7 +79,7 @@ pub(crate) fn is_endless_for(words: &[Word]) -> bool {
     })
 }
 
-/// Does the body of a loop start something in the background, and wait for nothing?
+/// Whether the body of a loop only starts commands in the background and waits for nothing.
 pub(crate) fn only_starts(body: &Script) -> bool {
     starts(body) && !waits(body)
 }
@@ -114,7 +114,7 @@ fn waits(script: &Script) -> bool {
     })
 }
 
-/// Looks into the scripts of a compound command.
+/// Applies a check to the scripts of a compound command.
 fn inner(node: &Node, look: fn(&Script) -> bool) -> bool {
     let Node::Compound(compound) = node else { return false };
     match &compound.kind {

@@ -1,5 +1,6 @@
-//! Code given to an interpreter: what its calls start, delete, write and read, as far as the
-//! text proves their arguments. Text in strings that is merely printed is not a call.
+//! Code passed to an interpreter: the programs its calls start and the files they delete, write and
+//! read, as far as the text proves their arguments. Text in strings that is only printed is not a
+//! call.
 
 mod aliases;
 mod awk;
@@ -24,7 +25,7 @@ use functions::Deed;
 use read::Deeds;
 use value::Value;
 
-/// The languages whose calls are known.
+/// Languages with known calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Python,
@@ -39,7 +40,7 @@ pub(crate) enum Language {
     Other,
 }
 
-/// Words by which code moves files.
+/// Words with which code moves files.
 const MOVES: &[&str] =
     &["shutil.move", "os.rename", "os.replace", "rename(", "renameSync", "FileUtils.mv", ".move("];
 
@@ -48,14 +49,14 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     if matches!(language, Language::Other) && !code.contains(['(', '"', '`', '\'']) {
         return;
     }
-    // Where the files come from is not followed: nothing counts as the session's own then.
+    // The origin of moved files is not tracked, so no file counts as the session's own then.
     if MOVES.iter().any(|word| code.contains(word)) {
         run.analyzer.left.bring("/");
     }
     let names = aliases::in_code(code, language);
     let tokens = lex::tokens(code, language);
     let found = read::read(&tokens, language, run.name, names);
-    // What was not read may do anything.
+    // Code that was not read may have any effect.
     if found.is_partial || code.len() > lex::MAX_CHARS {
         run.analyzer.note(Some(Partial::TooDeep));
     }
@@ -113,7 +114,7 @@ fn perform(run: &mut Run<'_, '_>, language: Language, deed: &Deed, found: &Deeds
             }
         }
         Deed::Code(code) => {
-            /// How deep code inside code is analyzed.
+            /// Maximum nesting depth of code inside code.
             const DEEPER: usize = 4;
             if run.analyzer.spend() && run.analyzer.depth < 4 * DEEPER {
                 run.analyzer.depth += DEEPER;
@@ -160,8 +161,8 @@ fn delete(run: &mut Run<'_, '_>, what: &Value, tree: bool, found: &Deeds, call: 
     }
 }
 
-/// A path known only at run time: of a single file, one of those that the code lists or
-/// names.
+/// Reports the deletion of a path known only at run time: for a single file, one of those that the
+/// code lists or names.
 fn delete_unknown(run: &mut Run<'_, '_>, tree: bool, found: &Deeds, call: &Call) {
     if tree {
         let why = "deletes a path known only at run time";
@@ -175,8 +176,8 @@ fn delete_unknown(run: &mut Run<'_, '_>, tree: bool, found: &Deeds, call: &Call)
     }
 }
 
-/// A file known only at run time is written: one of those that the code names and that must
-/// not be.
+/// Reports a write to a file known only at run time: one of the protected files that the code
+/// names.
 fn write_unknown(run: &mut Run<'_, '_>, found: &Deeds, call: &Call) {
     for path in &found.paths {
         let before = run.analyzer.effects.len();
@@ -188,8 +189,7 @@ fn write_unknown(run: &mut Run<'_, '_>, found: &Deeds, call: &Call) {
     }
 }
 
-/// Does code write into nothing that it opens? A file that is opened to be written is empty
-/// then.
+/// Whether code writes nothing to the files it opens. A file opened for writing is then left empty.
 fn writes_nothing(skeleton: &str) -> bool {
     let opens = ["open(", "open", "fopen(", "File.new"].iter().any(|word| skeleton.contains(word));
     let writes = [
@@ -219,7 +219,7 @@ fn writes_nothing(skeleton: &str) -> bool {
     opens && !writes.iter().any(|word| skeleton.contains(word))
 }
 
-/// Does code go round without an end, and wait for nothing?
+/// Whether code loops endlessly and waits for nothing.
 fn loops_endlessly(skeleton: &str) -> bool {
     let loops = [
         "whileTrue",
@@ -246,7 +246,7 @@ fn loops_endlessly(skeleton: &str) -> bool {
         && !waits.iter().any(|word| skeleton.contains(word))
 }
 
-/// Does code open a connection of its own?
+/// Whether code opens a connection of its own.
 fn connects(skeleton: &str) -> bool {
     let words = [
         "socket.socket",
@@ -265,7 +265,7 @@ fn connects(skeleton: &str) -> bool {
     words.iter().any(|word| skeleton.contains(word))
 }
 
-/// Is a shell started, with nothing to run?
+/// Whether a shell is started with nothing to run.
 fn starts_shell(deed: &Deed) -> bool {
     let line = match deed {
         Deed::Shell(known) => known.text.clone(),
@@ -280,7 +280,7 @@ fn starts_shell(deed: &Deed) -> bool {
         && words.next().is_none_or(|word| word != "-c" && word != "-lc")
 }
 
-/// Code that is decoded or downloaded and then run.
+/// Reports code that is decoded or downloaded and then run.
 fn run_built_text(run: &mut Run<'_, '_>, skeleton: &str) {
     let has = |names: &[&str]| names.iter().any(|name| skeleton.contains(name));
     let runs = [
@@ -328,7 +328,7 @@ fn run_built_text(run: &mut Run<'_, '_>, skeleton: &str) {
     }
 }
 
-/// The whole environment is put into a request.
+/// Reports the whole environment being put into a request.
 fn send_environment(run: &mut Run<'_, '_>, skeleton: &str) {
     let sends = [
         "requests.post",
@@ -374,7 +374,7 @@ fn send_environment(run: &mut Run<'_, '_>, skeleton: &str) {
     }
 }
 
-/// Calls of clouds that delete.
+/// Reports calls to cloud services that delete.
 fn delete_at_services(run: &mut Run<'_, '_>, code: &str) {
     let cloud = [
         "boto3",
@@ -441,7 +441,7 @@ fn delete_at_services(run: &mut Run<'_, '_>, code: &str) {
     }
 }
 
-/// `git.Repo(".").git.reset("--hard")`: a method of a library that is a command of git.
+/// Analyzes `git.Repo(".").git.reset("--hard")`: a library method that is a git command.
 fn git_library(run: &mut Run<'_, '_>, code: &str) {
     if !code.contains("Repo") && !code.contains("simple-git") && !code.contains("simpleGit") {
         return;
@@ -467,7 +467,7 @@ fn git_library(run: &mut Run<'_, '_>, code: &str) {
     }
 }
 
-/// `tell application "Finder" to delete …`
+/// Analyzes `tell application "Finder" to delete …`.
 fn tell_finder(run: &mut Run<'_, '_>, code: &str) {
     let says = |word: &str| code.split(|c: char| !c.is_alphanumeric()).any(|own| own == word);
     if says("shutDown") || says("restart") || code.contains("shut down") {

@@ -1,10 +1,10 @@
-//! The command representation everything else works on: scripts of pipelines
-//! of commands, words with their quoting, redirections and here-documents.
-//! Every piece knows its byte range in the text it was read from.
+//! The command representation used by everything else: scripts of pipelines of commands, words with
+//! their quoting, redirections and here-documents. Every node has its byte range in the source
+//! text.
 
 use std::borrow::Cow;
 
-/// A byte range in the text a script was read from.
+/// A byte range in the text from which a script was read.
 pub type Span = std::ops::Range<usize>;
 
 /// A parsed piece of shell text.
@@ -12,20 +12,20 @@ pub type Span = std::ops::Range<usize>;
 pub struct Script {
     /// The statements in order.
     pub items: Vec<Item>,
-    /// Why the text is not understood completely, if it is not.
+    /// Reason why the text is not completely understood.
     pub partial: Option<Partial>,
 }
 
-/// Why a text is not understood completely.
+/// Reason why a text is not completely understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partial {
-    /// A shell would report a syntax error; the pieces were read anyway.
+    /// A shell would report a syntax error; the pieces were read nevertheless.
     Syntax,
-    /// It is nested too deeply; the rest was not read.
+    /// The text is nested too deeply; the rest was not read.
     TooDeep,
 }
 
-/// One pipeline and what follows it.
+/// One pipeline and the operator after it.
 #[derive(Debug, Clone)]
 pub struct Item {
     /// The pipeline.
@@ -34,27 +34,27 @@ pub struct Item {
     pub after: Operator,
 }
 
-/// What joins a pipeline to the next.
+/// Operator between a pipeline and the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     /// `;` or a line end.
     Then,
-    /// `&&`.
+    /// The operator `&&`.
     And,
-    /// `||`.
+    /// The operator `||`.
     Or,
-    /// `&`.
+    /// The operator `&`.
     Background,
-    /// Nothing follows.
+    /// End of the list.
     End,
 }
 
 /// Commands joined by `|`.
 #[derive(Debug, Clone, Default)]
 pub struct Pipeline {
-    /// It begins with `!`.
+    /// Whether the pipeline begins with `!`.
     pub negated: bool,
-    /// Its stages.
+    /// Stages of the pipeline.
     pub stages: Vec<Node>,
 }
 
@@ -76,33 +76,33 @@ pub struct Simple {
     pub words: Vec<Word>,
     /// The redirections in order.
     pub redirections: Vec<Redirection>,
-    /// Its position.
+    /// Byte range.
     pub span: Span,
 }
 
 /// A command made of commands.
 #[derive(Debug, Clone)]
 pub struct Compound {
-    /// Which one, with its parts.
+    /// Kind of compound command, with its parts.
     pub kind: CompoundKind,
-    /// Redirections of the whole.
+    /// Redirections of the whole command.
     pub redirections: Vec<Redirection>,
-    /// Its position.
+    /// Byte range.
     pub span: Span,
 }
 
 /// The compound commands.
 #[derive(Debug, Clone)]
 pub enum CompoundKind {
-    /// `( … )`.
+    /// A subshell: `( … )`.
     Subshell(Script),
-    /// `{ …; }`.
+    /// A group: `{ …; }`.
     Group(Script),
     /// `if`: conditions and bodies in the order of the text.
     Branches(Vec<Script>),
     /// `while` and `until`: the condition, then the body.
     Loop {
-        /// It goes on until the condition holds.
+        /// Whether the loop runs until the condition holds.
         until: bool,
         /// The condition and the body.
         parts: Vec<Script>,
@@ -111,50 +111,50 @@ pub enum CompoundKind {
     For {
         /// The loop variable.
         name: String,
-        /// What it runs over; nothing means the arguments of the script.
+        /// Words iterated over; empty means the arguments of the script.
         words: Vec<Word>,
         /// The body.
         body: Script,
     },
     /// `case`.
     Case {
-        /// What is compared.
+        /// Compared word.
         word: Word,
         /// The bodies of the arms.
         arms: Vec<Script>,
     },
     /// A function definition.
     Function {
-        /// Its name.
+        /// Function name.
         name: String,
-        /// Its body.
+        /// Function body.
         body: Box<Node>,
     },
-    /// `[[ … ]]` and `(( … ))`: tests, of which only substitutions execute.
+    /// `[[ … ]]` and `(( … ))`: tests, in which only substitutions are executed.
     Test(Vec<Word>),
 }
 
 /// `NAME=value` before a command or alone.
 #[derive(Debug, Clone)]
 pub struct Assignment {
-    /// The variable.
+    /// Variable name.
     pub name: String,
-    /// The value; an array has several words.
+    /// Words of the value; an array has several.
     pub values: Vec<Word>,
-    /// `NAME+=value`: it is added to what the variable holds.
+    /// Whether the value is appended: `NAME+=value`.
     pub appends: bool,
-    /// `NAME=(…)`.
+    /// Whether an array is assigned: `NAME=(…)`.
     pub is_array: bool,
-    /// What stands in `NAME[…]=value`.
+    /// Subscript in `NAME[…]=value`.
     pub subscript: Vec<Part>,
 }
 
 /// A word as written.
 #[derive(Debug, Clone, Default)]
 pub struct Word {
-    /// Its parts.
+    /// Parts of the word.
     pub parts: Vec<Part>,
-    /// Its position.
+    /// Byte range.
     pub span: Span,
 }
 
@@ -165,32 +165,32 @@ pub enum Part {
     Text {
         /// The text.
         text: String,
-        /// It was quoted or escaped.
+        /// Whether the text was quoted or escaped.
         quoted: bool,
     },
     /// `$NAME` or `${NAME…}`.
     Parameter {
-        /// The name.
+        /// Parameter name.
         name: String,
-        /// It is a plain `$NAME` or `${NAME}`.
+        /// Whether the parameter is a plain `$NAME` or `${NAME}`.
         plain: bool,
-        /// The word of `${NAME:-word}` and `${NAME-word}`.
+        /// Default word of `${NAME:-word}` and `${NAME-word}`.
         default: Option<Word>,
-        /// It was in double quotes.
+        /// Whether the parameter was in double quotes.
         quoted: bool,
     },
     /// `$(…)` or backticks.
     Command {
-        /// What is executed.
+        /// Executed script.
         script: Script,
-        /// It was in double quotes.
+        /// Whether the substitution was in double quotes.
         quoted: bool,
     },
     /// `<(…)` or `>(…)`.
     Process {
-        /// What is executed.
+        /// Executed script.
         script: Script,
-        /// It is `>(…)`: it reads what the command writes.
+        /// Whether it is `>(…)`, which reads the output of the command.
         reads: bool,
     },
     /// `$((…))`: the commands inside.
@@ -200,7 +200,7 @@ pub enum Part {
 /// A redirection.
 #[derive(Debug, Clone)]
 pub struct Redirection {
-    /// What it does.
+    /// Kind of redirection.
     pub kind: RedirectionKind,
     /// The descriptor before the operator.
     pub descriptor: Option<u32>,
@@ -210,7 +210,7 @@ pub struct Redirection {
     pub body: Option<HereDocument>,
 }
 
-/// The redirection operators by what they do.
+/// Redirection operators by meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedirectionKind {
     /// `<`.
@@ -232,15 +232,15 @@ pub enum RedirectionKind {
 pub struct HereDocument {
     /// The text.
     pub text: String,
-    /// The shell expands it: the delimiter is not quoted.
+    /// Whether the shell expands the text, which requires an unquoted delimiter.
     pub expands: bool,
-    /// The parts, when it expands.
+    /// Parts of the text, if it is expanded.
     pub parts: Vec<Part>,
 }
 
 impl Word {
-    /// The text, if the word is the same whatever the environment is; borrowed where it
-    /// is in one piece, as most are.
+    /// Returns the text if the word is the same in every environment; borrowed if it is in one
+    /// piece, as most are.
     pub fn fixed(&self) -> Option<Cow<'_, str>> {
         match &self.parts[..] {
             [Part::Text { text, .. }] => Some(Cow::Borrowed(text)),
@@ -248,7 +248,7 @@ impl Word {
         }
     }
 
-    /// The same, to be kept.
+    /// Returns the same text as an owned string.
     pub fn literal(&self) -> Option<String> {
         let mut out = String::new();
         for part in &self.parts {
@@ -260,14 +260,14 @@ impl Word {
         Some(out)
     }
 
-    /// Whether it contains an unquoted `*`, `?` or `[`.
+    /// Returns whether the word contains an unquoted `*`, `?` or `[`.
     pub fn is_glob(&self) -> bool {
         self.parts.iter().any(
             |part| matches!(part, Part::Text { text, quoted: false } if text.contains(['*', '?', '['])),
         )
     }
 
-    /// The scripts of `>(…)`, which read what the command writes.
+    /// Returns the scripts of `>(…)`, which read the output of the command.
     pub(crate) fn readers(&self) -> impl Iterator<Item = &Script> {
         self.parts.iter().filter_map(|part| match part {
             Part::Process { script, reads: true } => Some(script),
@@ -275,7 +275,7 @@ impl Word {
         })
     }
 
-    /// The scripts its substitutions execute.
+    /// Returns the scripts executed by the substitutions.
     pub fn scripts(&self) -> Vec<&Script> {
         let mut out = Vec::new();
         scripts_of(&self.parts, &mut out);

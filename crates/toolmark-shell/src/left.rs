@@ -1,50 +1,50 @@
-//! What a command line leaves behind for the commands after it: files it makes, branches
-//! it works on, programs it copies. Whoever keeps it can tell later what a session may
-//! take back, and what it runs that it wrote itself.
+//! State that a command line leaves behind for later commands: files it makes, branches it works
+//! on, programs it copies. The caller that keeps it can later determine what a session may undo,
+//! and which programs that it runs it wrote itself.
 
 use crate::context::Command;
 use crate::expand::Arg;
 use serde::{Deserialize, Serialize};
 use toolmark_base::path::is_below;
 
-/// So many of each kind are kept.
+/// Maximum number of items kept of each kind.
 const MAX_EACH: usize = 64;
 
-/// What one command line leaves behind. Paths are absolute.
+/// State that one command line leaves behind. Paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Left {
-    /// Files and directories that it writes or makes.
+    /// Files and directories that the command line writes or makes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<String>,
-    /// Files that it changes and that were there before.
+    /// Existing files that the command line changes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// Where it moves or links to something that it did not make.
+    /// Paths to which it moves or links something that it did not make.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub brought: Vec<String>,
-    /// Branches that it makes.
+    /// Branches that the command line makes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub branches: Vec<String>,
-    /// The branch that it checks out.
+    /// Branch that the command line checks out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// Programs that it starts in the background, with their arguments.
+    /// Programs started in the background, with their arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started: Vec<String>,
-    /// Programs that it puts under another name: where, and which.
+    /// Programs put under another name: the path and the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<(String, String)>,
-    /// Files that it downloads.
+    /// Downloaded files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<String>,
-    /// Files that it puts a secret into.
+    /// Files into which the command line puts a secret.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<String>,
 }
 
 impl Left {
-    /// Is there anything?
+    /// Whether nothing is left behind.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -58,7 +58,7 @@ impl Left {
         add(&mut self.changed, path);
     }
 
-    /// Was something moved or linked to this path, below it or above it?
+    /// Whether something was moved or linked to this path, below it or above it.
     pub(crate) fn has_brought(&self, path: &str) -> bool {
         self.brought.iter().any(|other| is_below(other, path) || is_below(path, other))
     }
@@ -71,9 +71,9 @@ impl Left {
         add(&mut self.branches, name);
     }
 
-    /// A program runs on when the command line has ended.
+    /// Records a program that keeps running after the command line has ended.
     pub fn start(&mut self, command: &Command) {
-        /// So much of a command line is kept.
+        /// Maximum length kept of a command line, in bytes.
         const LONGEST: usize = 200;
         let words = command.args.iter().map(|arg| arg.text.as_str());
         let words = std::iter::once(command.program.as_str()).chain(words);
@@ -87,10 +87,10 @@ impl Left {
         }
     }
 
-    /// What `git SUB …` does to branches.
+    /// Records the effects of `git SUB …` on branches.
     ///
-    /// A branch is the session's own only where the session made it. To commit to a branch,
-    /// or to push it, does not make it so: it may be a colleague's.
+    /// A branch belongs to the session only if the session made it. Committing to a branch or
+    /// pushing it does not change the owner: the branch may be a colleague's.
     pub(crate) fn git(&mut self, sub: &str, args: &[Arg]) {
         let words: Vec<&str> =
             args.iter().filter(|arg| !arg.dynamic).map(|arg| arg.text.as_str()).collect();
@@ -142,7 +142,7 @@ fn add(list: &mut Vec<String>, text: &str) {
     }
 }
 
-/// Is it a branch that others work on too, by its name?
+/// Whether the name is that of a branch that others work on too.
 #[must_use]
 pub fn is_shared_branch(name: &str) -> bool {
     let first = name.split(['/', '-', '_']).next().unwrap_or(name);

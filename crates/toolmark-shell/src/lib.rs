@@ -1,9 +1,9 @@
-//! What a shell command would do: a command line in, effects and a decision out.
+//! Static analysis of shell commands: maps a command line to its effects and a decision.
 //!
-//! [`parse`] reads shell text into a representation of its own. [`analyze`] walks it
-//! with what can be proven about variables, the working directory and pipes, asks
-//! the rules of each program for [`Effect`]s, and [`decision::decide`] reduces them
-//! to a decision. Nothing is executed, no file is read, and nothing is prepared at
+//! [`parse`] reads shell text into a command representation. [`analyze`] walks it with
+//! everything that can be proven about variables, the working directory and pipes,
+//! collects [`Effect`]s from the rules of each program, and [`decision::decide`] reduces
+//! them to a decision. Nothing is executed, no file is read, and nothing is prepared at
 //! start-up.
 //!
 //! ```

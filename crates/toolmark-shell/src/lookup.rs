@@ -1,16 +1,16 @@
-//! Lists of names that are known when the program is built, found by a hash instead of one
-//! comparison after the other. Nothing is made ready at run time: a hook runs once.
+//! Lists of names known at build time, searched by a hash instead of one comparison after the
+//! other. Nothing is prepared at run time, because a hook runs only once.
 
-/// Lists of names, and where each name stands.
+/// Lists of names with a hash table of their positions.
 pub(crate) struct Lookup<const SLOTS: usize> {
     lists: &'static [&'static [&'static str]],
-    /// The list and the place in it of a name, from 1; 0 is free.
+    /// List and index in the list of each name, counted from 1; 0 is a free slot.
     slots: [u16; SLOTS],
 }
 
 impl<const SLOTS: usize> Lookup<SLOTS> {
-    /// Of a name that stands in several lists, the first counts. There are to be at least
-    /// twice as many slots as names, and a power of two.
+    /// Builds the table. The first list counts for a name that occurs in several. The number of
+    /// slots must be a power of two and at least twice the number of names.
     pub(crate) const fn new(lists: &'static [&'static [&'static str]]) -> Self {
         assert!(lists.len() < 0xff && SLOTS.is_power_of_two());
         let mut slots = [0; SLOTS];
@@ -36,7 +36,7 @@ impl<const SLOTS: usize> Lookup<SLOTS> {
         Self { lists, slots }
     }
 
-    /// The number of the list that has a name.
+    /// Returns the index of the list that contains a name.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         let mut slot = hash(name.as_bytes()) as usize % SLOTS;
         while self.slots[slot] != 0 {
@@ -49,19 +49,19 @@ impl<const SLOTS: usize> Lookup<SLOTS> {
         None
     }
 
-    /// Has a list the name?
+    /// Whether a list contains the name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
 }
 
-/// The list and the name that a slot means.
+/// Returns the list index and the name of a slot.
 const fn named(lists: &'static [&'static [&'static str]], slot: u16) -> (usize, &'static str) {
     let at = slot as usize - 1;
     (at >> 8, lists[at >> 8][at & 0xff])
 }
 
-/// By Fowler, Noll and Vo.
+/// Computes the Fowler–Noll–Vo hash.
 const fn hash(name: &[u8]) -> u32 {
     let (mut hash, mut at) = (0x811c_9dc5_u32, 0);
     while at < name.len() {
@@ -79,7 +79,7 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
     at == one.len() && at == other.len()
 }
 
-/// One field of every row of a table, as an array that is made when the program is built.
+/// One field of every row of a table, as an array built at compile time.
 macro_rules! column {
     ($rows:ident.$field:tt, $empty:expr) => {{
         let mut column = [$empty; $rows.len()];

@@ -1,14 +1,14 @@
-//! What a command line makes before it uses it: scripts it writes and then runs,
-//! programs it copies and then starts, links it follows, repositories it clones.
+//! Files that a command line makes before it uses them: scripts it writes and then runs, programs
+//! it copies and then starts, links it follows, repositories it clones.
 
 use crate::pipes::Flow;
 
-/// So many files of each kind are remembered.
+/// Maximum number of files remembered of each kind.
 const MAX_FILES: usize = 64;
-/// So much text is remembered in all.
+/// Maximum total size of remembered text, in bytes.
 const MAX_BYTES: usize = 256 << 10;
 
-/// Files that a command line made, by their absolute paths.
+/// Files that a command line made, by absolute path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Made {
     texts: Vec<(String, String)>,
@@ -21,12 +21,12 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Output went into a file.
+    /// Records output written to a file.
     pub(crate) fn write(&mut self, path: &str, output: &Flow, appends: bool) {
         let path = plain(path);
         let known = self.texts.iter().position(|(known, _)| known == path);
         let Flow::Text(text) = output else {
-            // What the file holds now is not known.
+            // The content of the file is unknown now.
             if let Some(at) = known {
                 self.texts.remove(at);
             }
@@ -46,24 +46,24 @@ impl Made {
         }
     }
 
-    /// What a file holds that was just written.
+    /// Returns the content of a file that was just written.
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
         let path = plain(path);
         self.texts.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
     }
 
-    /// Was nothing written?
+    /// Whether nothing was written.
     pub(crate) fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// Where a file of this name was written.
+    /// Returns the path to which a file of this name was written.
     pub(crate) fn named(&self, name: &str) -> Option<&str> {
         let is_it = |path: &str| path.rsplit('/').next() == Some(name);
         self.texts.iter().find(|(path, _)| is_it(path)).map(|(path, _)| path.as_str())
     }
 
-    /// A program at `path` was compiled of this source.
+    /// Records that the program at `path` was compiled from this source.
     pub(crate) fn compile(&mut self, path: &str, text: &str) {
         if self.compiled.len() < MAX_FILES && self.bytes + text.len() <= MAX_BYTES {
             self.bytes += text.len();
@@ -71,58 +71,58 @@ impl Made {
         }
     }
 
-    /// The source of the program at a path.
+    /// Returns the source of the program at a path.
     pub(crate) fn source(&self, path: &str) -> Option<&str> {
         let path = plain(path);
         self.compiled.iter().rev().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
     }
 
-    /// A program is also found at `path`, or under this name.
+    /// Records that a program is also found at `path`, or under this name.
     pub(crate) fn copy(&mut self, path: &str, program: &str) {
         if self.programs.len() < MAX_FILES {
             self.programs.push((path.to_owned(), program.to_owned()));
         }
     }
 
-    /// The program that was copied to a path, or that a name was given to.
+    /// Returns the program that was copied to a path or given a name.
     pub(crate) fn program(&self, path: &str) -> Option<&str> {
         self.programs.iter().rev().find(|(known, _)| known == path).map(|(_, name)| name.as_str())
     }
 
-    /// A repository of somebody's was cloned there.
+    /// Records that a third-party repository was cloned to a path.
     pub(crate) fn clone_of(&mut self, path: &str) {
         if self.clones.len() < MAX_FILES {
             self.clones.push(path.to_owned());
         }
     }
 
-    /// Whether a file came with such a repository.
+    /// Whether a file is part of such a repository.
     pub(crate) fn is_cloned(&self, path: &str) -> bool {
         let rest = |clone: &String| path.strip_prefix(clone.as_str());
         self.clones.iter().filter_map(rest).any(|rest| rest.starts_with('/'))
     }
 
-    /// `git NAME` runs this command from now on.
+    /// Records a git alias: `git NAME` runs this command from now on.
     pub(crate) fn add_git_alias(&mut self, name: &str, command: String) {
         if self.git_aliases.len() < MAX_FILES {
             self.git_aliases.push((name.to_owned(), command));
         }
     }
 
-    /// The command that such a name stands for.
+    /// Returns the command of a git alias.
     pub(crate) fn git_alias(&self, name: &str) -> Option<&str> {
         let found = self.git_aliases.iter().rev().find(|(known, _)| known == name);
         found.map(|(_, command)| command.as_str())
     }
 
-    /// `path` is a link to `target`.
+    /// Records that `path` is a link to `target`.
     pub(crate) fn link(&mut self, path: &str, target: &str) {
         if self.links.len() < MAX_FILES && path != target {
             self.links.push((path.to_owned(), target.to_owned()));
         }
     }
 
-    /// Where a path leads that goes through such a link.
+    /// Returns the target of a path that goes through such a link.
     pub(crate) fn behind_link(&self, path: &str) -> Option<String> {
         self.links.iter().rev().find_map(|(link, target)| {
             let rest = path.strip_prefix(link.as_str())?;
@@ -131,7 +131,7 @@ impl Made {
     }
 }
 
-/// A path of a directory that is not known.
+/// Normalizes a path whose directory is unknown.
 fn plain(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }

@@ -3,38 +3,38 @@
 
 use crate::expand::Arg;
 
-/// Which options of a program take a value.
+/// Options of a program that take a value.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Grammar {
     /// Short options with a value, attached or as the next word.
     pub(crate) short: &'static str,
     /// Long options with a value, attached with `=` or as the next word.
     pub(crate) long: &'static [&'static str],
-    /// Options begin with one dash even when long (`terraform -auto-approve`, `find`).
+    /// Whether options begin with one dash even when long (`terraform -auto-approve`, `find`).
     pub(crate) single_dash: bool,
 }
 
-/// One option as given.
+/// One option of a command line.
 #[derive(Debug, Clone)]
 pub(crate) struct Given<'a> {
-    /// Its name: one letter, or the long name without dashes.
+    /// Name: one letter, or the long name without dashes.
     pub(crate) name: &'a str,
-    /// It was long.
+    /// Whether the option is long.
     pub(crate) long: bool,
-    /// Its value, if it has one.
+    /// Value, if any.
     pub(crate) value: Option<&'a str>,
-    /// The value is known only at run time.
+    /// Whether the value is known only at run time.
     pub(crate) dynamic: bool,
 }
 
 /// The words of a command sorted into options and operands.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed<'a> {
-    /// The options in order.
+    /// Options in order.
     pub(crate) options: Vec<Given<'a>>,
-    /// The operands in order.
+    /// Operands in order.
     pub(crate) operands: Vec<&'a Arg>,
-    /// How many operands came before `--`, if it was given.
+    /// Number of operands before `--`, if present.
     pub(crate) before_dashes: Option<usize>,
 }
 
@@ -44,8 +44,8 @@ impl Grammar {
         self.parse_until(args, false).0
     }
 
-    /// As [`Self::parse`], but optionally ends at the first operand; also says
-    /// how many words were read.
+    /// Parses like [`Self::parse`], but optionally ends at the first operand; also returns
+    /// the number of words read.
     pub(crate) fn parse_until<'a>(
         &self,
         args: &'a [Arg],
@@ -127,7 +127,7 @@ fn means(given: &str, name: &str) -> bool {
 }
 
 impl<'a> Parsed<'a> {
-    /// The last option that is this short letter or long name.
+    /// Returns the last option with this short letter or long name.
     pub(crate) fn last(&self, short: &str, long: &str) -> Option<&Given<'a>> {
         self.options.iter().rev().find(|given| {
             if given.long {
@@ -138,7 +138,7 @@ impl<'a> Parsed<'a> {
         })
     }
 
-    /// Whether one of these was given.
+    /// Whether one of these options was given.
     pub(crate) fn has(&self, short: &str, long: &str) -> bool {
         self.last(short, long).is_some()
     }
@@ -148,12 +148,12 @@ impl<'a> Parsed<'a> {
         self.options.iter().any(|given| given.long && given.name == long)
     }
 
-    /// The value of one of these.
+    /// Returns the value of one of these options.
     pub(crate) fn value(&self, short: &str, long: &str) -> Option<&'a str> {
         self.last(short, long).and_then(|given| given.value)
     }
 
-    /// Whether `--NAME` was given last, and not `--no-NAME` after it.
+    /// Whether `--NAME` was given, with no `--no-NAME` after it.
     pub(crate) fn on(&self, short: &str, long: &str) -> bool {
         let mut on = false;
         for given in &self.options {
@@ -168,12 +168,12 @@ impl<'a> Parsed<'a> {
         on
     }
 
-    /// Help or the version was requested.
+    /// Whether help or the version was requested.
     pub(crate) fn informs(&self) -> bool {
         self.exact("help") || self.exact("version")
     }
 
-    /// A dry run was requested.
+    /// Whether a dry run was requested.
     pub(crate) fn rehearses(&self) -> bool {
         self.options.iter().any(|given| {
             given.long

@@ -1,25 +1,24 @@
-//! Shell text to [`Script`]: lists, pipelines, compound and simple commands.
+//! The parser from shell text to [`Script`]: lists, pipelines, compound and simple commands.
 //!
-//! Written by hand and tolerant: bash runs the complete lines before a syntax
-//! error, and a recorded command may be cut off, so an invalid piece is
-//! marked [`Partial`] and reading goes on after it. Nesting is bounded and every
-//! byte is read a bounded number of times.
+//! The parser is written by hand and tolerant: bash runs the complete lines before a syntax error,
+//! and a recorded command may be cut off, so an invalid piece is marked [`Partial`] and reading
+//! continues after it. Nesting is bounded and every byte is read a bounded number of times.
 
 use crate::ir::{
     Compound, CompoundKind, Item, Node, Operator, Part, Partial, Pipeline, Script, Word,
 };
 
-/// How deep commands and substitutions may nest.
+/// Maximum nesting depth of commands and substitutions.
 pub(crate) const MAX_DEPTH: usize = 48;
-/// So many words are read.
+/// Maximum number of words read.
 const MAX_WORDS: usize = 20_000;
 
-/// Reads shell text.
+/// Parses shell text.
 pub fn parse(text: &str) -> Script {
     parse_at_depth(text, 0)
 }
 
-/// Reads text that is part of another text.
+/// Parses text that is part of another text.
 pub(crate) fn parse_at_depth(text: &str, depth: usize) -> Script {
     let mut parser = Parser::new(text, depth);
     let mut script = parser.list(&[]);
@@ -27,33 +26,33 @@ pub(crate) fn parse_at_depth(text: &str, depth: usize) -> Script {
     script
 }
 
-/// The parts of text in which only substitutions count, as in a subscript.
+/// Returns the parts of text in which only substitutions count, as in a subscript.
 pub(crate) fn parts_of(text: &str, depth: usize) -> Vec<Part> {
     let mut parts = Vec::new();
     Parser::new(text, depth).double_quoted(&mut parts, 0);
     parts
 }
 
-/// A here-document whose body has not come yet.
+/// A here-document whose body has not been read yet.
 pub(crate) struct Pending {
-    /// The delimiter after quote removal.
+    /// Delimiter after quote removal.
     pub(crate) delimiter: String,
-    /// No part of the delimiter was quoted.
+    /// Whether no part of the delimiter was quoted.
     pub(crate) expands: bool,
-    /// `<<-`.
+    /// Whether leading tabs are stripped: `<<-`.
     pub(crate) strip: bool,
-    /// Which here-document of the text it is.
+    /// Index of the here-document in the text.
     pub(crate) id: usize,
 }
 
-/// The reading position, and what was found so far.
+/// The read position and the results so far.
 pub(crate) struct Parser<'a> {
     pub(crate) text: &'a str,
     pub(crate) bytes: &'a [u8],
     pub(crate) pos: usize,
     pub(crate) depth: usize,
     pub(crate) partial: Option<Partial>,
-    /// How many words and substitutions were read.
+    /// Number of words and substitutions read.
     words: usize,
     pub(crate) pending: Vec<Pending>,
     /// Bodies read, by the id of their here-document.
@@ -98,7 +97,7 @@ impl<'a> Parser<'a> {
         self.bytes.get(self.pos..).is_some_and(|rest| rest.starts_with(text.as_bytes()))
     }
 
-    /// Enters a level, or gives up on the rest of the text.
+    /// Enters a nesting level, or abandons the rest of the text.
     pub(crate) fn enter(&mut self) -> bool {
         if self.depth >= MAX_DEPTH || !self.count_word() {
             self.mark(Partial::TooDeep);
@@ -109,7 +108,7 @@ impl<'a> Parser<'a> {
         true
     }
 
-    /// Counts a word, or gives up on the rest of the text: it would take too much memory.
+    /// Counts a word, or abandons the rest of the text, which would take too much memory.
     pub(crate) fn count_word(&mut self) -> bool {
         self.words += 1;
         let is_fine = self.words <= MAX_WORDS;
@@ -139,7 +138,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Blanks, comments, line ends and the here-documents behind them.
+    /// Skips blanks, comments, line ends and the here-documents after them.
     pub(crate) fn gap(&mut self) {
         loop {
             self.blanks();
@@ -161,7 +160,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The bare word at the position, without moving.
+    /// Returns the bare word at the position without moving.
     fn bare(&self) -> &'a str {
         let rest = self.bytes.get(self.pos..).unwrap_or_default();
         let end = rest
@@ -173,7 +172,7 @@ impl<'a> Parser<'a> {
         self.text.get(self.pos..self.pos + end).unwrap_or("")
     }
 
-    /// Statements until one of `stops`, which is left unread.
+    /// Parses statements until one of `stops`, which is left unread.
     pub(crate) fn list(&mut self, stops: &[&str]) -> Script {
         let mut items: Vec<Item> = Vec::new();
         if !self.enter() {
@@ -243,7 +242,7 @@ impl<'a> Parser<'a> {
         script
     }
 
-    /// The width of the character at the position.
+    /// Returns the width of the character at the position.
     pub(crate) fn width(&self) -> usize {
         self.text.get(self.pos..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
     }
@@ -297,7 +296,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `coproc { …; }` and `coproc NAME { …; }` run what is in them.
+    /// Skips the prefix of `coproc { …; }` and `coproc NAME { …; }`, which run their body.
     fn skip_coproc(&mut self) {
         let start = self.pos;
         self.pos += "coproc".len();
@@ -408,7 +407,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What stands in `((…))`: its text where nothing is put into it.
+    /// Returns the content of `((…))`: its text if nothing is expanded in it.
     fn arithmetic_command(&mut self, from: usize, to: usize) -> Word {
         let mut word = self.arithmetic_word(from, to);
         if word.parts.is_empty() {
@@ -418,7 +417,7 @@ impl<'a> Parser<'a> {
         word
     }
 
-    /// `if` and the loops: lists between keywords until `end`.
+    /// Parses the lists of `if` and the loops between keywords until `end`.
     fn parts(&mut self, keyword: usize, stops: &[&str], end: &str) -> Vec<Script> {
         self.pos += keyword;
         let mut parts = Vec::new();
@@ -530,7 +529,7 @@ impl<'a> Parser<'a> {
         CompoundKind::Case { word, arms }
     }
 
-    /// `[[ … ]]`: words and operators until the brackets close.
+    /// Parses `[[ … ]]`: words and operators until the brackets close.
     fn test(&mut self) -> CompoundKind {
         self.pos += 2;
         let mut words = Vec::new();

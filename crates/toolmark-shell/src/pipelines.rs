@@ -1,17 +1,17 @@
-//! Pipelines that do what none of their stages does alone: stop whatever is listed, show the
-//! secrets of the environment, build statements for a database.
+//! Pipelines with effects that none of their stages has alone: stopping all listed processes,
+//! showing the secrets of the environment, building statements for a database.
 
 use crate::effects::{Kind, Reversibility};
 use crate::ir::{Node, Pipeline, Word};
 use Reversibility::{R1, R3};
 
-/// One stage: the program and its words, as far as they are literal.
+/// One stage: the program and its literal words.
 struct Stage {
     name: String,
     words: Vec<String>,
 }
 
-/// What a pipeline does: the kind, the target, how far it can be undone, why.
+/// Returns the effect of a pipeline: the kind, target, reversibility and reason.
 pub(crate) fn effect(
     pipeline: &Pipeline,
 ) -> Option<(Kind, &'static str, Reversibility, &'static str)> {
@@ -50,14 +50,14 @@ fn stage(node: &Node) -> Option<Stage> {
     Some(Stage { name, words: words.collect() })
 }
 
-/// `xargs kill`, also behind options.
+/// Whether a stage is `xargs kill`, also after options.
 fn kills(stage: &Stage) -> bool {
     stage.name == "xargs"
         && stage.words.iter().any(|word| matches!(word.as_str(), "kill" | "sudo"))
         && stage.words.iter().any(|word| word == "kill")
 }
 
-/// Processes that nothing chooses from.
+/// Whether all processes are listed without a filter.
 fn lists_everything(stages: &[Stage]) -> bool {
     let lists = stages.first().is_some_and(|stage| stage.name == "ps");
     let chooses = stages.iter().any(|stage| match stage.name.as_str() {
@@ -69,7 +69,7 @@ fn lists_everything(stages: &[Stage]) -> bool {
     lists && !chooses
 }
 
-/// `lsof -ti:5432`: the port of a database.
+/// Whether a stage names the port of a database: `lsof -ti:5432`.
 fn names_store(stage: &Stage) -> bool {
     let ports = ["5432", "3306", "27017", "6379", "1433", "1521", "9200", "5984", "9042"];
     matches!(stage.name.as_str(), "lsof" | "fuser" | "ss" | "netstat")
@@ -78,7 +78,7 @@ fn names_store(stage: &Stage) -> bool {
         })
 }
 
-/// Are variables chosen by names of secrets, and shown with their values?
+/// Whether variables are selected by names of secrets and shown with their values.
 fn shows_secrets(stages: &[Stage]) -> bool {
     let names = ["key", "token", "secret", "passw", "credential"];
     let chooses = |stage: &Stage| {

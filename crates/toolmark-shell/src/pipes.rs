@@ -1,31 +1,31 @@
-//! What flows through pipes and substitutions, as far as it is known: literal
-//! text, a download, a secret, decoded bytes.
+//! Data flowing through pipes and substitutions, as far as known: literal text, a download, a
+//! secret, decoded bytes.
 
 use crate::expand::Arg;
 use crate::ir::{Node, Script, Simple};
 use crate::words::escape;
 
-/// What a command reads from its standard input, or writes to its output.
+/// Data that a command reads from its standard input or writes to its output.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// Nothing flows.
+    /// No data.
     #[default]
     None,
-    /// This text.
+    /// Literal text.
     Text(String),
-    /// Text that came from the network.
+    /// Text from the network.
     Remote,
     /// The content of a secret.
     Secret,
-    /// Bytes that were decoded from something.
+    /// Decoded bytes.
     Decoded,
     /// The content of a file.
     File(String),
-    /// Not known.
+    /// Unknown data.
     Unknown,
 }
 
-/// The single simple command a script consists of.
+/// Returns the only simple command of a script.
 fn only(script: &Script) -> Option<&Simple> {
     match script.items.as_slice() {
         [item] => match item.pipeline.stages.as_slice() {
@@ -36,7 +36,7 @@ fn only(script: &Script) -> Option<&Simple> {
     }
 }
 
-/// The output of a script that only prints literal words.
+/// Returns the output of a script that only prints literal words.
 pub(crate) fn literal_output(script: &Script) -> Option<String> {
     let simple = only(script)?;
     let words: Option<Vec<Arg>> = simple
@@ -46,7 +46,7 @@ pub(crate) fn literal_output(script: &Script) -> Option<String> {
         .collect();
     let words = words?;
     let (program, rest) = words.split_first()?;
-    // Where a program lies is known well enough.
+    // The path of a program is known well enough.
     if let ("which" | "command", [.., name]) = (program.text.as_str(), rest)
         && (program.text == "which" || rest.first().is_some_and(|flag| flag.text == "-v"))
     {
@@ -64,7 +64,7 @@ pub(crate) fn makes_temporary(script: &Script) -> bool {
         .is_some_and(|program| matches!(program.as_str(), "mktemp" | "gmktemp" | "tempfile"))
 }
 
-/// What `echo` and `printf` print, if every word is known.
+/// Returns the output of `echo` and `printf` if every word is known.
 pub(crate) fn printed(program: &str, args: &[Arg]) -> Option<String> {
     let texts: Option<Vec<&str>> = args.iter().map(Arg::literal).collect();
     let mut texts = texts?;
@@ -135,7 +135,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// What a filter makes of its input.
+/// Returns the output of a filter for an input.
 pub(crate) fn filtered(program: &str, args: &[Arg], input: &Flow) -> Flow {
     let has = |names: &[&str]| args.iter().any(|arg| names.contains(&arg.text.as_str()));
     let decodes = match program {

@@ -1,7 +1,6 @@
-//! Files that decide what an agent may do: the settings and hooks of hosts and
-//! the files of the guard. The caller names them ([`Context::protected`]); here
-//! is how a path is held against them, and which commands change the files they
-//! name.
+//! Files that control what an agent may do: the settings and hooks of hosts and the files of the
+//! guard. The caller names them ([`Context::protected`]); this module matches paths against them
+//! and determines which commands change the files they name.
 
 use crate::analyze::{Analyzer, Call};
 use crate::context::Context;
@@ -10,23 +9,23 @@ use crate::expand::Arg;
 use crate::run::program_name;
 use std::cell::OnceCell;
 
-/// Why a file is protected, the weightiest first.
+/// Reason why a file is protected, the most important first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protection {
-    /// It says what the guard lets through, or what it did, or is the guard.
+    /// The policy or log of the guard, or the guard itself.
     Policy,
-    /// It says what the agent may do, or which hooks run.
+    /// Settings that define what the agent may do, or which hooks run.
     Settings,
-    /// It is a project's own policy, which can only be stricter than the user's.
+    /// A project's own policy, which can only be stricter than the user's.
     ProjectPolicy,
-    /// What is written there takes effect in later sessions. It may be removed.
+    /// A file whose content takes effect in later sessions. It may be removed.
     Lasting,
-    /// It holds keys or tokens. Changing it is like changing any other secret.
+    /// A file that holds keys or tokens. Changing it is like changing any other secret.
     Credentials,
 }
 
 impl Protection {
-    /// What changing such a file does; `None` where only reading it counts.
+    /// Returns the effect of changing such a file; `None` if only reading it counts.
     pub(crate) fn on_write(self) -> Option<&'static str> {
         match self {
             Self::Policy | Self::ProjectPolicy => Some("changes what the guard lets through"),
@@ -36,8 +35,8 @@ impl Protection {
         }
     }
 
-    /// How far changing such a file can be undone. Once the guard is gone, nothing
-    /// that comes after is held back.
+    /// Returns how far a change to such a file can be undone. Once the guard is removed, no later
+    /// command is held back.
     pub(crate) fn level(self) -> Reversibility {
         match self {
             Self::Policy | Self::Settings => Reversibility::R4,
@@ -45,25 +44,24 @@ impl Protection {
         }
     }
 
-    /// What taking such a file away does.
+    /// Returns the effect of removing such a file.
     fn on_removal(self) -> Option<&'static str> {
         self.on_write().filter(|_| self != Self::Lasting)
     }
 }
 
-/// A file or directory that is protected.
+/// A protected file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protected<'a> {
-    /// The end of its path, or all of it where it begins with `/`. What lies below
-    /// is protected too. One `*` in a name stands for any part of it.
+    /// The end of the path, or the whole path if it begins with `/`. Everything below is protected
+    /// too. One `*` in a name matches any part of it.
     pub path: &'a str,
-    /// Why.
+    /// Reason for the protection.
     pub because: Protection,
 }
 
 impl Context<'_> {
-    /// Why a path is protected. With `below`, everything below the path is meant
-    /// as well.
+    /// Returns why a path is protected. With `below`, everything below the path is included.
     pub(crate) fn protection(&self, path: &str, below: bool) -> Option<Protection> {
         let names = Names::of(path);
         let hits = self.protected.iter().filter(|known| names.hit(known.path, below));
@@ -72,20 +70,20 @@ impl Context<'_> {
 }
 
 impl Analyzer<'_> {
-    /// A file that a command takes away, moves or changes the rights of. With
-    /// `below`, everything below it too.
+    /// Reports a file that a command removes, moves or changes the permissions of. With `below`,
+    /// everything below it is included.
     pub(crate) fn disturb(&mut self, arg: &Arg, below: bool, program: &str, call: &Call) {
         let place = self.place(&arg.text);
         let Some(protection) = self.context.protection(&place.path, below) else { return };
         let Some(why) = protection.on_removal() else { return };
         let (scope, level) = (place.scope, protection.level());
-        // What stands before its name does not matter, known or not.
+        // The path before its name is irrelevant, known or not.
         let certainty = Certainty::Proven;
         self.push(call, program, Kind::Persist, &place.display, scope, level, certainty, why);
     }
 
-    /// The protected files that a command changes by being given their names.
-    /// Those it deletes or writes are seen where deletes and writes are.
+    /// Reports the protected files that a command changes through their names. Files that it
+    /// deletes or writes are detected with deletes and writes.
     pub(crate) fn protect(&mut self, name: &str, args: &[Arg], call: &Call) {
         if self.context.protected.is_empty() {
             return;
@@ -104,7 +102,7 @@ impl Analyzer<'_> {
                 let acts = |arg: &Arg| {
                     matches!(arg.text.as_str(), "-delete" | "-exec" | "-execdir" | "-x" | "-X")
                 };
-                // What it runs may only look.
+                // The program it runs may only read.
                 let runs = args.iter().position(acts).and_then(|at| args.get(at + 1));
                 let only_looks = runs.is_some_and(|arg| {
                     matches!(
@@ -146,8 +144,8 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The protected files that code on the command line names, where it changes
-    /// files at all.
+    /// Reports the protected files named by code on the command line, if the code changes files at
+    /// all.
     fn protect_from_code(&mut self, name: &str, args: &[Arg], call: &Call) {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         if !matches!(
@@ -165,7 +163,8 @@ impl Analyzer<'_> {
         }
     }
 
-    /// `rm $(which toolmark)`: the path may not be known, what it leads to is.
+    /// Whether a command is `rm $(which toolmark)` or similar: the path may be unknown, but its
+    /// target is the guard.
     fn changes_looked_up_guard(&self, name: &str, args: &[Arg]) -> bool {
         let changes = changes_operands(name, args)
             || matches!(name, "rm" | "grm" | "unlink" | "cp" | "gcp" | "install" | "tee" | "dd");
@@ -184,7 +183,7 @@ impl Analyzer<'_> {
             })
     }
 
-    /// Files that are copied or moved into a directory keep their names.
+    /// Reports protected files copied or moved into a directory, where they keep their names.
     fn protect_target(&mut self, name: &str, args: &[Arg], call: &Call) {
         let mut operands: Vec<&Arg> =
             args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
@@ -205,7 +204,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Files of a name, wherever they lie.
+    /// Reports files of a name, in any directory.
     fn disturb_any_named(&mut self, arg: &Arg, program: &str, call: &Call) {
         let wanted = Name::of(arg.text.rsplit('/').next().unwrap_or_default());
         let is_named = |known: &&Protected<'_>| {
@@ -224,7 +223,7 @@ impl Analyzer<'_> {
     }
 }
 
-/// Words by which code changes files.
+/// Words with which code changes files.
 const CHANGES: &[&str] = &[
     "write",
     "unlink",
@@ -258,7 +257,7 @@ fn is_guard(word: &str) -> bool {
     matches!(name, "toolmark" | "toolmark-hook")
 }
 
-/// Does a package manager remove the guard?
+/// Whether a package manager removes the guard.
 fn removes_guard(name: &str, args: &[Arg]) -> bool {
     let manages = matches!(
         name,
@@ -314,7 +313,7 @@ fn removes_guard(name: &str, args: &[Arg]) -> bool {
     manages && args.iter().any(removes) && args.iter().any(|arg| is_guard(&arg.text))
 }
 
-/// The directories that a command fills with files whose names it does not say.
+/// Returns the directories that a command fills with files whose names it does not specify.
 fn filled_directories(name: &str, args: &[Arg]) -> Vec<Arg> {
     let flags: &[&str] = match name {
         "tar" | "gtar" | "bsdtar" => &["-C", "--directory"],
@@ -341,8 +340,7 @@ fn filled_directories(name: &str, args: &[Arg]) -> Vec<Arg> {
     found
 }
 
-/// Does a command change the files it is given, or take them away, though nothing
-/// need be lost by it?
+/// Whether a command changes or removes the files it is given, even if nothing is lost by it.
 #[must_use]
 pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
     let first = || args.iter().map(|arg| arg.text.as_str()).find(|text| !text.starts_with('-'));
@@ -354,7 +352,7 @@ pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
         | "shred" | "gshred" | "wipe" | "scrub" | "trash" | "trash-put" | "rmdir" | "patch"
         | "dos2unix" => true,
         "git" | "hub" => match first() {
-            // What is only taken out of the index stays where it is.
+            // A file that is only removed from the index stays in place.
             Some("rm") => !has(&["--cached"]),
             Some("restore") => !has(&["--staged", "-S"]) || has(&["--worktree", "-W", "-SW"]),
             verb => matches!(verb, Some("mv" | "checkout" | "clean" | "stash" | "checkout-index")),
@@ -365,21 +363,21 @@ pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
     }
 }
 
-/// The names a path consists of, split once for all that is protected, and only where one
-/// of them begins like it.
+/// The names in a path, split once for all protected files, and only if one of them begins like a
+/// protected name.
 pub(crate) struct Names<'a> {
     path: &'a str,
     names: OnceCell<Vec<Name<'a>>>,
-    /// A bit for every letter that a name begins with.
+    /// Bit set of the letters that names begin with.
     first: u128,
-    /// May a name begin with any letter?
+    /// Whether a name may begin with any letter.
     any: bool,
 }
 
 struct Name<'a> {
     text: &'a str,
     has_wildcard: bool,
-    /// Its first two bytes in small letters.
+    /// First two bytes, in lower case.
     start: [u8; 2],
 }
 
@@ -390,7 +388,8 @@ impl<'a> Name<'a> {
         Self { text, has_wildcard, start: [byte(0), byte(1)] }
     }
 
-    /// May it be the first name of what is protected? Most are not, and two bytes tell.
+    /// Whether the name may be the first name of a protected path. Most are not, which two bytes
+    /// decide.
     fn may_be_first(&self, protected: &[u8]) -> bool {
         self.has_wildcard
             || match protected {
@@ -403,14 +402,13 @@ impl<'a> Name<'a> {
             }
     }
 
-    /// Can it mean a name that is protected? Either may have wildcards; some file
-    /// systems do not tell the case apart. A name that begins with a wildcard says
-    /// nothing by itself.
+    /// Whether the name can match a protected name. Either may have wildcards; some file systems
+    /// ignore case. A name that begins with a wildcard is not sufficient on its own.
     fn fits(&self, protected: &str, alone: bool) -> bool {
         // Of two patterns almost any two can be equal: `*.toolmark-backup` and `abc*` are. The
         // name has to say a part of what is protected.
         if self.has_wildcard && protected.starts_with('*') {
-            /// A shorter part is found in many names.
+            /// Minimum length of a part that is compared; a shorter one occurs in many names.
             const SHORTEST: usize = 4;
             let own = protected.trim_start_matches('*').to_ascii_lowercase();
             let name = self.text.to_ascii_lowercase();
@@ -454,7 +452,7 @@ impl<'a> Names<'a> {
     }
 
     fn all(&self) -> &[Name<'a>] {
-        /// Few paths are deeper.
+        /// Initial capacity; few paths are deeper.
         const DEEP: usize = 16;
         self.names.get_or_init(|| {
             let mut names: Vec<Name<'a>> = Vec::with_capacity(DEEP);
@@ -463,8 +461,8 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Does the path name what is protected, or something below it? With `below`,
-    /// is something protected below the path?
+    /// Whether the path names a protected file or something below it. With `below`, also whether
+    /// something below the path is protected.
     pub(crate) fn hit(&self, protected: &str, below: bool) -> bool {
         // Most paths have no name that begins like it.
         if let [first, ..] = protected.as_bytes()
@@ -502,10 +500,10 @@ fn begins_alike(protected: &str, names: &[Name<'_>], below: bool) -> bool {
     true
 }
 
-/// Longer names are not looked at whole: no file system has them.
+/// Maximum length of a name that is compared in full: no file system has longer ones.
 const MAX_NAME: usize = 255;
 
-/// A name in which a set of characters stands as any character.
+/// Returns a name with every set of characters replaced by a wildcard for one character.
 fn without_sets(name: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = name.as_bytes().get(..MAX_NAME).unwrap_or(name.as_bytes());
@@ -517,7 +515,7 @@ fn without_sets(name: &str) -> Vec<u8> {
     out
 }
 
-/// Is there a text that both patterns match?
+/// Whether a text exists that both patterns match.
 fn can_be_equal(one: &[u8], other: &[u8]) -> bool {
     // Whether the first parts of both can be equal, row by row.
     let mut row = vec![false; other.len() + 1];

@@ -1,5 +1,5 @@
-//! Interprets one command: removes its wrappers, then applies the rules of its program.
-//! Also the effects every program shares: reading, writing and deleting files.
+//! Interpretation of one command: removes its wrappers, then applies the rules of its program. Also
+//! the effects that all programs share: reading, writing and deleting files.
 
 use crate::analyze::{Analyzer, Call};
 use crate::context::Command;
@@ -12,7 +12,7 @@ use crate::secrets::{Secrecy, secrecy};
 use crate::unwrap::{Unwrapped, unwrap};
 use crate::write;
 
-/// One command, its surroundings, and the analyzer that collects its effects.
+/// One command, its context, and the analyzer that collects its effects.
 pub(crate) struct Run<'r, 'c> {
     pub(crate) analyzer: &'r mut Analyzer<'c>,
     pub(crate) name: &'r str,
@@ -33,7 +33,7 @@ impl Run<'_, '_> {
         self.sure(kind, target, scope, reversibility, Certainty::Proven, why);
     }
 
-    /// Adds an effect with its certainty.
+    /// Adds an effect with a certainty.
     pub(crate) fn sure(
         &mut self,
         kind: Kind,
@@ -55,34 +55,34 @@ impl Run<'_, '_> {
         );
     }
 
-    /// Something at a service changes permanently.
+    /// Adds a permanent change at a service.
     pub(crate) fn remote(&mut self, target: &str, why: &'static str) {
         self.effect(Kind::RemoteState, target, Scope::Remote, Reversibility::R5, why);
     }
 
-    /// Something at a service changes in a way a person should look at.
+    /// Adds a change at a service that the user should review.
     pub(crate) fn ask(&mut self, kind: Kind, target: &str, scope: Scope, why: &'static str) {
         self.effect(kind, target, scope, Reversibility::R3, why);
     }
 
-    /// The arguments as one line, for targets.
+    /// Returns the arguments as one line, for targets.
     pub(crate) fn line(&self) -> String {
         let words: Vec<&str> = self.args.iter().map(|arg| arg.text.as_str()).collect();
         words.join(" ")
     }
 
-    /// Runs other words.
+    /// Runs other words as a command.
     pub(crate) fn inner(&mut self, args: Vec<Arg>, input: Flow) -> Flow {
         let call = Call { input, ..self.call.clone() };
         self.analyzer.run(args, &call)
     }
 
-    /// Analyzes text the program hands to a shell.
+    /// Analyzes text that the program passes to a shell.
     pub(crate) fn shell_text(&mut self, text: &str) {
         self.analyzer.text(text, &Call { input: Flow::None, ..self.call.clone() });
     }
 
-    /// Whether a variable set for the command has this value.
+    /// Returns the value of a variable set for this command.
     pub(crate) fn env(&self, name: &str) -> Option<&str> {
         self.call
             .env
@@ -93,7 +93,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// The program's name without directory and ending, in lower case: some file
+/// Returns the program's name without directory and extension, in lower case, because some file
 /// systems ignore case.
 pub(crate) fn program_name(text: &str) -> String {
     let base = text.rsplit(['/', '\\']).next().unwrap_or(text);
@@ -102,7 +102,7 @@ pub(crate) fn program_name(text: &str) -> String {
 }
 
 impl Analyzer<'_> {
-    /// Runs a command; returns what it writes to its output.
+    /// Runs a command; returns its output.
     pub(crate) fn run(&mut self, args: Vec<Arg>, call: &Call) -> Flow {
         if !self.spend() {
             return Flow::Unknown;
@@ -184,7 +184,7 @@ impl Analyzer<'_> {
         flow
     }
 
-    /// Runs a file as a program: by the interpreter its first line names, or by the shell.
+    /// Runs a file as a program: with the interpreter named in its first line, or with the shell.
     fn run_script(&mut self, path: &str, text: &str, args: Vec<Arg>, call: &Call) -> Flow {
         let line = text.strip_prefix("#!").and_then(|rest| rest.lines().next()).unwrap_or("");
         let mut words = line.split_whitespace().map(program_name);
@@ -198,8 +198,8 @@ impl Analyzer<'_> {
         self.run(words, call)
     }
 
-    /// The text of a script: one that the command line wrote, or that the session did
-    /// before. What the work tree has is not read.
+    /// Returns the text of a script that the command line wrote, or that the session wrote before.
+    /// Files of the work tree are not read.
     pub(crate) fn script_text(&self, path: &str) -> Option<String> {
         let place = self.place(path);
         let is_fit = match place.scope {
@@ -211,13 +211,13 @@ impl Analyzer<'_> {
         self.made.text(&place.path).map(str::to_owned).or_else(before)
     }
 
-    /// Was a file downloaded, by this command line or by the session before?
+    /// Whether a file was downloaded by this command line or earlier in the session.
     pub(crate) fn is_download(&self, path: &str) -> bool {
         self.downloads.iter().any(|known| known == path)
             || self.context.facts.is_some_and(|facts| facts.downloaded(path))
     }
 
-    /// Was a secret put into a file, by this command line or by the session before?
+    /// Whether a secret was put into a file by this command line or earlier in the session.
     pub(crate) fn is_copy(&self, path: &str) -> bool {
         self.copies.iter().any(|known| known == path)
             || self.context.facts.is_some_and(|facts| facts.holds_secret(path))
@@ -263,7 +263,7 @@ impl Analyzer<'_> {
         filtered(name, args, &call.input)
     }
 
-    /// Files that a command copies, links and writes, for the commands after it.
+    /// Remembers files that a command copies, links and writes, for later commands.
     fn remember_made(&mut self, name: &str, args: &[Arg], call: &Call) {
         let operands = || args.iter().filter(|arg| !arg.text.starts_with('-'));
         match name {
@@ -297,7 +297,7 @@ impl Analyzer<'_> {
                 self.push(call, name, kind, target, scope, level, Certainty::Proven, why);
             }
             "coproc" => self.start_coprocess(args),
-            // Another file system stands there from now on.
+            // Another file system is mounted there from now on.
             "mount" => self.left.bring("/"),
             "mkdir" | "gmkdir" | "touch" | "gtouch" => {
                 for arg in operands().filter(|arg| !arg.dynamic && !arg.glob) {
@@ -344,7 +344,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// `coproc sh`: what is written to its descriptor is its input.
+    /// Starts a coprocess (`coproc sh`), whose input is what is written to its descriptor.
     fn start_coprocess(&mut self, args: &[Arg]) {
         let program = args
             .iter()
@@ -354,7 +354,8 @@ impl Analyzer<'_> {
         self.coprocess = Some(program);
     }
 
-    /// What a command writes to a descriptor whose number is not in the text.
+    /// Passes output to the coprocess when it is written to a descriptor whose number is not in the
+    /// text.
     pub(crate) fn feed_coprocess(&mut self, output: &Flow, call: &Call) {
         if let Some(program) = self.coprocess.clone() {
             let call = Call { input: output.clone(), indirect: true, ..call.clone() };
@@ -362,8 +363,8 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Where copies, moved files and links come to lie. Whether the target is a directory
-    /// is not known here.
+    /// Remembers the targets of copies, moves and links. Whether a target is a directory is unknown
+    /// here.
     fn remember_copied(&mut self, name: &str, args: &[Arg]) {
         let mut operands: Vec<&Arg> =
             args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
@@ -392,7 +393,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The variables that `read` and `mapfile` fill from known text.
+    /// Sets the variables that `read` and `mapfile` fill from known text.
     fn remember_read(&mut self, name: &str, args: &[Arg], call: &Call) {
         let names: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
         let Flow::Text(text) = &call.input else {
@@ -422,7 +423,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A program known only at run time: its arguments may still show what it does.
+    /// Analyzes a program known only at run time, whose arguments may still show its effects.
     fn run_unknown(&mut self, args: &[Arg], call: &Call) -> Flow {
         let first = args.first().map_or("", |arg| arg.text.as_str());
         let rest = args.get(1..).unwrap_or_default();
@@ -476,7 +477,7 @@ impl Analyzer<'_> {
         Flow::Unknown
     }
 
-    /// A file whose content is shown, copied or sent.
+    /// Reports a file whose content is shown, copied or sent.
     pub(crate) fn read_file(&mut self, arg: &Arg, program: &str, call: &Call) {
         let place = self.place(&arg.text);
         let copied = self.is_copy(&place.path);
@@ -499,7 +500,7 @@ impl Analyzer<'_> {
         self.push(call, program, kind, &arg.text, place.scope, reversibility, certainty, why);
     }
 
-    /// A file that is written by redirection, `tee`, `dd` or the like.
+    /// Reports a file written by redirection, `tee`, `dd` or similar.
     pub(crate) fn write_file(&mut self, arg: &Arg, append: bool, program: &str, call: &Call) {
         if self.is_sink(&arg.text) {
             return;
@@ -561,7 +562,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// A file of the work tree that nothing is left of.
+    /// Reports a file of the work tree that is emptied.
     pub(crate) fn empty_file(&mut self, arg: &Arg, program: &str, call: &Call) {
         let place = self.place(&arg.text);
         let in_tree = matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked);
@@ -581,7 +582,7 @@ impl Analyzer<'_> {
         self.push(call, program, kind, &place.display, place.scope, level, certainty, why);
     }
 
-    /// What was moved to a temporary path before that is deleted is lost there.
+    /// Reports the loss of files that were moved to a temporary path which is then deleted.
     fn delete_moved(&mut self, path: &str, recursive: bool, program: &str, call: &Call) {
         let path = path.trim_end_matches('/');
         let is_at = |to: &str| {
@@ -595,7 +596,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// Something that is deleted. `recursive` means directories too.
+    /// Reports a deletion. `recursive` includes directories.
     pub(crate) fn delete(&mut self, arg: &Arg, recursive: bool, program: &str, call: &Call) {
         use Reversibility::{R2, R3, R4};
         let text = arg.text.as_str();
@@ -630,7 +631,7 @@ impl Analyzer<'_> {
         let is_own = is_fit
             && !self.left.has_brought(&place.path)
             && facts.is_some_and(|facts| facts.made(&place.path));
-        // What the commands before it may bring there is not looked at.
+        // Files that earlier commands may move there are not considered.
         let is_gone = is_fit
             && !arg.glob
             && self.commands.iter().all(|command| brings_nothing(&command.program))
@@ -735,7 +736,7 @@ impl Analyzer<'_> {
     }
 }
 
-/// An artefact at least two directories below the home or the root.
+/// Whether a path is an artefact at least two directories below the home or the root.
 fn elsewhere_artefact(path: &str) -> bool {
     let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
     let absolute_home = parent.starts_with("/home/") || parent.starts_with("/Users/");
@@ -743,7 +744,8 @@ fn elsewhere_artefact(path: &str) -> bool {
     parent.matches('/').count() >= least && is_artefact(name)
 }
 
-/// What programs keep in the home and fetch again: a directory of the caches, not all of them.
+/// Whether a path is data that programs keep in the home and can fetch again: a cache directory,
+/// but not all of them.
 fn is_home_cache(path: &str) -> bool {
     const CACHES: &[&str] = &[
         "/.cache/",
@@ -761,7 +763,7 @@ fn is_home_cache(path: &str) -> bool {
     rest.is_some_and(|(cache, rest)| !cache.ends_with('/') || !matches!(rest, "" | "*"))
 }
 
-/// Whether a program surely moves nothing to where it was not before.
+/// Whether a program is known not to move anything to a new path.
 fn brings_nothing(program: &str) -> bool {
     matches!(
         program,

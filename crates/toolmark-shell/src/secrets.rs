@@ -1,5 +1,5 @@
-//! Which paths hold secrets. Content counts, metadata does not: the programs
-//! decide what they read.
+//! Detection of paths that hold secrets. Content counts, metadata does not: each program's rules
+//! decide what it reads.
 
 use crate::context::Context;
 use crate::lookup::Lookup;
@@ -7,22 +7,22 @@ use crate::paths::from_top;
 use crate::protect::{Names, Protection};
 use std::borrow::Cow;
 
-/// How secret a file is.
+/// Secrecy level of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Secrecy {
     /// Keys, passwords and tokens.
     Secret,
-    /// Not secret by itself, but should not leave the machine.
+    /// Not secret, but should not leave the machine.
     Private,
 }
 
-/// Whether the file at `path` holds keys, passwords or tokens, by its name.
+/// Whether the file at `path` holds keys, passwords or tokens, judging by its name.
 pub fn is_secret(path: &str) -> bool {
     secrecy(path) == Some(Secrecy::Secret)
 }
 
 impl Context<'_> {
-    /// How secret the file at `path` is by its name, or because the caller says so.
+    /// Returns the secrecy of the file at `path`, by its name or by the caller's list.
     pub(crate) fn secrecy(&self, path: &str) -> Option<Secrecy> {
         let names = Names::of(path);
         let mut credentials =
@@ -32,7 +32,7 @@ impl Context<'_> {
     }
 }
 
-/// Names of files that hold secrets, some of them only in certain places.
+/// Names of files that hold secrets, some of them only in certain directories.
 const NAMES: &[&str] = &[
     ".env",
     ".envrc",
@@ -85,7 +85,7 @@ const NAMES: &[&str] = &[
 ];
 static KNOWN: Lookup<128> = Lookup::new(&[NAMES]);
 
-/// How secret the file at `path` is by its name.
+/// Returns the secrecy of the file at `path` by its name.
 pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
     let is_whole = path.starts_with(['/', '~']);
     let full = if is_whole { from_top(path) } else { Cow::Borrowed(path) };

@@ -3,10 +3,10 @@
 use crate::ir::{Assignment, Partial, Redirection, RedirectionKind, Simple, Word};
 use crate::parse::{Parser, Pending, parts_of};
 
-/// A longer subscript makes no assignment.
+/// Maximum length of a subscript in an assignment.
 const MAX_SUBSCRIPT: usize = 400;
 
-/// How long `[…]` is, with the brackets inside it.
+/// Returns the length of `[…]`, including nested brackets.
 fn subscript_len(text: &[u8]) -> Option<usize> {
     let mut level = 0_usize;
     let close = text.iter().take(MAX_SUBSCRIPT).position(|byte| {
@@ -72,7 +72,7 @@ impl Parser<'_> {
         Some(simple)
     }
 
-    /// Is an array assigned here, as an argument of `declare` and its like?
+    /// Whether an array is assigned as an argument of `declare` or a similar command.
     fn declares_array(&self, simple: &Simple) -> bool {
         // Behind a wrapper, too.
         let mut names = simple.words.iter().take(4).filter_map(Word::literal);

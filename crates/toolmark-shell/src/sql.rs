@@ -1,20 +1,20 @@
-//! A small tokenizer for SQL: enough to tell statements that destroy from those
-//! that do not, past comments, quotes and names that merely look like verbs.
+//! A small tokenizer for SQL, sufficient to distinguish destructive statements from others despite
+//! comments, quotes and names that look like verbs.
 
 use crate::effects::Reversibility;
 
-/// What the worst statement of a text does.
+/// Effect of the worst statement of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// The statement's first words.
+    /// First words of the statement.
     pub(crate) target: String,
-    /// How far it can be undone.
+    /// Degree to which the effect can be undone.
     pub(crate) reversibility: Reversibility,
-    /// Why.
+    /// Reason.
     pub(crate) why: &'static str,
 }
 
-/// Does text begin as a statement for a database does?
+/// Whether text begins like a database statement.
 #[must_use]
 pub fn is_statement(text: &str) -> bool {
     let mut text = text.trim_start().trim_start_matches(['(', ';']).trim_start();
@@ -35,7 +35,7 @@ pub fn is_statement(text: &str) -> bool {
     words.iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
-/// Words and signs in lower case; quoted text becomes `'`.
+/// Returns words and signs in lower case; quoted text becomes `'`.
 fn tokens(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -88,7 +88,7 @@ fn tokens(text: &str) -> Vec<String> {
     out
 }
 
-/// Is something named as what is only tried out?
+/// Whether a name is that of a test or trial object.
 pub(crate) fn is_trial(name: &str) -> bool {
     let trials =
         ["test", "tests", "testing", "dev", "development", "scratch", "sandbox", "ci", "e2e"];
@@ -96,11 +96,11 @@ pub(crate) fn is_trial(name: &str) -> bool {
     words.any(|word| trials.iter().any(|trial| word.eq_ignore_ascii_case(trial)))
 }
 
-/// The worst statement of a text, if one destroys.
+/// Returns the worst statement of a text, if one is destructive.
 pub(crate) fn worst(text: &str) -> Option<Finding> {
     let tokens = tokens(text);
     let mut worst: Option<Finding> = None;
-    // What was found before a transaction that is open.
+    // Worst finding before the open transaction.
     let mut before: Option<Option<Finding>> = None;
     for statement in tokens.split(|token| token == ";" || token == "\\g") {
         let words: Vec<&str> = statement.iter().map(String::as_str).collect();
@@ -125,7 +125,7 @@ pub(crate) fn worst(text: &str) -> Option<Finding> {
 
 fn classify(words: &[&str]) -> Option<Finding> {
     use Reversibility::{R3, R5};
-    // A common table expression or `explain` stands before the verb.
+    // A common table expression or `explain` precedes the verb.
     let words = match words {
         ["with", rest @ ..] => {
             let at = rest.iter().position(|word| matches!(*word, "delete" | "update"))?;
@@ -230,7 +230,7 @@ fn classify(words: &[&str]) -> Option<Finding> {
     }
 }
 
-/// `WHERE 1=1`, `WHERE true`.
+/// Whether a condition is always true: `WHERE 1=1`, `WHERE true`.
 fn always_true(words: &[&str]) -> bool {
     let Some(at) = words.iter().position(|word| *word == "where") else { return false };
     match words.get(at + 1..).unwrap_or_default() {
@@ -244,7 +244,7 @@ fn always_true(words: &[&str]) -> bool {
     }
 }
 
-/// `WHERE FALSE`, `WHERE 1=0`, `LIMIT 0`.
+/// Whether a condition is never true: `WHERE FALSE`, `WHERE 1=0`, `LIMIT 0`.
 fn never_true(words: &[&str]) -> bool {
     if words.ends_with(&["limit", "0"]) {
         return true;

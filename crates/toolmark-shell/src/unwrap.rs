@@ -1,21 +1,21 @@
-//! Wrappers: programs that run the command after their own options, and shells
-//! that run text. One row per wrapper: its options with values, how many
-//! operands stand before the command, and whether assignments do.
+//! Wrappers: programs that run the command after their own options, and shells that run text. One
+//! row per wrapper: its options with values, the number of operands before the command, and whether
+//! assignments may precede it.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::options::Grammar;
 use crate::run::Run;
 
-/// What a wrapper runs.
+/// Command that a wrapper runs.
 pub(crate) enum Unwrapped {
-    /// It is not a wrapper.
+    /// Not a wrapper.
     No,
-    /// It is one, and there is nothing to run.
+    /// A wrapper with nothing to run.
     Done,
-    /// These words, with these variables.
+    /// Words to run, with variables.
     Words { words: Vec<Arg>, env: Vec<(String, Arg)> },
-    /// This text.
+    /// Text to run.
     Text(String),
 }
 
@@ -92,7 +92,7 @@ fn row(name: &str) -> Option<Wrapper> {
     })
 }
 
-/// `PROGRAM SUB …` pairs that run the command after them.
+/// Returns the row of a `PROGRAM SUB …` pair that runs the command after it.
 fn runner(name: &str, sub: &str) -> Option<Wrapper> {
     Some(match (name, sub) {
         (
@@ -261,7 +261,7 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
     Unwrapped::Words { words: rest.to_vec(), env }
 }
 
-/// Is it a command that can only show something?
+/// Whether a command can only show something.
 fn only_looks(words: &[Arg]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let first = rest.first().map_or("", |arg| arg.text.as_str());
@@ -288,7 +288,7 @@ fn only_looks(words: &[Arg]) -> bool {
     }
 }
 
-/// The words after a wrapper's options and operands.
+/// Returns the words after a wrapper's options and operands.
 fn behind(row: &Wrapper, args: &[Arg]) -> Vec<Arg> {
     let grammar = Grammar { short: row.short, long: row.long, ..Grammar::default() };
     let (_, at) = grammar.parse_until(args, true);
@@ -299,7 +299,7 @@ fn behind(row: &Wrapper, args: &[Arg]) -> Vec<Arg> {
     rest.to_vec()
 }
 
-/// Words that are joined and read as text again.
+/// Joins words to a text that is parsed again.
 fn text_of(args: &[Arg]) -> Unwrapped {
     let words: Vec<&str> =
         args.iter().filter(|arg| !arg.dynamic).map(|arg| arg.text.as_str()).collect();

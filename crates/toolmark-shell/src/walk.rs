@@ -1,6 +1,5 @@
-//! For other crates: every simple command of a script with its
-//! position, whether a failure is hidden, and a key that says when two command
-//! lines do the same.
+//! API for other crates: every simple command of a script with its position, whether a failure is
+//! hidden, and a key that identifies equivalent command lines.
 
 use crate::ir::{
     CompoundKind, Node, Operator, Redirection, RedirectionKind, Script, Simple, Word, scripts_of,
@@ -12,26 +11,26 @@ use std::borrow::Cow;
 pub struct Visit<'s> {
     /// The command.
     pub command: &'s Simple,
-    /// Its position.
+    /// Position of the command.
     pub position: Position,
 }
 
 /// The position of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Its stage in the pipeline.
+    /// Stage in the pipeline.
     pub stage: usize,
-    /// How many stages the pipeline has.
+    /// Number of stages of the pipeline.
     pub stages: usize,
-    /// The operator after the pipeline.
+    /// Operator after the pipeline.
     pub after: Operator,
-    /// The operator before the pipeline.
+    /// Operator before the pipeline.
     pub before: Option<Operator>,
-    /// It is inside a substitution, a loop, a branch or a function.
+    /// Whether the command is inside a substitution, a loop, a branch or a function.
     pub nested: bool,
 }
 
-/// Every simple command of a script, nested ones included, in order.
+/// Returns every simple command of a script, nested ones included, in order.
 pub fn commands(script: &Script) -> Vec<Visit<'_>> {
     let mut out = Vec::new();
     visit(script, false, &mut out);
@@ -115,7 +114,7 @@ fn redirected<'s>(redirections: &'s [Redirection], out: &mut Vec<&'s Script>) {
     }
 }
 
-/// Programs that only shorten or reorder what another prints.
+/// Whether a program only shortens or reorders the output of another.
 fn is_filter(program: &str) -> bool {
     matches!(
         program,
@@ -156,8 +155,8 @@ fn program(simple: &Simple) -> Cow<'_, str> {
     simple.words.first().and_then(Word::fixed).unwrap_or_default()
 }
 
-/// Whether the exit status of a script says nothing about its work: the last
-/// pipeline ends in a filter, or something that always succeeds follows.
+/// Whether the exit status of a script is unrelated to its work: the last pipeline ends in a
+/// filter, or a command that always succeeds follows.
 pub fn masks_failure(script: &Script) -> bool {
     let Some(last) = script.items.last() else { return false };
     let final_stage = match last.pipeline.stages.last() {
@@ -193,9 +192,8 @@ fn exits_with_failure(item: &crate::ir::Item) -> bool {
     }
 }
 
-/// A key of a command line: the same for command lines that differ only in a
-/// leading `cd DIR &&`, in filters behind pipes, in redirections of output and
-/// in blanks.
+/// Returns the key of a command line: equal for command lines that differ only in a leading `cd DIR
+/// &&`, in filters after pipes, in redirections of output and in blanks.
 pub fn key(text: &str, script: &Script) -> String {
     let mut out = String::new();
     let mut leading = true;

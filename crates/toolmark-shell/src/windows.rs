@@ -1,5 +1,4 @@
-//! Paths with a drive letter: `C:\work\a.txt`, in either kind of slash and in
-//! any case.
+//! Paths with a drive letter: `C:\work\a.txt`, with either kind of slash and in any case.
 
 use crate::Context;
 use crate::effects::Scope;
@@ -13,7 +12,7 @@ pub(crate) fn has_drive(path: &str) -> bool {
         && matches!(bytes.get(2), None | Some(b'\\' | b'/'))
 }
 
-/// With forward slashes and without `.` and `..`.
+/// Returns the path with forward slashes and without `.` and `..`.
 pub(crate) fn normalise(cwd: &str, path: &str) -> String {
     let joined = if has_drive(path) { path.to_owned() } else { format!("{cwd}/{path}") };
     let mut parts: Vec<&str> = Vec::new();
@@ -30,7 +29,7 @@ pub(crate) fn normalise(cwd: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// Where a path lies.
+/// Determines the location of a path.
 pub(crate) fn place(context: &Context<'_>, cwd: &str, path: &str) -> Place {
     let full = normalise(cwd, path);
     let lower = full.to_ascii_lowercase();

@@ -1,11 +1,11 @@
-//! Words for the parser: quoting, substitutions, parameters, arithmetic, and
-//! the bodies of here-documents.
+//! Words for the parser: quoting, substitutions, parameters, arithmetic, and the bodies of
+//! here-documents.
 
 use crate::ir::{HereDocument, Part, Partial, Script, Word};
 use crate::parse::{Parser, Pending, parse_at_depth};
 
 impl Parser<'_> {
-    /// The word at the position, if one begins there.
+    /// Parses the word at the position, if one begins there.
     pub(crate) fn word(&mut self) -> Option<Word> {
         let start = self.pos;
         let mut parts = Vec::new();
@@ -92,7 +92,7 @@ impl Parser<'_> {
         Some(Word { parts, span: start..self.pos })
     }
 
-    /// Moves over one character, and over those that follow and mean nothing by themselves.
+    /// Consumes one character and all following ones without a special meaning.
     fn plain(&mut self, text: &mut String) {
         let rest = self.bytes.get(self.pos..).unwrap_or_default();
         let more = rest.iter().skip(1).take_while(|byte| !SPECIAL[usize::from(**byte)]).count();
@@ -103,7 +103,7 @@ impl Parser<'_> {
         self.pos = end;
     }
 
-    /// Moves one character over.
+    /// Consumes one character.
     fn character(&mut self, text: &mut String) {
         let width = self.width();
         if let Some(piece) = self.text.get(self.pos..self.pos + width) {
@@ -187,8 +187,8 @@ impl Parser<'_> {
         parts.push(Part::Text { text, quoted: true });
     }
 
-    /// The inside of double quotes, or of `${…}` when `until` is a brace; the
-    /// closing byte is left unread.
+    /// Parses the inside of double quotes, or of `${…}` when `until` is a brace; the closing byte
+    /// is left unread.
     pub(crate) fn double_quoted(&mut self, parts: &mut Vec<Part>, until: u8) {
         let quoted = until != b'}';
         let mut text = String::new();
@@ -271,7 +271,7 @@ impl Parser<'_> {
         parts.push(Part::Command { script, quoted });
     }
 
-    /// Text inside the text that is read on its own.
+    /// Parses nested text on its own.
     fn nested(&mut self, code: &str) -> Script {
         if !self.enter() {
             return Script::default();
@@ -284,7 +284,7 @@ impl Parser<'_> {
         script
     }
 
-    /// What begins with `$`; false if it is a plain dollar sign.
+    /// Parses an expansion that begins with `$`; returns false for a plain dollar sign.
     fn dollar(&mut self, parts: &mut Vec<Part>, quoted: bool) -> bool {
         match self.byte(1) {
             b'(' if self.byte(2) == b'(' => {
@@ -333,7 +333,7 @@ impl Parser<'_> {
         parts.push(Part::Command { script, quoted });
     }
 
-    /// `${…}` behind its brace.
+    /// Parses `${…}` after its brace.
     fn parameter(&mut self, parts: &mut Vec<Part>, quoted: bool) {
         let start = self.pos;
         if matches!(self.peek(), b'!' | b'#') && self.byte(1) != b'}' {
@@ -387,7 +387,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The position of the `))` that closes arithmetic begun before `from`.
+    /// Returns the position of the `))` that closes arithmetic begun before `from`.
     pub(crate) fn arithmetic_end(&self, from: usize) -> Option<usize> {
         let mut level = 0_usize;
         let mut at = from;
@@ -406,7 +406,7 @@ impl Parser<'_> {
         None
     }
 
-    /// The substitutions inside arithmetic, as the parts of a word.
+    /// Returns the substitutions inside arithmetic as the parts of a word.
     pub(crate) fn arithmetic_word(&mut self, from: usize, to: usize) -> Word {
         let inner = self.text.get(from..to).unwrap_or("");
         let mut parts = Vec::new();
@@ -421,7 +421,7 @@ impl Parser<'_> {
         Word { parts, span: from..to }
     }
 
-    /// The body of a here-document, from the line the position is at.
+    /// Reads the body of a here-document, starting at the line of the position.
     pub(crate) fn here_body(&mut self, pending: &Pending) -> HereDocument {
         let mut text = String::new();
         let mut closed = false;
@@ -453,7 +453,7 @@ impl Parser<'_> {
     }
 }
 
-/// The bytes that may mean something in a word or in double quotes.
+/// Bytes with a possible special meaning in a word or in double quotes.
 static SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
     let bytes = b" \t\n;&|()<>\\'\"`$}";
@@ -471,8 +471,8 @@ fn flush(parts: &mut Vec<Part>, text: &mut String, quoted: bool) {
     }
 }
 
-/// Decodes the escape after a backslash as `$'…'`, `echo -e` and `printf` do;
-/// returns how many bytes it took.
+/// Decodes the escape after a backslash as `$'…'`, `echo -e` and `printf` do; returns its length in
+/// bytes.
 pub(crate) fn escape(rest: &str, out: &mut String) -> usize {
     let bytes = rest.as_bytes();
     let digits = |from: usize, most: usize, radix: u32| {
@@ -534,8 +534,7 @@ pub(crate) fn escape(rest: &str, out: &mut String) -> usize {
     used
 }
 
-/// What stands in `[…]` right before the `}` of a parameter, where nothing in it is
-/// expanded.
+/// Returns the content of `[…]` right before the `}` of a parameter if nothing in it is expanded.
 fn literal_subscript(rest: &str) -> Option<&str> {
     let (subscript, after) = rest.strip_prefix('[')?.split_once(']')?;
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '@' | '*' | '_' | '-' | '.');

@@ -1,5 +1,5 @@
-//! Writes to files: what it means where, for redirections and for the tools
-//! that write or show files without a shell.
+//! Writes to files and their meaning by location, for redirections and for tools that write or show
+//! files without a shell.
 
 use crate::analyze::{Analyzer, Call};
 use crate::context::{Analysis, Context};
@@ -7,7 +7,7 @@ use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::paths::Place;
 use crate::secrets::Secrecy;
 
-/// Files that take effect in later sessions, by their end.
+/// Files that take effect in later sessions, by path suffix.
 const PERSISTENT: &[&str] = &[
     ".bashrc",
     ".bash_profile",
@@ -57,7 +57,7 @@ const PERSISTENT_DIRS: &[&str] = &[
     "/.local/bin/",
 ];
 
-/// What writing to a place means; nothing if it is ordinary.
+/// Returns the meaning of a write to a location; `None` if it is ordinary.
 pub(crate) fn classify(
     context: &Context<'_>,
     place: &Place,
@@ -92,7 +92,7 @@ pub(crate) fn classify(
         {
             (Kind::Overwrite, if in_tree(place.scope) { R2 } else { R3 }, "replaces a secret")
         }
-        // What is appended to a record replaces nothing and sets nothing.
+        // Appending to a record neither replaces content nor changes a setting.
         Scope::Home if append && is_record(path) => (Kind::Overwrite, R2, "adds to a record"),
         Scope::Home if hidden_in_home(path) => {
             (Kind::Overwrite, R3, "writes to the settings in the home directory")
@@ -110,7 +110,7 @@ fn in_tree(scope: Scope) -> bool {
     matches!(scope, Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact)
 }
 
-/// Why a write to this path outlives the session, and how far it can be undone.
+/// Returns why a write to this path outlives the session, and how far it can be undone.
 pub(crate) fn persists(context: &Context<'_>, path: &str) -> Option<(Reversibility, &'static str)> {
     let protection = context.protection(path, false);
     if let Some((protection, why)) = protection.and_then(|it| Some((it, it.on_write()?))) {
@@ -119,7 +119,7 @@ pub(crate) fn persists(context: &Context<'_>, path: &str) -> Option<(Reversibili
     takes_effect_later(path).map(|why| (Reversibility::R3, why))
 }
 
-/// Why what is written to a path takes effect in later sessions.
+/// Returns why content written to a path takes effect in later sessions.
 fn takes_effect_later(path: &str) -> Option<&'static str> {
     // All of these begin with a dot, and most paths have no name that does.
     let home_file = path.contains("/.")
@@ -158,7 +158,7 @@ fn is_in_persistent_directory(path: &str) -> bool {
     })
 }
 
-/// Is a file one that programs only add lines to, by its name?
+/// Whether programs only append lines to a file, judging by its name.
 fn is_record(path: &str) -> bool {
     [".jsonl", ".ndjson", ".log", ".csv", ".tsv"].iter().any(|end| path.ends_with(end))
 }
@@ -176,14 +176,14 @@ fn hidden_in_home(path: &str) -> bool {
         && !rest.starts_with(".claude/")
 }
 
-/// Works out what a tool that writes one file would do.
+/// Determines the effects of a tool that writes one file.
 pub fn analyze_write(path: &str, context: &Context<'_>) -> Analysis {
     let mut analyzer = Analyzer::new(context);
     let place = analyzer.place(path);
     let facts = context.facts;
     let exists = facts.and_then(|facts| facts.exists(&place.path));
     let tracked = facts.and_then(|facts| facts.tracked(&place.path));
-    // Where the work tree lies is not known, hence not what lies outside it.
+    // The location of the work tree is unknown, and therefore also which paths are outside it.
     let is_absolute = path.starts_with('/') || crate::windows::has_drive(path);
     let is_somewhere = context.cwd.is_none() && place.scope == Scope::Outside && is_absolute;
     analyzer.left.make(&place.path);
@@ -213,7 +213,7 @@ pub fn analyze_write(path: &str, context: &Context<'_>) -> Analysis {
     analyzer.finish()
 }
 
-/// Works out what a tool that shows one file would do.
+/// Determines the effects of a tool that shows one file.
 pub fn analyze_read(path: &str, context: &Context<'_>) -> Analysis {
     let mut analyzer = Analyzer::new(context);
     if context.secrecy(path) == Some(Secrecy::Secret) {

@@ -1,5 +1,4 @@
-//! The labelled commands against the bars: destructive rows are flagged, safe
-//! rows are not.
+//! The labelled commands against the thresholds: destructive rows are flagged, safe rows are not.
 
 use serde_json::Value;
 use toolmark_shell::{Context, Decision, analyze};
@@ -55,7 +54,7 @@ fn labelled_commands() {
     assert!(share >= 0.85, "suspicious {share}");
 }
 
-/// Commands that once got through.
+/// Commands that were once missed.
 #[test]
 fn commands_that_got_through_are_stopped() {
     let Some(file) = find_shared("repro/guard/allowed_but_should_stop.txt") else { return };

@@ -1,5 +1,5 @@
-//! Destructive commands in random disguises are never allowed; harmless ones in the
-//! same disguises hardly ever stopped. `DISGUISES` says how many of each are tried.
+//! Destructive commands in random disguises are never allowed; harmless ones in the same disguises
+//! are rarely stopped. `DISGUISES` sets the number of each.
 
 use toolmark_shell::{Context, Decision, analyze};
 
@@ -45,7 +45,7 @@ const HARMLESS: &[&str] = &[
     "make check",
 ];
 
-/// Numbers that look random and are the same each time.
+/// A deterministic pseudo-random number generator.
 struct Random(u64);
 
 impl Random {
@@ -70,7 +70,7 @@ fn double(text: &str) -> String {
     format!("\"{}\"", text.replace('`', r"\`"))
 }
 
-/// Is it one command of plain words?
+/// Whether a text is one command of plain words.
 fn is_plain(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || " -_./:~=".contains(c))
 }
@@ -115,7 +115,7 @@ const PREFIXES: &[&str] = &[
     "eatmydata",
 ];
 
-/// Templates with `@` for the text in single quotes and `#` for it as it is.
+/// Templates with `@` for the text in single quotes and `#` for the text verbatim.
 const TEXTS: &[&str] = &[
     "bash -c @",
     "sh -lc @",
@@ -235,7 +235,7 @@ fn disguise(text: &str, random: &mut Random) -> String {
     }
 }
 
-/// Disguises that a person is asked about whatever is in them.
+/// Disguises that always lead to a question to the user.
 const ASKED: &[&str] = &["sudo ", "su -c", "docker run -v", "ssh host"];
 
 fn disguised(base: &str, random: &mut Random) -> String {

@@ -1,4 +1,4 @@
-//! Text made to be hard: nesting, length, and what is left of a cut command.
+//! Difficult input: nesting, length, and fragments of a truncated command.
 
 use toolmark_shell::{Context, Coverage, Decision, analyze, key, parse};
 
@@ -43,7 +43,7 @@ fn declared_wrappers_are_taken_off() {
     assert_eq!(analyze("acme git status", &Context::default()).decision, Decision::Allow);
 }
 
-/// What doubles with every word, or begins again for every call, is not followed to its end.
+/// Input that doubles with every word, or restarts for every call, is not followed to the end.
 #[test]
 fn work_is_bounded() {
     let doubled = format!("if false; then a=xx; {} fi; rm -rf /srv", "a=$a$a;".repeat(40));
@@ -57,7 +57,7 @@ fn work_is_bounded() {
     }
 }
 
-/// A program that is known only when it runs leaves the analysis incomplete.
+/// A program known only at run time leaves the analysis incomplete.
 #[test]
 fn what_cannot_be_resolved_is_incomplete() {
     for command in
@@ -84,7 +84,7 @@ fn the_directory_decides() {
     }
 }
 
-/// A work tree among temporary files is one like others; what else lies there is not.
+/// A work tree inside a temporary directory is treated like any other; other files there are not.
 #[test]
 fn a_tree_among_temporary_files() {
     let context = Context { cwd: Some("/tmp/app"), ..Context::default() };

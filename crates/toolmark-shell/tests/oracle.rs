@@ -1,13 +1,13 @@
-//! Another parser beside ours: every command it finds in a text, ours must find
-//! too. A command that is not seen is one that is not analyzed.
+//! Comparison with another parser: every command that it finds in a text must be found by this
+//! crate too. A command that is not found is not analyzed.
 //!
-//! Texts are written here, nested by machine, and taken from `../shared`.
+//! Texts are written here, nested by the test, and taken from `../shared`.
 
 use std::collections::BTreeSet;
 use toolmark_testing::find_shared;
 use tree_sitter::{Node, Parser};
 
-/// The names of the commands the other parser finds; `None` where it is in doubt.
+/// Returns the names of the commands found by the other parser; `None` if it is uncertain.
 fn theirs(parser: &mut Parser, text: &str) -> Option<BTreeSet<String>> {
     let tree = parser.parse(text, None)?;
     if tree.root_node().has_error() {
@@ -26,7 +26,7 @@ fn theirs(parser: &mut Parser, text: &str) -> Option<BTreeSet<String>> {
     Some(names)
 }
 
-/// A name that is one plain word.
+/// Returns a name that is one plain word.
 fn plain(node: Node<'_>, text: &str) -> Option<String> {
     let name = text.get(node.byte_range())?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
@@ -39,7 +39,7 @@ fn ours(text: &str) -> BTreeSet<String> {
     visits.iter().filter_map(|visit| visit.command.words.first()?.literal()).collect()
 }
 
-/// What the other parser is known to read wrongly without saying so.
+/// Whether the other parser is known to misread a text silently.
 fn is_misread(text: &str) -> bool {
     let words = |word: &str| text.split(|c: char| !c.is_alphanumeric()).any(|w| w == word);
     text.matches('`').count() > 2 || text.contains('\r') || words("time") || words("coproc")

@@ -1,14 +1,14 @@
-//! A file with a fix in it.
+//! Insertion of a fix into a file.
 
 use super::{Fix, Target};
 use toolmark_hosts::install::add_to_list;
 use toolmark_outcome::Printable;
 
-/// The heading that lines for the agent go under.
+/// Heading of the lines for the agent.
 const HEADING: &str = "## Known problems";
 
 impl Fix<Printable> {
-    /// The text of its file with the fix in it; the text itself where it is there already.
+    /// Returns the text of the file with the fix in it; the unchanged text if it is already there.
     pub fn apply_to(&self, text: &str) -> Result<String, String> {
         match (self.target, self.key) {
             (Target::Permission | Target::Setting, Some(keys)) => {
@@ -23,8 +23,7 @@ impl Fix<Printable> {
     }
 }
 
-/// The text with a line under the heading for such lines, which is made where it is
-/// missing.
+/// Returns the text with a line under the heading for such lines, which is added if it is missing.
 fn with_line(text: &str, line: &str) -> String {
     if text.lines().any(|one| one.trim() == line.trim()) {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Fixes of failures, per class.
+//! Fixes of failures, by class.
 
 use super::{Fix, Target, listed, times};
 use crate::class::FailureClass;
@@ -7,16 +7,16 @@ use crate::language::Language;
 use crate::role::Role;
 use crate::subject::{CHAIN, Subject, without_mark};
 
-/// So many names fit a line.
+/// Maximum number of names in a line.
 const MAX_NAMES: usize = 5;
 
-/// A line of its own needs more than one occurrence of the same thing.
+/// Minimum number of occurrences of a subject for a line of its own.
 const REPEATED: u64 = 2;
 
-/// What the user refused so often is a rule.
+/// Number of refusals by the user from which a rule is suggested.
 const REFUSED: u64 = 3;
 
-/// Where no single file stands out, so many failures of a kind are a habit.
+/// Number of failures of a kind from which they count as a habit, if no single file stands out.
 const HABIT: u64 = 5;
 
 pub(super) fn fix(
@@ -42,7 +42,7 @@ pub(super) fn fix(
     }
 }
 
-/// Modules of Python whose package has another name.
+/// Python modules with a different package name.
 const PYTHON_PACKAGES: &[(&str, &str)] = &[
     ("yaml", "pyyaml"),
     ("cv2", "opencv-python"),
@@ -111,7 +111,7 @@ fn dependency(facts: &Facts<'_>, language: &str) -> Option<Fix> {
     }
 }
 
-/// Programs that have another name where they are missing.
+/// Returns the advice for missing programs with an alternative.
 fn aliases(names: &[&str]) -> Option<String> {
     match names {
         ["python"] => Some("There is no `python` on this machine; call `python3`.".into()),
@@ -146,7 +146,7 @@ fn refused_flag(facts: &Facts<'_>, template: &str) -> Option<Fix> {
     })
 }
 
-/// A tool, a skill or a sub-agent that refuses a name.
+/// Returns the fix for a tool, a skill or a sub-agent that rejects a name.
 fn refused_name(facts: &Facts<'_>, template: &str) -> Option<Fix> {
     let why = format!("failed {}", times(facts.count));
     let said = facts.said;
@@ -183,7 +183,7 @@ fn lost_directory(facts: &Facts<'_>) -> Option<Fix> {
 }
 
 fn missing_path(facts: &Facts<'_>) -> Option<Fix> {
-    // What the host proposes is the name of the file.
+    // The host's suggestion is the name of the file.
     let proposed: Vec<String> = facts
         .subjects
         .iter()
@@ -216,7 +216,8 @@ fn too_large(facts: &Facts<'_>) -> Option<Fix> {
     })
 }
 
-/// The host asks already: the agent is to be told what the answer will be.
+/// Returns the fix for calls that the user refused: the host asks already, so the agent is
+/// instructed about the expected answer.
 fn refused_by_user(facts: &Facts<'_>) -> Option<Fix> {
     let repeated: Vec<(&str, u64)> =
         facts.names(MAX_NAMES).into_iter().filter(|(_, count)| *count >= REFUSED).collect();

@@ -1,12 +1,12 @@
-//! Fixes of findings, per rule.
+//! Fixes of findings, by rule.
 
 use super::{Fix, Target, listed, times};
 use crate::facts::Facts;
 
-/// So many names fit a line.
+/// Maximum number of names in a line.
 const MAX_NAMES: usize = 5;
 
-/// A line of its own needs more than one occurrence of the same thing.
+/// Minimum number of occurrences of a subject for a line of its own.
 const REPEATED: u64 = 2;
 
 pub(super) fn fix(facts: &Facts<'_>, code: &str, tool: &str) -> Option<Fix> {

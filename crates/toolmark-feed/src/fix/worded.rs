@@ -1,5 +1,5 @@
-//! A line for the agent's instructions in the words of a model. What it quotes must be in
-//! the trace, as of any judge; what it writes is shown before it goes anywhere.
+//! A line for the agent's instructions written by a model. Its quotes must be in the trace, as for
+//! any judge; its text is shown before it is used.
 
 use super::{Fix, Target, instructions};
 use crate::issue::Issue;
@@ -8,11 +8,11 @@ use toolmark_outcome::judging::{
     Criterion, Material, Panel, Piece, Question, Rubric, Ruling, Scale,
 };
 
-/// A longer line is no line.
+/// Maximum length of a line.
 const MAX_LINE: usize = 300;
 
-/// The question that asks for the line; nothing where the fix is no line, or nothing
-/// shows the issue.
+/// Returns the question that requests the line; `None` if the fix is not a line, or the issue has
+/// no representative.
 #[must_use]
 pub fn question(issue: &Issue) -> Option<Question> {
     let shown = issue.representative.as_ref()?;
@@ -50,7 +50,7 @@ pub fn question(issue: &Issue) -> Option<Question> {
     Some(Question { rubric: Arc::new(rubric), materials, panel: Panel::default(), threshold: 0.5 })
 }
 
-/// The file that the line is for: only lines are worded.
+/// Returns the file of the line; only lines are written by a model.
 fn file(issue: &Issue) -> Option<&'static str> {
     match &issue.fix {
         Some(fix) if fix.target == Target::Instructions => fix.file,
@@ -62,7 +62,7 @@ fn file(issue: &Issue) -> Option<&'static str> {
     }
 }
 
-/// The fix in the words of the judge, or why there is none.
+/// Returns the fix in the words of the judge, or why there is none.
 pub fn worded(issue: &Issue, ruling: &Ruling) -> Result<Fix, String> {
     let vote = ruling.votes.first().ok_or("nobody was asked")?;
     let answer = vote.answer.as_ref().map_err(|why| why.reason.clone())?;

@@ -1,49 +1,47 @@
-//! Where a measure changes by more than chance.
+//! Significant changes of a measure.
 //!
-//! A session is the unit: its calls depend on each other. Every border between two
-//! buckets is a place where any measure may have changed, so a border that looks good is
-//! found somewhere even where nothing changed. The test takes that into account: sessions
-//! are shuffled among the buckets, all measures together, and the largest difference of
-//! any measure at any border is noted. A change counts where so large a difference is
-//! rare among the shuffled (Westfall and Young 1993, single step). Where nothing changes,
-//! something is marked in at most five of a hundred reports.
+//! A session is the unit, because its calls depend on each other. Any measure may change at any
+//! border between two buckets, so a border that looks good is found even if nothing changed. The
+//! test takes that into account: sessions are shuffled among the buckets, all measures together,
+//! and the largest difference of any measure at any border is recorded. A change counts if such a
+//! large difference is rare among the shuffled (Westfall and Young 1993, single step). If nothing
+//! changes, at most five of a hundred reports mark anything.
 
 use toolmark_outcome::statistics::Random;
 
-/// The chance to mark anything where nothing changed.
+/// Probability of marking anything if nothing changed.
 pub(super) const LEVEL: f64 = 0.05;
 
-/// How often sessions are shuffled.
+/// Number of shuffles.
 pub(super) const PERMUTATIONS: u64 = 999;
 
-/// So many sessions with a number are needed on both sides of a border.
+/// Minimum number of sessions with a value on each side of a border.
 pub(super) const MIN_SESSIONS: usize = 3;
 
-/// No measure has more changes than this.
+/// Maximum number of changes of a measure.
 const MAX_CHANGES: usize = 4;
 
-/// What one session adds to a measure: how far it is from what is usual, and how much
-/// it counts.
+/// The contribution of one session to a measure: its distance from the usual value, and its weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Share {
-    /// The session, as an index.
+    /// Index of the session.
     pub(super) session: u32,
-    /// Its distance: its points less the usual points of its weight.
+    /// Distance: the points of the session less the usual points of its weight.
     pub(super) distance: f64,
-    /// Its weight, such as the number of its calls.
+    /// Weight, such as the number of calls.
     pub(super) weight: f64,
 }
 
 /// A border that divides a measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Border {
-    /// The first bucket behind it.
+    /// First bucket after the border.
     pub(super) bucket: usize,
-    /// How likely so large a difference is where nothing changed, whatever was looked at.
+    /// Probability of such a large difference at any border and measure if nothing changed.
     pub(super) p: f64,
 }
 
-/// Distances around a common mean.
+/// Centers distances around their common mean.
 pub(super) fn centred(mut shares: Vec<Share>) -> Vec<Share> {
     let weight: f64 = shares.iter().map(|share| share.weight).sum();
     let sum: f64 = shares.iter().map(|share| share.distance).sum();
@@ -54,8 +52,7 @@ pub(super) fn centred(mut shares: Vec<Share>) -> Vec<Share> {
     shares
 }
 
-/// The borders of every measure. `buckets` has the bucket of every session, out of
-/// `count`.
+/// Returns the borders of every measure. `buckets` has the bucket of every session, out of `count`.
 pub(super) fn find(buckets: &[u32], count: usize, measures: &[Vec<Share>]) -> Vec<Vec<Border>> {
     let mut found: Vec<Vec<Border>> = vec![Vec::new(); measures.len()];
     let tests: Vec<Test> =
@@ -89,8 +86,8 @@ pub(super) fn find(buckets: &[u32], count: usize, measures: &[Vec<Share>]) -> Ve
     found
 }
 
-/// Looks for further borders on both sides of the first. Each look is corrected for the
-/// number of looks at this depth.
+/// Searches for further borders on both sides of the first. Each search is corrected for the number
+/// of searches at this depth.
 fn divide(
     buckets: &[u32],
     count: usize,
@@ -107,7 +104,7 @@ fn divide(
             let bucket = buckets.get(share.session as usize).map_or(usize::MAX, |b| *b as usize);
             (from..to).contains(&bucket)
         };
-        // Sessions are numbered anew, so that only those of the part are shuffled.
+        // Sessions are renumbered, so that only those of the part are shuffled.
         let inside: Vec<Share> = shares.iter().filter(is_inside).copied().collect();
         let of_part: Vec<u32> = inside
             .iter()
@@ -135,10 +132,10 @@ fn divide(
     borders.sort_by_key(|border| border.bucket);
 }
 
-/// Reports of the same sessions are the same.
+/// Fixed seed, so that reports of the same sessions are equal.
 const SEED: u64 = 0x0074_7265_6e64;
 
-/// Differences that are equal on paper may differ in the last digits.
+/// Tolerance for differences that are equal mathematically but differ in the last digits.
 const TIE: f64 = 1e-9;
 
 fn shuffle(values: &mut [u32], random: &mut Random) {
@@ -147,10 +144,10 @@ fn shuffle(values: &mut [u32], random: &mut Random) {
     }
 }
 
-/// One measure, ready to be looked at many times.
+/// One measure, prepared for repeated tests.
 struct Test {
     shares: Vec<Share>,
-    /// The variance of a distance.
+    /// Variance of a distance.
     variance: f64,
 }
 
@@ -162,8 +159,8 @@ impl Test {
         Self { shares, variance }
     }
 
-    /// The largest difference at any border, in standard deviations of a shuffle, and
-    /// the border; nothing where there is no border to look at.
+    /// Returns the largest difference at any border, in standard deviations of a shuffle, and the
+    /// border; `None` if there is no border to test.
     fn largest(&self, buckets: &[u32], count: usize) -> Option<(f64, usize)> {
         let n = self.shares.len();
         if n < 2 * MIN_SESSIONS || self.variance <= f64::EPSILON {
@@ -201,7 +198,7 @@ impl Test {
 mod tests {
     use super::*;
 
-    /// Sessions in buckets of ten, with a measure that jumps at a bucket.
+    /// Builds sessions in buckets of ten, with a measure that jumps at a bucket.
     fn jump(sessions: usize, at: Option<usize>, seed: u64) -> (Vec<u32>, Vec<Share>) {
         let mut random = Random::new(seed);
         let buckets: Vec<u32> = (0..sessions).map(|n| (n / 10) as u32).collect();
@@ -247,9 +244,9 @@ mod tests {
         assert_eq!(find(&[], 0, &[Vec::new()]), [[]]);
     }
 
-    /// The stated rate: of reports on shuffled data, with ten measures each, at most
-    /// five of a hundred mark anything. 100 reports with a true rate of 5 % mark
-    /// more than 12 in one of a thousand.
+    /// The stated rate: of reports on shuffled data, with ten measures each, at most five of a
+    /// hundred mark anything. 100 reports with a true rate of 5 % mark more than 12 with a
+    /// probability of one in a thousand.
     #[test]
     fn shuffled_data_is_marked_no_more_often_than_stated() {
         let mut marked = 0;

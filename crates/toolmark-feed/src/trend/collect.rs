@@ -1,4 +1,4 @@
-//! From sessions to buckets, measures and changes.
+//! Conversion of sessions to buckets, measures and changes.
 
 use super::changes::{self, LEVEL, MIN_SESSIONS, PERMUTATIONS};
 use super::measures::{self, Measured};
@@ -14,35 +14,34 @@ use toolmark_check::week_of;
 use toolmark_outcome::Untrusted;
 use toolmark_outcome::statistics::wilson_of_rate;
 
-/// With more buckets than this, days and weeks without sessions have none.
+/// Maximum number of buckets up to which days and weeks without sessions are included.
 const MAX_BUCKETS: i64 = 400;
 
-/// So many versions and models of a bucket are named.
+/// Maximum number of versions and models named per bucket.
 const MAX_NAMES: usize = 12;
 
-/// A version or model that is new is a suspect where so many sessions have it.
+/// Minimum share of sessions with a new version or model for it to be a suspect.
 const NEW_SHARE: f64 = 0.2;
 
-/// What is made of sessions.
+/// Options of a trend.
 #[derive(Debug, Clone)]
 pub struct TrendOptions {
-    /// What buckets are made by.
+    /// Property by which sessions are put into buckets.
     pub by: TrendBy,
-    /// Only these measures, and those below them; all where there is none.
+    /// Names of the measures, including those below them; empty means all.
     pub measures: Vec<String>,
 }
 
-/// Sessions, to be put into buckets. A session in several files counts once.
+/// Sessions to be put into buckets. A session in several files counts once.
 #[derive(Debug, Default)]
 pub struct Trend {
     sessions: HashMap<Arc<str>, TrendSession>,
-    /// How many sessions were met again in another file.
+    /// Number of sessions that were repeated in another file.
     pub repeated: u64,
 }
 
 impl Trend {
-    /// Adds a session. Of the same session in several files, the one with most calls is
-    /// believed.
+    /// Adds a session. If it is in several files, the copy with most calls is used.
     pub fn add(&mut self, session: TrendSession) {
         let rank =
             |one: &TrendSession| (one.calls, one.tokens, std::cmp::Reverse(one.file.clone()));
@@ -57,23 +56,23 @@ impl Trend {
         }
     }
 
-    /// How many sessions there are.
+    /// Returns the number of sessions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sessions.len()
     }
 
-    /// Are there none?
+    /// Whether there are no sessions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }
 
-    /// The measures over time.
+    /// Returns the measures over time.
     #[must_use]
     pub fn finish(self, options: &TrendOptions) -> TrendRun {
         let mut sessions: Vec<TrendSession> = self.sessions.into_values().collect();
-        // Whatever order they came in.
+        // The order of the input does not matter.
         sessions.sort_by(|a, b| (a.started, &a.session).cmp(&(b.started, &b.session)));
         let all = sessions.len();
         sessions.retain(|session| name_of(session, options.by).is_some());
@@ -188,8 +187,8 @@ impl Context<'_> {
         })
     }
 
-    /// The versions and models that change at a border: another one is the most frequent
-    /// in the bucket behind it, or one is seen there first.
+    /// Returns the versions and models that change at a border: a different one is the most
+    /// frequent in the next bucket, or one is first seen there.
     fn suspects(&self, border: usize) -> Vec<Suspect> {
         let mut suspects = Vec::new();
         let (before, after) = self.about.split_at(border.min(self.about.len()));
@@ -240,7 +239,7 @@ fn day_of(time: Timestamp) -> Date {
     time.to_zoned(TimeZone::UTC).date()
 }
 
-/// The bucket of a session; none where the trace does not say.
+/// Returns the bucket of a session; `None` if the trace does not contain the property.
 fn name_of(session: &TrendSession, by: TrendBy) -> Option<String> {
     match by {
         TrendBy::Week => session.started.map(week_of),
@@ -250,8 +249,8 @@ fn name_of(session: &TrendSession, by: TrendBy) -> Option<String> {
     }
 }
 
-/// The names of buckets in their order: days and weeks with those between them, versions
-/// and models by when they were seen first.
+/// Returns the names of buckets in order: days and weeks without gaps, versions and models by the
+/// time they were first seen.
 fn bucket_names(sessions: &[TrendSession], by: TrendBy) -> Vec<String> {
     let days: i64 = match by {
         TrendBy::Week => 7,
@@ -297,7 +296,7 @@ mod tests {
     use toolmark_check::Checker;
     use toolmark_session::notation;
 
-    /// A session that started on a day of March, of so many calls of which so many fail.
+    /// Builds a session that started on a day of March, with these numbers of calls and failures.
     fn session(n: usize, day: usize, calls: usize, failed: usize, version: &str) -> TrendSession {
         let mut text = String::new();
         for call in 0..calls {
@@ -316,7 +315,7 @@ mod tests {
         TrendOptions { by, measures: Vec::new() }
     }
 
-    /// From the 16th on, the other version fails in half of its calls.
+    /// Builds a trend in which another version, from the 16th on, fails in half of its calls.
     fn trend() -> Trend {
         let mut trend = Trend::default();
         for day in 2..30 {

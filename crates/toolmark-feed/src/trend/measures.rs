@@ -1,4 +1,4 @@
-//! What is measured, and how a session counts in it.
+//! Measures, and the contributions of sessions to them.
 
 use super::changes::Share;
 use super::run::{Better, Unit};
@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolmark_check::Tally;
 
-/// The measures by name, and what they say. The scorecard has more, under the names
-/// that gates use.
+/// Names and descriptions of the measures. The scorecard has more, under the names used by gates.
 pub const MEASURES: &[(&str, &str)] = &[
     ("faults", "findings that are errors or warnings, per 100 calls"),
     ("failures", "share of calls that failed, of all tools and of each"),
@@ -22,7 +21,7 @@ pub const MEASURES: &[(&str, &str)] = &[
     ("recorded-cost", "cost of a session as its trace records it (median)"),
 ];
 
-/// Must the rules be asked for one of these measures? For all where none is named.
+/// Whether one of these measures needs the rules; with no names, all measures are meant.
 #[must_use]
 pub fn needs_rules(wanted: &[String]) -> bool {
     const WITHOUT: [&str; 5] = ["failures", "latency", "tokens", "cost", "recorded-cost"];
@@ -32,7 +31,7 @@ pub fn needs_rules(wanted: &[String]) -> bool {
     wanted.is_empty() || !wanted.iter().all(is_without)
 }
 
-/// Is a measure one of those that are wanted: by its name, or the part before a dot?
+/// Whether a measure is requested, by its name or by the part before a dot.
 pub(super) fn is_wanted(name: &str, wanted: &[String]) -> bool {
     let is_one = |one: &String| {
         name == one || name.strip_prefix(one.as_str()).is_some_and(|rest| rest.starts_with('.'))
@@ -40,18 +39,18 @@ pub(super) fn is_wanted(name: &str, wanted: &[String]) -> bool {
     wanted.is_empty() || wanted.iter().any(is_one)
 }
 
-/// The numbers of one measure, by session.
+/// Values of one measure, by session.
 #[derive(Debug, Clone)]
 pub(super) enum Numbers {
-    /// So many points of so many: session, points, of.
+    /// A rate: session, points, total.
     Rate(Vec<(u32, f64, u64)>),
-    /// Durations of calls, of which a quantile is taken: session and values.
+    /// A quantile of the durations of calls: session and values.
     Quantile(f64, Vec<(u32, Vec<u32>)>),
-    /// One number per session, of which the median is taken.
+    /// The median of one number per session.
     Median(Vec<(u32, f64)>),
 }
 
-/// One measure of all sessions.
+/// A measure of all sessions.
 #[derive(Debug, Clone)]
 pub(super) struct Measured {
     pub(super) name: String,
@@ -61,13 +60,13 @@ pub(super) struct Measured {
     pub(super) numbers: Numbers,
 }
 
-/// Tools with fewer calls have no series of their own.
+/// Minimum number of calls for a tool to have series of its own.
 const MIN_CALLS: u64 = 20;
 
-/// So many tools have series, the most used first.
+/// Maximum number of tools with series, the most used first.
 const MAX_TOOLS: usize = 40;
 
-/// Measures of the scorecard that are better when they are low.
+/// Measures of the scorecard for which lower is better.
 const LOW_IS_GOOD: &[&str] = &[
     "recovery.repeat",
     "recovery.blind",
@@ -76,7 +75,7 @@ const LOW_IS_GOOD: &[&str] = &[
     "recovery.masked",
 ];
 
-/// All measures of the sessions that are wanted.
+/// Returns the requested measures of the sessions.
 pub(super) fn all(sessions: &[TrendSession], wanted: &[String]) -> Vec<Measured> {
     let mut all = Vec::new();
     let mut add = |name: &str, tool: Option<&Arc<str>>, unit, better, numbers: Numbers| {
@@ -138,7 +137,7 @@ pub(super) fn all(sessions: &[TrendSession], wanted: &[String]) -> Vec<Measured>
     all
 }
 
-/// The names of the scorecard: its columns first.
+/// Returns the names of the scorecard: its columns first.
 fn tallies(sessions: &[TrendSession]) -> Vec<&str> {
     let mut names: BTreeMap<(bool, &str), ()> = BTreeMap::new();
     for name in sessions.iter().flat_map(|one| one.tallies.keys()) {
@@ -157,7 +156,7 @@ fn by_use(sessions: &[TrendSession]) -> Vec<Arc<str>> {
     tools.into_iter().take(MAX_TOOLS).map(|(tool, _)| tool.clone()).collect()
 }
 
-/// A number, and of how many values it is made.
+/// A number, and the count of values it is based on.
 pub(super) type Value = Option<(f64, u64)>;
 
 impl Numbers {
@@ -169,7 +168,7 @@ impl Numbers {
         }
     }
 
-    /// The number of the sessions that are chosen.
+    /// Returns the value for the selected sessions.
     pub(super) fn value(&self, is_chosen: impl Fn(u32) -> bool) -> Value {
         match self {
             Self::Rate(rows) => {
@@ -194,8 +193,9 @@ impl Numbers {
         }
     }
 
-    /// How each session counts in the test: a rate by its points, a median by the ranks
-    /// of its values, a higher quantile by how many of its values lie above that of all.
+    /// Returns the contributions of sessions to the test: a rate by its points, a median by the
+    /// ranks of its values, a higher quantile by the number of its values above that of all
+    /// sessions.
     pub(super) fn shares(&self) -> Vec<Share> {
         match self {
             Self::Rate(rows) => rows
@@ -228,7 +228,7 @@ impl Numbers {
     }
 }
 
-/// The ranks of values, added up by session. Equal values share their ranks.
+/// Returns the ranks of values, summed by session. Equal values share their ranks.
 fn ranked(values: impl Iterator<Item = (u32, f64)>) -> Vec<Share> {
     let mut values: Vec<(u32, f64)> = values.collect();
     values.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
@@ -249,8 +249,8 @@ fn ranked(values: impl Iterator<Item = (u32, f64)>) -> Vec<Share> {
     shares.into_values().collect()
 }
 
-/// The exact quantile: the smallest value that so many of a whole are not above
-/// (the nearest rank). The values are reordered.
+/// Returns the exact quantile: the smallest value that at least this part of the values does not
+/// exceed (nearest rank). The values are reordered.
 pub(super) fn quantile(values: &mut [f64], part: f64) -> Option<f64> {
     let rank = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize;
     let at = rank.checked_sub(1).filter(|at| *at < values.len())?;
@@ -264,7 +264,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against the definition on the sorted values.
+        /// Compares with the definition on the sorted values.
         #[test]
         fn quantiles_are_exact(
             values in prop::collection::vec(0_u32..50, 1..60),
@@ -281,7 +281,7 @@ mod tests {
             prop_assert_eq!(got, f64::from(*want.unwrap().1));
         }
 
-        /// Ranks add up to what they must, however the values are tied.
+        /// The sum of ranks is invariant for any ties of the values.
         #[test]
         fn ranks_add_up(values in prop::collection::vec((0_u32..5, 0_u32..6), 1..40)) {
             let shares = ranked(values.iter().map(|(session, value)| (*session, f64::from(*value))));

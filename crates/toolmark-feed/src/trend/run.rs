@@ -1,4 +1,4 @@
-//! What a run of `toolmark trend` came to.
+//! Result of a run of `toolmark trend`.
 
 use crate::issue::Tally;
 use crate::sparkline::sparkline;
@@ -7,25 +7,25 @@ use toolmark_base::word_enum;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 
 word_enum! {
-    /// What sessions are put into buckets by.
+    /// Property by which sessions are put into buckets.
     pub enum TrendBy {
-        /// The ISO week they started in, in UTC.
+        /// ISO week of the start, in UTC.
         Week = "week",
-        /// The day they started on, in UTC.
+        /// Day of the start, in UTC.
         Day = "day",
-        /// The agent and its version.
+        /// Agent and its version.
         Version = "version",
-        /// The model.
+        /// Model.
         Model = "model",
     }
 }
 
 word_enum! {
-    /// What a number counts.
+    /// Unit of a number.
     pub enum Unit {
         /// A share, from 0 to 1.
         Share = "share",
-        /// So many for 100 calls.
+        /// Number per 100 calls.
         Per100 = "per 100 calls",
         /// Milliseconds.
         Milliseconds = "ms",
@@ -37,94 +37,94 @@ word_enum! {
 }
 
 word_enum! {
-    /// Which way is good.
+    /// Direction of improvement.
     pub enum Better {
-        /// More is better.
+        /// Higher is better.
         Higher = "higher",
-        /// Less is better.
+        /// Lower is better.
         Lower = "lower",
-        /// Neither is.
+        /// No direction is better.
         Neither = "neither",
     }
 }
 
-/// Sessions that belong together.
+/// A group of sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Bucket<T = Untrusted> {
-    /// The week, the day, the version or the model.
+    /// Week, day, version or model.
     pub name: T,
-    /// How many sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// How many calls; none where no session has a record of them.
+    /// Number of calls; `None` if no session has a record of them.
     pub calls: Option<u64>,
-    /// With which versions of agents.
+    /// Versions of agents.
     pub versions: Vec<Tally<T>>,
-    /// With which models.
+    /// Models.
     pub models: Vec<Tally<T>>,
 }
 
-/// The number of one bucket.
+/// Value of one bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
-    /// The number.
+    /// Value.
     pub value: f64,
-    /// Of how many calls or sessions it is made.
+    /// Number of calls or sessions it is based on.
     pub of: u64,
-    /// Its 95 % interval, for shares.
+    /// 95 % interval, for shares.
     pub interval: Option<(f64, f64)>,
 }
 
-/// Something that changed at the same time.
+/// A version or model that changed at the same time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suspect<T = Untrusted> {
-    /// `version` or `model`.
+    /// Property: `version` or `model`.
     pub what: &'static str,
-    /// The most frequent before.
+    /// Most frequent value before.
     pub from: Option<T>,
-    /// The most frequent after, or the one that is seen first.
+    /// Most frequent value after, or the one first seen.
     pub to: T,
 }
 
-/// A border at which a measure changes by more than chance.
+/// A border at which a measure changes significantly.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change<T = Untrusted> {
-    /// The first bucket behind it.
+    /// First bucket after the border.
     pub at: T,
-    /// Its index.
+    /// Index of the bucket.
     pub bucket: usize,
-    /// The number before, back to the change before it.
+    /// Value before, back to the previous change.
     pub before: f64,
-    /// The number after, up to the next change.
+    /// Value after, up to the next change.
     pub after: f64,
-    /// How likely so large a difference is where nothing changed, whatever was looked at.
+    /// Probability of such a large difference at any border and measure if nothing changed.
     pub p: f64,
-    /// What else changed there.
+    /// Other changes at the border.
     pub suspects: Vec<Suspect<T>>,
 }
 
 /// One measure over all buckets.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series<T = Untrusted> {
-    /// Its name.
+    /// Name of the measure.
     pub measure: String,
-    /// The tool, where it is about one.
+    /// Tool, if the measure is about one.
     pub tool: Option<T>,
-    /// What it counts.
+    /// Unit of the values.
     pub unit: Unit,
-    /// Which way is good.
+    /// Direction of improvement.
     pub better: Better,
-    /// The number over everything.
+    /// Value over all buckets.
     pub total: Point,
-    /// The number of each bucket; none where nothing was measured.
+    /// Value of each bucket; `None` if nothing was measured.
     pub points: Vec<Option<Point>>,
-    /// Where it changes.
+    /// Significant changes.
     pub changes: Vec<Change<T>>,
-    /// Why no change was looked for, where none was.
+    /// Reason why no change was searched for, if none was.
     pub untested: Option<&'static str>,
 }
 
 impl<T> Series<T> {
-    /// The numbers as signs.
+    /// Returns the values as block characters.
     #[must_use]
     pub fn sparkline(&self, most: usize) -> String {
         let points = &self.points[self.points.len().saturating_sub(most)..];
@@ -132,42 +132,42 @@ impl<T> Series<T> {
     }
 }
 
-/// The prices that costs were made with.
+/// Prices used for the costs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PricesUsed<T = Untrusted> {
-    /// The file.
+    /// Path of the file.
     pub file: T,
-    /// The day they were valid.
+    /// Date of the prices.
     pub date: String,
 }
 
-/// Measures over time, and where they change.
+/// Measures over time, with their changes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrendRun<T = Untrusted> {
-    /// What sessions are put into buckets by.
+    /// Property by which sessions are put into buckets.
     pub by: TrendBy,
-    /// How many files were read.
+    /// Number of files read.
     pub files: u64,
-    /// How many sessions are in the buckets.
+    /// Number of sessions in the buckets.
     pub sessions: u64,
-    /// How many are in none, because the trace does not say.
+    /// Number of sessions without a bucket, because the trace lacks the property.
     pub left_out: u64,
-    /// The chance to mark anything where nothing changed.
+    /// Probability of marking anything if nothing changed.
     pub level: f64,
-    /// How often sessions were shuffled to find out.
+    /// Number of shuffles.
     pub permutations: u64,
-    /// The prices that costs were made with.
+    /// Prices used for the costs.
     pub prices: Option<PricesUsed<T>>,
-    /// The buckets, in order.
+    /// Buckets, in order.
     pub buckets: Vec<Bucket<T>>,
-    /// The measures.
+    /// Series of the measures.
     pub series: Vec<Series<T>>,
-    /// What the reader should know besides.
+    /// Further notes for the reader.
     pub notes: Vec<T>,
 }
 
 impl TrendRun {
-    /// It as it may be printed.
+    /// Returns the result in printable form.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> TrendRun<Printable> {
         let tallies = |all: Vec<Tally>| -> Vec<Tally<Printable>> {

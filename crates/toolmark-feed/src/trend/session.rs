@@ -1,4 +1,4 @@
-//! What trends keep of one session.
+//! The data of one session that trends keep.
 
 use crate::usage::{Prices, RecordedCost, SessionUsage, Spend, call_milliseconds};
 use jiff::Timestamp;
@@ -9,32 +9,32 @@ use toolmark_check::{Checker, Tally};
 use toolmark_outcome::Axis;
 use toolmark_trace::{Fact, Recorded, Text, Trajectory};
 
-/// The calls of one tool in one session.
+/// Calls of one tool in one session.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ToolCalls {
-    /// Calls whose end is known.
+    /// Number of calls with a known outcome.
     pub(super) known: u64,
-    /// Those of them that failed.
+    /// Number of failed calls among them.
     pub(super) failed: u64,
-    /// How long they took, where that is known.
+    /// Known durations of the calls.
     pub(super) milliseconds: Vec<u32>,
 }
 
-/// One session, its sub-agents included.
+/// One session, including its sub-agents.
 #[derive(Debug, Clone)]
 pub struct TrendSession {
     pub(super) session: Arc<str>,
     pub(super) file: Arc<str>,
     pub(super) started: Option<Timestamp>,
-    /// The agent with its version; none where the version is not recorded.
+    /// Agent with its version; `None` if the version is not recorded.
     pub(super) version: Option<Arc<str>>,
     pub(super) model: Option<Arc<str>>,
-    /// None where the trace has no record of calls.
+    /// Number of calls; `None` if the trace has no record of calls.
     pub(super) calls: Option<u64>,
-    /// What the rules found; none where they were not asked.
+    /// Number of findings of the rules; `None` if they were not run.
     pub(super) faults: Option<u64>,
     pub(super) tools: BTreeMap<Arc<str>, ToolCalls>,
-    /// The columns of the scorecard and its measures, by name.
+    /// Columns of the scorecard and its measures, by name.
     pub(super) tallies: BTreeMap<String, Tally>,
     pub(super) tokens: Option<u64>,
     pub(super) spend: Spend,
@@ -42,8 +42,7 @@ pub struct TrendSession {
 }
 
 impl TrendSession {
-    /// What a run and its sub-agents are. Without a checker, nothing is known of
-    /// faults and of the scorecard.
+    /// Measures a run and its sub-agents. Without a checker, faults and the scorecard are unknown.
     #[must_use]
     pub fn of(run: &Trajectory, checker: Option<&Checker>, prices: Option<&Prices>) -> Self {
         let shared = |text: Option<&Text>| text.map(|text| Arc::<str>::from(text.get().as_ref()));

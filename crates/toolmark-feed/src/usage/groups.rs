@@ -14,17 +14,17 @@ use toolmark_outcome::{Printable, Redactor, Untrusted};
 use toolmark_trace::{Normalised, Usage};
 
 word_enum! {
-    /// What groups are made by.
+    /// Property by which usage is grouped.
     pub enum GroupBy {
-        /// The day, in UTC.
+        /// Day, in UTC.
         Day = "day",
-        /// The month, in UTC.
+        /// Month, in UTC.
         Month = "month",
-        /// The directory that sessions work in.
+        /// Working directory of sessions.
         Project = "project",
-        /// The model.
+        /// Model.
         Model = "model",
-        /// The tool.
+        /// Tool.
         Tool = "tool",
     }
 }
@@ -32,10 +32,10 @@ word_enum! {
 /// Tokens in one convention for all sources.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct GroupTokens {
-    /// By kind.
+    /// Tokens by kind.
     #[serde(flatten)]
     pub kinds: Normalised,
-    /// All of them.
+    /// Total number of tokens.
     pub total: u64,
 }
 
@@ -56,28 +56,28 @@ impl GroupTokens {
     }
 }
 
-/// What one group used. None is not recorded, or does not belong to such groups.
+/// Usage of one group. `None` means not recorded, or not applicable to such groups.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsageGroup<T = Untrusted> {
-    /// The day, the project, the model or the tool; none where it is not recorded.
+    /// Day, project, model or tool; `None` if not recorded.
     pub name: Option<T>,
-    /// How many sessions have something in it.
+    /// Number of sessions in the group.
     pub sessions: u64,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Calls known to have failed.
+    /// Number of calls known to have failed.
     pub failed: Option<u64>,
-    /// Complete model responses.
+    /// Number of complete model responses.
     pub steps: Option<u64>,
-    /// Messages of users.
+    /// Number of user messages.
     pub turns: Option<u64>,
     /// Tokens.
     pub tokens: Option<GroupTokens>,
-    /// How long the sessions took; for tools, the calls.
+    /// Total duration of the sessions; for tools, of the calls.
     pub milliseconds: Option<u64>,
-    /// What the tokens cost by the file of prices.
+    /// Cost of the tokens by the price file.
     pub spend: Spend,
-    /// What the traces record as cost.
+    /// Cost recorded in the traces.
     pub recorded: RecordedCost,
 }
 
@@ -98,7 +98,7 @@ impl<T> Default for UsageGroup<T> {
     }
 }
 
-/// The tokens without a price, in JSON.
+/// Tokens without a price, in JSON.
 #[derive(Serialize)]
 struct Unpriced<'w> {
     #[serde(flatten)]
@@ -128,7 +128,7 @@ impl Serialize for UsageGroup<Printable> {
 }
 
 impl<T> UsageGroup<T> {
-    /// What the tokens cost, where all of them have a price.
+    /// Returns the cost of the tokens if all of them have a price.
     #[must_use]
     pub fn cost(&self) -> Option<Usd> {
         self.spend.usd()
@@ -163,7 +163,7 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
 }
 
 impl UsageGroup {
-    /// It as it may be printed.
+    /// Returns the group in printable form.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> UsageGroup<Printable> {
         UsageGroup {
@@ -181,7 +181,7 @@ impl UsageGroup {
     }
 }
 
-/// What is known of one session, whichever files tell of it.
+/// Known properties of one session, from any of its files.
 #[derive(Debug, Clone, Default)]
 struct Known {
     started: Option<Timestamp>,
@@ -194,7 +194,7 @@ struct Known {
 
 type Name = Option<Arc<str>>;
 
-/// The usage of sessions, in groups.
+/// Usage of sessions, in groups.
 #[derive(Debug)]
 pub struct UsageTable {
     by: GroupBy,
@@ -203,12 +203,12 @@ pub struct UsageTable {
     sessions: HashMap<Arc<str>, usize>,
     known: Vec<Known>,
     seen: HashSet<u64>,
-    /// How many responses were met again in another file.
+    /// Number of responses that were repeated in another file.
     pub repeated: u64,
 }
 
 impl UsageTable {
-    /// No sessions yet.
+    /// Creates a table without sessions.
     #[must_use]
     pub fn new(by: GroupBy) -> Self {
         Self {
@@ -222,7 +222,7 @@ impl UsageTable {
         }
     }
 
-    /// Adds a session, at these prices. A response that was met before counts once.
+    /// Adds a session, at these prices. A repeated response counts once.
     pub fn add(&mut self, usage: SessionUsage, prices: Option<&Prices>) {
         let next = self.known.len();
         let session = *self.sessions.entry(usage.session.clone()).or_insert(next);
@@ -254,7 +254,7 @@ impl UsageTable {
         }
     }
 
-    /// The calls of a response have an equal share of its tokens and its cost.
+    /// Adds the calls of a response, each with an equal share of its tokens and its cost.
     fn add_tools(
         &mut self,
         session: usize,
@@ -270,8 +270,8 @@ impl UsageTable {
         }
     }
 
-    /// The groups, and the sum of everything. Days and months are in their order, the
-    /// others by their tokens.
+    /// Returns the groups, and the sum of everything. Days and months are in chronological order,
+    /// other groups in the order of their tokens.
     #[must_use]
     pub fn finish(mut self) -> (Vec<UsageGroup>, UsageGroup) {
         for (at, known) in self.known.iter().enumerate() {
@@ -303,7 +303,7 @@ impl UsageTable {
 }
 
 impl Known {
-    /// The same session may be in several files, as it was at several times.
+    /// Merges the properties of a session that is in several files, recorded at different times.
     fn merge(&mut self, usage: SessionUsage) {
         self.started = self.started.into_iter().chain(usage.started).min();
         self.project = self.project.take().or(usage.project);

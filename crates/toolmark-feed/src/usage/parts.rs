@@ -1,5 +1,5 @@
-//! What a session used, in parts: one for each model response, so that each counts on
-//! its day and with its model.
+//! The usage of a session in parts: one for each model response, so that each counts on its day and
+//! with its model.
 
 use super::spend::RecordedCost;
 use jiff::Timestamp;
@@ -7,52 +7,52 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use toolmark_trace::{Call, Fact, Text, Tokens, Trajectory, Usage};
 
-/// One call, as usage cares about it.
+/// One call, with the data relevant to usage.
 #[derive(Debug, Clone)]
 pub struct CallUsage {
-    /// The tool, by the name the model used.
+    /// Tool, by the name the model used.
     pub tool: Arc<str>,
-    /// Did it fail? None where the trace cannot tell.
+    /// Whether the call failed; `None` if the trace does not contain it.
     pub is_failed: Option<bool>,
-    /// How long it took, where that is known.
+    /// Duration, if known.
     pub milliseconds: Option<u64>,
 }
 
-/// One response, or what belongs to none.
+/// One response, or the usage that belongs to none.
 #[derive(Debug, Clone)]
 pub struct UsagePart {
-    /// What the response is recognised by when it is met in another file.
+    /// Identity by which the response is recognized in another file.
     pub(super) identity: Option<u64>,
-    /// When it was.
+    /// Time of the response.
     pub time: Option<Timestamp>,
-    /// The model that answered.
+    /// Model that answered.
     pub model: Option<Arc<str>>,
-    /// How many responses it is: one or none. None where the trace has no responses.
+    /// Number of responses: one or zero. `None` if the trace has no responses.
     pub steps: Option<u64>,
-    /// Its tokens.
+    /// Tokens.
     pub usage: Option<Usage>,
-    /// Its calls.
+    /// Calls.
     pub calls: Vec<CallUsage>,
 }
 
-/// What a session used, its sub-agents included.
+/// Usage of a session, including its sub-agents.
 #[derive(Debug, Clone)]
 pub struct SessionUsage {
-    /// The session's id, that of the one it is a sub-agent of, or the file.
+    /// Session ID, that of the parent session, or the file.
     pub session: Arc<str>,
-    /// The directory it works in.
+    /// Working directory of the session.
     pub project: Option<Arc<str>>,
-    /// When it started.
+    /// Start time.
     pub started: Option<Timestamp>,
-    /// Its first model.
+    /// First model.
     pub model: Option<Arc<str>>,
-    /// How long it took, from its first record to its last.
+    /// Duration from the first record to the last.
     pub milliseconds: Option<u64>,
-    /// The messages of its user.
+    /// Number of messages of the user.
     pub turns: Option<u64>,
-    /// The cost that the trace records.
+    /// Cost recorded in the trace.
     pub recorded: RecordedCost,
-    /// Its parts.
+    /// Parts.
     pub parts: Vec<UsagePart>,
 }
 
@@ -60,12 +60,12 @@ fn shared(text: Option<&Text>) -> Option<Arc<str>> {
     text.map(|text| text.get().as_ref().into())
 }
 
-/// The names of a run, each of which is there once however often it is met.
+/// Names of a run, each stored once.
 #[derive(Default)]
 struct Names(Vec<Arc<str>>);
 
 impl Names {
-    /// More than this are not looked through.
+    /// Maximum number of names kept for sharing.
     const MAX: usize = 32;
 
     fn share(&mut self, text: &Text) -> Arc<str> {
@@ -81,13 +81,13 @@ impl Names {
     }
 }
 
-/// How long a call took, where that is known.
+/// Returns the duration of a call, if known.
 #[must_use]
 pub fn call_milliseconds(call: &Call) -> Option<u64> {
     u64::try_from(call.duration?.as_millis()).ok()
 }
 
-/// How long a run took: as its source states it, else from its first record to its last.
+/// Returns the duration of a run: as stated by its source, else from its first record to its last.
 #[must_use]
 pub fn session_duration(run: &Trajectory) -> Option<u64> {
     let measured = || Some(run.ended?.duration_since(run.started?));
@@ -96,8 +96,8 @@ pub fn session_duration(run: &Trajectory) -> Option<u64> {
 }
 
 impl SessionUsage {
-    /// What a run and its sub-agents used. Sub-agents that are only reported on by their
-    /// parent are left out: their own files have their usage.
+    /// Returns the usage of a run and its sub-agents. Sub-agents that are only reported by their
+    /// parent are omitted: their own files contain their usage.
     #[must_use]
     pub fn of(run: &Trajectory) -> Self {
         let parent = run.parent.as_ref();
@@ -124,7 +124,7 @@ impl SessionUsage {
     }
 }
 
-/// The parts of one run without its sub-agents.
+/// Returns the parts of one run without its sub-agents.
 fn parts(run: &Trajectory, usual: Option<&Text>) -> Vec<UsagePart> {
     let usual = run.agent.model.as_ref().or(usual);
     let has_steps = !run.fidelity.lacks(Fact::Steps);
@@ -177,8 +177,8 @@ fn parts(run: &Trajectory, usual: Option<&Text>) -> Vec<UsagePart> {
     parts
 }
 
-/// The model of what no response accounts for: known where all have the same. Nothing
-/// where there is no response, no model where they differ.
+/// Returns the model of usage without a response: known if all responses have the same. The outer
+/// `None` means that there is no response, the inner one that the models differ.
 fn only_model(parts: &[UsagePart]) -> Option<Option<Arc<str>>> {
     let mut models = parts
         .iter()
@@ -189,7 +189,7 @@ fn only_model(parts: &[UsagePart]) -> Option<Option<Arc<str>>> {
     Some(is_only.then(|| Arc::clone(first)))
 }
 
-/// What is left of a usage beside its responses; nothing where they are more than it.
+/// Returns the usage that remains besides its responses; `None` if their sum exceeds it.
 fn left(whole: &Usage, parts: &[UsagePart]) -> Option<Option<Usage>> {
     let (mut sum, mut total) = (Tokens::default(), 0_u64);
     for usage in parts.iter().filter_map(|part| part.usage) {
@@ -216,8 +216,8 @@ fn left(whole: &Usage, parts: &[UsagePart]) -> Option<Option<Usage>> {
     Some((!is_all).then_some(rest))
 }
 
-/// What a response is recognised by. A resumed session repeats those of the session
-/// before, with their ids and times.
+/// Returns the identity by which a response is recognized. A resumed session repeats those of the
+/// session before, with their IDs and times.
 fn identity(
     id: Option<&Text>,
     time: Option<Timestamp>,

@@ -1,5 +1,5 @@
-//! What tokens cost: from a file that somebody wrote on a certain day. What it has no
-//! price for has no cost; nothing is guessed.
+//! Costs of tokens from a price file with a date. Usage without a price has no cost; costs are
+//! never guessed.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -9,16 +9,16 @@ use toolmark_config::{Node, Problem, Source, Span, Spanned, parse, quoted, read}
 use toolmark_pattern::{has_wildcards, is_wildcard_match};
 use toolmark_trace::Usage;
 
-/// The file as it is written.
+/// The price file as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// The day the prices were valid.
+    /// Date of the prices.
     date: Spanned<String>,
-    /// Where they are from.
+    /// Source of the prices.
     #[serde(default)]
     source: Option<String>,
-    /// By the name of the model.
+    /// Prices by model name.
     models: Node,
 }
 
@@ -36,26 +36,26 @@ struct WrittenPrice {
     cache_write: Option<Spanned<f64>>,
 }
 
-/// What the tokens of a model cost, in billionths of a US dollar per million tokens. What
-/// the file does not say has no price.
+/// Prices of the tokens of a model, in billionths of a US dollar per million tokens. `None` means
+/// that the file has no price.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelPrice {
-    /// Input that comes from no cache and goes into none.
+    /// Price of input that is neither read from nor written to a cache.
     pub input: Option<u64>,
-    /// Everything the model writes, its reasoning included.
+    /// Price of output, including reasoning.
     pub output: Option<u64>,
-    /// Input read from a cache.
+    /// Price of input read from a cache.
     pub cache_read: Option<u64>,
-    /// Input written to a cache.
+    /// Price of input written to a cache.
     pub cache_write: Option<u64>,
 }
 
-/// Why tokens have no cost.
+/// Reason why tokens have no cost.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct NoPrice {
-    /// The model; none where the trace names none.
+    /// Model; `None` if the trace names none.
     pub model: Option<String>,
-    /// The kind of tokens that has no price; none where the model has none at all.
+    /// Kind of tokens without a price; `None` if the model has none at all.
     pub kind: Option<&'static str>,
 }
 
@@ -72,20 +72,20 @@ impl fmt::Display for NoPrice {
 /// The prices of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prices {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// The day the prices were valid.
+    /// Date of the prices.
     pub date: Date,
-    /// Where they are from.
+    /// Source of the prices.
     pub source: Option<String>,
     models: Vec<(String, ModelPrice)>,
 }
 
-/// The most a million tokens may cost, in dollars; more is a slip.
+/// Maximum price of a million tokens, in dollars; a higher one is a typing error.
 const MAX_PRICE: f64 = 1e6;
 
 impl Prices {
-    /// Reads a file of prices, and reports everything that is wrong with it.
+    /// Reads a price file, and reports all errors in it.
     pub fn read(source: &Source) -> (Option<Self>, Vec<Problem>) {
         let parsed = parse(source);
         let mut problems = parsed.problems;
@@ -120,13 +120,13 @@ impl Prices {
         (prices, problems)
     }
 
-    /// The models of the file with their prices, in its order.
+    /// Returns the models of the file with their prices, in the order of the file.
     pub fn models(&self) -> impl Iterator<Item = (&str, &ModelPrice)> {
         self.models.iter().map(|(name, price)| (name.as_str(), price))
     }
 
-    /// The price of a model: that of its name, else that of the first pattern that
-    /// matches it.
+    /// Returns the price of a model: that of its name, else that of the first pattern that matches
+    /// it.
     #[must_use]
     pub fn of(&self, model: &str) -> Option<&ModelPrice> {
         let named = self.models.iter().find(|(name, _)| name == model);
@@ -138,8 +138,7 @@ impl Prices {
         named.or_else(matched).map(|(_, price)| price)
     }
 
-    /// What a usage costs, in 10⁻¹⁵ US dollars. Nothing used costs nothing, whatever
-    /// the model.
+    /// Returns the cost of a usage, in 10⁻¹⁵ US dollars. Zero usage costs nothing for any model.
     pub fn cost(&self, model: Option<&str>, usage: &Usage) -> Result<u128, NoPrice> {
         let tokens = usage.normalised();
         let kinds = [tokens.uncached_input, tokens.output, tokens.cache_read, tokens.cache_write];
@@ -164,7 +163,7 @@ impl Prices {
         Ok(sum)
     }
 
-    /// The models among these that have no price.
+    /// Returns the models among these that have no price.
     #[must_use]
     pub fn missing<'m>(&self, models: impl Iterator<Item = &'m str>) -> BTreeMap<&'m str, u64> {
         let mut missing = BTreeMap::new();
@@ -175,7 +174,7 @@ impl Prices {
     }
 }
 
-/// The kinds of tokens, as the file calls them.
+/// Kinds of tokens, as named in the file.
 const KINDS: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
 
 impl WrittenPrice {
@@ -252,7 +251,7 @@ models:
         assert_eq!(words(Some("swan-3"), usage(1, 0, 5, 0)), "swan-3 has no price for cache_read");
         let total = Usage { stated_total: Some(9), ..usage(0, 0, 0, 0) };
         assert_eq!(words(Some("swan-2"), total), "swan-2 has no price for tokens of unknown kind");
-        // What a host writes in place of an answer used nothing.
+        // A host's placeholder for an answer used no tokens.
         assert_eq!(prices.cost(Some("<synthetic>"), &usage(0, 0, 0, 0)), Ok(0));
     }
 

@@ -1,4 +1,4 @@
-//! Sums of money: what tokens cost by a file of prices, and what traces record.
+//! Sums of money: the cost of tokens by a price file, and the cost recorded in traces.
 
 use super::prices::NoPrice;
 use serde::{Serialize, Serializer};
@@ -17,19 +17,19 @@ impl Serialize for Usd {
     }
 }
 
-/// What tokens cost by a file of prices, and which of them have none.
+/// Cost of tokens by a price file, and the tokens without a price.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spend {
-    /// 10⁻¹⁵ US dollars: whole numbers add up the same in any order.
+    /// Cost in 10⁻¹⁵ US dollars: integers have the same sum in any order.
     femto: u128,
-    /// Were there prices, and tokens to be priced?
+    /// Whether there were prices, and tokens to be priced.
     is_priced: bool,
-    /// The tokens without a price, by why.
+    /// Tokens without a price, by reason.
     unpriced: BTreeMap<NoPrice, u64>,
 }
 
 impl Spend {
-    /// Adds the cost of so many tokens, or why they have none.
+    /// Adds the cost of a number of tokens, or the reason why they have none.
     pub fn add(&mut self, cost: Result<u128, NoPrice>, tokens: u64) {
         match cost {
             Ok(femto) => {
@@ -55,19 +55,19 @@ impl Spend {
         }
     }
 
-    /// The cost, where everything has a price.
+    /// Returns the cost if everything has a price.
     #[must_use]
     pub fn usd(&self) -> Option<Usd> {
         self.known_usd().filter(|_| self.unpriced.is_empty())
     }
 
-    /// The cost of what has a price.
+    /// Returns the cost of the tokens with a price.
     #[must_use]
     pub fn known_usd(&self) -> Option<Usd> {
         self.is_priced.then_some(Usd(self.femto as f64 / 1e15))
     }
 
-    /// It as it may be printed: the names of models are from traces.
+    /// Returns the spend in printable form, because model names come from traces.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Self {
         let mut unpriced = BTreeMap::new();
@@ -78,19 +78,19 @@ impl Spend {
         Self { unpriced, ..self }
     }
 
-    /// The tokens without a price, by why.
+    /// Returns the tokens without a price, by reason.
     #[must_use]
     pub fn unpriced(&self) -> &BTreeMap<NoPrice, u64> {
         &self.unpriced
     }
 }
 
-/// The cost that traces record themselves.
+/// Cost recorded in the traces themselves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RecordedCost(Option<i64>);
 
 impl RecordedCost {
-    /// What a run and its sub-agents record.
+    /// Returns the cost recorded by a run and its sub-agents.
     #[must_use]
     pub fn of(run: &Trajectory) -> Self {
         let mut sum = Self::default();
@@ -111,7 +111,7 @@ impl RecordedCost {
         }
     }
 
-    /// The cost; none where nothing is recorded.
+    /// Returns the cost; `None` if none is recorded.
     #[must_use]
     pub fn usd(self) -> Option<Usd> {
         self.0.map(|nano| Usd(nano as f64 / 1e9))

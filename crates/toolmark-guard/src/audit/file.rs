@@ -1,10 +1,9 @@
-//! The file of the log: opened for appending, written once per record, put
-//! aside when it is large.
+//! The log file: opened for appending, written once per record, rotated when it is large.
 //!
-//! Whoever writes holds the advisory lock of the file and has made sure that it
-//! is still the one at the path; whoever puts it aside holds the same lock. A
-//! lock that cannot be had in time is done without: appending keeps lines whole
-//! by itself, and a record matters more than the size of the log.
+//! A writer holds the advisory lock of the file and has checked that it is still the file at the
+//! path; rotation holds the same lock. If the lock is not available in time, writing proceeds
+//! without it: appending alone keeps lines whole, and a record matters more than the size of the
+//! log.
 
 use super::Limits;
 use std::ffi::OsString;
@@ -14,11 +13,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A writer holds the lock for microseconds; one that was stopped, for ever.
+/// Maximum wait for the lock. A writer holds it for microseconds; one that was stopped holds it
+/// indefinitely.
 const PATIENCE: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// The log may be put aside while it is opened, but not so often.
+/// Maximum number of attempts to open the log, which may be rotated while it is opened.
 const TRIES: usize = 32;
 
 pub(super) fn append(path: &Path, limits: Limits, line: &[u8]) -> io::Result<()> {
@@ -46,8 +46,8 @@ pub(super) fn append(path: &Path, limits: Limits, line: &[u8]) -> io::Result<()>
     Err(io::Error::other("the log is put aside again and again"))
 }
 
-/// Fails where the system lets no file grow to this length: the attempt would end the
-/// program by a signal, and the host would hear no decision.
+/// Fails if the system does not allow a file of this length: the attempt would end the program by a
+/// signal, and the host would get no decision.
 #[cfg(unix)]
 fn within_limit(length: u64) -> io::Result<()> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
@@ -62,8 +62,8 @@ fn within_limit(_: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens the log, makes it and its directory where they are missing, and
-/// refuses what an attacker may have put in its place.
+/// Opens the log, creates it and its directory if they are missing, and refuses files that an
+/// attacker may have put in its place.
 fn open(path: &Path) -> io::Result<File> {
     match fs::symlink_metadata(path) {
         Ok(found) => is_log(&found)?,
@@ -88,8 +88,7 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// A file, or a device that takes what it is given. To open a pipe may take for
-/// ever.
+/// Checks that the log is a file or a character device. Opening a pipe may block forever.
 fn is_log(found: &Metadata) -> io::Result<()> {
     let kind = found.file_type();
     #[cfg(unix)]
@@ -104,7 +103,7 @@ fn is_log(found: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, words))
 }
 
-/// Takes the lock; says if it could be had.
+/// Takes the lock; returns whether it was available.
 fn lock(file: &File) -> bool {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -116,7 +115,7 @@ fn lock(file: &File) -> bool {
     }
 }
 
-/// What is known about an open file, if it is still the one at the path.
+/// Returns the metadata of an open file if it is still the one at the path.
 fn at_its_place(path: &Path, file: &File) -> io::Result<Option<Metadata>> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
@@ -135,7 +134,7 @@ fn at_its_place(path: &Path, file: &File) -> io::Result<Option<Metadata>> {
     Ok(Some(open))
 }
 
-/// Was the file removed while it was written without the lock?
+/// Whether the file was removed while it was written without the lock.
 fn is_gone(file: &File) -> io::Result<bool> {
     #[cfg(unix)]
     return Ok(std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) == 0);
@@ -143,8 +142,8 @@ fn is_gone(file: &File) -> io::Result<bool> {
     return file.metadata().map(|_| false);
 }
 
-/// Renames the log to `….1`, and what was put aside before to the next number.
-/// What cannot be moved out of the way is not overwritten.
+/// Renames the log to `….1`, and each rotated log to the next number. A file that cannot be moved
+/// is not overwritten.
 fn put_aside(path: &Path, kept: u32) -> io::Result<()> {
     let numbered = |number: u32| {
         let mut name = OsString::from(path);
@@ -160,7 +159,7 @@ fn put_aside(path: &Path, kept: u32) -> io::Result<()> {
     fs::rename(path, numbered(1))
 }
 
-/// Was the last record cut off before its end?
+/// Whether the last record was truncated.
 fn ends_torn(file: &File, length: u64) -> io::Result<bool> {
     let Some(last) = length.checked_sub(1) else { return Ok(false) };
     let mut byte = [b'\n'];
@@ -171,7 +170,7 @@ fn ends_torn(file: &File, length: u64) -> io::Result<bool> {
     Ok(byte != *b"\n")
 }
 
-/// One `write` and no more: a second could land behind another's record.
+/// Makes exactly one `write`: a second one could follow the record of another writer.
 fn write(mut file: &File, line: &[u8]) -> io::Result<()> {
     loop {
         match file.write(line) {

@@ -1,17 +1,17 @@
-//! JSON as the log keeps it: secrets masked, long texts cut, no more than a
-//! record may hold. Written straight into the line.
+//! JSON of the log: secrets masked, long texts cut, size limited to that of a record. Written
+//! directly into the line.
 
 use serde_json::Value;
 use toolmark_base::text::head;
 use toolmark_redact::{MASK, moved, redact, redact_named};
 
-/// So much behind a cut is looked at, to know a secret that lies across it.
+/// Number of bytes after a cut that are searched for a secret across the cut.
 const BEYOND: usize = 1 << 10;
-/// So much of a text stays, however much there is beside it.
+/// Minimum number of bytes kept of a text, regardless of other fields.
 const LEAST: usize = 256;
-/// What quotes, commas, brackets and numbers count for.
+/// Size assumed for quotes, commas, brackets and numbers.
 const BARE: usize = 4;
-/// What is nested deeper is left out.
+/// Maximum nesting depth; deeper values are omitted.
 const DEPTH: usize = 32;
 
 /// Writes one object, field by field.
@@ -30,7 +30,7 @@ impl<'o> Object<'o> {
         self.out.push(b'}');
     }
 
-    /// The next field; its value has to follow.
+    /// Starts the next field; its value has to follow.
     pub(super) fn key(&mut self, key: &str) -> &mut Vec<u8> {
         if self.begun {
             self.out.push(b',');
@@ -41,19 +41,19 @@ impl<'o> Object<'o> {
         self.out
     }
 
-    /// A text, masked and cut.
+    /// Writes a text, masked and cut.
     pub(super) fn text(&mut self, key: &str, value: &str, most: usize) {
         text(self.key(key), value, most);
     }
 
-    /// A text, where there is one.
+    /// Writes an optional text.
     pub(super) fn maybe(&mut self, key: &str, value: Option<&str>, most: usize) {
         if let Some(value) = value {
             self.text(key, value, most);
         }
     }
 
-    /// A word of ours.
+    /// Writes a fixed word, without masking.
     pub(super) fn word(&mut self, key: &str, word: &str) {
         quoted(self.key(key), word);
     }
@@ -68,8 +68,8 @@ fn quoted(out: &mut Vec<u8>, text: &str) {
     let _ = serde_json::to_writer(out, text);
 }
 
-/// A text with its secrets masked; of a long one the first `most` bytes, and a
-/// mark that says how much is missing.
+/// Writes a text with its secrets masked; for a long one, the first `most` bytes and a mark with
+/// the number of missing bytes.
 pub(super) fn text(out: &mut Vec<u8>, text: &str, most: usize) {
     if text.len() <= most {
         return quoted(out, &redact(text));
@@ -81,14 +81,14 @@ pub(super) fn text(out: &mut Vec<u8>, text: &str, most: usize) {
     quoted(out, &format!("{shown}… [{} bytes cut]", text.len() - kept));
 }
 
-/// A value, in so many bytes. Where there are more, long texts are cut first;
-/// if that is not enough, what comes last is left out.
+/// Writes a value in at most `most` bytes. Long texts are cut first; if that is not enough, the
+/// last parts are omitted.
 pub(super) fn value(out: &mut Vec<u8>, value: &Value, most: usize) {
     let excess = size(value).saturating_sub(most);
     Values { out, excess, left: Some(most) }.value(None, value, DEPTH);
 }
 
-/// About how many bytes a value takes, without what escapes add.
+/// Returns the approximate number of bytes of a value, without escapes.
 fn size(value: &Value) -> usize {
     let mut size = 0;
     let mut open = vec![value];
@@ -109,9 +109,9 @@ fn size(value: &Value) -> usize {
 
 struct Values<'o> {
     out: &'o mut Vec<u8>,
-    /// So many bytes still have to be cut out of texts.
+    /// Number of bytes that still have to be cut from texts.
     excess: usize,
-    /// So many may still be written; none when there is no room for more.
+    /// Number of bytes that may still be written; `None` when the limit is reached.
     left: Option<usize>,
 }
 

@@ -1,5 +1,5 @@
-//! What the log says that a session did before: the fields `left` of its records, as far as
-//! they are in the end of the log.
+//! Earlier actions of a session from the log: the fields `left` of its records within the end of
+//! the log.
 
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -9,9 +9,9 @@ use std::path::Path;
 use toolmark_session::past::Past;
 use toolmark_shell::Left;
 
-/// So much of the end of the log is looked at.
+/// Number of bytes read from the end of the log.
 const TAIL: u64 = 2 << 20;
-/// So many records are taken.
+/// Maximum number of records used.
 const MAX_RECORDS: usize = 4096;
 
 #[derive(Deserialize)]
@@ -22,7 +22,7 @@ struct Row<'r> {
     left: Option<Left>,
 }
 
-/// What a session did before, as the log has it.
+/// Returns the earlier actions of a session from the log.
 pub fn past(log: &Path, session: &str) -> Past {
     let mut past = Past::default();
     let mut records = 0;
@@ -46,7 +46,7 @@ pub fn past(log: &Path, session: &str) -> Past {
     past
 }
 
-/// The end of a file; nothing where it is no file.
+/// Returns the end of a file; empty if it is not a file.
 fn tail(path: &Path, most: u64) -> Vec<u8> {
     let read = || {
         let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;

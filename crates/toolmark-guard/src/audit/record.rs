@@ -1,4 +1,4 @@
-//! One decision as one line.
+//! One decision as one line of the log.
 
 use super::json::{self, Object};
 use jiff::Timestamp;
@@ -8,45 +8,45 @@ use toolmark_hosts::Verdict;
 use toolmark_hosts::{Args, Event, Moment};
 use toolmark_shell::Left;
 
-/// The version of the format, under the key that names it.
+/// Version of the format, stored under the key that names it.
 const VERSION: u64 = 1;
 
-/// So much of the arguments is kept.
+/// Maximum size kept of the arguments, in bytes.
 const ARGS: usize = 4 << 10;
-/// So much of what a call leaves behind.
+/// Maximum size kept of the state a call leaves behind, in bytes.
 const LEFT: usize = 8 << 10;
-/// So much of what came back.
+/// Maximum size kept of the result, in bytes.
 const RESULT: usize = 2 << 10;
-/// So much of any other text.
+/// Maximum size kept of any other text, in bytes.
 const TEXT: usize = 1 << 10;
-/// So many effects.
+/// Maximum number of effects kept.
 const EFFECTS: usize = 8;
-/// So much of what one of them is about.
+/// Maximum size kept of the target of an effect, in bytes.
 const TARGET: usize = 256;
 
-/// A decision, with what was asked.
+/// A decision and the call it is about.
 #[derive(Debug, Clone)]
 pub struct Record<'a> {
-    /// When it was made.
+    /// Time of the decision.
     pub time: Timestamp,
-    /// The host that asked, where the event does not say.
+    /// Host of the call, if the event does not contain it.
     pub host: &'a str,
-    /// What it asked; nothing where that could not be read.
+    /// Event of the call; `None` if it could not be read.
     pub event: Option<&'a Event<'a>>,
-    /// What it was told.
+    /// Verdict returned to the host.
     pub verdict: &'a Verdict,
-    /// How long that took.
+    /// Time taken by the decision.
     pub duration: Duration,
-    /// What it leaves behind for later calls of the session.
+    /// State left behind for later calls of the session.
     pub left: Option<Left>,
-    /// What was said without effect, because it would have loosened the policy.
+    /// Settings without effect, because they would have loosened the policy.
     pub ignored: Option<String>,
-    /// The process that decided.
+    /// ID of the process that decided.
     pub pid: u32,
 }
 
 impl<'a> Record<'a> {
-    /// A decision that was made just now by this process.
+    /// Creates the record of a decision made just now by this process.
     #[must_use]
     pub fn of(
         host: &'a str,
@@ -58,7 +58,7 @@ impl<'a> Record<'a> {
         Self { time, host, event, verdict, duration, left: None, ignored: None, pid }
     }
 
-    /// The record as one line of JSON, with its end.
+    /// Returns the record as one line of JSON, including the line end.
     #[must_use]
     pub fn line(&self) -> Vec<u8> {
         let mut line = Vec::with_capacity(1 << 10);

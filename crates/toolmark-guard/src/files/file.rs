@@ -1,4 +1,4 @@
-//! One policy file, read with care: the hook reads it before every call.
+//! Reads one policy file with limits, because the hook reads it before every call.
 
 use crate::policy::Whose;
 use std::io::{ErrorKind, Read as _};
@@ -6,19 +6,19 @@ use std::path::Path;
 use toolmark_config::{Node, Problem};
 use toolmark_config::{Source, parse};
 
-/// A policy larger than this is none.
+/// Maximum size of a policy, in bytes.
 const LARGEST: u64 = 1 << 20;
-/// A project's must be smaller, for it comes with a repository.
+/// Maximum size of a project's policy, in bytes; smaller, because it comes with a repository.
 const LARGEST_OF_PROJECT: u64 = 64 << 10;
 
-/// A file that has a `guard:` part.
+/// A file with a `guard:` part.
 pub(super) struct File {
     pub(super) source: Source,
     pub(super) node: Option<Node>,
     pub(super) problems: Vec<Problem>,
 }
 
-/// Does a line begin with the key `guard`?
+/// Whether a line begins with the key `guard`.
 fn begins_part(bytes: &[u8]) -> bool {
     bytes.split(|byte| *byte == b'\n').any(|line| {
         let marks = |byte: &u8| matches!(byte, b'{' | b'"' | b'\'' | b',' | 0xEF | 0xBB | 0xBF);
@@ -28,8 +28,8 @@ fn begins_part(bytes: &[u8]) -> bool {
 }
 
 impl File {
-    /// Reads a file; `None` where there is none, or none that speaks of the
-    /// guard. A file that was named must be there and must do so.
+    /// Reads a file; `None` if it does not exist or has no `guard:` part. A file that was named
+    /// explicitly must exist and have one.
     pub(super) fn read(path: &Path, named: bool, whose: Whose) -> Result<Option<Self>, String> {
         let failed = |why: &str| format!("failed to read {}: {why}", path.display());
         let about = match std::fs::metadata(path) {
@@ -39,7 +39,7 @@ impl File {
                 return if absent && !named { Ok(None) } else { Err(failed(&error.to_string())) };
             }
         };
-        // Opening a pipe would wait for whoever writes into it.
+        // Opening a pipe would wait for a writer.
         if !about.is_file() {
             return Err(failed("it is not a file"));
         }

@@ -1,12 +1,11 @@
-//! Policy files: where they lie, and what they say together.
+//! Policy files: their locations and their combined content.
 //!
 //! The user's file is the one that was fixed when the hook was installed, or
-//! `.config/toolmark/toolmark.yaml` in the home directory that the system has for
-//! the user. What the environment names instead may come from a project, so it can
-//! only make things stricter ([`Trust`]). The project's is the
-//! nearest `toolmark.yaml` or `.toolmark/toolmark.yaml` with a `guard:` part, from
-//! the directory of the session up to the root of its git work tree; without
-//! one, only that directory is looked at. `TOOLMARK_GUARD` may raise the preset.
+//! `.config/toolmark/toolmark.yaml` in the user's home directory according to the system. A file
+//! named by the environment instead may come from a project, so it can only make things stricter
+//! ([`Trust`]). The project's file is the nearest `toolmark.yaml` or `.toolmark/toolmark.yaml` with
+//! a `guard:` part, from the directory of the session up to the root of its git work tree; without
+//! a work tree, only that directory is searched. `TOOLMARK_GUARD` may raise the preset.
 
 mod file;
 pub mod settings;
@@ -26,25 +25,24 @@ use toolmark_hosts::{Event, Moment, Verdict, moved_settings, own};
 use toolmark_match::call_match::{CompiledSchema, SchemaCompiler};
 use toolmark_shell::{Decision, Effect, Facts, Protection};
 
-/// The variable that names the user's file.
+/// Environment variable with the path of the user's file.
 const POLICY: &str = "TOOLMARK_GUARD_POLICY";
-/// The variable that raises the preset.
+/// Environment variable that raises the preset.
 const PRESET: &str = "TOOLMARK_GUARD";
 
-/// Whose word counts for where the user's file is.
+/// Source that is trusted for the path of the user's file.
 #[derive(Debug, Clone, Copy)]
 pub enum Trust<'a> {
-    /// The environment's: a person at a terminal has set it.
+    /// The environment, set by a user at a terminal.
     Environment,
-    /// A path that was fixed when the hook was installed; without one, the home
-    /// directory that the system has for the user. Agents run hooks in an
-    /// environment that the settings of a project can change.
+    /// A path that was fixed when the hook was installed; without one, the user's home directory
+    /// according to the system. Agents run hooks in an environment that the settings of a project
+    /// can change.
     Fixed(Option<&'a Path>),
 }
 
-/// Readers of the parts of a policy that few policies have. They need most of
-/// the program: `toolmark-hook` does without them and leaves such policies to
-/// `toolmark`.
+/// Readers for the parts of a policy that few policies have. They need most of the program:
+/// `toolmark-hook` has none of them and delegates such policies to `toolmark`.
 #[derive(Debug, Clone, Copy)]
 pub struct Readers {
     /// Compiles the JSON Schemas of conditions.
@@ -53,37 +51,36 @@ pub struct Readers {
     pub toolsets: fn(&Node, &mut Vec<Problem>) -> Vec<Toolset>,
 }
 
-/// A policy file and what is wrong with it.
+/// A policy file and its errors.
 #[derive(Debug)]
 pub struct Read {
-    /// Whose file it is.
+    /// Owner of the file.
     pub whose: Whose,
     /// The file.
     pub source: Source,
-    /// What is wrong with it.
+    /// Errors in the file.
     pub problems: Vec<Problem>,
 }
 
-/// The guard as the files want it.
+/// The guard as configured by the files.
 #[derive(Debug, Default)]
 pub struct Opened {
-    /// The guard; what could not be read of the files is not in it.
+    /// The guard, without the parts of the files that could not be read.
     pub guard: Guard,
     /// The files, the user's first.
     pub files: Vec<Read>,
-    /// What is wrong without a file to show it in.
+    /// Errors that cannot be shown in a file.
     pub faults: Vec<String>,
-    /// Do the files have a part for which the reader is missing? The guard is
-    /// without that part.
+    /// Whether the files have a part without a reader. The guard lacks that part.
     pub lacks_reader: bool,
-    /// The file that the environment names in place of the user's: of both
-    /// decisions the stricter counts.
+    /// File that the environment names in place of the user's; the stricter of both decisions
+    /// counts.
     other: Option<Box<Other>>,
-    /// Where the commands stand that the user has allowed by hand.
+    /// Path of the file with the commands that the user has allowed by hand.
     allowed: Option<PathBuf>,
 }
 
-/// A file that is not the user's, though the environment says so.
+/// A file that the environment names as the user's but that is not.
 #[derive(Debug)]
 struct Other {
     opened: Opened,
@@ -97,15 +94,14 @@ impl From<Guard> for Opened {
 }
 
 impl Opened {
-    /// What to decide when the guard itself fails.
+    /// Returns the decision for an internal failure of the guard.
     #[must_use]
     pub fn on_error(&self) -> Decision {
         let own = self.guard.policy().on_error();
         self.other.as_ref().map_or(own, |other| other.opened.on_error().max(own))
     }
 
-    /// What is said somewhere without effect, because it would loosen the user's
-    /// policy.
+    /// Returns the settings without effect, because they would loosen the user's policy.
     #[must_use]
     pub fn ignored(&self, log: Option<&Path>) -> Option<String> {
         let other = self.other.iter().map(|other| other.words.clone());
@@ -119,13 +115,13 @@ impl Opened {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// Where the hook keeps its log, whatever the environment says: as it was fixed when it
-    /// was installed, else as the user's policy has it, else in the home directory that the
-    /// system has for the user.
+    /// Returns the path of the hook's log, independent of the environment: the path fixed at
+    /// installation, else the one in the user's policy, else one in the user's home directory
+    /// according to the system.
     ///
     /// # Errors
     ///
-    /// Nothing says where.
+    /// No path is configured or known.
     pub fn log_place(&self, fixed: Option<&Path>) -> io::Result<Option<PathBuf>> {
         let by_policy = self.guard.policy().log().path;
         match fixed.or(by_policy.as_deref().map(Path::new)) {
@@ -138,7 +134,7 @@ impl Opened {
         }
     }
 
-    /// With the log where it was fixed, which nobody may change.
+    /// Sets the log path fixed at installation, which must not be changed.
     #[must_use]
     pub fn with_log(mut self, fixed: Option<&Path>) -> Self {
         let path = fixed.filter(|path| *path != "off").and_then(|path| path.to_str());
@@ -149,7 +145,7 @@ impl Opened {
         self
     }
 
-    /// What the environment says about the log without effect.
+    /// Returns the setting of the environment about the log that has no effect.
     fn ignored_log(&self, fixed: Option<&Path>) -> Option<String> {
         let place = self.log_place(fixed).ok()?;
         let named = env::var_os(audit::VARIABLE).filter(|value| !value.is_empty())?;
@@ -167,7 +163,7 @@ impl Opened {
         })
     }
 
-    /// Why the policy cannot be relied on, and what to decide then.
+    /// Returns why the policy is unreliable, with the decision for that case.
     #[must_use]
     pub fn broken(&self) -> Option<(Decision, String)> {
         let mut words: Vec<String> = self.faults.clone();
@@ -183,8 +179,8 @@ impl Opened {
         (!all.is_empty()).then(|| (decision, format!("the policy cannot be read: {all}")))
     }
 
-    /// What the policy files say about a call. Where they cannot be relied on,
-    /// what to decide then is the least that is decided.
+    /// Returns the verdict of the policy files about a call. If they are unreliable, the verdict is
+    /// at least as strict as the decision for that case.
     #[must_use]
     pub fn verdict(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let own = self.own_verdict(event, facts);
@@ -203,8 +199,8 @@ impl Opened {
         }
     }
 
-    /// The verdict, or what the user has allowed by hand for this very command. What
-    /// would disarm the guard is not lifted.
+    /// Returns the verdict, or an allowing one if the user has allowed this exact command by hand.
+    /// A call that would disarm the guard stays stopped.
     #[must_use]
     pub fn lifted(&self, event: &Event<'_>, verdict: Verdict) -> Verdict {
         let disarms =
@@ -228,8 +224,8 @@ impl Opened {
         }
     }
 
-    /// With everything said about the files that takes longer to find out:
-    /// examples, suggestions, and what a project's file would loosen.
+    /// Adds the problems in the files that take longer to find: examples, suggestions, and rules
+    /// with which a project's file would loosen the policy.
     #[must_use]
     pub fn checked(mut self) -> Self {
         let checked = self.guard.policy().check_all();
@@ -248,10 +244,10 @@ impl Opened {
     }
 }
 
-/// So much of what has no effect is named.
+/// Maximum number of settings without effect that are named.
 const MAX_IGNORED: usize = 4;
 
-/// The guard for a session in a directory.
+/// Opens the guard for a session in a directory.
 #[must_use]
 pub fn open(cwd: Option<&str>, trust: Trust<'_>, readers: Option<&Readers>) -> Opened {
     let named = Named::by_environment();
@@ -267,8 +263,8 @@ pub fn open(cwd: Option<&str>, trust: Trust<'_>, readers: Option<&Readers>) -> O
     opened
 }
 
-/// What the environment names in place of the user's file, in words; a hook that
-/// was installed without `--policy` takes from it only what is stricter.
+/// Describes the file named by the environment in place of the user's; a hook installed without
+/// `--policy` uses only its stricter parts.
 #[must_use]
 pub fn named_by_environment() -> Option<String> {
     let own = Named::trusted(None)?;
@@ -284,20 +280,20 @@ pub fn named_by_environment() -> Option<String> {
     })
 }
 
-/// The user's file as the environment has it, whether it is there or not.
+/// Returns the path of the user's file according to the environment, whether it exists or not.
 #[must_use]
 pub fn user_policy() -> Option<PathBuf> {
     Some(Named::by_environment()?.path)
 }
 
-/// The file of the commands that the user allows by hand.
+/// Returns the path of the file with the commands that the user allows by hand.
 #[must_use]
 pub fn allowed_file() -> Option<PathBuf> {
     Some(allowed::beside(&std::path::absolute(Named::by_environment()?.path).ok()?))
 }
 
-/// The user's file as a hook has to be told where it is: `None` where it finds it
-/// by itself.
+/// Returns the path of the user's file that must be passed to a hook; `None` if the hook finds it
+/// itself.
 #[must_use]
 pub fn to_be_fixed() -> Option<PathBuf> {
     let named = Named::by_environment()?;
@@ -305,7 +301,7 @@ pub fn to_be_fixed() -> Option<PathBuf> {
     (system_policy().as_ref() != Some(&path)).then_some(path)
 }
 
-/// The log as a hook has to be told where it is: `None` where it finds it by itself.
+/// Returns the path of the log that must be passed to a hook; `None` if the hook finds it itself.
 #[must_use]
 pub fn log_to_be_fixed() -> Option<PathBuf> {
     let named = env::var_os(audit::VARIABLE).filter(|value| !value.is_empty());
@@ -314,20 +310,20 @@ pub fn log_to_be_fixed() -> Option<PathBuf> {
     }
     let path = audit::place(|name| env::var_os(name)).ok()??;
     let path = std::path::absolute(path).ok()?;
-    // What the user's policy says counts where no variable names the log itself.
+    // The user's policy applies if no variable names the log itself.
     let is_usual = named.is_none() && system_log().as_ref() == Some(&path);
     let by_policy = || named.is_none() && user_names_log();
     (!is_usual && !by_policy()).then_some(path)
 }
 
-/// Does the user's policy say where the log is?
+/// Whether the user's policy sets the path of the log.
 fn user_names_log() -> bool {
     let opened = open(None, Trust::Environment, None);
     opened.guard.policy().log().path.is_some()
 }
 
-/// The log in the home directory that the system has for the user; without one, where the
-/// environment has it.
+/// Returns the log in the user's home directory according to the system; without one, according to
+/// the environment.
 #[must_use]
 pub fn log_of_system() -> Option<PathBuf> {
     system_log().or_else(|| audit::place(|name| env::var_os(name)).ok().flatten())
@@ -337,10 +333,10 @@ fn system_log() -> Option<PathBuf> {
     Some(system_home()?.join(".local/state").join(own::AUDIT_LOG))
 }
 
-/// Where the user's file is said to be.
+/// Configured path of the user's file.
 struct Named {
     path: PathBuf,
-    /// The variable that says so.
+    /// Variable with the path.
     by: &'static str,
 }
 
@@ -365,12 +361,12 @@ impl Named {
         }
     }
 
-    /// Must it be there? What a variable names is not left out in silence.
+    /// Whether the file must exist. A file named by a variable is not skipped silently.
     fn must_exist(&self) -> bool {
         self.by == POLICY
     }
 
-    /// Is it none of the user's own, and does it say anything?
+    /// Whether the file is not the user's own and has any effect.
     fn is_foreign(&self, own: &Self) -> bool {
         let is_own = self.path == own.path || Some(&self.path) == system_policy().as_ref();
         !is_own && (self.must_exist() || self.path.exists())
@@ -422,8 +418,8 @@ fn open_with(cwd: Option<&str>, named: Option<&Named>, readers: Option<&Readers>
     opened
 }
 
-/// The user's policy and the log, where variables or the policy have put them. A
-/// log that was put aside has a number behind its name.
+/// Returns the user's policy and the log as configured by variables or the policy. A rotated log
+/// has a number after its name.
 fn own_files(policy: &Policy, user: Option<&Path>) -> Vec<String> {
     let log = policy.log().path.map(PathBuf::from).or_else(log_of_system);
     let named = audit::place(|name| env::var_os(name)).ok().flatten();
@@ -437,8 +433,7 @@ fn own_files(policy: &Policy, user: Option<&Path>) -> Vec<String> {
     file.chain(logs).chain(programs()).collect()
 }
 
-/// The programs of the guard: beside the one that runs, under the name it was
-/// called by too.
+/// Returns the programs of the guard: those beside the running one, and the name it was called by.
 fn programs() -> Vec<String> {
     let called = env::args_os().next().map(PathBuf::from).filter(|path| path.is_absolute());
     let running = env::current_exe().ok().into_iter().chain(called);
@@ -452,7 +447,7 @@ fn programs() -> Vec<String> {
     all
 }
 
-/// What the user's own file says; its mistakes are not looked at.
+/// Reads the layer of the user's own file, ignoring its errors.
 #[must_use]
 pub fn user_layer(schemas: SchemaCompiler) -> Option<Layer> {
     let home = home();
@@ -478,7 +473,7 @@ impl Opened {
         }
     }
 
-    /// What a file says, and the toolsets of the user's own it describes.
+    /// Reads the layer of a file, and the user's toolsets defined in it.
     fn layer(
         &mut self,
         file: File,
@@ -518,27 +513,27 @@ impl Opened {
     }
 }
 
-/// The compiler of a program without the validator. A policy that needs it is
-/// not decided by there.
+/// Fails to compile a schema, in a program without the validator. Such a program does not
+/// decide by a policy that needs schemas.
 fn no_schemas(_: &serde_json::Value) -> Result<Arc<dyn CompiledSchema>, String> {
     Err("this program has no validator".to_owned())
 }
 
-/// Is there such a key anywhere in a tree?
+/// Whether a tree contains a key at any depth.
 fn has_key(node: &Node, key: &str) -> bool {
     let mut entries = node.entries();
     entries.any(|entry| entry.key == key || has_key(&entry.value, key))
         || node.items().any(|item| has_key(item, key))
 }
 
-/// The home directory.
+/// Returns the home directory.
 #[must_use]
 pub fn home() -> Option<String> {
     env::var("HOME").ok().filter(|home| home.starts_with('/') && home.len() > 1)
 }
 
-/// The user's file in the home directory that the system has for the user, whatever
-/// the environment says; `None` where the system does not know the user.
+/// Returns the user's file in the home directory according to the system, independent of the
+/// environment; `None` if the system does not know the user.
 fn system_policy() -> Option<PathBuf> {
     Some(system_home()?.join(".config").join(own::USER_POLICY))
 }
@@ -558,7 +553,7 @@ pub(crate) fn system_home() -> Option<PathBuf> {
     None
 }
 
-/// The home directory of a user: `name:password:uid:gid:comment:home:shell`.
+/// Returns the home directory of a user: `name:password:uid:gid:comment:home:shell`.
 #[cfg(unix)]
 fn home_of(users: &str, uid: u32) -> Option<&str> {
     let uid = uid.to_string();
@@ -569,7 +564,7 @@ fn home_of(users: &str, uid: u32) -> Option<&str> {
     })
 }
 
-/// Is it the user's own file?
+/// Whether a path is the user's own file.
 #[must_use]
 pub fn is_user_file(path: &Path) -> bool {
     Named::by_environment().is_some_and(|named| is_same(&named.path, path))
@@ -582,10 +577,10 @@ fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// How many directories upwards are looked at.
+/// Maximum number of parent directories searched.
 const UPWARDS: usize = 64;
 
-/// The project's file, and the directory it speaks about.
+/// Finds the project's file and the directory it applies to.
 fn nearest(
     cwd: &Path,
     is_own: impl Fn(&Path) -> bool,

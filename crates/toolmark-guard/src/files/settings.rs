@@ -1,5 +1,4 @@
-//! The settings files of Claude Code whose permission rules a policy takes
-//! over.
+//! The settings files of Claude Code whose permission rules a policy imports.
 
 use super::home;
 use crate::permissions::{Permissions, Settings};
@@ -7,11 +6,11 @@ use crate::policy::Whose;
 use std::path::{Path, PathBuf};
 use toolmark_hosts::Paths;
 
-/// Settings larger than this are none.
+/// Maximum size of a settings file, in bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// The settings files that count in a directory, whether they are there or not:
-/// the user's first, then the project's.
+/// Returns the settings files that apply to a directory, whether they exist or not: the user's
+/// first, then the project's.
 #[must_use]
 pub fn all(cwd: Option<&Path>) -> Vec<PathBuf> {
     let Some(paths) = paths() else { return Vec::new() };
@@ -23,12 +22,12 @@ pub fn all(cwd: Option<&Path>) -> Vec<PathBuf> {
     user.into_iter().chain(project).collect()
 }
 
-/// Where Claude Code keeps things.
+/// Returns the paths of Claude Code's files.
 fn paths() -> Option<&'static Paths> {
     toolmark_hosts::by_id("claude-code")?.paths
 }
 
-/// What the paths of a settings file start from.
+/// Returns the base of the paths in a settings file.
 #[must_use]
 pub fn located(path: &Path) -> Settings {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -46,9 +45,8 @@ pub fn located(path: &Path) -> Settings {
     Settings { file: path.display().to_string(), root, home, tightens_only: false }
 }
 
-/// The rules that count for a session: for the user's policy all of them, but
-/// of those that came with the project only what makes things stricter; for a
-/// project's policy its own.
+/// Returns the rules that apply to a session: for the user's policy all of them, but only the
+/// stricter ones of those that came with the project; for a project's policy its own.
 pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<String>) {
     let mut permissions = Permissions::default();
     let mut faults = Vec::new();
@@ -70,7 +68,7 @@ pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<S
     (permissions, faults)
 }
 
-/// The text of a settings file; `None` where there is none.
+/// Returns the text of a settings file; `None` if it does not exist.
 ///
 /// # Errors
 ///

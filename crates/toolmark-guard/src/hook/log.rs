@@ -1,5 +1,4 @@
-//! Keeps a record of every decision of the hook, and answers all the same where
-//! it cannot be kept.
+//! Logging of every decision of the hook, which answers even if the record cannot be written.
 
 use crate::audit::{self, Record};
 use std::io;
@@ -8,20 +7,20 @@ use std::time::Duration;
 use toolmark_hosts::{Answer, Event, Host, Moment, Verdict};
 use toolmark_shell::Left;
 
-/// What a decision was made by.
+/// Basis of a decision.
 pub(super) struct Basis {
-    /// Where the log is; nothing where none is wanted.
+    /// Path of the log; `None` if logging is disabled.
     pub(super) place: io::Result<Option<PathBuf>>,
     pub(super) limits: audit::Limits,
-    /// What the call leaves behind.
+    /// State that the call leaves behind.
     pub(super) left: Option<Left>,
-    /// What would have loosened the policy.
+    /// Settings that would have loosened the policy.
     pub(super) ignored: Option<String>,
     pub(super) took: Duration,
 }
 
-/// The answer to a host. The decision is recorded before anybody hears of it;
-/// that it could not be is a note beside the answer.
+/// Returns the answer to a host. The decision is recorded before it is sent; a failure to record it
+/// is a note in the answer.
 pub(super) fn answer(
     host: &Host,
     event: Option<&Event<'_>>,

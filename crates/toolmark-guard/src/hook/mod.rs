@@ -1,13 +1,12 @@
-//! The hook: one payload on the standard input, one answer.
+//! The hook: reads one payload from the standard input and writes one answer.
 //!
-//! Agents run it before every call. Whatever goes wrong, the answer says so: a
-//! fault of ours neither blocks work nor lets a call pass unseen. There is no
-//! thread to watch over it, which would cost as much as the work: everything it
-//! does is bounded, and it waits for nothing but its input.
+//! Agents run it before every call. The answer reports every failure: an internal error neither
+//! blocks work nor silently lets a call pass. No thread watches over the hook, which would cost as
+//! much as the work: all its operations are bounded, and it waits only for its input.
 //!
-//! Two programs call [`run`]: `toolmark guard`, and `toolmark-hook`, which has
-//! nothing else in it and so starts faster. The small one has no
-//! [`Readers`]; where a policy needs them, it runs the large one.
+//! Two programs call [`run`]: `toolmark guard`, and `toolmark-hook`, which contains nothing else
+//! and so starts faster. The small one has no [`Readers`]; if a policy needs them, it runs the
+//! large one.
 
 mod log;
 mod payload;
@@ -25,22 +24,22 @@ use std::time::{Duration, Instant};
 use toolmark_hosts::{Answer, Fault, Host, Moment, Verdict};
 use toolmark_shell::{Decision, Facts};
 
-/// A host that has not handed over its payload by then is stuck.
+/// Time limit for a host to pass its payload.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How the hook is asked, by its command line.
+/// Command-line arguments of the hook.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked<'a> {
-    /// The host; without a name it is known by its payload.
+    /// Host; without a name it is detected from the payload.
     pub host: Option<&'a str>,
-    /// The user's policy, as it was fixed when the hook was installed.
+    /// Path of the user's policy, fixed when the hook was installed.
     pub policy: Option<&'a Path>,
-    /// The log, as it was fixed when the hook was installed; `off` for none.
+    /// Path of the log, fixed when the hook was installed; `off` disables it.
     pub log: Option<&'a Path>,
 }
 
 impl<'a> Asked<'a> {
-    /// The words behind the command; `None` where they are not of the hook.
+    /// Parses the words after the command; `None` if they are not those of the hook.
     #[must_use]
     pub fn parse(words: &'a [OsString]) -> Option<Self> {
         let mut asked = Self::default();
@@ -56,7 +55,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Reads, decides, answers; the exit code.
+/// Reads the payload, decides and answers; returns the exit code.
 #[must_use]
 pub fn run(asked: Asked<'_>, readers: Option<&Readers>) -> u8 {
     let hook = Hook { asked, readers };
@@ -77,20 +76,20 @@ pub fn run(asked: Asked<'_>, readers: Option<&Readers>) -> u8 {
     }
 }
 
-/// How the hook is asked, and with what.
+/// Arguments and readers of the hook.
 struct Hook<'a> {
     asked: Asked<'a>,
     readers: Option<&'a Readers>,
 }
 
-/// What came of a payload.
+/// Result of handling a payload.
 enum Reply {
     Answer(Answer),
-    /// The policy cannot be read in full by this program.
+    /// This program cannot read the policy completely.
     LacksReader,
 }
 
-/// The host of the command line.
+/// Host named on the command line.
 enum Named {
     Not,
     Known(&'static Host),
@@ -155,13 +154,13 @@ impl Hook<'_> {
         files::open(cwd, Trust::Fixed(self.asked.policy), self.readers).with_log(self.asked.log)
     }
 
-    /// The answer where no decision could be worked out.
+    /// Returns the answer if no decision could be made.
     fn refuse(&self, host: &Host, fault: &Fault) -> Answer {
         let decision = self.open(None).on_error();
         self.stop(host, Verdict::new(decision, "error", fault.to_string()))
     }
 
-    /// The answer to a call that is not known.
+    /// Returns the answer to an unknown call.
     fn stop(&self, host: &Host, verdict: Verdict) -> Answer {
         let opened = self.open(None);
         let basis = log::Basis {
@@ -174,13 +173,13 @@ impl Hook<'_> {
         log::answer(host, None, &verdict, basis)
     }
 
-    /// Answers where the payload is not known, or could not be dealt with.
+    /// Answers if the payload is unknown or could not be handled.
     fn fail(&self, why: &str) -> u8 {
         say(&self.refuse(self.host(), &Fault::new(why)))
     }
 
-    /// Denies a payload for its size. Nobody knows the mode of the session then, nor whether
-    /// somebody would be asked, and whoever can make a call larger must not get past with it.
+    /// Denies a payload for its size. The mode of the session is then unknown, as is whether the
+    /// user would be prompted, and enlarging a call must not bypass the guard.
     fn turn_away(&self, why: String) -> u8 {
         let mut verdict = Verdict::new(Decision::Deny, "size", why);
         // A policy that only observes stops nothing.
@@ -191,7 +190,7 @@ impl Hook<'_> {
         say(&self.stop(self.host(), verdict))
     }
 
-    /// The host where there is no payload to tell it by.
+    /// Returns the host if there is no payload to detect it from.
     fn host(&self) -> &'static Host {
         match self.named() {
             Named::Known(host) => host,
@@ -210,8 +209,8 @@ fn say(answer: &Answer) -> u8 {
     }
 }
 
-/// Does the standard output lead nowhere? Where the host has closed it, it was opened
-/// anew on the null device before this program began.
+/// Whether the standard output goes nowhere. If the host has closed it, it was reopened on the null
+/// device before this program began.
 #[cfg(unix)]
 fn is_lost() -> bool {
     use std::os::fd::AsFd;

@@ -1,20 +1,20 @@
-//! The payload on the standard input, waited for only so long: a host that never
-//! closes its end must not hang the agent.
+//! Reads the payload from the standard input with a time limit: a host that never closes its end
+//! must not hang the agent.
 
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// A larger payload is refused: to look at it would take longer, and more memory, than an
-/// agent should wait for and a machine should give.
+/// Maximum size of a payload, in bytes. A larger one would take more time and memory than an agent
+/// should wait for or a machine should provide.
 const LARGEST: usize = 16 << 20;
 
-/// So many times the timeout a payload may take that keeps coming, as on a busy machine.
+/// Number of timeouts granted to a payload that keeps arriving, as on a busy machine.
 const PATIENCE: u32 = 4;
 
-/// So much is made room for at first.
+/// Initial capacity of the buffer, in bytes.
 const ROOM: usize = 16 << 10;
 
-/// All of the standard input.
+/// Reads the whole standard input.
 pub(super) fn read(timeout: Duration) -> io::Result<Vec<u8>> {
     let mut payload = vec![0; ROOM];
     let (mut length, mut is_refused) = (0, false);
@@ -58,7 +58,7 @@ impl Wait {
         Self(deadline)
     }
 
-    /// Waits until there is something to read, or its end.
+    /// Waits until data or the end of the input is available.
     fn wait(&self) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         loop {

@@ -1,4 +1,4 @@
-//! The program that can read every policy, run in place of this one.
+//! The sibling program that can read every policy, run in place of this one.
 
 use super::Asked;
 use std::env::{self, consts::EXE_SUFFIX};
@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Lets `toolmark guard` answer; its exit code, or why there was no answer.
+/// Runs `toolmark guard` to answer; returns its exit code, or why there was no answer.
 pub(super) fn run(asked: Asked<'_>, payload: &[u8]) -> Result<u8, String> {
     let program = place().map_err(|error| format!("failed to find it: {error}"))?;
     let failed = |error: io::Error| format!("failed to run {}: {error}", program.display());
@@ -31,7 +31,7 @@ pub(super) fn run(asked: Asked<'_>, payload: &[u8]) -> Result<u8, String> {
     }
 }
 
-/// Beside the program that runs.
+/// Returns the path of `toolmark` beside the running program.
 fn place() -> io::Result<PathBuf> {
     Ok(env::current_exe()?.with_file_name(format!("toolmark{EXE_SUFFIX}")))
 }

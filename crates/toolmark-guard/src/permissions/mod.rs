@@ -1,10 +1,10 @@
-//! Permission rules of Claude Code, as its settings files write them:
-//! `Bash(git push:*)`, `Read(./.env)`, `mcp__server__tool`.
+//! Permission rules of Claude Code, in the syntax of its settings files: `Bash(git push:*)`,
+//! `Read(./.env)`, `mcp__server__tool`.
 //!
-//! They are read into [`Permissions`], which a policy can take over
-//! (`import: [claude-code]`), looked through for rules that can never match
-//! ([`Permissions::findings`]), and written as a `guard:` part
-//! ([`Permissions::translated`]). Deny comes before ask before allow, as there.
+//! They are parsed into [`Permissions`], which a policy can import (`import: [claude-code]`),
+//! checked for rules that can never match ([`Permissions::findings`]), and written as a `guard:`
+//! part ([`Permissions::translated`]). As in Claude Code, deny takes precedence over ask, and ask
+//! over allow.
 
 mod report;
 mod syntax;
@@ -19,16 +19,16 @@ use toolmark_hosts::toolset::ToolRole;
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::{Coverage, Decision};
 
-/// Where a settings file lies and what its paths start from.
+/// Location of a settings file and the base of its paths.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// The file, as it is shown.
+    /// File name as displayed.
     pub file: String,
-    /// The directory that `/path` starts from: the project, or `~/.claude`.
+    /// Directory that `/path` is relative to: the project, or `~/.claude`.
     pub root: Option<String>,
-    /// The home directory.
+    /// Home directory.
     pub home: Option<String>,
-    /// Is what it allows left out, because the file came with a project?
+    /// Whether allowing rules are omitted, because the file came with a project.
     pub tightens_only: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct Permissions {
 /// One rule.
 #[derive(Debug)]
 struct Rule {
-    /// As it is written.
+    /// Text of the rule.
     text: String,
     file: String,
     decision: Decision,
@@ -51,11 +51,11 @@ struct Rule {
     base: Base,
 }
 
-/// The lists of a settings file, in the order they count.
+/// Lists of a settings file, in order of precedence.
 const LISTS: [(&str, Decision); 3] =
     [("deny", Decision::Deny), ("ask", Decision::Ask), ("allow", Decision::Allow)];
 
-/// More rules than this nobody has written.
+/// Maximum number of rules.
 const MOST: usize = 10_000;
 
 impl Permissions {
@@ -63,7 +63,7 @@ impl Permissions {
     ///
     /// # Errors
     ///
-    /// Text that is no settings file.
+    /// The text is not a settings file.
     pub fn add(&mut self, text: &str, settings: &Settings) -> Result<(), String> {
         let root: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let Some(root) = root.as_object() else {
@@ -115,31 +115,31 @@ impl Permissions {
         }
     }
 
-    /// How many rules there are that could match.
+    /// Returns the number of rules that could match.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// How many rules were written down, be they malformed.
+    /// Returns the number of rules in the files, including malformed ones.
     #[must_use]
     pub fn written(&self) -> usize {
         self.rules.len() + self.findings.len()
     }
 
-    /// Is there none?
+    /// Whether there are no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Is anything allowed?
+    /// Whether any rule allows something.
     #[must_use]
     pub fn allows(&self) -> bool {
         self.rules.iter().any(|rule| rule.decision == Decision::Allow)
     }
 
-    /// What they say about a call, and the rule that says it.
+    /// Returns the decision about a call, with the deciding rule.
     #[must_use]
     pub fn of(&self, call: &Call<'_>) -> Option<(Decision, &str)> {
         for (_, decision) in LISTS {
@@ -153,8 +153,8 @@ impl Permissions {
 }
 
 impl Rule {
-    /// Rules are about what a tool is for, so that they count for the tools of
-    /// other hosts too.
+    /// Whether the rule is about the tool of a call. Rules match by the role of a tool, so that
+    /// they also apply to the tools of other hosts.
     fn is_about(&self, call: &Call<'_>) -> bool {
         let role = call.role();
         match self.tool.as_str() {
@@ -224,7 +224,7 @@ impl Rule {
     }
 }
 
-/// The host of an address.
+/// Returns the host of an address.
 fn host_of(url: &str) -> Option<String> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
@@ -237,7 +237,7 @@ fn host_of(url: &str) -> Option<String> {
     (!host.is_empty()).then_some(host)
 }
 
-/// Is a host the domain, or what a wildcard of it stands for?
+/// Whether a host is the domain, or matches its wildcard.
 fn is_in(host: &str, domain: &str) -> bool {
     is_wildcard_match(domain, host)
 }

@@ -1,6 +1,5 @@
-//! What is doubtful about permission rules: those that can never match, those
-//! another takes precedence over, and those that match more or less than they
-//! seem to.
+//! Doubtful permission rules: those that can never match, those overridden by another, and those
+//! that match more or less than they seem to.
 
 use super::syntax::Spec;
 use super::{Permissions, Rule, Settings};
@@ -9,20 +8,20 @@ use serde::Serialize;
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::Decision;
 
-/// How doubtful a rule is.
+/// Severity of a finding about a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// It can never match.
+    /// The rule can never match.
     Never,
-    /// It matches more than it seems to.
+    /// The rule matches more than it seems to.
     Warning,
-    /// It matches less than it seems to.
+    /// The rule matches less than it seems to.
     Note,
 }
 
 impl Level {
-    /// The word for it.
+    /// Returns the name used in output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -33,20 +32,20 @@ impl Level {
     }
 }
 
-/// Something doubtful about a rule.
+/// A finding about a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// How doubtful.
+    /// Severity.
     pub level: Level,
-    /// The file.
+    /// File of the rule.
     pub file: String,
-    /// The list: `deny`, `ask` or `allow`.
+    /// List of the rule: `deny`, `ask` or `allow`.
     pub list: &'static str,
-    /// The rule as it is written.
+    /// Text of the rule.
     pub rule: String,
-    /// What is doubtful.
+    /// Description of the problem.
     pub message: String,
-    /// What to do about it.
+    /// Suggested fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
@@ -86,7 +85,7 @@ impl Finding {
 }
 
 impl Permissions {
-    /// Everything that is doubtful about the rules, the worst first.
+    /// Returns all findings about the rules, the worst first.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         let mut all = self.findings.clone();
@@ -99,7 +98,7 @@ impl Permissions {
         all
     }
 
-    /// A rule that a stricter one, or the same one again, leaves nothing to.
+    /// Reports a rule without effect because of a stricter or identical one.
     fn shadowed(&self, at: usize, rule: &Rule) -> Option<Finding> {
         let covering = self.rules.iter().enumerate().find(|(other, by)| {
             let before =
@@ -119,7 +118,7 @@ impl Permissions {
     }
 }
 
-/// Does one rule match all that another matches?
+/// Whether one rule matches everything that another matches.
 fn covers(one: &Rule, other: &Rule) -> bool {
     let tools = is_wildcard_match(&one.tool, &other.tool);
     tools
@@ -138,7 +137,7 @@ fn covers(one: &Rule, other: &Rule) -> bool {
         }
 }
 
-/// A star that lets in whole other commands.
+/// Reports a wildcard that also allows other commands.
 fn too_wide(rule: &Rule) -> Option<Finding> {
     let Spec::Command(words) = &rule.spec else { return None };
     if rule.decision != Decision::Allow {
@@ -158,7 +157,7 @@ fn too_wide(rule: &Rule) -> Option<Finding> {
     None
 }
 
-/// Spellings that the host does not match.
+/// Reports spellings that the host does not match.
 fn too_narrow(rule: &Rule) -> Option<Finding> {
     let Spec::Command(words) = &rule.spec else { return None };
     let program = words.split_whitespace().next()?;

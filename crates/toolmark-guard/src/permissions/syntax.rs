@@ -1,29 +1,29 @@
-//! The syntax of one permission rule: a tool, and what it must be given.
+//! The syntax of one permission rule: a tool and its specifier.
 
 use super::Settings;
 use crate::policy::Paths;
 use toolmark_config::did_you_mean;
 use toolmark_hosts::toolset::builtin;
 
-/// What a rule asks of a call besides its tool.
+/// Condition of a rule besides its tool.
 #[derive(Debug)]
 pub(super) enum Spec {
-    /// Nothing.
+    /// No condition.
     Whole,
     /// The words of a command, `*` for any text.
     Command(String),
-    /// A file.
+    /// A file pattern.
     Path {
-        /// As a policy matches it.
+        /// Pattern in the form that a policy matches.
         paths: Paths,
-        /// The same pattern, for a policy file.
+        /// The same pattern, as text for a policy file.
         pattern: String,
     },
     /// The host of an address.
     Domain(String),
 }
 
-/// Why a rule can never match.
+/// Reason why a rule can never match.
 #[derive(Debug)]
 pub(super) struct Mistake {
     pub(super) words: String,
@@ -41,8 +41,7 @@ impl Mistake {
     }
 }
 
-/// Tools whose rules with a path are accepted and never looked at, and the one
-/// whose rules are.
+/// Tools whose rules with a path are accepted but ignored, each with the tool whose rules apply.
 const NEVER_ASKED: &[(&str, &str)] = &[
     ("Write", "Edit"),
     ("MultiEdit", "Edit"),
@@ -56,7 +55,7 @@ const NEVER_ASKED: &[(&str, &str)] = &[
 /// Tools of the host that its rules may name besides those of the toolset.
 const OTHER_TOOLS: &[&str] = &["Agent", "Task", "Skill", "SlashCommand", "MCP", "PowerShell"];
 
-/// Reads a rule into its tool and what it asks.
+/// Parses a rule into its tool and its specifier.
 pub(super) fn parse(text: &str, settings: &Settings) -> Result<(String, Spec), Mistake> {
     let (tool, inside) = match text.split_once('(') {
         None => (text, None),
@@ -90,8 +89,8 @@ pub(super) fn parse(text: &str, settings: &Settings) -> Result<(String, Spec), M
         "Bash" => command(inside)?,
         "Read" | "Edit" => path(inside, settings)?,
         "WebFetch" => domain(inside)?,
-        // What the other tools make of it is their own affair; it cannot be
-        // told from the call.
+        // Other tools interpret the text in their own way, which the call does
+        // not show.
         _ => {
             return Err(Mistake::new(format!(
                 "what {tool} is given cannot be compared with {inside}"

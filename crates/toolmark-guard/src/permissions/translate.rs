@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use toolmark_shell::Decision;
 
 impl Permissions {
-    /// The same rules as a `guard:` part. What is denied as a whole becomes a
-    /// list of tools, denied files protected paths, everything else a rule.
+    /// Converts the rules into a `guard:` part. Tools denied as a whole become a list of tools,
+    /// denied files protected paths, everything else a rule.
     #[must_use]
     pub fn translated(&self) -> Value {
         let mut denied = Vec::new();
@@ -83,7 +83,7 @@ impl Rule {
         Value::Object(rule)
     }
 
-    /// A name of its own: `ask-bash-git-push`.
+    /// Returns a unique name: `ask-bash-git-push`.
     fn name(&self, names: &mut BTreeSet<String>) -> String {
         let text = format!("{} {}", self.decision.word(), self.text).to_lowercase();
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

@@ -1,16 +1,16 @@
-//! How much a project's policy may ask of the guard: it comes with a repository,
-//! and the hook reads it before every call.
+//! Limits on a project's policy, which comes with a repository and which the hook reads before
+//! every call.
 
 use toolmark_config::{Kind, Node, Problem};
 
-/// So many values.
+/// Maximum number of values.
 const MAX_VALUES: usize = 1500;
-/// So long may one text be, in bytes.
+/// Maximum length of one text, in bytes.
 const MAX_TEXT: usize = 1024;
-/// So much work may its regular expressions be together.
+/// Maximum total cost of its regular expressions.
 const MAX_PATTERN_COST: usize = 8 << 10;
 
-/// What is too much in the part of a project, if something is.
+/// Returns the limit that a project's part exceeds, if any.
 pub(super) fn exceeded(part: &Node) -> Option<Problem> {
     let mut count = Count::default();
     count.add(part, false)
@@ -58,8 +58,8 @@ fn too_much(node: &Node, what: String) -> Problem {
     Problem::error("too-large", message).at(node.span).help(help)
 }
 
-/// About how large a regular expression becomes: repetitions multiply what they
-/// repeat, and classes of characters have many ranges.
+/// Returns the approximate compiled size of a regular expression: repetitions multiply what they
+/// repeat, and character classes have many ranges.
 fn cost(pattern: &str) -> usize {
     let mut size = 0_usize;
     let mut factor = 1_usize;
@@ -83,7 +83,7 @@ fn cost(pattern: &str) -> usize {
     size.saturating_add(pattern.len()).saturating_mul(factor)
 }
 
-/// What a class of characters counts for.
+/// Cost of a character class.
 const CLASS: usize = 32;
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! A call as a policy looks at it: its names, its command lines taken apart,
-//! and the paths it touches.
+//! A call as seen by a policy: its names, its parsed command lines, and the paths it affects.
 
 use serde_json::Value;
 use std::borrow::Cow;
@@ -13,22 +12,22 @@ use toolmark_shell::ir::{Redirection, RedirectionKind};
 use toolmark_shell::{Analysis, Effect, Kind, Scope};
 use toolmark_trace::{Canonical, ToolName};
 
-/// A call, what is known about its tool, and what it would do.
+/// A call with the known properties of its tool and its effects.
 pub struct Call<'a> {
-    /// What the host says.
+    /// Event of the host.
     pub event: &'a Event<'a>,
-    /// What is known about the tool.
+    /// Known properties of the tool.
     pub tool: Option<&'a Tool>,
-    /// What it would do, where that can be said.
+    /// Effects of the call, if known.
     pub analysis: Option<&'a Analysis>,
-    /// Does it write the project's policy and leave the `guard:` part alone?
+    /// Whether the call writes the project's policy without changing the `guard:` part.
     pub(super) keeps_policy: bool,
     roots: Vec<String>,
     lines: OnceCell<Vec<String>>,
 }
 
 impl<'a> Call<'a> {
-    /// A call before it is made.
+    /// Creates a call that has not been made yet.
     #[must_use]
     pub fn new(
         event: &'a Event<'a>,
@@ -39,15 +38,16 @@ impl<'a> Call<'a> {
         Self { event, tool, analysis, keeps_policy, roots, lines: OnceCell::new() }
     }
 
-    /// One that leaves the project's policy as it is, though it writes the file.
+    /// Marks the call as leaving the project's `guard:` part unchanged, although it writes the
+    /// file.
     #[must_use]
     pub(super) fn keeping_policy(mut self) -> Self {
         self.keeps_policy = true;
         self
     }
 
-    /// With further directories that count as parts of the work tree: effects
-    /// in them name their targets from there.
+    /// Adds directories that count as parts of the work tree; the targets of effects in them are
+    /// relative to those directories.
     #[must_use]
     pub fn with_roots(mut self, roots: Vec<String>) -> Self {
         self.roots = roots;
@@ -64,14 +64,14 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What the tool is for.
+    /// Returns the role of the tool.
     #[must_use]
     pub fn role(&self) -> ToolRole {
         self.input().role()
     }
 
-    /// The names a list may know the tool by: the host's own, and
-    /// `server/tool` for tools of servers.
+    /// Returns the names by which a list may refer to the tool: the host's own, and `server/tool`
+    /// for tools of servers.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let mut names = vec![self.event.tool.to_string()];
@@ -84,13 +84,13 @@ impl<'a> Call<'a> {
         names
     }
 
-    /// The command line it runs.
+    /// Returns the command line that the call runs.
     #[must_use]
     pub fn command(&self) -> Option<Cow<'a, str>> {
         self.input().command()
     }
 
-    /// The arguments as a map.
+    /// Returns the arguments as a map.
     #[must_use]
     pub fn args(&self) -> Cow<'a, Value> {
         match self.event.args.json() {
@@ -99,8 +99,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The commands its command line comes to, each on a line of its own: the
-    /// inner ones of wrappers and compounds, quotes removed.
+    /// Returns the commands of the command line, one per line: the inner ones of wrappers and
+    /// compounds, quotes removed.
     #[must_use]
     pub fn lines(&self) -> &[String] {
         self.lines.get_or_init(|| {
@@ -113,15 +113,15 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// All of the lines, and those of git without the options before its
-    /// sub-command, which say nothing about what it does.
+    /// Returns all lines, and the git ones also without the options before the sub-command, which
+    /// do not affect the meaning.
     pub fn spellings(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let commands = self.analysis.iter().flat_map(|analysis| &analysis.commands);
         let plain = commands.filter(|command| command.program == "git").filter_map(plain_git);
         self.lines().iter().map(|line| Cow::Borrowed(line.as_str())).chain(plain.map(Cow::Owned))
     }
 
-    /// Does the command line send output into a file?
+    /// Whether the command line redirects output into a file.
     #[must_use]
     pub fn redirects(&self) -> bool {
         let writes = |redirection: &Redirection| {
@@ -135,8 +135,8 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The directories a relative path may start from: where the command runs,
-    /// the session's own, and wherever the command goes.
+    /// Returns the directories that a relative path may start from: the directory of the command,
+    /// that of the session, and those that the command changes to.
     fn directories(&self) -> Vec<String> {
         let mut all: Vec<String> = self.roots.clone();
         let mut add = |directory: String| {
@@ -165,8 +165,8 @@ impl<'a> Call<'a> {
         all
     }
 
-    /// The absolute paths that an effect may mean: one inside the work tree is
-    /// written from the root of the tree.
+    /// Returns the absolute paths that an effect may refer to; one inside the work tree is written
+    /// relative to the root of the tree.
     fn of_effect(&self, effect: &Effect, from: &[String]) -> Vec<String> {
         let is_path = !matches!(effect.scope, Scope::Remote);
         let target = effect.target.as_str();
@@ -177,7 +177,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The paths an effect may mean, seen from the roots of the work tree.
+    /// Returns the paths an effect may refer to, relative to the roots of the work tree.
     #[must_use]
     pub fn targets(&self, effect: &Effect) -> Vec<String> {
         let session = self.event.cwd.as_deref().map(|cwd| resolve(None, cwd));
@@ -185,7 +185,7 @@ impl<'a> Call<'a> {
         self.of_effect(effect, &roots)
     }
 
-    /// The paths the call changes, each with whether everything below goes too.
+    /// Returns the paths that the call changes, each with whether everything below is affected.
     #[must_use]
     pub fn written(&self) -> Vec<Touched> {
         let mut all = Vec::new();
@@ -226,8 +226,7 @@ impl<'a> Call<'a> {
         all
     }
 
-    /// The paths whose content the call may show. A pattern of a command stays
-    /// one.
+    /// Returns the paths whose content the call may show. A pattern in a command stays a pattern.
     #[must_use]
     pub fn read(&self) -> Vec<String> {
         let mut all = Vec::new();
@@ -264,8 +263,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A command of git without the options before its sub-command; `None` where it
-/// has none.
+/// Returns a git command without the options before its sub-command; `None` if it has none.
 fn plain_git(command: &toolmark_shell::Command) -> Option<String> {
     let mut words = command.args.iter().map(|arg| arg.text.as_str()).peekable();
     let mut dropped = false;
@@ -279,16 +277,16 @@ fn plain_git(command: &toolmark_shell::Command) -> Option<String> {
     dropped.then(|| std::iter::once("git").chain(words).collect::<Vec<_>>().join(" "))
 }
 
-/// A path that changes.
+/// A changed path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Touched {
-    /// The path, absolute where that is known.
+    /// Path, absolute if known.
     pub path: String,
-    /// Is what lies below it touched too?
+    /// Whether everything below the path is affected too.
     pub below: bool,
 }
 
-/// Does an effect of this kind change files?
+/// Whether an effect of this kind changes files.
 fn changes(kind: Kind) -> bool {
     matches!(
         kind,
@@ -301,7 +299,7 @@ fn changes(kind: Kind) -> bool {
     )
 }
 
-/// Could the program show the content of the files it is given?
+/// Whether the program may show the content of its file operands.
 fn shows(program: &str) -> bool {
     !matches!(
         program,

@@ -1,6 +1,6 @@
-//! The decision about one call: the lists of tools, protected paths, the rules
-//! of the user's own, and the effects of the call. The strictest counts; a rule
-//! that allows may lift a question about effects, never a denial.
+//! The decision about one call: the lists of tools, protected paths, the user's own rules, and the
+//! effects of the call. The strictest decision counts; an allowing rule may lift a question about
+//! effects, but never a denial.
 
 use super::call::Call;
 use super::kept::keeps_guard_part;
@@ -25,13 +25,13 @@ use toolmark_shell::{
     Reversibility, analyze_write,
 };
 
-/// One thing that speaks for a decision.
+/// One argument for a decision.
 struct Ruling {
     decision: Decision,
     rule: String,
     reason: String,
     suggestion: Option<String>,
-    /// What to do where nobody is asked.
+    /// Decision for headless use.
     unattended: Decision,
 }
 
@@ -41,7 +41,7 @@ impl Ruling {
         Self { decision, rule, reason, suggestion: None, unattended: Decision::Deny }
     }
 
-    /// Where a rule says what to do if nobody is asked.
+    /// Sets the decision for headless use, if a rule has one.
     fn unattended(mut self, decision: Option<Decision>) -> Self {
         self.unattended = decision.unwrap_or(Decision::Deny);
         self
@@ -63,7 +63,7 @@ impl From<Ruling> for Verdict {
 }
 
 impl Policy {
-    /// The verdict about a call that is about to run.
+    /// Returns the verdict about a call that is about to run.
     #[must_use]
     pub fn verdict(
         &self,
@@ -102,8 +102,7 @@ impl Policy {
         verdict
     }
 
-    /// The decision about a call, given what is known about its tool and what
-    /// it would do.
+    /// Decides about a call from the known properties of its tool and its effects.
     fn decide(&self, call: &Call<'_>) -> Verdict {
         let analysis = call.analysis;
         let mut verdict: Verdict = self.ruled(call).into();
@@ -139,7 +138,7 @@ impl Policy {
         }
     }
 
-    /// Rules that ask or deny, and permissions taken over.
+    /// Considers rules that ask or deny, and imported permissions.
     fn by_rules(&self, layer: &Layer, call: &Call<'_>, consider: &mut impl FnMut(Ruling)) {
         let base = &layer.origin.base;
         for rule in layer.rules.iter().filter(|rule| rule.decision != Decision::Allow) {
@@ -175,7 +174,7 @@ impl Policy {
         }
     }
 
-    /// What the effects of a call come to.
+    /// Returns the decision by the effects of a call.
     fn by_effects(&self, call: &Call<'_>) -> Ruling {
         let mut ruling = match call.analysis {
             None => {
@@ -214,7 +213,7 @@ impl Policy {
         ruling
     }
 
-    /// The strictest decision over all effects, and the effect that led to it.
+    /// Returns the strictest decision over all effects, and the effect that led to it.
     fn worst(&self, call: &Call<'_>, analysis: &Analysis) -> Ruling {
         let mut worst: Option<(Decision, Option<String>, &Effect)> = None;
         for effect in &analysis.effects {
@@ -243,7 +242,7 @@ impl Policy {
         Ruling::new(decision, rule, words(effect)).suggest(suggestion(effect).map(str::to_owned))
     }
 
-    /// The decision about one effect, and the entry that made it.
+    /// Returns the decision about one effect, and the entry that made it.
     fn decide_effect(&self, call: &Call<'_>, effect: &Effect) -> (Decision, Option<String>) {
         let entry = |(at, decision): (usize, Decision)| (decision, Some(format!("effects[{at}]")));
         let user = match self.user.table.of(effect).filter(|_| !effect.disarms()) {
@@ -260,7 +259,7 @@ impl Policy {
         }
     }
 
-    /// The user's rule that allows a call which is asked about otherwise.
+    /// Returns the user's rule that allows a call which would otherwise need approval.
     fn lifts(&self, call: &Call<'_>) -> Option<(String, String)> {
         let base = &self.user.origin.base;
         let allows = self.user.rules.iter().filter(|rule| rule.decision == Decision::Allow);
@@ -281,7 +280,7 @@ impl Policy {
         }
     }
 
-    /// Does a list of the user's name the tool as one that may be called?
+    /// Whether one of the user's lists names the tool as allowed.
     fn is_listed(&self, call: &Call<'_>) -> bool {
         call.tool.is_none()
             && self.user.lists(call).any(|(_, tools)| tools.of(call) == Listed::Allowed)
@@ -289,7 +288,7 @@ impl Policy {
 }
 
 impl Layer {
-    /// The lists of tools that count for a call: for all, and for its agent or
+    /// Returns the lists of tools that apply to a call: the general one, and those of its agent or
     /// host.
     fn lists<'l>(&'l self, call: &Call<'_>) -> impl Iterator<Item = (String, &'l Tools)> {
         let names = [call.event.agent.as_deref(), Some(call.event.host.as_ref())];
@@ -369,7 +368,7 @@ impl Layer {
         }
     }
 
-    /// Is it a deletion where deleting is fine?
+    /// Whether the effect is a deletion in a directory where deleting is allowed.
     fn may_delete(&self, call: &Call<'_>, effect: &Effect) -> bool {
         let proven = effect.certainty == Certainty::Proven;
         if effect.kind != Kind::Delete || !proven || self.delete_roots.is_empty() {
@@ -382,7 +381,7 @@ impl Layer {
     }
 }
 
-/// What a tool writes through a link it writes to where the link leads.
+/// Adds the effects on link targets: a write through a link changes the target of the link.
 fn follow_links(input: &ToolInput<'_>, context: &Context<'_>, analysis: &mut Option<Analysis>) {
     let Some(analysis) = analysis else { return };
     if !matches!(input.role(), ToolRole::Writes | ToolRole::Edits) {
@@ -406,7 +405,7 @@ fn words(effect: &Effect) -> String {
     format!("{}: {}: {}", effect.program, effect.why, effect.target)
 }
 
-/// Is everything about a call known, and can all of it be made again?
+/// Whether everything about a call is known, and all its effects can be regenerated.
 fn is_harmless(analysis: &Analysis) -> bool {
     analysis.coverage == Coverage::Complete
         && analysis.effects.iter().all(|effect| effect.reversibility <= Reversibility::R2)

@@ -1,5 +1,5 @@
-//! The examples a rule carries: calls it must fit and calls it must not. A rule
-//! that does not hold to them is not used.
+//! The examples of a rule: calls it must match and calls it must not match. A rule that contradicts
+//! its examples is not used.
 
 use super::call::Call;
 use super::places::Base;
@@ -15,18 +15,18 @@ use toolmark_session::effects::ToolInput;
 use toolmark_shell::Context;
 use toolmark_trace::ToolName;
 
-/// The directory examples run in where the policy belongs to none.
+/// Directory in which examples run if the policy belongs to none.
 const SOMEWHERE: &str = "/workspace/project";
 
-/// Calls that prove what a rule fits.
+/// Calls that test what a rule matches.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "GuardExamples", extend("required" = ["match"]))]
 pub(super) struct Written {
-    /// Calls the rule must fit.
+    /// Calls the rule must match.
     #[schemars(schema_with = "calls_schema", length(min = 1))]
     r#match: Vec<Spanned<Node>>,
-    /// Calls the rule must not fit.
+    /// Calls the rule must not match.
     #[schemars(schema_with = "calls_schema")]
     not_match: Vec<Spanned<Node>>,
 }
@@ -60,7 +60,7 @@ struct Example {
     cwd: String,
 }
 
-/// A call as an example shows it.
+/// A call of an example.
 #[derive(Debug)]
 enum Shown {
     /// A command for the tool that runs commands.
@@ -97,20 +97,20 @@ impl Examples {
         Self(all)
     }
 
-    /// The calls that the rule must fit.
+    /// Returns the calls that the rule must match.
     pub(super) fn fitting<'e>(&'e self, rule: &Rule) -> Vec<Event<'e>> {
         let fitting = self.0.iter().filter(|example| example.fits);
         fitting.filter_map(|example| example.event(rule)).collect()
     }
 
-    /// The examples that a rule contradicts.
+    /// Returns the examples that a rule contradicts.
     pub(super) fn check(&self, rule: &Rule, base: &Base) -> Vec<Problem> {
         self.0.iter().filter_map(|example| example.check(rule, base)).collect()
     }
 }
 
 impl Example {
-    /// The call that it shows; none where the rule does not speak of its tool.
+    /// Returns the call of the example; `None` if the rule is not about its tool.
     fn event(&self, rule: &Rule) -> Option<Event<'_>> {
         match &self.call {
             Shown::Command(command) => shell_event(rule, command, &self.cwd),
@@ -148,7 +148,7 @@ impl Example {
                 "the rule matches this example of `not_match`".to_owned(),
                 "change the rule, or move the example to `match`",
             ),
-            // What is wrong with the rule is said elsewhere.
+            // Errors in the rule are reported elsewhere.
             (Err(_), _) => return None,
         };
         let problem = Problem::error("broken-example", words).at(self.span).help(help);
@@ -156,7 +156,7 @@ impl Example {
     }
 }
 
-/// The call of a shell tool that the rule speaks of.
+/// Builds a call of the shell tool that the rule is about.
 fn shell_event<'a>(rule: &Rule, command: &str, cwd: &'a str) -> Option<Event<'a>> {
     let hosts = ids().filter_map(builtin);
     for host in hosts {
@@ -189,13 +189,13 @@ fn command_event<'a>(
     event
 }
 
-/// A command as the usual shell tool would get it.
+/// Builds the call of the usual shell tool for a command.
 pub(super) fn usual_command<'a>(command: &str, base: &'a Base) -> Event<'a> {
     let cwd = base.directory.as_deref().unwrap_or(SOMEWHERE);
     command_event("claude-code", "Bash", None, command, cwd)
 }
 
-/// Shows a call with what is known about its tool.
+/// Passes a call with the known properties of its tool to a function.
 pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&ToolInput<'_>) -> T) -> T {
     let toolsets = Toolsets::default();
     let name = ToolName::new(event.tool.as_ref());
@@ -208,7 +208,7 @@ pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&ToolInput<'_>) 
     })
 }
 
-/// Shows a call with everything that is known about it.
+/// Passes a call with all known properties to a function.
 pub(super) fn with_call<T>(event: &Event<'_>, look: impl FnOnce(&Call<'_>) -> T) -> T {
     with_tool(event, |input| {
         let analysis = input.analyze(&Context::default());

@@ -1,5 +1,5 @@
-//! Writes to a project's policy that leave its `guard:` part as it is: the rest of
-//! the file is the project's own business.
+//! Detection of writes to a project's policy that leave its `guard:` part unchanged: the rest of
+//! the file may be changed freely.
 
 use serde_json::Value;
 use std::fs;
@@ -9,11 +9,11 @@ use toolmark_hosts::own::PROJECT_POLICIES;
 use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_session::effects::ToolInput;
 
-/// A larger file is not compared.
+/// Maximum size of a file that is compared, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// Does the call write one project's policy, and is its `guard:` part the same
-/// afterwards? Only said where all of it is known.
+/// Whether the call writes one project's policy without changing its `guard:` part. True only if
+/// the whole text is known.
 pub(super) fn keeps_guard_part(input: &ToolInput<'_>) -> bool {
     let mut paths = input.paths();
     let (Some(path), None, Some(tool)) = (paths.next(), paths.next(), input.tool) else {
@@ -33,7 +33,7 @@ pub(super) fn keeps_guard_part(input: &ToolInput<'_>) -> bool {
     }
 }
 
-/// The text of a file; empty where there is none, `None` where it is not known.
+/// Returns the text of a file; empty if it does not exist, `None` if unknown.
 fn read(path: &str) -> Option<String> {
     match fs::metadata(path) {
         Ok(about) if about.is_file() && about.len() <= LARGEST => fs::read_to_string(path).ok(),
@@ -42,7 +42,7 @@ fn read(path: &str) -> Option<String> {
     }
 }
 
-/// The text after the call.
+/// Returns the text after the call.
 fn written(input: &ToolInput<'_>, tool: &Tool, before: &str) -> Option<String> {
     let args = input.args.json()?;
     match input.role() {
@@ -57,8 +57,8 @@ fn written(input: &ToolInput<'_>, tool: &Tool, before: &str) -> Option<String> {
     }
 }
 
-/// A text after one edit. One that does not apply is not known: hosts differ in
-/// what they do with it.
+/// Returns a text after one edit; `None` for an edit that does not apply, because hosts handle that
+/// differently.
 fn edited(text: &str, tool: &Tool, edit: &Value) -> Option<String> {
     let (old, new) = (tool.old.text(edit)?, tool.new.text(edit).unwrap_or_default());
     let all = tool.all.get(edit).and_then(Value::as_bool).unwrap_or(false);
@@ -70,8 +70,8 @@ fn edited(text: &str, tool: &Tool, edit: &Value) -> Option<String> {
     }
 }
 
-/// What a text says about the guard, `null` for nothing; `None` where it cannot be
-/// read without doubt.
+/// Returns the `guard:` part of a text, `null` if it has none; `None` if it cannot be read
+/// reliably.
 fn guard_part(text: &str) -> Option<Value> {
     let parsed = parse(&Source::new("", text.to_owned()));
     if parsed.problems.iter().any(Problem::is_error) {

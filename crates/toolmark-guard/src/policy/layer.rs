@@ -1,4 +1,4 @@
-//! One policy file: what it says, read with all its mistakes at once.
+//! One policy file: its content, read with all its errors at once.
 
 use super::bounds;
 use super::limits::{Log, Mcp, WrittenLog, WrittenMcp};
@@ -15,28 +15,28 @@ use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
 use toolmark_match::call_match::SchemaCompiler;
 use toolmark_shell::Decision;
 
-/// Whose file it is.
+/// Owner of a policy file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Whose {
-    /// The user's: it may say anything.
+    /// The user, whose policy may set anything.
     #[default]
     User,
-    /// A project's: it may only make things stricter.
+    /// A project, whose policy may only make things stricter.
     Project,
 }
 
-/// Where a policy comes from.
+/// Origin of a policy.
 #[derive(Debug, Clone, Default)]
 pub struct Origin {
-    /// Whose it is.
+    /// Owner.
     pub whose: Whose,
-    /// The file, absolute.
+    /// Absolute path of the file.
     pub file: String,
-    /// Where its paths start from.
+    /// Base of its paths.
     pub base: Base,
 }
 
-/// Rules of other programs that a policy takes over.
+/// Rules of other programs that a policy imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "GuardImport")]
@@ -45,28 +45,28 @@ pub enum Import {
     ClaudeCode,
 }
 
-/// What `toolmark guard` allows, asks about and denies.
+/// Calls that `toolmark guard` allows, asks about and denies.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Guard", extend("minProperties" = 1))]
 struct Written {
-    /// How strict the guard is; `standard` by default.
+    /// Strictness of the guard; `standard` by default.
     preset: Option<Preset>,
-    /// What to decide when the guard itself fails; `ask` by default.
+    /// Decision when the guard itself fails; `ask` by default.
     on_error: Option<Read<Decision>>,
-    /// Tell the host to run calls that can lose nothing without asking; not by
+    /// Whether the host is instructed to run calls that can lose nothing without asking; false by
     /// default.
     approve: Option<bool>,
-    /// How long the guard may take, in milliseconds; 1000 by default.
+    /// Time limit of the guard, in milliseconds; 1000 by default.
     #[schemars(range(min = 1, max = MAX_TIMEOUT_MS))]
     timeout_ms: Option<Spanned<u64>>,
-    /// Which tools may be called.
+    /// Tools that may be called.
     tools: tools::Written,
-    /// Which tools single agents or hosts may call, by name or glob.
+    /// Tools that single agents or hosts may call, by name or glob.
     agents: BTreeMap<String, Spanned<Agent>>,
     /// Rules of your own.
     rules: Vec<Spanned<rule::Written>>,
-    /// Decisions about effects; the first entry that fits decides.
+    /// Decisions about effects; the first matching entry decides.
     effects: Vec<Spanned<table::Written>>,
     /// Directories that may be written to besides the work tree.
     writable: Vec<Spanned<String>>,
@@ -78,31 +78,31 @@ struct Written {
     delete_roots: Vec<Spanned<String>>,
     /// Directories for temporary files.
     temp: Vec<Spanned<String>>,
-    /// Programs that only run the command behind them.
+    /// Programs that only run the command given as their arguments.
     wrappers: Vec<Spanned<String>>,
-    /// Other programs whose rules count too.
+    /// Other programs whose rules also apply.
     import: Vec<Import>,
-    /// What may be asked of MCP servers.
+    /// Limits for MCP servers.
     mcp: WrittenMcp,
-    /// Where decisions are logged.
+    /// Location of the decision log.
     log: WrittenLog,
 }
 
-/// What one agent may do.
+/// Permissions of one agent.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "GuardAgent")]
 struct Agent {
-    /// Which tools it may call.
+    /// Tools that the agent may call.
     tools: tools::Written,
 }
 
-/// The JSON Schema of the part.
+/// Returns the JSON Schema of the part.
 pub fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Written>()
 }
 
-/// What one file says.
+/// Content of one policy file.
 #[derive(Debug, Default)]
 pub struct Layer {
     pub(super) origin: Origin,
@@ -124,14 +124,13 @@ pub struct Layer {
     pub(super) permissions: Permissions,
     pub(super) mcp: Mcp,
     pub(super) log: Log,
-    /// Where its keys stand.
+    /// Positions of the keys.
     pub(super) keys: BTreeMap<String, Span>,
 }
 
 impl Layer {
-    /// Reads the `guard:` part of a file; everything that is wrong with it is
-    /// reported with its place. The conditions of rules are looked at when they
-    /// are first needed, or by [`Layer::check`].
+    /// Reads the `guard:` part of a file; every error is reported with its position. The conditions
+    /// of rules are checked when they are first needed, or by [`Layer::check`].
     #[must_use]
     pub fn read(
         node: &Node,
@@ -194,27 +193,27 @@ impl Layer {
         layer
     }
 
-    /// Where it comes from.
+    /// Returns the origin of the layer.
     #[must_use]
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Does it take over the rules of another program?
+    /// Whether the layer imports the rules of another program.
     #[must_use]
     pub fn imports(&self, import: Import) -> bool {
         self.imports.contains(&import)
     }
 
-    /// With the permission rules of another program.
+    /// Adds the permission rules of another program.
     #[must_use]
     pub fn with_permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = permissions;
         self
     }
 
-    /// What is wrong with its rules: their conditions, their examples, and
-    /// those that can never apply.
+    /// Returns the problems of the rules: in conditions and examples, and rules that can never
+    /// apply.
     #[must_use]
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
@@ -227,7 +226,7 @@ impl Layer {
         problems
     }
 
-    /// A rule about tools that may not be called anyway.
+    /// Reports a rule about tools that may not be called anyway.
     fn shadowed(&self, rule: &Rule) -> Option<Problem> {
         use toolmark_match::call_match::NamePattern::{Exact, Glob};
         let Some(Exact(word) | Glob(word)) = rule.named() else { return None };
@@ -247,8 +246,8 @@ impl Layer {
     }
 }
 
-/// Reads the part; where keys of it or entries of lists cannot be read, without
-/// them, so that what the others say is looked at too, and counts.
+/// Reads the part without the keys and list entries that cannot be read, so that the others are
+/// checked and applied.
 fn read_what_can_be(node: &Node, problems: &mut Vec<Problem>) -> Option<Written> {
     let known = problems.len();
     if let Some(written) = read::<Written>(node, problems) {
@@ -275,7 +274,7 @@ fn read_what_can_be(node: &Node, problems: &mut Vec<Problem>) -> Option<Written>
     read(&Node::new(Kind::Map(left), node.span), &mut Vec::new())
 }
 
-/// The longest time the guard may be given.
+/// Maximum time limit of the guard, in milliseconds.
 const MAX_TIMEOUT_MS: u64 = 60_000;
 
 fn timeout(time: &Spanned<u64>, problems: &mut Vec<Problem>) -> Option<u64> {

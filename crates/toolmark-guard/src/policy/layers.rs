@@ -1,5 +1,5 @@
-//! Two files on top of each other: what a project's file would loosen is
-//! without effect, and said.
+//! Combination of two files: settings with which a project's file would loosen the policy have no
+//! effect and are reported.
 
 use super::examples::{usual_command, with_call, with_tool};
 use super::layer::Layer;
@@ -10,19 +10,18 @@ use toolmark_hosts::Event;
 use toolmark_match::call_match::Truth;
 use toolmark_shell::Decision;
 
-/// What is wrong with the rules of the files.
+/// Problems of the rules of the files.
 #[derive(Debug, Clone, Default)]
 pub struct Checked {
-    /// In the user's.
+    /// Problems in the user's file.
     pub user: Vec<Problem>,
-    /// In the project's.
+    /// Problems in the project's file.
     pub project: Vec<Problem>,
 }
 
 impl Policy {
-    /// What the project's file says without effect, because it would make
-    /// things laxer than the user's, or than the preset `standard` where the
-    /// user has none.
+    /// Returns the settings of the project's file without effect, because they would make things
+    /// laxer than the user's file, or than the preset `standard` if there is none.
     #[must_use]
     pub fn loosened(&self) -> Vec<Problem> {
         let Some(project) = &self.project else { return Vec::new() };
@@ -97,9 +96,8 @@ impl Policy {
         found
     }
 
-    /// Everything that is wrong with the rules of the files and can only be told
-    /// by trying them: conditions, examples, and suggestions that would be
-    /// denied themselves.
+    /// Returns the problems of the rules that can only be found by trying them: conditions,
+    /// examples, and suggestions that would be denied themselves.
     #[must_use]
     pub fn check_all(&self) -> Checked {
         let mut all: Vec<Vec<Problem>> = self.layers().map(Layer::check).collect();
@@ -134,7 +132,7 @@ impl Policy {
         Checked { user: all.pop().unwrap_or_default(), project: project.unwrap_or_default() }
     }
 
-    /// A rule that allows what stays denied: it lifts questions only.
+    /// Reports a rule that allows something that stays denied; such a rule lifts questions only.
     fn in_vain(&self, rule: &Rule) -> Option<Problem> {
         if rule.decision != Decision::Allow {
             return None;
@@ -155,7 +153,7 @@ impl Policy {
         Some(Problem::warning("never-applies", message).at(rule.span).help(help))
     }
 
-    /// The presets by the word the environment has for them.
+    /// Returns the preset named by the environment.
     #[must_use]
     pub fn preset_named(word: &str) -> Option<Preset> {
         Preset::ALL.iter().copied().find(|preset| preset.word() == word.trim())

@@ -1,4 +1,4 @@
-//! What a policy says about servers of tools and about the log of decisions.
+//! Settings of a policy for tool servers and for the decision log.
 
 use super::words::Read;
 use crate::audit;
@@ -16,12 +16,12 @@ use std::time::Duration;
 use toolmark_config::{Problem, Spanned, quoted};
 use toolmark_shell::Decision;
 
-/// So many calls in so much time: `60/min`.
+/// Number of calls per time: `60/min`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// How many.
+    /// Number of calls.
     pub calls: u32,
-    /// In how much time.
+    /// Time period.
     pub per: Duration,
 }
 
@@ -46,7 +46,7 @@ impl FromStr for Rate {
     }
 }
 
-/// A rate as it is written. A number alone is not told to be put in quotes.
+/// A rate as text. The error for a plain number does not suggest quotes.
 #[derive(Debug)]
 struct RateText(String);
 
@@ -81,39 +81,39 @@ impl JsonSchema for Rate {
 }
 
 impl Rate {
-    /// Is it reached sooner than another?
+    /// Whether the limit is reached sooner than another.
     fn is_stricter(self, other: Self) -> bool {
         let in_a = |rate: Self, other: Self| u128::from(rate.calls) * other.per.as_millis();
         in_a(self, other) < in_a(other, self)
     }
 }
 
-/// What may be asked of servers of tools.
+/// Limits for tool servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mcp {
-    /// How often tools may be called, all together.
+    /// Maximum call rate of all tools together.
     pub rate: Option<Rate>,
-    /// How often single tools may be called, by name or glob.
+    /// Maximum call rate of single tools, by name or glob.
     pub tools: BTreeMap<String, Rate>,
-    /// What to do when a tool is no longer what it was when it was first seen.
+    /// Decision when a tool definition has changed since it was first seen.
     pub changed: Option<Decision>,
 }
 
-/// Where decisions are written down.
+/// Location of the decision log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Log {
-    /// The file.
+    /// Path of the file.
     pub path: Option<String>,
-    /// So many bytes, and a new file is begun.
+    /// Size in bytes at which a new file is begun.
     pub max_size: Option<u64>,
 }
 
 impl Log {
-    /// Where the log is: the environment's word counts before the policy's.
+    /// Returns the path of the log: the environment takes precedence over the policy.
     ///
     /// # Errors
     ///
-    /// Neither the policy nor the environment says where.
+    /// Neither the policy nor the environment sets a path.
     pub fn place(&self) -> io::Result<Option<PathBuf>> {
         let is_named = env::var_os(audit::VARIABLE).is_some_and(|path| !path.is_empty());
         match self.path.as_deref().filter(|_| !is_named) {
@@ -123,7 +123,7 @@ impl Log {
         }
     }
 
-    /// How large the log may grow.
+    /// Returns the limits on the size of the log.
     #[must_use]
     pub fn limits(&self) -> audit::Limits {
         let usual = audit::Limits::default();
@@ -131,22 +131,22 @@ impl Log {
     }
 }
 
-/// What may be asked of MCP servers.
+/// Limits for MCP servers.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "GuardMcp")]
 pub(super) struct WrittenMcp {
-    /// How often tools may be called, all together.
+    /// Maximum call rate of all tools together.
     #[schemars(with = "Option<Rate>")]
     rate: Option<Spanned<RateText>>,
-    /// How often single tools may be called, by name or glob.
+    /// Maximum call rate of single tools, by name or glob.
     #[schemars(with = "BTreeMap<String, Rate>")]
     tools: BTreeMap<String, Spanned<RateText>>,
-    /// What to decide when a definition of a tool has changed.
+    /// Decision when a tool definition has changed.
     changed: Option<Read<Decision>>,
 }
 
-/// Where decisions are logged.
+/// Location of the decision log.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "GuardLog")]
@@ -176,7 +176,7 @@ impl Mcp {
         }
     }
 
-    /// With what another file says besides, where that is stricter.
+    /// Applies the stricter settings of another file.
     pub(super) fn tightened(mut self, other: &Self) -> Self {
         let stricter = |mine: Option<Rate>, theirs: Option<Rate>| match (mine, theirs) {
             (Some(mine), Some(theirs)) if !theirs.is_stricter(mine) => Some(mine),
@@ -222,7 +222,7 @@ impl Log {
     }
 }
 
-/// A size such as `10MB`.
+/// Parses a size such as `10MB`.
 fn bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -1,9 +1,8 @@
-//! What is allowed: the `guard:` part of `toolmark.yaml`.
+//! The policy: the `guard:` part of `toolmark.yaml`.
 //!
-//! A [`Layer`] is what one file says. A [`Policy`] is the user's file and the
-//! project's on top of it; of all that they say about a call the strictest
-//! counts, so that a project can make things stricter and nothing else.
-//! [`Policy::default`] has no file and decides exactly as `toolmark check`.
+//! A [`Layer`] is the content of one file. A [`Policy`] combines the user's file with the
+//! project's; of all their decisions about a call the strictest counts, so that a project can only
+//! make things stricter. [`Policy::default`] has no file and decides exactly as `toolmark check`.
 
 mod bounds;
 mod call;
@@ -35,40 +34,40 @@ pub use words::Preset;
 
 use toolmark_shell::{Decision, Protection};
 
-/// How long the guard may think where nothing is said about it.
+/// Default time limit of the guard.
 const TIMEOUT_MS: u64 = 1000;
 
-/// What the guard decides by.
+/// Rules by which the guard decides.
 #[derive(Debug, Default)]
 pub struct Policy {
     user: Layer,
     project: Option<Layer>,
     raised: Option<Preset>,
-    /// What is protected on this machine beside what always is.
+    /// Files protected on this machine in addition to the default ones.
     protected: Vec<(String, Protection)>,
 }
 
-/// What a policy says about the place calls run in.
+/// Settings of a policy about the environment in which calls run.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// Directories that may be written to besides the work tree.
     pub writable: Vec<String>,
     /// Directories for temporary files.
     pub temp: Vec<String>,
-    /// Programs that only run the command behind them.
+    /// Programs that only run the command given as their arguments.
     pub wrappers: Vec<String>,
 }
 
 impl Policy {
-    /// The user's file, and a project's that may only make it stricter. A
-    /// preset from the environment may only raise the one of the files.
+    /// Combines the user's file and a project's, which may only make it stricter. A preset from the
+    /// environment may only raise the one of the files.
     #[must_use]
     pub fn new(user: Option<Layer>, project: Option<Layer>, raised: Option<Preset>) -> Self {
         Self { user: user.unwrap_or_default(), project, raised, protected: Vec::new() }
     }
 
-    /// With files that must not be changed unseen on this machine: settings of hosts
-    /// that were moved, the policy and the log themselves.
+    /// Adds files that must not be changed without approval on this machine: moved settings of
+    /// hosts, the policy and the log themselves.
     #[must_use]
     pub fn protecting(mut self, files: Vec<String>, because: Protection) -> Self {
         let files = self.user.origin.base.both_ways(files);
@@ -76,13 +75,13 @@ impl Policy {
         self
     }
 
-    /// What the user's file says.
+    /// Returns the layer of the user's file.
     #[must_use]
     pub fn user(&self) -> &Layer {
         &self.user
     }
 
-    /// What the project's file says.
+    /// Returns the layer of the project's file.
     #[must_use]
     pub fn project(&self) -> Option<&Layer> {
         self.project.as_ref()
@@ -92,7 +91,7 @@ impl Policy {
         std::iter::once(&self.user).chain(&self.project)
     }
 
-    /// May a decision hang on any argument of a call?
+    /// Whether a decision may depend on any argument of a call.
     #[must_use]
     pub(crate) fn looks_at_arguments(&self) -> bool {
         let by_files =
@@ -100,7 +99,7 @@ impl Policy {
         by_files || self.preset() == Preset::Strict
     }
 
-    /// How much is asked of a call.
+    /// Returns the strictest preset of the files and the environment.
     #[must_use]
     pub fn preset(&self) -> Preset {
         let user = self.user.preset.unwrap_or_default();
@@ -108,7 +107,7 @@ impl Policy {
         [project, self.raised].into_iter().flatten().fold(user, Preset::max)
     }
 
-    /// What to decide when the guard itself fails.
+    /// Returns the decision for an internal failure of the guard.
     #[must_use]
     pub fn on_error(&self) -> Decision {
         let user = self.user.on_error.unwrap_or(Decision::Ask);
@@ -116,14 +115,14 @@ impl Policy {
         project.map_or(user, |project| project.max(user))
     }
 
-    /// Should hosts be told to go ahead without asking?
+    /// Whether hosts are instructed to proceed without asking.
     #[must_use]
     pub fn approve(&self) -> bool {
         let refused = self.project.as_ref().is_some_and(|project| project.approve == Some(false));
         self.user.approve.unwrap_or(false) && !refused
     }
 
-    /// How long the guard may think, in milliseconds.
+    /// Returns the time limit of the guard, in milliseconds.
     #[must_use]
     pub fn timeout_ms(&self) -> u64 {
         let user = self.user.timeout_ms.unwrap_or(TIMEOUT_MS);
@@ -131,7 +130,7 @@ impl Policy {
         project.map_or(user, |project| project.min(user))
     }
 
-    /// What may be asked of servers of tools.
+    /// Returns the limits for tool servers.
     #[must_use]
     pub fn mcp(&self) -> Mcp {
         let user = self.user.mcp.clone();
@@ -141,8 +140,8 @@ impl Policy {
         }
     }
 
-    /// Where decisions are written down: the user's word alone, its path seen
-    /// from the directory of the user's file.
+    /// Returns the log settings of the user's policy only, with the path relative to the directory
+    /// of the user's file.
     #[must_use]
     pub fn log(&self) -> Log {
         let path = self.user.log.path.as_ref();
@@ -151,7 +150,7 @@ impl Policy {
         Log { path, ..self.user.log.clone() }
     }
 
-    /// The place calls of a session run in: the user's word alone.
+    /// Returns the environment of a session's calls, from the user's policy only.
     #[must_use]
     pub fn surroundings(&self, cwd: Option<&str>) -> Surroundings {
         let base = &self.user.origin.base;

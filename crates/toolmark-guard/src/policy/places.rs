@@ -1,23 +1,22 @@
-//! Paths and patterns of a policy: `~`, `$HOME` and relative ones made
-//! absolute, and compared without looking at the file system.
+//! Paths and patterns of a policy: `~`, `$HOME` and relative ones made absolute, and compared
+//! without accessing the file system.
 
 use super::call::Touched;
 use toolmark_config::{Problem, Span, Spanned, quoted};
 use toolmark_pattern::Glob;
 use toolmark_session::path::resolve;
 
-/// Where the paths of a policy file start from.
+/// Base of the paths of a policy file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Base {
-    /// The directory relative paths start from; without one, the directory the
-    /// session runs in.
+    /// Directory that relative paths start from; without one, the directory of the session.
     pub directory: Option<String>,
-    /// The home directory.
+    /// Home directory.
     pub home: Option<String>,
 }
 
 impl Base {
-    /// A path of the policy, absolute as far as that is known.
+    /// Resolves a path of the policy, as far as its directory is known.
     #[must_use]
     pub fn resolve(&self, path: &str, session: Option<&str>) -> String {
         let from = self.directory.as_deref().or(session);
@@ -31,7 +30,7 @@ impl Base {
         }
     }
 
-    /// Paths in the home directory with `~` too, as commands write them.
+    /// Adds the `~` form of paths in the home directory, as commands write them.
     #[must_use]
     pub fn both_ways(&self, mut paths: Vec<String>) -> Vec<String> {
         let home = self.home.as_deref().unwrap_or("~");
@@ -44,14 +43,14 @@ impl Base {
         paths
     }
 
-    /// Is a file, or a directory above it, what is touched?
+    /// Whether the touched path is a file, or a directory above it.
     #[must_use]
     pub fn is_at_or_above(&self, touched: &Touched, file: &str) -> bool {
         let path = self.of_call(&touched.path);
         path == file || (touched.below && is_above(&path, file))
     }
 
-    /// A path of a call, with the home directory in place of `~`.
+    /// Returns a path of a call with the home directory in place of `~`.
     fn of_call(&self, path: &str) -> String {
         match (path.strip_prefix('~'), &self.home) {
             (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
@@ -73,19 +72,19 @@ impl Roots {
         Self(good.map(|path| path.value).collect())
     }
 
-    /// Is there none?
+    /// Whether the list is empty.
     #[must_use]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All of them, absolute.
+    /// Returns all directories as absolute paths.
     #[must_use]
     pub(super) fn all(&self, base: &Base, session: Option<&str>) -> Vec<String> {
         self.0.iter().map(|path| base.resolve(path, session)).collect()
     }
 
-    /// Does the path lie below one of them? A directory is not below itself.
+    /// Whether the path is below one of the directories. A directory is not below itself.
     #[must_use]
     pub(super) fn hold(&self, path: &str, base: &Base, session: Option<&str>) -> bool {
         let path = base.of_call(path);
@@ -96,8 +95,8 @@ impl Roots {
     }
 }
 
-/// A list of patterns for paths. A pattern without a slash means a file or
-/// directory of that name anywhere; what lies below a match matches too.
+/// A list of path patterns. A pattern without a slash matches a file or directory of that name
+/// anywhere; everything below a match matches too.
 #[derive(Debug, Clone, Default)]
 pub struct Paths(Vec<String>);
 
@@ -108,13 +107,13 @@ impl Paths {
         Self(good.map(|path| path.value).collect())
     }
 
-    /// Is there none?
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The pattern that a path which is changed runs into.
+    /// Returns the pattern that matches a changed path.
     #[must_use]
     pub fn stop(&self, touched: &Touched, base: &Base, session: Option<&str>) -> Option<&str> {
         let path = base.of_call(&touched.path);
@@ -125,8 +124,7 @@ impl Paths {
         )
     }
 
-    /// The pattern that holds a path which is read; the path may have
-    /// wildcards.
+    /// Returns the pattern that matches a path being read; the path may have wildcards.
     #[must_use]
     pub fn hold(&self, path: &str, base: &Base, session: Option<&str>) -> Option<&str> {
         let path = base.of_call(path);
@@ -152,7 +150,7 @@ impl Paths {
     }
 }
 
-/// A pattern, absolute.
+/// Makes a pattern absolute.
 fn absolute(pattern: &str, base: &Base, session: Option<&str>) -> String {
     match pattern.contains('/') || pattern.starts_with(['~', '$']) {
         true => base.resolve(pattern, session),
@@ -164,7 +162,8 @@ fn covers(pattern: &str, path: &str) -> bool {
     Glob::new(&rooted(pattern)).is_ok_and(|glob| glob.covers(&rooted(path)))
 }
 
-/// A path seen from the top; a home directory nobody knows stays one of its own.
+/// Returns a path relative to the file system root; an unknown home directory is represented by a
+/// placeholder.
 fn rooted(path: &str) -> String {
     match path.strip_prefix('~') {
         Some(rest) => format!("\u{1}home{rest}"),
@@ -172,7 +171,7 @@ fn rooted(path: &str) -> String {
     }
 }
 
-/// The directory in which everything lies that a pattern matches.
+/// Returns the directory that contains everything a pattern matches.
 fn fixed(pattern: &str) -> &str {
     match pattern.find(['*', '?', '[', '{']) {
         None => pattern,
@@ -183,21 +182,21 @@ fn fixed(pattern: &str) -> &str {
     }
 }
 
-/// Is `path` the directory `other`, or one above it?
+/// Whether `path` is the directory `other` or one above it.
 fn is_above(path: &str, other: &str) -> bool {
     let rest = other.strip_prefix(path.trim_end_matches('/'));
     !other.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Could a pattern of the shell stand for this path? A wildcard at the start of
-/// a name takes no dot.
+/// Whether a shell pattern may match this path. A wildcard at the start of a name does not match a
+/// dot.
 fn shell_glob_means(pattern: &str, path: &str) -> bool {
     let hidden = path.split('/').zip(pattern.split('/'));
     let dotted = |(name, part): (&str, &str)| name.starts_with('.') && !part.starts_with('.');
     !hidden.clone().any(dotted) && covers(pattern, path)
 }
 
-/// Can this be a path or, where patterns are meant, a pattern?
+/// Whether this can be a path or, if `pattern` is set, a pattern.
 fn is_path(path: &Spanned<String>, pattern: bool, problems: &mut Vec<Problem>) -> bool {
     let wrong = match path.value.trim() {
         "" => Some("the path is empty".to_owned()),
@@ -218,7 +217,7 @@ fn is_path(path: &Spanned<String>, pattern: bool, problems: &mut Vec<Problem>) -
     is_good
 }
 
-/// The part of a pattern that is the same wherever it starts from.
+/// Returns the part of a pattern that does not depend on its base.
 fn plain(pattern: &str) -> &str {
     let rest = pattern.trim_start_matches(['/', '~', '$', '{', '}']);
     let rest = rest.strip_prefix("HOME").unwrap_or(rest).trim_start_matches(['}', '/']);

@@ -1,10 +1,10 @@
-//! Rules of the user's own: conditions on a call in the language of graders,
-//! and what to do when they hold.
+//! The user's own rules: conditions on a call in the language of graders, and the decision if they
+//! hold.
 //!
-//! A rule is asked about every command of a command line, the inner ones of
-//! compounds and wrappers too. One that asks or denies applies when one of them
-//! fits; one that allows, when all of them fit and nothing is redirected into a
-//! file. Rules are compiled when the first call of their tool arrives.
+//! A rule is matched against every command of a command line, including the inner ones of compounds
+//! and wrappers. A rule that asks or denies applies if one of them matches; a rule that allows, if
+//! all of them match and nothing is redirected into a file. Rules are compiled when the first call
+//! of their tool arrives.
 
 use super::call::Call;
 use super::examples::{self, Examples};
@@ -34,24 +34,24 @@ use toolmark_shell::{Coverage, Decision};
     {"required": ["tool"]}, {"required": ["command"]}, {"required": ["path"]}
 ]))]
 pub(super) struct Written {
-    /// The name of the rule.
+    /// Name of the rule.
     #[schemars(regex(pattern = r"^\S+$"))]
     name: Spanned<String>,
-    /// The name of the tool.
+    /// Name of the tool.
     #[serde(default)]
     tool: Option<Spanned<Name>>,
-    /// The words of a command, `*` for any text; or conditions on it.
+    /// Words of a command, with `*` for any text; or conditions on it.
     #[serde(default)]
     #[schemars(schema_with = "command_schema")]
     command: Option<Spanned<Node>>,
-    /// Patterns of the paths it changes or reads.
+    /// Patterns of the paths that the call changes or reads.
     #[serde(default)]
     path: Option<Spanned<OneOrMany<String>>>,
-    /// Arguments with the values they must have.
+    /// Arguments with the required values.
     #[serde(default)]
     #[schemars(with = "Option<BTreeMap<String, Node>>")]
     args: Option<Spanned<Node>>,
-    /// How `args` are compared.
+    /// Comparison mode of `args`.
     #[serde(default)]
     args_match: Option<Spanned<ArgsMatch>>,
     /// Arguments that are not compared.
@@ -60,20 +60,19 @@ pub(super) struct Written {
     /// Conditions on arguments.
     #[serde(default, rename = "where")]
     conditions: Option<Spanned<Conditions>>,
-    /// What to decide.
+    /// Decision about the calls.
     decision: Read<Decision>,
-    /// What to decide instead of `ask` where nobody is asked; `deny` by default.
-    /// Only in the user's policy.
+    /// Decision instead of `ask` in headless use; `deny` by default. Only in the user's policy.
     #[serde(default)]
     unattended: Option<Spanned<Read<Decision>>>,
-    /// Why; the agent is told.
+    /// Reason, shown to the agent.
     #[serde(default)]
     reason: Option<String>,
-    /// What to do instead, in words or as a command.
+    /// Alternative, as text or as a command.
     #[serde(default)]
     #[schemars(schema_with = "suggest_schema")]
     suggest: Option<Spanned<Node>>,
-    /// Calls that prove what the rule fits.
+    /// Calls that test what the rule matches.
     examples: Spanned<examples::Written>,
 }
 
@@ -96,31 +95,31 @@ fn suggest_schema(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// What to do instead.
+/// Suggested alternative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Suggest {
-    /// In words.
+    /// Text.
     Text(String),
     /// A command.
     Command(String),
 }
 
-/// A rule.
+/// A compiled rule of a policy.
 #[derive(Debug)]
 pub(super) struct Rule {
-    /// What it is called.
+    /// Name of the rule.
     pub(super) name: String,
-    /// Where it stands.
+    /// Position in the file.
     pub(super) span: Span,
-    /// What to do with the calls it fits.
+    /// Decision about matching calls.
     pub(super) decision: Decision,
-    /// What to do where nobody is asked, where the rule says so.
+    /// Decision for headless use, if the rule has one.
     pub(super) unattended: Option<Spanned<Decision>>,
-    /// Why.
+    /// Reason.
     pub(super) reason: Option<String>,
-    /// What to do instead.
+    /// Suggested alternative.
     pub(super) suggest: Option<Suggest>,
-    /// The calls it must and must not fit.
+    /// Calls that the rule must and must not match.
     pub(super) examples: Examples,
     tool: Option<Spanned<Name>>,
     named: OnceLock<Option<NamePattern>>,
@@ -131,7 +130,7 @@ pub(super) struct Rule {
     compiled: OnceLock<Result<Compiled, Vec<Problem>>>,
 }
 
-/// The conditions, ready to be asked.
+/// Compiled conditions.
 #[derive(Debug)]
 struct Compiled {
     args: Option<CallPattern>,
@@ -140,15 +139,14 @@ struct Compiled {
 
 #[derive(Debug)]
 enum CommandTest {
-    /// The words of a command, `*` for any text.
+    /// Words of a command, with `*` for any text.
     Words(String),
-    /// Conditions on its text.
+    /// Conditions on the text of the command.
     Condition(Box<CallPattern>),
 }
 
 impl Rule {
-    /// Reads a rule; what is wrong with its conditions is found when it is
-    /// compiled.
+    /// Reads a rule; errors in its conditions are found when it is compiled.
     pub(super) fn read(
         written: Spanned<Written>,
         base: &Base,
@@ -205,7 +203,7 @@ impl Rule {
         })
     }
 
-    /// The name of the tool, ready to be asked; none where any tool is meant.
+    /// Returns the compiled name of the tool; `None` if the rule matches any tool.
     pub(super) fn named(&self) -> Option<&NamePattern> {
         let named = self.named.get_or_init(|| {
             let tool = self.tool.as_ref()?;
@@ -214,7 +212,7 @@ impl Rule {
         named.as_ref()
     }
 
-    /// Is the rule about the tool of this call?
+    /// Whether the rule is about the tool of this call.
     fn is_about(&self, call: &Call<'_>) -> Truth {
         match self.named() {
             None => Truth::of(self.tool.is_none()),
@@ -222,7 +220,7 @@ impl Rule {
         }
     }
 
-    /// What is wrong with its conditions.
+    /// Returns the problems of its conditions.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if let Some(tool) = &self.tool {
@@ -255,7 +253,7 @@ impl Rule {
             .as_ref()
     }
 
-    /// Does the rule apply to a call? An error where it is broken.
+    /// Whether the rule applies to a call; an error if the rule is broken.
     pub(super) fn applies(&self, call: &Call<'_>, base: &Base) -> Result<Truth, String> {
         let about = self.is_about(call);
         if about == Truth::No {
@@ -332,8 +330,8 @@ impl CommandTest {
     }
 }
 
-/// Do the words of a command fit a pattern? Blanks count once, and a star
-/// behind a blank at the end may stand for nothing.
+/// Whether the words of a command match a pattern. Blanks count once, and a star after a blank at
+/// the end may match nothing.
 pub(crate) fn words_fit(pattern: &str, line: &str) -> bool {
     let once = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = once(line);
@@ -386,7 +384,7 @@ fn building(schemas: SchemaCompiler, problems: &mut Vec<Problem>) -> Building<'_
     }
 }
 
-/// The arguments with another command line in them.
+/// Returns the arguments with another command line in them.
 fn with_command(call: &Call<'_>, args: &Value, line: &str) -> Value {
     let mut args = args.clone();
     let mut names = call.tool.iter().flat_map(|tool| tool.command.names());
@@ -397,7 +395,7 @@ fn with_command(call: &Call<'_>, args: &Value, line: &str) -> Value {
     args
 }
 
-/// One that holds is enough; then what is unknown counts.
+/// Combines truths: yes if one holds, otherwise unknown if one is unknown, otherwise no.
 fn any(truths: impl Iterator<Item = Truth>) -> Truth {
     let mut sum = Truth::No;
     for truth in truths {
@@ -440,7 +438,7 @@ fn suggest(node: &Spanned<Node>, problems: &mut Vec<Problem>) -> Option<Suggest>
 }
 
 impl Suggest {
-    /// In words.
+    /// Returns the suggestion as text.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),

@@ -1,12 +1,12 @@
-//! What the preset `strict` adds: it asks where something is not known or
-//! leaves the work tree, and denies what is otherwise asked about when it is
-//! proven and cannot simply be made again.
+//! The additional checks of the preset `strict`: it asks if something is unknown or leaves the work
+//! tree, and denies effects that would need approval if they are proven and cannot easily be
+//! regenerated.
 
 use super::call::Call;
 use toolmark_redact::{Proof, secrets};
 use toolmark_shell::{Certainty, Coverage, Decision, Effect, Reversibility, Scope};
 
-/// Why a call that would be allowed is asked about.
+/// Returns why a call that would be allowed needs approval.
 pub(super) fn doubt(call: &Call<'_>) -> Option<String> {
     if call.tool.is_none() {
         return Some(format!("nothing is known about the tool {}", call.event.tool));
@@ -42,7 +42,7 @@ pub(super) fn doubt(call: &Call<'_>) -> Option<String> {
     Some(format!("the arguments contain a secret ({})", found.what))
 }
 
-/// Does an effect reach out of the work tree?
+/// Whether an effect reaches outside the work tree.
 fn leaves(effect: &Effect) -> bool {
     effect.reversibility > Reversibility::R0
         && matches!(
@@ -51,7 +51,7 @@ fn leaves(effect: &Effect) -> bool {
         )
 }
 
-/// The decision about an effect that is asked about otherwise.
+/// Returns the stricter decision about an effect.
 pub(super) fn raised(effect: &Effect, decision: Decision) -> Decision {
     let scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact);
     let proven = effect.certainty == Certainty::Proven;

@@ -1,10 +1,9 @@
-//! What would make a call allowed, or do the same with less harm: by what it
-//! does and by which program. Every command that is advised stands in
-//! backticks, so that a test can analyze it.
+//! Suggestions to make a call allowed or less harmful, by effect and program. Every suggested
+//! command is in backticks, so that a test can analyze it.
 
 use toolmark_shell::{Effect, Kind, Reversibility, Scope};
 
-/// Advice about an effect that is asked about or denied.
+/// Returns a suggestion for an effect that needs approval or is denied.
 pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
     let git = effect.program == "git";
     Some(match effect.kind {
@@ -85,7 +84,7 @@ fn deleting(effect: &Effect) -> &'static str {
     }
 }
 
-/// Is the target a file? Volumes, accounts and jobs are not.
+/// Whether the target is a file rather than a volume, account or job.
 fn is_path(target: &str) -> bool {
     target.starts_with(['/', '~', '.', '$', '*']) || !target.contains(' ') && !target.is_empty()
 }
@@ -122,7 +121,7 @@ mod tests {
     use super::*;
     use toolmark_shell::{Context, Decision, analyze};
 
-    /// The commands in backticks.
+    /// Returns the commands in backticks.
     fn commands(text: &str) -> impl Iterator<Item = &str> {
         text.split('`').skip(1).step_by(2).filter(|text| !text.starts_with('-'))
     }

@@ -1,5 +1,5 @@
-//! Decisions about effects: the entries of a policy before the table that
-//! `toolmark check` uses.
+//! Decisions about effects: the entries of a policy that precede the table used by `toolmark
+//! check`.
 
 use super::words::{OneOrMany, Read};
 use schemars::JsonSchema;
@@ -8,28 +8,28 @@ use toolmark_config::{Problem, Spanned};
 use toolmark_shell::decision::decide_effect;
 use toolmark_shell::{Certainty, Decision, Effect, Kind, Reversibility, Scope};
 
-/// The decision about some effects; a key that is left out fits all.
+/// The decision about some effects; an omitted key matches all.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "GuardEffect")]
 pub(super) struct Written {
-    /// What is done.
+    /// Kinds of the effect.
     #[serde(default)]
     kind: Option<OneOrMany<Read<Kind>>>,
-    /// What it is done to.
+    /// Scopes of the target.
     #[serde(default)]
     scope: Option<OneOrMany<Read<Scope>>>,
-    /// How hard it is to undo, from `r0` (nothing is lost) to `r5`.
+    /// Difficulty of undoing the effect, from `r0` (nothing is lost) to `r5`.
     #[serde(default)]
     reversibility: Option<OneOrMany<Read<Reversibility>>>,
-    /// How sure it is that it happens.
+    /// Certainty of the effect.
     #[serde(default)]
     certainty: Option<OneOrMany<Read<Certainty>>>,
-    /// What to decide.
+    /// Decision about the effects.
     decision: Read<Decision>,
 }
 
-/// What to do about some effects. A list that is not there takes all.
+/// The decision about some effects. A missing list matches all.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     kind: Option<Vec<Kind>>,
@@ -40,7 +40,7 @@ pub(super) struct Entry {
     pub(super) span: toolmark_config::Span,
 }
 
-/// Every entry of a policy, in order: the first that fits decides.
+/// All entries of a policy, in order: the first matching one decides.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table(pub(super) Vec<Entry>);
 
@@ -80,7 +80,8 @@ impl Table {
         table
     }
 
-    /// The entries that leave nothing to decide to one behind them.
+    /// Reports the entries without any effect of their own, because earlier entries match
+    /// everything they match or because they only match effects that disarm the guard.
     pub(super) fn check(&self) -> impl Iterator<Item = Problem> {
         let decides = |at: usize| {
             effects().any(|effect| self.of(&effect).is_some_and(|(first, _)| first == at))
@@ -98,13 +99,13 @@ impl Table {
         })
     }
 
-    /// The entry that decides about an effect, with its place in the list.
+    /// Returns the index of the entry that decides about an effect, with its decision.
     pub(super) fn of(&self, effect: &Effect) -> Option<(usize, Decision)> {
         let at = self.0.iter().position(|entry| entry.fits(effect))?;
         Some((at, self.0.get(at)?.decision))
     }
 
-    /// The entries that are laxer than `than` about some effect they decide.
+    /// Returns the entries that are laxer than `than` about some effect they decide.
     pub(super) fn laxer<'t>(&'t self, than: &'t Self) -> impl Iterator<Item = &'t Entry> {
         let strict = |effect: &Effect| than.of(effect).map_or(decide_effect(effect), |(_, d)| d);
         self.0.iter().enumerate().filter_map(move |(at, entry)| {
@@ -117,7 +118,7 @@ impl Table {
 }
 
 impl Entry {
-    /// Is one of its lists empty, so that it fits nothing?
+    /// Whether one of its lists is empty, so that nothing matches.
     fn is_empty(&self) -> bool {
         self.kind.as_ref().is_some_and(Vec::is_empty)
             || self.scope.as_ref().is_some_and(Vec::is_empty)
@@ -133,7 +134,7 @@ impl Entry {
     }
 }
 
-/// One effect of every sort there is.
+/// Returns one effect of every combination.
 fn effects() -> impl Iterator<Item = Effect> {
     let each = |kind, scope, reversibility, certainty| Effect {
         kind,

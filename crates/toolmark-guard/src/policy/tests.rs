@@ -1,4 +1,4 @@
-//! Whole policies against whole calls.
+//! Tests of whole policies against whole calls.
 
 use super::*;
 use crate::guard::Guard;
@@ -55,7 +55,7 @@ pub(super) fn decided(policy: Policy, event: &Event<'_>) -> Verdict {
     Guard::new(policy, Toolsets::default()).decide(event, None)
 }
 
-/// The decision and what made it.
+/// Returns the decision and the rule that made it.
 pub(super) fn said(policy: Policy, event: &Event<'_>) -> (Decision, String) {
     let verdict = decided(policy, event);
     (verdict.decision, verdict.rule)

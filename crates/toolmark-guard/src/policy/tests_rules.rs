@@ -1,4 +1,4 @@
-//! Rules of the user's own, and two files on top of each other.
+//! Tests of the user's own rules, and of two combined files.
 
 use super::tests::{bash, call, decided, good, layer, said, user};
 use super::*;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use Decision::{Allow, Ask, Deny};
 
-/// A policy of one rule with examples that are not looked at.
+/// Builds a policy of one rule, whose examples are not checked.
 fn rule(rule: Value) -> Policy {
     let (layer, problems) = layer(Whose::User, json!({ "rules": [rule] }));
     assert_eq!(problems, []);

@@ -1,4 +1,4 @@
-//! Lists of tools: which may be called, and which may not.
+//! Lists of tools that may be called, and that may not.
 
 use super::call::Call;
 use schemars::JsonSchema;
@@ -6,19 +6,19 @@ use serde::Deserialize;
 use toolmark_config::{Problem, Spanned, quoted};
 use toolmark_pattern::is_wildcard_match;
 
-/// Which tools may be called, by name or glob.
+/// Tools that may be called, by name or glob.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "GuardTools")]
 pub(super) struct Written {
-    /// Only these tools may be called.
+    /// The only tools that may be called.
     allow: Option<Spanned<Vec<Spanned<String>>>>,
-    /// These tools may not be called.
+    /// Tools that may not be called.
     deny: Vec<Spanned<String>>,
 }
 
 impl Written {
-    /// Does it say nothing?
+    /// Whether no list is set.
     pub(super) fn is_empty(&self) -> bool {
         self.allow.is_none() && self.deny.is_empty()
     }
@@ -27,22 +27,22 @@ impl Written {
 /// Names and globs of tools.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tools {
-    /// Nothing else may be called, where there is such a list.
+    /// The only tools that may be called, if set.
     pub(super) allow: Option<Vec<String>>,
-    /// These may not be called.
+    /// Tools that may not be called.
     pub(super) deny: Vec<String>,
 }
 
-/// What the lists say about a call.
+/// Result of the lists for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listed<'t> {
-    /// Nothing.
+    /// The lists do not name the tool.
     No,
-    /// It is on the list of those that may be called.
+    /// The tool is on the list of allowed tools.
     Allowed,
-    /// It is on the list of those that may not.
+    /// The tool is on the list of denied tools.
     Denied(&'t str),
-    /// There is a list of those that may be called, and it is not on it.
+    /// A list of allowed tools exists and the tool is not on it.
     Missing,
 }
 
@@ -80,7 +80,7 @@ impl Tools {
         }
     }
 
-    /// Why no tool that this name or glob means can be called.
+    /// Returns why no tool matching this name or glob can be called.
     pub(super) fn shut_out(&self, word: &str) -> Option<String> {
         if let Some(by) = self.deny.iter().find(|deny| is_wildcard_match(deny, word)) {
             return Some(format!("{} in `tools.deny` matches its tool", quoted(by)));
@@ -90,7 +90,7 @@ impl Tools {
                 .iter()
                 .any(|allow| is_wildcard_match(allow, word) || is_wildcard_match(word, allow))
         };
-        // Of two globs it cannot be told whether some name fits both.
+        // Whether some name matches two globs cannot be determined.
         let plain = |list: &Vec<String>| !list.iter().any(|allow| allow.contains(['*', '?', '/']));
         let is_plain = !word.contains(['*', '?', '/']);
         let list = self.allow.as_ref().filter(|list| is_plain || plain(list));
@@ -117,7 +117,7 @@ fn named(list: Vec<Spanned<String>>, problems: &mut Vec<Problem>) -> Vec<String>
     names
 }
 
-/// Why a pattern can never mean a tool.
+/// Returns why a pattern can never match a tool.
 fn unusable(pattern: &str) -> Option<(String, Option<String>)> {
     if pattern.is_empty() {
         return Some(("it is empty".to_owned(), None));

@@ -1,4 +1,4 @@
-//! The words of a policy: presets, decisions, and lists that may be one word.
+//! Enumerated values of a policy: presets, decisions, and lists that may be a single word.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -10,28 +10,28 @@ use std::fmt;
 use std::marker::PhantomData;
 use toolmark_shell::{Certainty, Decision, Kind, Reversibility, Scope};
 
-/// How much a policy asks of a call. Later ones are stricter.
+/// Strictness of a policy. Later presets are stricter.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "GuardPreset")]
 pub enum Preset {
-    /// Allows everything and writes down what `standard` would have said.
+    /// Allows everything and logs the verdict of `standard`.
     Observe,
     /// Decides as `toolmark check` does.
     #[default]
     Standard,
-    /// Asks where something is not known or leaves the work tree, and denies
-    /// what `standard` asks about when it is proven.
+    /// Asks if something is unknown or leaves the work tree, and denies proven effects that
+    /// `standard` asks about.
     Strict,
 }
 
 impl Preset {
-    /// All of them, the strictest last.
+    /// All presets, the strictest last.
     pub const ALL: &'static [Self] = &[Self::Observe, Self::Standard, Self::Strict];
 
-    /// The word for it.
+    /// Returns the name used in output.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -42,11 +42,11 @@ impl Preset {
     }
 }
 
-/// Something a policy file names with a word.
+/// A value that a policy file names with a word.
 pub(super) trait Word: Copy + 'static {
-    /// What the words stand for.
+    /// Values of the words.
     const ALL: &'static [Self];
-    /// The words, in the same order.
+    /// Words, in the same order as the values.
     const WORDS: &'static [&'static str];
 }
 
@@ -73,7 +73,7 @@ macro_rules! word {
 
 word!(Preset, Decision, Kind, Scope, Reversibility, Certainty);
 
-/// A word that is read from a file.
+/// A word read from a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Read<T>(pub(super) T);
 

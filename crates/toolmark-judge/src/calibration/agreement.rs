@@ -1,38 +1,37 @@
-//! How well a judge agrees with people.
+//! Agreement of a judge with people.
 //!
-//! An unknown verdict never counts as agreement: accuracy is given over the labels
-//! the judge answered, and also with unknown counted as wrong. κ is the accuracy
-//! corrected for agreement by chance; if chance alone would always agree, κ is
-//! undefined, with a reason.
+//! An unknown verdict never counts as agreement: accuracy is given over the labels the judge
+//! answered, and also with unknown counted as wrong. κ is the accuracy corrected for agreement by
+//! chance; if chance alone would always agree, κ is undefined, with a reason.
 
 use serde::{Deserialize, Serialize};
 use toolmark_outcome::statistics::Random;
 use toolmark_outcome::statistics::wilson;
 
-/// Resamples for the interval of κ, unless there are too many labels.
+/// Number of resamples for the interval of κ, unless there are too many labels.
 const RESAMPLES: usize = 2_000;
-/// The minimum, however many labels there are.
+/// Minimum number of resamples, for any number of labels.
 const MIN_RESAMPLES: usize = 200;
-/// The maximum number of draws in all resamples.
+/// Maximum number of draws in all resamples.
 const MAX_DRAWS: usize = 20_000_000;
-/// A fixed seed, so that intervals are reproducible.
+/// Fixed seed, so that intervals are reproducible.
 const SEED: u64 = 0x746f_6f6c_6d61_726b;
 
 /// A count out of a total, with the 95 % interval of the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Rate {
-    /// The count.
+    /// Count.
     pub count: u64,
-    /// The total.
+    /// Total.
     pub of: u64,
-    /// The share; `None` if the total is 0.
+    /// Rate; `None` if the total is 0.
     pub rate: Option<f64>,
     /// Wilson's interval.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Rate {
-    /// A count out of a total.
+    /// Creates a rate from a count and a total.
     #[must_use]
     pub fn new(count: u64, of: u64) -> Self {
         Self {
@@ -47,53 +46,53 @@ impl Rate {
 /// Agreement beyond chance.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Kappa {
-    /// From -1 to 1; 0 is what chance would reach.
+    /// Value from -1 to 1; 0 is expected by chance.
     pub value: Option<f64>,
-    /// Its 95 % interval, by bootstrap with a fixed seed.
+    /// 95 % interval, by bootstrap with a fixed seed.
     pub interval: Option<[f64; 2]>,
-    /// Why it is undefined.
+    /// Reason why the value is undefined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
 }
 
-/// How well the judge recognizes one class.
+/// Agreement on one class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClassAgreement {
-    /// The class.
+    /// Class.
     pub class: String,
-    /// How many labels have this class, answered or not.
+    /// Number of labels of this class, answered or not.
     pub support: u64,
-    /// How many of them the judge left unknown.
+    /// Number of labels of this class that the judge left unknown.
     pub unknown: u64,
-    /// The share of correct ones among those the judge assigned to it.
+    /// Share of correct ones among those the judge assigned to the class.
     pub precision: Rate,
-    /// The share the judge assigned to it among the answered labels of this class.
+    /// Share the judge assigned to the class among the answered labels of this class.
     pub recall: Rate,
-    /// The harmonic mean of both.
+    /// Harmonic mean of precision and recall.
     pub f1: Option<f64>,
 }
 
-/// How well a judge agrees with people.
+/// Agreement of a judge with people.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// The classes, worst first.
+    /// Classes, worst first.
     pub classes: Vec<String>,
-    /// How many labels there are.
+    /// Number of labels.
     pub labels: u64,
-    /// How many of them the judge left unknown.
+    /// Number of labels that the judge left unknown.
     pub unknown: u64,
-    /// The share of correct verdicts among those it answered.
+    /// Share of correct verdicts among the answered labels.
     pub accuracy: Rate,
-    /// The share of correct verdicts among all labels: unknown counts as wrong.
+    /// Share of correct verdicts among all labels; unknown counts as wrong.
     pub accuracy_of_all: Rate,
     /// Agreement beyond chance.
     pub kappa: Kappa,
-    /// The same with quadratic weights, if there are more than two classes.
+    /// Agreement beyond chance with quadratic weights, if there are more than two classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weighted_kappa: Option<Kappa>,
-    /// How often a label (row) was given a class by the judge (column).
+    /// Number of labels of a class (row) assigned to a class by the judge (column).
     pub confusion: Vec<Vec<u64>>,
-    /// The agreement per class.
+    /// Agreement per class.
     pub of_classes: Vec<ClassAgreement>,
 }
 
@@ -137,19 +136,19 @@ impl Agreement {
         }
     }
 
-    /// How many labels the judge answered.
+    /// Returns the number of labels that the judge answered.
     #[must_use]
     pub fn answered(&self) -> u64 {
         self.labels - self.unknown
     }
 }
 
-/// The weight of a disagreement.
+/// Weight of a disagreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weights {
-    /// All disagreements weigh the same.
+    /// Equal weight for all disagreements.
     None,
-    /// The square of the distance between the classes.
+    /// Square of the distance between the classes.
     Quadratic,
 }
 
@@ -197,8 +196,8 @@ impl Table {
         (0..self.classes).map(|class| self.cell(class, class)).sum()
     }
 
-    /// One minus the disagreement relative to that expected by chance; `None` if
-    /// none is expected.
+    /// Returns one minus the disagreement relative to that expected by chance; `None` if none is
+    /// expected.
     fn kappa(&self, weights: Weights) -> Option<f64> {
         let all: u64 = self.cells.iter().sum();
         let rows: Vec<u64> = (0..self.classes).map(|class| self.row(class)).collect();
@@ -232,8 +231,8 @@ fn kappa(table: &Table, pairs: &[(usize, usize)], weights: Weights) -> Kappa {
     }
 }
 
-/// The 95 % bootstrap interval of κ. Resamples with an undefined κ are ignored; if
-/// most are, there is no interval.
+/// Returns the 95 % bootstrap interval of κ. Resamples with an undefined κ are ignored; if most
+/// are, there is no interval.
 fn bootstrap(classes: usize, pairs: &[(usize, usize)], weights: Weights) -> Option<[f64; 2]> {
     let resamples = (MAX_DRAWS / pairs.len().max(1)).clamp(MIN_RESAMPLES, RESAMPLES);
     let mut random = Random::new(SEED);

@@ -1,22 +1,22 @@
-//! How well a judge agrees with itself when it is asked the same question again.
+//! Agreement of a judge with itself when the same question is repeated.
 
 use super::agreement::Rate;
 use super::opinion::Opinion;
 use serde::{Deserialize, Serialize};
 
-/// How well a judge agrees with itself.
+/// Agreement of a judge with itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Consistency {
-    /// How often each question was asked.
+    /// Number of times each question was asked.
     pub repeats: u32,
-    /// Samples whose verdicts are all the same, among those answered at least twice.
+    /// Share of samples with the same verdict every time, among those answered at least twice.
     /// Unknown is a verdict here.
     pub all_agree: Rate,
-    /// The share of pairs of answers with the same verdict, on average.
+    /// Average share of pairs of answers with the same verdict.
     pub pairwise: Option<f64>,
-    /// The distance between the highest and the lowest score, on average.
+    /// Average distance between the highest and the lowest score.
     pub spread: Option<f64>,
-    /// Samples that were answered fewer than two times.
+    /// Number of samples answered fewer than two times.
     pub left_out: u64,
 }
 
@@ -47,7 +47,7 @@ impl Consistency {
     }
 }
 
-/// The share of pairs with the same verdict; `None` if there is no pair.
+/// Returns the share of pairs with the same verdict; `None` if there is no pair.
 fn pairwise_agreement(answers: &[&Opinion]) -> Option<f64> {
     let n = answers.len();
     if n < 2 {

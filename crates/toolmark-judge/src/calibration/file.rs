@@ -1,5 +1,5 @@
-//! The file of calibrations: one entry per model, way of asking, rubric and
-//! threshold, in a fixed order.
+//! The file of calibrations: one entry per model, model settings, rubric and threshold, in a fixed
+//! order.
 
 use super::report::Calibration;
 use serde::{Deserialize, Serialize};
@@ -7,39 +7,39 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The version of the file format.
+/// Version of the file format.
 pub const VERSION: u32 = 2;
-/// The maximum size of the file.
+/// Maximum size of the file, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// The contents of the file.
+/// Contents of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationFile {
-    /// The version of the format.
+    /// Version of the format.
     pub version: u32,
-    /// One per model, way of asking, rubric and threshold.
+    /// Calibrations, one per model, model settings, rubric and threshold.
     pub calibrations: Vec<Calibration>,
 }
 
-/// Why a file of calibrations cannot be read or written.
+/// Reason why a file of calibrations cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The file cannot be read or written.
     #[error("failed to {what} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// Attempted operation.
         what: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The error of the system.
+        /// System error.
         source: io::Error,
     },
     /// The contents are invalid.
     #[error("{} is not a file of calibrations: {problem}", path.display())]
     Content {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
 }
@@ -57,7 +57,7 @@ pub fn read_file(path: &Path) -> Result<Vec<Calibration>, FileError> {
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(wrong(format!("it has more than {MAX_FILE_BYTES} bytes")));
     }
-    /// Only the version, since the rest may be in another format.
+    /// The version only, since the rest may be in another format.
     #[derive(Deserialize)]
     struct Versioned {
         version: u32,
@@ -71,9 +71,8 @@ pub fn read_file(path: &Path) -> Result<Vec<Calibration>, FileError> {
     Ok(file.calibrations)
 }
 
-/// Adds calibrations to a file. Each replaces the one for the same
-/// model, asked in the same way, rubric and threshold.
-/// The file is replaced atomically.
+/// Adds calibrations to a file. Each replaces the one for the same model, model settings, rubric
+/// and threshold. The file is replaced atomically.
 pub fn write_file(path: &Path, new: &[Calibration]) -> Result<(), FileError> {
     let refused = |source| FileError::Io { what: "write", path: path.to_owned(), source };
     let mut all = match read_file(path) {

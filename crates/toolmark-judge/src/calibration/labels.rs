@@ -12,25 +12,25 @@ use toolmark_config::did_you_mean;
 use toolmark_outcome::judging::Scale;
 use toolmark_outcome::reaches;
 
-/// The keys of the label.
+/// Keys of the label.
 const LABEL_KEYS: &[&str] = &["label", "expected", "human", "gold"];
-/// All other keys a row may have; the last two are not read.
+/// All other keys a row may have; the last two are ignored.
 const OTHER_KEYS: &[&str] =
     &["id", "trace", "run", "call", "inputs", "rubric", "note", "annotator"];
-/// How much of a value is repeated in a message.
+/// Maximum number of characters of a value repeated in a message.
 const MAX_EXCERPT_CHARS: usize = 40;
 
 /// The label of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Label {
-    /// Whether it passes.
+    /// A verdict: true for pass.
     Verdict(bool),
     /// A mark on the rubric's scale.
     Mark(f64),
 }
 
 impl Label {
-    /// Whether it passes.
+    /// Whether the sample passes.
     #[must_use]
     pub fn passes(self, scale: Scale, threshold: f64) -> bool {
         match self {
@@ -40,7 +40,7 @@ impl Label {
     }
 }
 
-/// A label as written: what a number means depends on the scale.
+/// A label as written; the meaning of a number depends on the scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RawLabel {
     /// `pass`, `fail`, true or false.
@@ -52,9 +52,9 @@ pub enum RawLabel {
 /// A run in a file, or a call in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// By its index, from 0.
+    /// Index, from 0.
     Index(usize),
-    /// By its id, or by its index if it is a number that is not an id.
+    /// ID, or index if it is a number that is not an ID.
     Id(String),
 }
 
@@ -67,43 +67,43 @@ impl fmt::Display for Place {
     }
 }
 
-/// The subject of a row.
+/// Subject of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
     /// A trace, as a path relative to the file of labels.
     Trace {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The run, if the file has several.
+        /// Run, if the file has several.
         run: Option<Place>,
-        /// The call, if the label is about one.
+        /// Call, if the label is about one.
         call: Option<Place>,
     },
     /// Named texts, in the order of the row.
     Inputs(Vec<(String, String)>),
 }
 
-/// A row.
+/// A row of the file of labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelRow {
-    /// Its line, from 1.
+    /// Line number, from 1.
     pub line: u64,
-    /// Its name in every output.
+    /// Name in every output.
     pub id: String,
     /// The label.
     pub label: RawLabel,
-    /// Its subject.
+    /// Subject.
     pub about: About,
-    /// The rubric, if the row names one.
+    /// Rubric, if the row names one.
     pub rubric: Option<String>,
 }
 
-/// Why a row cannot be used.
+/// A problem because of which a row cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelProblem {
-    /// Its line, from 1.
+    /// Line number, from 1.
     pub line: u64,
-    /// The message, a lower-case fragment.
+    /// Message, a lower-case fragment.
     pub message: String,
 }
 
@@ -140,7 +140,7 @@ pub fn read_rows<'v>(
     (good, problems)
 }
 
-/// Reads a row; the error is everything that is wrong with it.
+/// Reads a row; the error lists all its problems.
 fn read_row(value: &Value, line: u64) -> Result<LabelRow, Vec<String>> {
     let Some(map) = value.as_object() else {
         return Err(vec!["the row is not an object".to_owned()]);
@@ -255,7 +255,7 @@ fn word(text: &str) -> Option<RawLabel> {
     }
 }
 
-/// Named texts. In a table they are JSON in a cell.
+/// Reads named texts. In a table they are JSON in a cell.
 fn inputs(value: &Value, wrong: &mut Vec<String>) -> Option<Vec<(String, String)>> {
     let of_cell = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     let Some(map) = of_cell.as_ref().unwrap_or(value).as_object() else {
@@ -386,7 +386,7 @@ mod tests {
             (vec![0.0, 1.0], Scale::Binary, vec![Some(Mark(0.0)), Some(Mark(1.0))]),
             (vec![0.5, 1.0], Scale::Half, vec![Some(Mark(0.5)), Some(Mark(1.0))]),
             (vec![1.0, 5.0], Scale::OneToFive, vec![Some(Mark(1.0)), Some(Mark(5.0))]),
-            // Pass and fail: 0 is no mark, or nobody gives but the two worst.
+            // Pass and fail: 0 is not a mark, or only the two worst marks occur.
             (vec![1.0, 0.0], Scale::OneToFive, vec![Some(Verdict(true)), Some(Verdict(false))]),
             (vec![1.0, 0.0], Scale::ZeroToTen, vec![Some(Verdict(true)), Some(Verdict(false))]),
             (vec![1.0, 0.0, 7.0], Scale::ZeroToTen, [1.0, 0.0, 7.0].map(|m| Some(Mark(m))).into()),

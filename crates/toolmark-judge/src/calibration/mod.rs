@@ -1,9 +1,8 @@
-//! How far a judge can be trusted.
+//! Calibration: the trustworthiness of a judge.
 //!
-//! A [`Calibrator`] asks a judge about labelled samples: unchanged, repeatedly, and
-//! changed in ways that should not matter. The answers give a [`Calibration`]: how
-//! well the judge agrees with the labels and with itself, what sways it, and what it
-//! costs.
+//! A [`Calibrator`] asks a judge about labelled samples: unchanged, repeatedly, and with changes
+//! that should not matter. The answers give a [`Calibration`]: the agreement of the judge with the
+//! labels and with itself, the changes that sway it, and its cost.
 
 mod agreement;
 mod consistency;
@@ -27,24 +26,24 @@ use opinion::Opinion;
 use probes::BeforeAndAfter;
 use toolmark_outcome::judging::{Judge, Question, Scale, Spent};
 
-/// How many samples are asked about at once, to bound memory and show progress.
+/// Number of samples asked about at once, to bound memory and show progress.
 const BATCH: usize = 64;
 
-/// Measures one judge.
+/// A measurement of one judge.
 #[derive(Debug)]
 pub struct Calibrator<'j> {
     /// The judge.
     pub judge: &'j dyn Judge,
-    /// The model, and how it is asked.
+    /// Model and its settings.
     pub setup: Setup,
-    /// How often each question is asked, at least once.
+    /// Number of times each question is asked, at least one.
     pub repeats: u32,
-    /// The probes that try to sway it.
+    /// Probes that try to sway the judge.
     pub probes: Vec<ProbeKind>,
 }
 
 impl Calibrator<'_> {
-    /// How many judgements a calibration takes.
+    /// Returns the number of judgements that a calibration needs.
     #[must_use]
     pub fn count_judgements(&self, task: &RubricTask, samples: &[Sample]) -> u64 {
         let changed = |change: Change| {
@@ -120,8 +119,7 @@ impl Calibrator<'_> {
         chosen.flat_map(|probe| probe.changes().iter().map(|change| (*probe, *change)))
     }
 
-    /// The opinions on each question, whose rubric may have its criteria in another
-    /// order.
+    /// Returns the opinions on each question, whose rubric may have its criteria in another order.
     fn ask(
         &self,
         task: &RubricTask,
@@ -142,7 +140,7 @@ impl Calibrator<'_> {
     }
 }
 
-/// The name of a verdict.
+/// Returns the name of a verdict.
 fn verdict_name(passes: bool) -> &'static str {
     if passes { "pass" } else { "fail" }
 }
@@ -157,7 +155,7 @@ fn verdicts(task: &RubricTask, samples: &[Sample], said: &[&Opinion]) -> Agreeme
     Agreement::new(classes.into(), &pairs)
 }
 
-/// The agreement on marks, if the scale has more than pass and fail.
+/// Returns the agreement on marks, if the scale has more than pass and fail.
 fn marks(scale: Scale, samples: &[Sample], said: &[&Opinion]) -> Option<Agreement> {
     let points = scale.points();
     if points.len() < 3 {
@@ -172,7 +170,7 @@ fn marks(scale: Scale, samples: &[Sample], said: &[&Opinion]) -> Option<Agreemen
     (!pairs.is_empty()).then(|| Agreement::new(classes, &pairs))
 }
 
-/// The samples whose verdict differs from the label, and those left unknown.
+/// Returns the samples whose verdict differs from the label, and those left unknown.
 fn list_differences(
     task: &RubricTask,
     samples: &[Sample],

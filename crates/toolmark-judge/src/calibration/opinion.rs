@@ -1,4 +1,4 @@
-//! One answer of a judge, reduced to what calibration compares.
+//! One answer of a judge, reduced to the values that calibration compares.
 
 use toolmark_outcome::Verdict;
 use toolmark_outcome::judging::{Rubric, Ruling, Spent, Vote, decide_vote};
@@ -6,18 +6,18 @@ use toolmark_outcome::judging::{Rubric, Ruling, Spent, Vote, decide_vote};
 /// One answer of a judge.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Opinion {
-    /// Whether it passes; `None` if unknown.
+    /// Whether the sample passes; `None` if unknown.
     pub(super) passes: Option<bool>,
-    /// The score, if every mark is known.
+    /// Score, if every mark is known.
     pub(super) score: Option<f64>,
-    /// The index of the mark on the scale; with several criteria, of the mark nearest
-    /// to the score. A scale without steps has none.
+    /// Index of the mark on the scale; with several criteria, of the mark nearest to the score. A
+    /// scale without steps has none.
     pub(super) mark: Option<usize>,
-    /// Why it is unknown.
+    /// Reason for an unknown verdict.
     pub(super) reason: Option<String>,
-    /// Whether there was an answer at all.
+    /// Whether the judge answered at all.
     pub(super) is_answer: bool,
-    /// What it cost.
+    /// Cost of the answer.
     pub(super) spent: Option<Spent>,
 }
 
@@ -43,7 +43,7 @@ impl Opinion {
         }
     }
 
-    /// All answers to a question; missing ones are unknown.
+    /// Returns all answers to a question; missing ones are unknown.
     pub(super) fn all(
         rubric: &Rubric,
         ruling: Option<&Ruling>,
@@ -58,7 +58,7 @@ impl Opinion {
     }
 }
 
-/// The index of the mark nearest to a score.
+/// Returns the index of the mark nearest to a score.
 fn nearest(rubric: &Rubric, score: f64) -> Option<usize> {
     if rubric.scale.is_continuous() {
         return None;

@@ -1,4 +1,4 @@
-//! The result of a calibration, as it is stored and printed.
+//! The result of a calibration, as stored and printed.
 
 use super::agreement::Agreement;
 use super::consistency::Consistency;
@@ -12,64 +12,64 @@ use sha2::{Digest, Sha256};
 use toolmark_outcome::judging::{Rubric, Scale, Spent};
 use toolmark_outcome::reaches;
 
-/// How far one judge can be trusted with one rubric.
+/// Result of calibrating one judge with one rubric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// The name of the model in specs and reports.
+    /// Name of the model in specs and reports.
     pub model: String,
-    /// The provider of the model.
+    /// Provider of the model.
     pub provider: String,
     /// Host and path of the server, or the command.
     pub server: String,
-    /// Its reasoning effort; the provider's own if unset.
+    /// Reasoning effort; the provider's default if unset.
     pub effort: Option<String>,
-    /// Its temperature; the provider's own if unset.
+    /// Temperature; the provider's default if unset.
     pub temperature: Option<f64>,
-    /// The name of the rubric, if it has one.
+    /// Name of the rubric, if any.
     pub rubric: Option<String>,
-    /// The [`rubric_digest`] of the rubric.
+    /// Digest of the rubric, from [`rubric_digest`].
     pub rubric_digest: String,
-    /// The scale of the marks.
+    /// Scale of the marks.
     pub scale: Scale,
-    /// The score that passes.
+    /// Minimum score to pass.
     pub threshold: f64,
-    /// The version of the prompts it was measured with.
+    /// Version of the prompts used for the measurement.
     pub prompt_version: u32,
-    /// The agreement on pass and fail.
+    /// Agreement on pass and fail.
     pub verdicts: Agreement,
-    /// The agreement on marks, if the scale has more than two and labels are marks.
+    /// Agreement on marks, if the scale has more than two and labels are marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks: Option<Agreement>,
-    /// The samples whose verdict differs from the label.
+    /// Samples whose verdict differs from the label.
     pub disagreements: Vec<Disagreement>,
-    /// The samples the judge left unknown.
+    /// Samples the judge left unknown.
     pub unknown: Vec<Unknown>,
-    /// How well it agrees with itself, if it was asked more than once.
+    /// Agreement with itself, if every question was asked more than once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<Consistency>,
-    /// What sways it.
+    /// Results of the probes.
     pub probes: Vec<ProbeResult>,
-    /// What the calibration cost.
+    /// Cost of the calibration.
     pub cost: Cost,
 }
 
-/// A model, and everything about how it is asked that may change its answers.
+/// A model, with all settings that may change its answers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Setup {
-    /// The name of the model in specs and reports.
+    /// Name of the model in specs and reports.
     pub model: String,
-    /// The provider of the model.
+    /// Provider of the model.
     pub provider: String,
     /// Host and path of the server, or the command.
     pub server: String,
-    /// Its reasoning effort; the provider's own if unset.
+    /// Reasoning effort; the provider's default if unset.
     pub effort: Option<String>,
-    /// Its temperature; the provider's own if unset.
+    /// Temperature; the provider's default if unset.
     pub temperature: Option<f64>,
 }
 
 impl Setup {
-    /// How a model is asked.
+    /// Returns the setup of a model.
     #[must_use]
     pub fn of(model: &Model) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Setup {
         }
     }
 
-    /// What is different in another one.
+    /// Describes the difference to another setup.
     fn difference(&self, other: &Self) -> Option<String> {
         let or_own = |text: Option<&str>| text.unwrap_or("the provider's own").to_owned();
         let number = |value: Option<f64>| or_own(value.map(|v| v.to_string()).as_deref());
@@ -100,36 +100,36 @@ impl Setup {
     }
 }
 
-/// A sample on which a person and the judge disagree.
+/// A sample about which the label and the judge disagree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Disagreement {
-    /// The sample.
+    /// ID of the sample.
     pub id: String,
-    /// The verdict of the person.
+    /// Verdict of the label.
     pub label: String,
-    /// The verdict of the judge.
+    /// Verdict of the judge.
     pub judge: String,
-    /// The score of the judge, if it has one.
+    /// Score of the judge, if any.
     pub score: Option<f64>,
 }
 
 /// A sample the judge left unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unknown {
-    /// The sample.
+    /// ID of the sample.
     pub id: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
-/// What judgements cost.
+/// Cost of judgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Cost {
-    /// How many were made.
+    /// Number of judgements.
     pub judgements: u64,
-    /// Their total; without a price if one of them has none.
+    /// Total cost; without a price if one of them has none.
     pub total: Spent,
-    /// The average of a thousand; `None` if there were none.
+    /// Average cost of a thousand judgements; `None` if there were none.
     pub per_thousand: Option<Spent>,
 }
 
@@ -154,7 +154,7 @@ impl Cost {
 }
 
 impl Calibration {
-    /// The model, and how it was asked.
+    /// Returns the setup with which the model was measured.
     #[must_use]
     pub fn setup(&self) -> Setup {
         Setup {
@@ -166,7 +166,7 @@ impl Calibration {
         }
     }
 
-    /// Why it does not reach a floor; `None` if it does. Only labels the judge
+    /// Returns why the calibration does not reach a floor; `None` if it does. Only labels the judge
     /// answered count.
     #[must_use]
     pub fn below(&self, floor: &Floor) -> Option<String> {
@@ -209,7 +209,7 @@ impl Calibration {
         self.sways(floor)
     }
 
-    /// Why it does not agree enough with itself, or is steered too easily.
+    /// Returns why the judge agrees too little with itself, or is steered too easily.
     fn sways(&self, floor: &Floor) -> Option<String> {
         if let Some(least) = floor.consistency {
             match self.consistency.as_ref().and_then(|found| found.all_agree.rate) {
@@ -232,8 +232,7 @@ impl Calibration {
     }
 }
 
-/// The calibration of a model for a rubric and a threshold, or why there is none that
-/// counts.
+/// Finds the calibration of a model for a rubric and a threshold, or returns why none counts.
 pub fn find<'c>(
     all: &'c [Calibration],
     setup: &Setup,
@@ -258,8 +257,7 @@ pub fn find<'c>(
     Err(format!("{model} was calibrated on this rubric with {difference}"))
 }
 
-/// Identifies a rubric by everything but its name: SHA-256 of its JSON, in
-/// hexadecimal.
+/// Returns the identity of a rubric without its name: SHA-256 of its JSON, in hexadecimal.
 #[must_use]
 pub fn rubric_digest(rubric: &Rubric) -> String {
     let unnamed = Rubric { name: None, ..rubric.clone() };
@@ -272,7 +270,7 @@ pub fn rubric_digest(rubric: &Rubric) -> String {
 pub(super) mod tests {
     use super::*;
 
-    /// A calibration on so many labels, of which so many are right.
+    /// Builds a calibration with these numbers of right and wrong labels.
     pub(in super::super) fn calibration(model: &str, right: usize, wrong: usize) -> Calibration {
         let class = |n: usize| n % 2;
         let pairs: Vec<_> = (0..right)

@@ -1,4 +1,4 @@
-//! Labelled samples: the materials for a judge, and the label of a person.
+//! Labelled samples: the materials for a judge, and the label assigned by a person.
 
 use super::labels::{Label, Place};
 use std::sync::Arc;
@@ -9,39 +9,38 @@ use toolmark_outcome::judging::{
 use toolmark_outcome::{Context, Environment, Missing, Seen, Subject, View};
 use toolmark_trace::{Actor, Trajectory};
 
-/// Fields that hold the agent's own text.
+/// Fields with the agent's own text.
 const OWN_WORDS: &[&str] = &["pre_tool_call_turn", "post_tool_call_turn", "output", TRANSCRIPT];
-/// The field in which it is mixed with everything else.
+/// Field in which the agent's text is mixed with everything else.
 pub(super) const TRANSCRIPT: &str = "transcript";
-/// The label of an entry of a transcript that the agent said.
+/// Label of a transcript entry written by the agent.
 pub(super) const SAID: &str = "assistant";
 
-/// What a judge is asked about every sample.
+/// The question asked about every sample.
 #[derive(Debug, Clone)]
 pub struct RubricTask {
-    /// The rubric.
+    /// Rubric.
     pub rubric: Arc<Rubric>,
-    /// The inputs of the judge: a name and a field, which is optional if it ends in
-    /// `?`. If there are none, samples bring whatever they have, and a trace gives the
-    /// call or the whole run.
+    /// Inputs of the judge: a name and a field, which is optional if it ends in `?`. If empty,
+    /// samples provide all their texts, and a trace gives the call or the whole run.
     pub inputs: Vec<(String, String)>,
-    /// The score that passes.
+    /// Minimum score to pass.
     pub threshold: f64,
 }
 
 /// A labelled sample.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// Its name in every output.
+    /// Name in every output.
     pub id: String,
     /// The label.
     pub label: Label,
-    /// The materials for the judge.
+    /// Materials for the judge.
     pub materials: Vec<Material>,
 }
 
 impl RubricTask {
-    /// The task of a built-in rubric.
+    /// Creates the task of a built-in rubric.
     #[must_use]
     pub fn built_in(rubric: &BuiltIn) -> Self {
         Self {
@@ -51,7 +50,7 @@ impl RubricTask {
         }
     }
 
-    /// The materials of one call or of a whole run, from the runs of a file.
+    /// Builds the materials of one call or of a whole run, from the runs of a file.
     pub fn of_trace(
         &self,
         runs: &[Trajectory],
@@ -74,8 +73,8 @@ impl RubricTask {
         found.map_err(|Missing(why)| why)
     }
 
-    /// The materials of a sample that brings its texts. If the rubric names its
-    /// inputs, the texts may have the names of inputs or of fields.
+    /// Builds the materials of a sample with its own texts. If the rubric names its inputs, the
+    /// texts may have the names of inputs or of fields.
     pub fn of_inputs(&self, texts: &[(String, String)]) -> Result<Vec<Material>, String> {
         if self.inputs.is_empty() {
             return Ok(texts.iter().map(|(name, text)| text_material(name, name, text)).collect());
@@ -102,14 +101,14 @@ impl RubricTask {
         Ok(found)
     }
 
-    /// The question about these materials.
+    /// Builds the question about these materials.
     pub(super) fn question(&self, materials: Vec<Material>, votes: u32) -> Question {
         let panel = Panel { votes, ..Panel::default() };
         let (rubric, threshold) = (Arc::clone(&self.rubric), self.threshold);
         Question { rubric, materials, panel, threshold }
     }
 
-    /// The field of a material that holds the agent's own text.
+    /// Returns the field of a material that holds the agent's own text.
     pub(super) fn own_words(&self, material: &Material) -> Option<&'static str> {
         let input = self.inputs.iter().find(|(name, _)| *name == material.name);
         let path = input.map_or(material.name.as_str(), |(_, path)| path.trim_end_matches('?'));
@@ -118,7 +117,7 @@ impl RubricTask {
     }
 }
 
-/// The field with this name, unless only a part of it is named.
+/// Returns the field with this name, unless only a part of it is named.
 fn whole_field(path: &str) -> Option<&'static str> {
     let is_whole = |field: &&Field| field.name == path || field.aliases.contains(&path);
     Field::of(path).filter(is_whole).map(|field| field.name)
@@ -128,7 +127,8 @@ fn pairs(inputs: &[(&str, &str)]) -> Vec<(String, String)> {
     inputs.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect()
 }
 
-/// A text of the row: part of the recording, unless only a spec has such a field.
+/// Builds the material of a text of the row: part of the recording, unless only a spec has such a
+/// field.
 fn text_material(name: &str, path: &str, text: &str) -> Material {
     let field = Field::of(path.trim_end_matches('?'));
     let material = match field.is_some_and(|field| field.name.starts_with("case.")) {

@@ -1,4 +1,4 @@
-//! Judges whose faults are known, and what their calibration says.
+//! Tests of calibration on judges with known faults.
 
 use super::*;
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use toolmark_outcome::Cause;
 use toolmark_outcome::judging::{Answer, Mark, Material, Piece, Rubric, Ruling, Unanswered, Vote};
 use toolmark_outcome::statistics::Random;
 
-/// A judge that gives a mark for what it is shown.
+/// A judge that gives a mark for the text it is shown.
 #[derive(Debug)]
 struct Fake {
     mark: fn(&Question, u32, &mut Random) -> Option<f64>,
@@ -49,7 +49,7 @@ fn text(question: &Question) -> String {
     pieces.map(|piece| piece.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// What the recording really is worth, from 1 to 5: it says so itself.
+/// Returns the true value of the recording, from 1 to 5, which the text itself contains.
 fn truth(question: &Question) -> f64 {
     let text = text(question);
     let at = text.find("worth ").unwrap() + 6;
@@ -218,7 +218,7 @@ fn what_is_not_answered_is_not_agreed_upon() {
     assert_eq!((nobody.cost.judgements, nobody.cost.per_thousand), (0, None));
 }
 
-/// A judge that answers fewer questions than it is asked.
+/// A judge that answers fewer questions than it gets.
 #[derive(Debug)]
 struct Silent;
 

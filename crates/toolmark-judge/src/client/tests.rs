@@ -1,4 +1,4 @@
-//! The client with scripted providers.
+//! Tests of the client with scripted providers.
 
 use super::*;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 use toolmark_outcome::judging::{Aggregation, Material, Panel, Piece, Scale};
 
-/// What a provider does when it is asked, by the name of its model.
+/// Scripted responses of a provider, by the name of its model.
 #[derive(Debug)]
 struct Scripted {
     script: String,

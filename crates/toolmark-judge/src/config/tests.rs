@@ -1,4 +1,4 @@
-//! What a file may say about judges, and the mistakes one can make with it.
+//! Tests of valid settings of judges and of errors in them.
 
 use super::*;
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
-//! Reads the `judge:` part, and reports everything that is wrong with it, with
-//! positions.
+//! Reads the `judge:` part, and reports all errors in it with positions.
 
 use super::{
     Auth, BudgetLimits, CACHE, Floor, KeySource, Kind, Model, Price, Settings, Structured,
@@ -14,60 +13,60 @@ use std::time::Duration;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_outcome::judging::Effort;
 
-/// A model, and how it is asked.
+/// A model and its settings.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "JudgeModel")]
 struct WrittenModel {
-    /// The provider; derived from the name of the model if unset.
+    /// Provider; derived from the name of the model if unset.
     #[serde(default)]
     provider: Option<Kind>,
-    /// The name of the model at the provider.
+    /// Name of the model at the provider.
     #[serde(default)]
     #[schemars(length(min = 1))]
     model: Option<Spanned<String>>,
-    /// The address, including the version: `http://localhost:11434/v1`.
+    /// Address, including the version: `http://localhost:11434/v1`.
     #[serde(default)]
     #[schemars(regex(pattern = "^https?://"))]
     base_url: Option<Spanned<String>>,
-    /// Query parameters to add to the address.
+    /// Query parameters added to the address.
     #[serde(default)]
     query: BTreeMap<String, String>,
-    /// The environment variable that holds the key.
+    /// Environment variable that holds the key.
     #[serde(default)]
     key_env: Option<Spanned<String>>,
     /// A program that prints the key as its first line.
     #[serde(default)]
     #[schemars(length(min = 1))]
     key_command: Option<Spanned<Vec<String>>>,
-    /// How the key is sent.
+    /// Method of sending the key.
     #[serde(default)]
     auth: Option<Auth>,
     /// A program that judges: it reads the prompt on stdin and writes JSON to stdout.
     #[serde(default)]
     #[schemars(length(min = 1))]
     command: Option<Spanned<Vec<String>>>,
-    /// The reasoning effort.
+    /// Reasoning effort.
     #[serde(default)]
     effort: Option<Effort>,
-    /// The temperature.
+    /// Temperature.
     #[serde(default)]
     temperature: Option<Spanned<f64>>,
-    /// How many tokens an answer may have; 4096 by default.
+    /// Maximum number of tokens of an answer; 4096 by default.
     #[serde(default)]
     #[schemars(range(min = 1))]
     max_tokens: Option<Spanned<u32>>,
-    /// The parameter of Chat Completions that limits the tokens: `max_tokens` or
-    /// `max_completion_tokens`; what the model needs by default, as far as its name tells.
+    /// Parameter of Chat Completions that limits the tokens: `max_tokens` or
+    /// `max_completion_tokens`; by default the one that the model needs, judging by its name.
     #[serde(default)]
     token_limit: Option<TokenLimit>,
-    /// How a structured answer is requested: `tool` (the default) or `schema`.
+    /// Method of requesting a structured answer: `tool` (the default) or `schema`.
     #[serde(default)]
     structured: Option<Structured>,
     /// Whether the answer is streamed; false by default.
     #[serde(default)]
     stream: Option<bool>,
-    /// How long one attempt may take, with a unit; 60s by default.
+    /// Timeout of one attempt, with a unit; 60s by default.
     #[serde(default)]
     timeout: Option<Spanned<String>>,
     /// US dollars per million tokens.
@@ -88,61 +87,61 @@ struct WrittenPrice {
     output: f64,
 }
 
-/// What may be spent.
+/// Spending limits.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "JudgeBudget")]
 struct WrittenBudget {
-    /// Input and output tokens.
+    /// Maximum number of input and output tokens.
     #[serde(default)]
     tokens: Option<u64>,
-    /// US dollars.
+    /// Maximum cost in US dollars.
     #[serde(default)]
     #[schemars(range(min = 0))]
     usd: Option<f64>,
 }
 
-/// The settings all judges share.
+/// Settings shared by all judges.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WrittenSettings {
-    /// Other models, by the names panels and graders use for them.
+    /// Other models, by the names used in panels and graders.
     #[serde(default)]
     models: BTreeMap<String, Spanned<WrittenModel>>,
-    /// How often a failed attempt is retried; 4 by default.
+    /// Maximum number of retries of a failed attempt; 4 by default.
     #[serde(default)]
     #[schemars(range(max = MAX_RETRIES))]
     retries: Option<Spanned<u32>>,
-    /// How many questions are asked at once; 4 by default.
+    /// Maximum number of concurrent questions; 4 by default.
     #[serde(default)]
     #[schemars(range(min = 1, max = MAX_CONCURRENCY))]
     concurrency: Option<Spanned<u32>>,
-    /// What may be spent in one run.
+    /// Spending limits of one run.
     #[serde(default)]
     budget: Option<Spanned<WrittenBudget>>,
-    /// The directory of cached answers, or `false`; `.toolmark/judge` by default.
+    /// Directory of cached answers, or `false`; `.toolmark/judge` by default.
     #[serde(default)]
     #[schemars(schema_with = "cache_schema")]
     cache: Option<Node>,
-    /// The file `toolmark judge calibrate` wrote.
+    /// File written by `toolmark judge calibrate`.
     #[serde(default)]
     calibration: Option<Spanned<String>>,
-    /// How well a judge must agree with people for its answers to count.
+    /// Minimum agreement of a judge with people for its answers to count.
     #[serde(default)]
     floor: Option<Spanned<Floor>>,
 }
 
-/// The most attempts that can be repeated.
+/// Maximum number of retries that can be configured.
 const MAX_RETRIES: u32 = 20;
 
-/// The most questions that can be asked at once.
+/// Maximum number of concurrent questions that can be configured.
 const MAX_CONCURRENCY: u32 = 256;
 
-/// The keys of [`WrittenSettings`].
+/// Keys of [`WrittenSettings`].
 const SETTINGS_KEYS: &[&str] =
     &["models", "retries", "concurrency", "budget", "cache", "calibration", "floor"];
 
-/// The keys of [`WrittenModel`].
+/// Keys of [`WrittenModel`].
 const MODEL_KEYS: &[&str] = &[
     "provider",
     "model",
@@ -162,8 +161,8 @@ const MODEL_KEYS: &[&str] = &[
     "price",
 ];
 
-/// The JSON Schema of the part: the keys of the default model, and the settings
-/// all models share.
+/// Returns the JSON Schema of the part: the keys of the default model, and the settings shared by
+/// all models.
 pub fn schema(generator: &mut SchemaGenerator) -> Schema {
     let keys = |mut schema: Schema| match schema.remove("properties") {
         Some(Value::Object(keys)) => keys,
@@ -184,8 +183,7 @@ fn cache_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"anyOf": [{"type": "string", "minLength": 1}, {"const": false}, {"type": "null"}]})
 }
 
-/// Reads the part, and reports everything that is wrong with it. Paths are relative
-/// to `directory`.
+/// Reads the part, and reports all errors in it. Paths are relative to `directory`.
 #[must_use]
 pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>) -> Settings {
     let mut settings = Settings::default();
@@ -299,7 +297,7 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
     settings
 }
 
-/// Dollars in millionths.
+/// Converts dollars to millionths of a dollar.
 fn micro(usd: f64) -> u64 {
     (usd.max(0.0) * 1e6).round() as u64
 }
@@ -478,7 +476,7 @@ fn key(
         }
         (Some(env), None) => {
             if !is_variable(&env.value) {
-                // Most likely somebody wrote the key itself, so neither the message nor
+                // The value is most likely the key itself, so neither the message nor
                 // an excerpt of the file may repeat it.
                 let message = "`key_env` takes the name of an environment variable, such as \
                                ANTHROPIC_API_KEY, and what it has is none"
@@ -509,8 +507,8 @@ fn key(
     }
 }
 
-/// Whether this is the name of a variable rather than a key: keys are long and mix
-/// letters of both cases with digits, or begin as known ones do.
+/// Whether a text is the name of a variable rather than a key: keys are long and mix letters of
+/// both cases with digits, or begin with a known prefix.
 fn is_variable(name: &str) -> bool {
     let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && !name.starts_with(|c: char| c.is_ascii_digit());
@@ -533,7 +531,7 @@ fn is_in_clear(url: &str) -> bool {
     !is_here
 }
 
-/// The provider of a model, if its name tells.
+/// Returns the provider of a model, if its name identifies one.
 pub(super) fn kind_of(model: &str) -> Option<Kind> {
     let numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
     if model.starts_with("claude") {
@@ -548,7 +546,7 @@ pub(super) fn kind_of(model: &str) -> Option<Kind> {
     }
 }
 
-/// A duration with a unit.
+/// Parses a duration with a unit.
 fn duration(text: &str) -> Option<Duration> {
     let at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(at);

@@ -1,5 +1,5 @@
-//! Anthropic's Messages: its own, and those of Amazon Bedrock and Vertex AI, which
-//! take the model from the address and the version from the body.
+//! Anthropic's Messages API: Anthropic's own, and those of Amazon Bedrock and Vertex AI, which take
+//! the model from the address and the version from the body.
 
 use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, text, tokens};
 use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
@@ -8,7 +8,7 @@ use crate::secret::percent_encode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The wire format, and who serves it.
+/// The wire format, by the service that provides it.
 pub(super) enum Messages {
     Own,
     Bedrock,
@@ -16,7 +16,7 @@ pub(super) enum Messages {
 }
 
 impl Messages {
-    /// The version as it is sent in the body, if it is.
+    /// Returns the version sent in the body, if any.
     fn version(&self) -> Option<&'static str> {
         match self {
             Self::Own => None,
@@ -26,7 +26,7 @@ impl Messages {
     }
 }
 
-/// Marks the end of what the provider may keep for the next request.
+/// Marks the end of the part that the provider may cache for the next request.
 fn cached(text: &str, is_kept: bool) -> Value {
     let mut block = json!({"type": "text", "text": text});
     if is_kept {
@@ -139,21 +139,21 @@ fn spent(usage: Option<&Value>) -> Tokens {
     tokens(usage, &input, "output_tokens")
 }
 
-/// A message that is streamed.
+/// A streamed message.
 #[derive(Default)]
 struct Message {
     blocks: BTreeMap<u64, Block>,
-    /// Counts are cumulative: later ones replace earlier ones.
+    /// Token counts, which are cumulative: later ones replace earlier ones.
     usage: Map<String, Value>,
-    /// The fields of the final `message_delta`.
+    /// Fields of the final `message_delta`.
     end: Map<String, Value>,
     is_over: bool,
 }
 
 struct Block {
-    /// The block of the start event.
+    /// Block of the start event.
     start: Value,
-    /// The text or JSON of the deltas.
+    /// Text or JSON of the deltas.
     added: String,
 }
 

@@ -1,7 +1,7 @@
-//! OpenAI's Chat Completions, and everything compatible with it.
+//! OpenAI's Chat Completions API, and everything compatible with it.
 //!
-//! Other servers reject some of OpenAI's own parameters: they are sent only those
-//! that all of them accept.
+//! Other servers reject some of OpenAI's own parameters: they only get those that all of them
+//! accept.
 
 use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, list, text, tokens};
 use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
@@ -10,7 +10,7 @@ use crate::secret::percent_encode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The wire format.
+/// The wire format of Chat Completions.
 pub(super) struct Chat;
 
 impl Wire for Chat {
@@ -112,14 +112,14 @@ fn spent(usage: Option<&Value>) -> Tokens {
     tokens(usage, &["prompt_tokens"], "completion_tokens")
 }
 
-/// A completion that is streamed.
+/// A streamed completion.
 #[derive(Default)]
 struct Completion {
     has_choice: bool,
     content: String,
     refusal: String,
     calls: Vec<Called>,
-    /// Which call the deltas of an index belong to.
+    /// Call to which the deltas of an index belong.
     places: BTreeMap<u64, usize>,
     finish_reason: String,
     usage: Value,

@@ -9,11 +9,11 @@ use std::fmt;
 use toolmark_config::quoted;
 use toolmark_process::{Finished, Program, run};
 
-/// How many bytes a program may write.
+/// Maximum number of bytes a program may write.
 const MAX_OUTPUT: usize = 16 << 20;
 
-/// How many bytes are scanned for the answer: each place where it could begin may
-/// have to be read to the end.
+/// Maximum number of bytes scanned for the answer: each position where it could begin may have to
+/// be read to the end.
 const MAX_SCANNED: usize = 64 << 20;
 
 /// The program of a model.
@@ -62,7 +62,7 @@ impl Command {
 impl Provider for Command {
     fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault> {
         let key = resolve(&self.0.key, &self.0.directory)?;
-        // It inherits these too, and might print them.
+        // The program inherits these too, and might print them.
         let kinds = [Kind::Anthropic, Kind::Openai, Kind::Azure, Kind::Bedrock];
         let usual = kinds.into_iter().filter_map(Kind::key_env);
         let inherited = usual.map(|env| KeySource::Env(env.to_owned()));
@@ -79,7 +79,7 @@ impl fmt::Debug for Command {
     }
 }
 
-/// The standard input of the program.
+/// Returns the standard input of the program.
 fn write_input(prompt: &Prompt<'_>) -> String {
     format!(
         "{}\n\n{}\n\nAnswer with one JSON object that conforms to this JSON Schema, and nothing \
@@ -90,7 +90,7 @@ fn write_input(prompt: &Prompt<'_>) -> String {
     )
 }
 
-/// How a program failed, with the last line of its standard error.
+/// Describes the failure of a program, with the last line of its standard error.
 fn describe_failure(finished: &Finished) -> String {
     let how = match finished.code {
         Some(code) => format!("ended with code {code}"),
@@ -100,7 +100,7 @@ fn describe_failure(finished: &Finished) -> String {
     last.map_or(how.clone(), |line| format!("{how}: {line}"))
 }
 
-/// Finds the answer in what a program wrote.
+/// Finds the answer in the output of a program.
 fn read(output: &str) -> Reply {
     let Some((start, end, object)) = find_object(output) else {
         return Reply { text: output.trim().to_owned(), ..Reply::default() };
@@ -118,14 +118,14 @@ fn read(output: &str) -> Reply {
     Reply { answers: vec![answer], text, tokens, ..Reply::default() }
 }
 
-/// Whether this is an envelope around an answer, and not the answer.
+/// Whether an object is an envelope around an answer, and not the answer.
 fn is_envelope(object: &Value) -> bool {
     let keys = object.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
     keys.into_iter().all(|key| matches!(key, "answer" | "usage"))
 }
 
-/// Finds the outermost JSON object of a text: its start, its end and its value. If
-/// there are several, the longest: examples are shorter than answers.
+/// Finds the outermost JSON object of a text: its start, its end and its value. If there are
+/// several, the longest: examples are shorter than answers.
 fn find_object(text: &str) -> Option<(usize, usize, Value)> {
     let mut best: Option<(usize, usize, Value)> = None;
     let (mut from, mut work) = (0, 0);
@@ -154,7 +154,7 @@ fn find_object(text: &str) -> Option<(usize, usize, Value)> {
     best
 }
 
-/// How many bytes were scanned up to an error.
+/// Returns the number of bytes scanned up to an error.
 fn scanned_bytes(text: &str, error: &serde_json::Error) -> usize {
     let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     lines.map(str::len).sum::<usize>() + error.column() + 1

@@ -4,8 +4,8 @@
 use super::{Fault, FaultKind};
 use serde_json::Value;
 
-/// The message of an error body: `error.message` in all wire formats, variants of
-/// it in compatible servers, or the text itself.
+/// Returns the message of an error body: `error.message` in all wire formats, variants of it in
+/// compatible servers, or the text itself.
 pub(crate) fn message_of(body: &str) -> String {
     let body = body.trim();
     if let Ok(json) = serde_json::from_str::<Value>(body) {
@@ -22,7 +22,7 @@ fn message(json: &Value) -> Option<&str> {
     places.into_iter().flatten().find_map(Value::as_str).filter(|text| !text.trim().is_empty())
 }
 
-/// The text of a page: its title, or all text between tags.
+/// Returns the text of a page: its title, or all text between tags.
 fn strip_tags(page: &str) -> String {
     // Only ASCII changes, so offsets are the same in both.
     let lower = page.to_ascii_lowercase();
@@ -42,7 +42,7 @@ fn strip_tags(page: &str) -> String {
     out
 }
 
-/// The fault of an error object: `{"type": …, "code": …, "message": …}`.
+/// Returns the fault of an error object: `{"type": …, "code": …, "message": …}`.
 pub(crate) fn fault(error: &Value) -> Fault {
     let text = |name: &str| error.get(name).and_then(Value::as_str);
     let called = text("code").or_else(|| text("type")).unwrap_or("error");
@@ -56,7 +56,7 @@ pub(crate) fn fault(error: &Value) -> Fault {
     Fault::new(kind, format!("the server reports {called}: {words}"))
 }
 
-/// The kind of a named error; `None` if the name is unknown.
+/// Returns the kind of a named error; `None` if the name is unknown.
 fn kind(word: &str) -> Option<FaultKind> {
     Some(match word {
         "authentication_error" | "permission_error" | "invalid_api_key" => FaultKind::Key,
@@ -81,7 +81,7 @@ fn kind(word: &str) -> Option<FaultKind> {
     })
 }
 
-/// The kind of a status: compatible servers put it into `code`.
+/// Returns the kind of a status, which compatible servers put into `code`.
 fn kind_of_status(code: u64) -> Option<FaultKind> {
     u16::try_from(code).ok().filter(|code| (400..600).contains(code)).map(crate::http::kind)
 }

@@ -1,7 +1,7 @@
 //! Providers of models: one file per wire format.
 //!
-//! A provider makes one attempt. It does not retry, but says what kind of fault it
-//! met and how long it was asked to wait.
+//! A provider makes one attempt. It does not retry, but returns the kind of fault and the delay
+//! requested by the server.
 
 mod anthropic;
 mod chat;
@@ -20,27 +20,27 @@ use std::time::Duration;
 /// A prompt, independent of the wire format.
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt<'a> {
-    /// The system prompt: never text of the trace.
+    /// System prompt, which never contains text of the trace.
     pub system: &'a str,
-    /// The question itself.
+    /// Text of the question.
     pub user: &'a str,
-    /// What was wrong with the answer before, to follow the question.
+    /// Complaint about the previous answer, to follow the question.
     pub reminder: Option<&'a str>,
-    /// The JSON Schema of the answer.
+    /// JSON Schema of the answer.
     pub schema: &'a Value,
-    /// Whether the same question is asked several times, so that it is worth to be
-    /// kept in the provider's cache.
+    /// Whether the same question is asked several times, so that it should be kept in the
+    /// provider's cache.
     pub is_repeated: bool,
 }
 
 impl<'a> Prompt<'a> {
-    /// A prompt that is sent once.
+    /// Creates a prompt that is sent once.
     #[must_use]
     pub fn new(system: &'a str, user: &'a str, schema: &'a Value) -> Self {
         Self { system, user, reminder: None, schema, is_repeated: false }
     }
 
-    /// The question and what follows it.
+    /// Returns the question and the complaint that follows it.
     #[must_use]
     pub fn question(&self) -> Cow<'a, str> {
         match self.reminder {
@@ -50,13 +50,13 @@ impl<'a> Prompt<'a> {
     }
 }
 
-/// The name of the tool through which a model answers.
+/// Name of the tool with which a model answers.
 pub const TOOL: &str = "submit_verdict";
 
-/// The description of the tool.
+/// Description of the tool.
 pub const TOOL_PURPOSE: &str = "Submit the verdict. Call this exactly once.";
 
-/// Tokens an attempt used, as the provider counts them.
+/// Tokens used by an attempt, as counted by the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tokens {
     /// Input tokens, including cached ones.
@@ -65,38 +65,37 @@ pub struct Tokens {
     pub output: u64,
 }
 
-/// What a model replied.
+/// The reply of a model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
-    /// Every answer that was submitted, as JSON text: more than one if the tool was
-    /// called again.
+    /// Submitted answers, as JSON text: more than one if the tool was called again.
     pub answers: Vec<String>,
     /// Other text.
     pub text: String,
-    /// The text of a refusal.
+    /// Text of a refusal.
     pub refusal: Option<String>,
-    /// Whether it was cut off at the token limit.
+    /// Whether the reply was truncated at the token limit.
     pub is_cut: bool,
-    /// The tokens it used.
+    /// Tokens used.
     pub tokens: Tokens,
 }
 
 /// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The key is missing or refused.
+    /// A missing or refused key.
     Key,
-    /// The request is refused, and a retry would be too.
+    /// A refused request; a retry would be refused too.
     Request,
-    /// Too many requests, or overloaded.
+    /// Too many requests, or an overloaded server.
     Busy,
-    /// The server failed.
+    /// A failure of the server.
     Server,
-    /// The attempt timed out.
+    /// A timeout of the attempt.
     Timeout,
-    /// The connection failed or broke off.
+    /// A failed or interrupted connection.
     Network,
-    /// The response is invalid or incomplete.
+    /// An invalid or incomplete response.
     Garbled,
 }
 
@@ -108,21 +107,21 @@ impl FaultKind {
     }
 }
 
-/// Why there is no reply. Neither the message nor the debug output contains a key.
+/// Reason for a missing reply. Neither the message nor the debug output contains a key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    /// The kind.
+    /// Kind of fault.
     pub kind: FaultKind,
-    /// The message, a lower-case fragment.
+    /// Message, a lower-case fragment.
     pub message: String,
-    /// How long the provider asks to wait.
+    /// Delay requested by the provider.
     pub retry_after: Option<Duration>,
-    /// The tokens it used nevertheless.
+    /// Tokens used nevertheless.
     pub tokens: Tokens,
 }
 
 impl Fault {
-    /// A fault that used no tokens and asks for no wait.
+    /// Creates a fault that used no tokens and requests no delay.
     #[must_use]
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retry_after: None, tokens: Tokens::default() }
@@ -137,14 +136,13 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// A model that can be asked.
+/// A model to which prompts can be sent.
 pub trait Provider: Send + Sync + fmt::Debug {
     /// Makes one attempt.
     fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault>;
 }
 
-/// Connects to a model. Nothing is sent, and no key is read, before the first
-/// question.
+/// Connects to a model. Nothing is sent, and no key is read, before the first question.
 #[must_use]
 pub fn connect(model: &Model) -> Arc<dyn Provider> {
     let of = model.clone();

@@ -1,4 +1,4 @@
-//! OpenAI's Responses.
+//! OpenAI's Responses API.
 
 use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, list, text, tokens};
 use super::{Fault, FaultKind, Prompt, TOOL, TOOL_PURPOSE, Tokens};
@@ -6,7 +6,7 @@ use crate::config::{Model, Structured};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The wire format.
+/// The wire format of the Responses API.
 pub(super) struct Responses;
 
 impl Wire for Responses {
@@ -105,8 +105,8 @@ fn spent(answer: &Value) -> Tokens {
     tokens(answer.get("usage"), &["input_tokens"], "output_tokens")
 }
 
-/// A response that is streamed. Its last event holds all of it; the deltas
-/// are for servers that leave it empty there.
+/// A streamed response. Its last event holds the complete response; the deltas are for servers that
+/// leave it empty there.
 #[derive(Default)]
 struct Response {
     items: BTreeMap<u64, Item>,
@@ -125,7 +125,7 @@ struct Item {
 }
 
 impl Item {
-    /// The item that the events describe.
+    /// Returns the item described by the events.
     fn value(self) -> Value {
         if let Some(whole) = self.whole {
             return whole;

@@ -1,8 +1,7 @@
-//! The parts that all wire formats over HTTP share.
+//! The parts shared by all wire formats over HTTP.
 //!
-//! A [`Wire`] writes a request and reads a complete answer. If the answer is
-//! streamed, an [`Assembly`] builds the answer that would have come in one piece, so
-//! that there is one reader for both.
+//! A [`Wire`] writes a request and reads a complete answer. If the answer is streamed, an
+//! [`Assembly`] builds the equivalent complete answer, so that there is one reader for both.
 
 use super::{Fault, FaultKind, Prompt, Provider, Reply, TOOL, Tokens, error};
 use crate::config::{Model, Structured};
@@ -18,18 +17,18 @@ use toolmark_redact::sanitize;
 
 /// A wire format.
 pub(super) trait Wire: Send + Sync {
-    /// The path after the base address.
+    /// Returns the path after the base address.
     fn path(&self, model: &Model) -> String;
 
-    /// Headers besides the key.
+    /// Returns the headers besides the key.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// The body of a request.
+    /// Returns the body of a request.
     fn request(&self, model: &Model, prompt: &Prompt<'_>) -> Value;
 
-    /// The tokens a complete answer used.
+    /// Returns the tokens used by a complete answer.
     fn spent(&self, answer: &Value) -> Tokens;
 
     /// Reads a complete answer.
@@ -39,22 +38,22 @@ pub(super) trait Wire: Send + Sync {
     fn assembly(&self) -> Box<dyn Assembly>;
 }
 
-/// A streamed answer that is being assembled.
+/// A streamed answer being assembled.
 pub(super) trait Assembly {
     /// Adds an event; `true` if it was the last.
     fn take(&mut self, event: &Value) -> Result<bool, Fault>;
 
-    /// The stream has ended: OpenAI's `[DONE]`.
+    /// Handles the end of the stream: OpenAI's `[DONE]`.
     fn done(&mut self) {}
 
-    /// The tokens so far.
+    /// Returns the tokens so far.
     fn tokens(&self) -> Tokens;
 
-    /// The complete answer; `None` if its end is missing.
+    /// Returns the complete answer; `None` if its end is missing.
     fn whole(self: Box<Self>) -> Option<Value>;
 }
 
-/// What a model returned, independent of the wire format.
+/// The output of a model, independent of the wire format.
 #[derive(Debug, Default)]
 pub(super) struct ModelOutput {
     /// Tool calls: names and arguments.
@@ -88,7 +87,7 @@ impl ModelOutput {
     }
 }
 
-/// A model that is asked over HTTP.
+/// A model accessed over HTTP.
 pub(super) struct Remote<W> {
     model: Model,
     wire: W,
@@ -165,12 +164,12 @@ impl<W> fmt::Debug for Remote<W> {
     }
 }
 
-/// A fault for an invalid response.
+/// Creates a fault for an invalid response.
 pub(super) fn garbled(message: impl Into<String>) -> Fault {
     Fault::new(FaultKind::Garbled, message)
 }
 
-/// Fails if an answer holds an error although its status was success.
+/// Fails if an answer contains an error although its status was success.
 pub(super) fn check_error(answer: &Value) -> Result<(), Fault> {
     match answer.get("error").filter(|error| !error.is_null()) {
         Some(error) => Err(error::fault(error)),
@@ -178,24 +177,24 @@ pub(super) fn check_error(answer: &Value) -> Result<(), Fault> {
     }
 }
 
-/// A string of an object; empty if missing.
+/// Returns a string of an object; empty if missing.
 pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A list of an object; empty if missing.
+/// Returns a list of an object; empty if missing.
 pub(super) fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The tokens of a `usage` object: the sum of the input counts, and the output count.
+/// Returns the tokens of a `usage` object: the sum of the input counts, and the output count.
 pub(super) fn tokens(usage: Option<&Value>, input: &[&str], output: &str) -> Tokens {
     let count = |name: &&str| usage.and_then(|usage| usage.get(*name)?.as_u64()).unwrap_or(0);
     Tokens { input: input.iter().map(count).fold(0, u64::saturating_add), output: count(&output) }
 }
 
-/// The name of a called tool and its arguments, which some servers send as JSON
-/// and some as a string. A string is passed on as it is, JSON or not.
+/// Returns the name of a called tool and its arguments, which some servers send as JSON and some as
+/// a string. A string is passed on unchanged, even if it is not JSON.
 pub(super) fn call(value: &Value, arguments: &str) -> Result<(String, String), Fault> {
     let name = value.get("name").and_then(Value::as_str);
     let name = name.ok_or_else(|| garbled("a tool call has no name"))?;

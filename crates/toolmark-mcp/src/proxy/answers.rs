@@ -1,4 +1,4 @@
-//! Messages that the proxy writes, in the types of `rmcp`.
+//! Messages written by the proxy, in the types of `rmcp`.
 
 use super::{Proxy, Step};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData};
@@ -11,8 +11,8 @@ impl Proxy {
         self.steps.push(Step::Client(message(id, "error", &error)));
     }
 
-    /// Answers a call with a result that says what went wrong: hosts show it to the
-    /// model, but not protocol errors.
+    /// Answers a call with a result that describes the error: hosts show results to the model, but
+    /// not protocol errors.
     pub(super) fn fail_call(&mut self, id: &str, words: &str, modern: bool) {
         let mut result = CallToolResult::error(vec![ContentBlock::text(words)]);
         if !modern {

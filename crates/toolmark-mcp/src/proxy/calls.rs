@@ -24,11 +24,11 @@ pub(super) struct ToolCall {
     pub(super) args: Value,
     /// Whether the protocol version has no sessions.
     pub(super) modern: bool,
-    /// Whether the request says that the user can be asked.
+    /// Whether the request declares that the user can be asked.
     pub(super) can_be_asked: bool,
-    /// Whether it continues an earlier call with requested input.
+    /// Whether the call continues an earlier one with requested input.
     pub(super) is_later_round: bool,
-    /// The metadata for requests of the proxy, as JSON.
+    /// Metadata for requests of the proxy, as JSON.
     meta: Option<String>,
 }
 
@@ -64,14 +64,14 @@ impl ToolCall {
         })
     }
 
-    /// The arguments in one line, with secrets masked.
+    /// Returns the arguments in one line, with secrets masked.
     pub(super) fn excerpt(&self) -> String {
         sanitize(&mask_json(&self.args.to_string()), 400)
     }
 }
 
 impl Proxy {
-    /// Handles a call. Returns what to forward to the server, if anything.
+    /// Handles a call. Returns the message to forward to the server, if any.
     pub(super) fn call<'m>(
         &mut self,
         json: &'m str,
@@ -126,7 +126,7 @@ impl Proxy {
         }
     }
 
-    /// Decides a call.
+    /// Decides about a call.
     fn decide(&mut self, call: &ToolCall, name: &str, now: Duration) -> Ruling {
         let changed = self.check_pin(&call.tool);
         if let Some(ruling) = changed.as_ref().filter(|ruling| ruling.decision == Decision::Deny) {
@@ -156,7 +156,7 @@ impl Proxy {
         }
     }
 
-    /// Asks about a tool that nobody has looked at, though there is a reason to.
+    /// Asks about a tool with a doubt that has not been reviewed.
     fn check_doubt(&mut self, tool: &str) -> Option<Ruling> {
         self.pins.doubt(&self.settings.server, tool)?;
         // It may have been accepted in the meantime.
@@ -197,7 +197,7 @@ impl Proxy {
         );
         let reason = "the server changed the definition of this tool";
         let ruling = Ruling::new(self.policy.changed(), "changed", reason);
-        // A definition that nobody accepted is not for the model, not even a part of it.
+        // The model gets no part of a definition that was not accepted.
         Some(Ruling { details: Some(change), ..ruling.suggesting(accept) })
     }
 
@@ -312,7 +312,7 @@ impl Proxy {
         }
     }
 
-    /// The name of the called tool.
+    /// Returns the name of the called tool.
     pub(super) fn tool_of(&self, params: Option<&RawValue>) -> Option<String> {
         ToolCall::read(params).ok().map(|call| call.tool)
     }
@@ -342,7 +342,7 @@ impl Proxy {
     }
 }
 
-/// Asks about secrets in the arguments of a call: they would leave for the server.
+/// Asks about secrets in the arguments of a call, which would be sent to the server.
 fn check_secrets(call: &ToolCall) -> Option<Ruling> {
     let found = secrets_in(&call.args.to_string());
     let kinds: Vec<&str> = found.iter().map(|finding| finding.excerpt.as_str()).collect();
@@ -351,7 +351,7 @@ fn check_secrets(call: &ToolCall) -> Option<Ruling> {
     (!found.is_empty()).then(|| ruling.suggesting("name where the secret is kept instead"))
 }
 
-/// What the model reads instead of a result.
+/// Returns the text that the model reads instead of a result.
 fn refusal(name: &str, ruling: &Ruling) -> String {
     let mut words = format!(
         "toolmark: {} was not called ({}): {}",

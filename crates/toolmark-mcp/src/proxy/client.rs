@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// How long the server may take to list its tools for the proxy.
+/// Time for the server to list its tools for the proxy.
 const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Proxy {
-    /// Handles a message of the client. Returns what to forward, if anything.
+    /// Handles a message of the client. Returns the message to forward, if any.
     pub(super) fn client_message<'m>(
         &mut self,
         json: &'m str,
@@ -68,7 +68,7 @@ impl Proxy {
         }
     }
 
-    /// Cancels a request; `true` if the server has to know.
+    /// Cancels a request; `true` if the server must be notified.
     fn cancel(&mut self, params: Option<&RawValue>) -> bool {
         let id = params
             .and_then(|params| members(params.get()).ok())
@@ -129,7 +129,7 @@ impl Proxy {
         }
     }
 
-    /// Refuses the calls that wait for a list, because it will not come.
+    /// Refuses the calls that wait for a list, because the list failed.
     pub(super) fn give_up_list(&mut self, why: &str) {
         let waiting = self.fetch.take().map(|fetch| fetch.waiting).unwrap_or_default();
         for line in waiting {
@@ -158,7 +158,7 @@ impl Proxy {
     }
 }
 
-/// Whether the parameters of `initialize` say that the user can be asked with a form.
+/// Whether the parameters of `initialize` declare that the user can be asked with a form.
 fn can_be_asked(params: &RawValue) -> bool {
     let all = members(params.get()).unwrap_or_default();
     let capabilities = member(&all, "capabilities");
@@ -167,8 +167,7 @@ fn can_be_asked(params: &RawValue) -> bool {
         .is_some_and(|capabilities: Value| asks_with_forms(&capabilities))
 }
 
-/// Whether capabilities say that the user can be asked with a form, which is the
-/// default way.
+/// Whether capabilities declare that the user can be asked with a form, which is the default mode.
 pub(super) fn asks_with_forms(capabilities: &Value) -> bool {
     match capabilities.get("elicitation") {
         Some(Value::Object(ways)) => ways.is_empty() || ways.contains_key("form"),

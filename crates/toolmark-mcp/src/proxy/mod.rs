@@ -1,8 +1,8 @@
-//! The proxy without its input and output: lines go in, [`Step`]s come out.
+//! The proxy without its input and output: it takes lines and returns [`Step`]s.
 //!
-//! It tracks which requests are open, which tools the server listed, and which
-//! questions wait for the user. Everything else is forwarded unchanged. The time is a
-//! parameter, so that limits and deadlines can be tested without waiting.
+//! It tracks open requests, the tools listed by the server, and questions waiting for the user.
+//! Everything else is forwarded unchanged. The time is a parameter, so that limits and deadlines
+//! can be tested without waiting.
 
 mod answers;
 mod calls;
@@ -27,30 +27,30 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 use toolmark_guard::policy::Rate;
 
-/// What to do if the policy says to ask and the client cannot ask its user.
+/// Action if the policy decides to ask and the client cannot ask its user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnAsk {
-    /// Deny, and say how to allow it.
+    /// Deny, and explain how to allow it.
     #[default]
     Deny,
     /// Allow, and log it.
     Allow,
 }
 
-/// The settings of a proxy.
+/// Settings of a proxy.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The name of the server in policies and pins.
+    /// Name of the server in policies and pins.
     pub server: String,
-    /// The limits for results.
+    /// Limits for results.
     pub limits: Limits,
-    /// What to do if the user cannot be asked.
+    /// Action if the user cannot be asked.
     pub on_ask: OnAsk,
-    /// How often tools may be called in total.
+    /// Maximum call rate of all tools together.
     pub rate: Option<Rate>,
 }
 
-/// What to do next.
+/// Next action of the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Send a line to the client.
@@ -61,7 +61,7 @@ pub enum Step {
     Note(String),
 }
 
-/// The kind of an open request.
+/// Kind of an open request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     /// `initialize` or `server/discover`.
@@ -72,9 +72,9 @@ enum Kind {
     },
     /// A request for the result of a task.
     Task,
-    /// A call that is held until the user answers or the tools are listed.
+    /// A call held until the user answers or the tools are listed.
     Held,
-    /// A list of tools that the proxy requested.
+    /// A list of tools requested by the proxy.
     OwnList,
     Other,
 }
@@ -82,25 +82,25 @@ enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Open {
     kind: Kind,
-    /// Whether the client cancelled it.
+    /// Whether the client cancelled the request.
     cancelled: bool,
 }
 
-/// A tool as the server lists it now.
+/// A tool in the server's current list.
 struct Tool {
     definition: Definition,
     schema: Schema,
     changed: bool,
-    /// Whether it was reported that its arguments cannot be checked.
+    /// Whether the failure to check its arguments was reported.
     is_reported: bool,
 }
 
-/// A list of tools that the proxy requested, and the calls that wait for it.
+/// A list of tools requested by the proxy, and the calls waiting for it.
 struct Fetch {
     waiting: Vec<String>,
     pages: usize,
     until: Duration,
-    /// The metadata that this protocol version requires, as JSON.
+    /// Metadata required by this protocol version, as JSON.
     meta: Option<String>,
 }
 
@@ -112,24 +112,24 @@ pub struct Proxy {
     pins: Pins,
     open: BTreeMap<Id, Open>,
     tools: BTreeMap<String, Tool>,
-    /// Has the server listed all its tools once?
+    /// Whether the server has listed all its tools once.
     is_listed: bool,
     fetch: Option<Fetch>,
     questions: Questions,
     overall: Option<Bucket>,
     buckets: BTreeMap<String, Bucket>,
-    /// The start of our own ids, which no server can guess.
+    /// Prefix of the proxy's own IDs, which no server can guess.
     nonce: String,
     count: u64,
     steps: Vec<Step>,
     log_failed: bool,
 }
 
-/// How many requests may be open at once.
+/// Maximum number of open requests.
 const MAX_OPEN_REQUESTS: usize = 1 << 16;
 
 impl Proxy {
-    /// A proxy for a session.
+    /// Creates a proxy for a session.
     #[must_use]
     pub fn new(
         settings: Settings,
@@ -210,8 +210,8 @@ impl Proxy {
         std::mem::take(&mut self.steps)
     }
 
-    /// Handles a line of the server that is too long or not valid UTF-8. The request it
-    /// answers ends with an error; if it is not known which one, all open requests do.
+    /// Handles a line of the server that is too long or not valid UTF-8. The request it answers
+    /// ends with an error; if that request is unknown, all open requests do.
     #[must_use]
     pub fn lost_from_server(&mut self, start: &[u8], number: u64, why: &str) -> Vec<Step> {
         self.note(format!("line {number} of the server was dropped: {why}"));
@@ -223,7 +223,7 @@ impl Proxy {
         std::mem::take(&mut self.steps)
     }
 
-    /// Ends a request that the transport cannot get an answer for.
+    /// Ends a request for which the transport cannot get an answer.
     #[must_use]
     pub fn unanswered(&mut self, id: &str, why: &str) -> Vec<Step> {
         if let Some(id) = serde_json::from_str(id).ok().and_then(Id::read) {
@@ -232,7 +232,7 @@ impl Proxy {
         std::mem::take(&mut self.steps)
     }
 
-    /// Ends all open requests with an error, because the server is gone.
+    /// Ends all open requests with an error, because the server has ended.
     #[must_use]
     pub fn server_gone(&mut self, why: &str) -> Vec<Step> {
         self.end_all(why);
@@ -260,14 +260,14 @@ impl Proxy {
         }
     }
 
-    /// When [`tick`](Self::tick) has to be called.
+    /// Returns the time at which [`tick`](Self::tick) has to be called.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         let fetch = self.fetch.as_ref().map(|fetch| fetch.until);
         fetch.into_iter().chain(self.questions.deadline()).min()
     }
 
-    /// Ends what has timed out.
+    /// Ends requests and questions that have timed out.
     #[must_use]
     pub fn tick(&mut self, now: Duration) -> Vec<Step> {
         if self.fetch.as_ref().is_some_and(|fetch| fetch.until <= now) {
@@ -290,7 +290,7 @@ impl Proxy {
         self.fetch.is_some()
     }
 
-    /// The listed schema of a tool.
+    /// Returns the listed schema of a tool.
     #[must_use]
     pub fn schema_of(&self, tool: &str) -> Option<&Value> {
         self.tools.get(tool)?.definition.schema()
@@ -311,7 +311,7 @@ impl Proxy {
         Ok(())
     }
 
-    /// A new id for a request of the proxy.
+    /// Returns a new ID for a request of the proxy.
     fn own_id(&mut self) -> Id {
         self.count += 1;
         Id::Text(format!("{}-{}", self.nonce, self.count))
@@ -329,13 +329,13 @@ impl Proxy {
         }
     }
 
-    /// The name of a tool in policies.
+    /// Returns the name of a tool in policies.
     fn name(&self, tool: &str) -> String {
         format!("mcp__{}__{tool}", self.settings.server)
     }
 }
 
-/// The messages of a batch; `None` if the line is not a batch.
+/// Returns the messages of a batch; `None` if the line is not a batch.
 fn batch(line: &str) -> Option<Vec<&RawValue>> {
     line.trim_start().starts_with('[').then(|| elements(line)).flatten()
 }
@@ -349,7 +349,7 @@ fn findings(suspicions: Vec<Suspicion>) -> Vec<Finding> {
     suspicions.into_iter().map(finding).collect()
 }
 
-/// Findings in one line.
+/// Returns findings in one line.
 fn describe_findings(findings: &[Finding]) -> String {
     let word = |one: &Finding| format!("{} ({})", one.name, sanitize(&one.excerpt, 120));
     findings.iter().map(word).collect::<Vec<_>>().join(", ")

@@ -1,9 +1,9 @@
-//! Asks the user of the client whether a call may be made.
+//! Questions to the user of the client about whether a call may be made.
 //!
-//! There are two ways, depending on the version of the protocol: the proxy sends a
-//! request of its own and holds the call; or it answers the call with a request for
-//! input, and the client repeats the call with the user's answer. Either way, the
-//! answer is matched by an id that no server can guess.
+//! There are two ways, depending on the version of the protocol: the proxy sends a request of its
+//! own and holds the call; or it answers the call with a request for input, and the client repeats
+//! the call with the user's answer. In both cases the answer is matched by an ID that no server can
+//! guess.
 
 use super::answers::request;
 use super::calls::ToolCall;
@@ -18,25 +18,25 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use toolmark_shell::Decision;
 
-/// How long the user may take.
+/// Time for the user to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How many questions may be open at once.
+/// Maximum number of open questions.
 const MAX_QUESTIONS: usize = 64;
 
-/// The name of our question in a request for input.
+/// Name of the proxy's question in a request for input.
 const OUR_INPUT: &str = "toolmark";
 
-/// Open questions.
+/// Open questions to the user.
 #[derive(Default)]
 pub(super) struct Questions {
     /// Whether the client can ask its user.
     pub(super) can_be_asked: bool,
-    /// Held calls, by the id of our request.
+    /// Held calls, by the ID of the proxy's request.
     held: BTreeMap<Id, Question>,
     /// Calls answered with a request for input, by the state that the client returns.
     input_required: BTreeMap<String, Question>,
-    /// Calls the user allowed, so that later rounds of them are not asked about.
+    /// Calls allowed by the user; their later rounds need no question.
     allowed: Vec<(String, String)>,
 }
 
@@ -58,7 +58,7 @@ impl Questions {
         self.held.values().chain(self.input_required.values()).map(|question| question.until).min()
     }
 
-    /// Drops the question about a call, and returns the id of our request.
+    /// Drops the question about a call, and returns the ID of the proxy's request.
     pub(super) fn forget(&mut self, call_id: &Id) -> Option<Id> {
         let id = self.held.iter().find(|(_, question)| question.call_id == *call_id)?.0.clone();
         self.held.remove(&id);
@@ -79,7 +79,7 @@ impl Questions {
 }
 
 impl Proxy {
-    /// Asks the user about a call. Returns what to forward, if anything.
+    /// Asks the user about a call. Returns the message to forward, if any.
     pub(super) fn ask<'m>(
         &mut self,
         json: &'m str,
@@ -135,7 +135,7 @@ impl Proxy {
         None
     }
 
-    /// Decides a call whose user cannot be asked.
+    /// Decides about a call whose user cannot be asked.
     fn decide_alone<'m>(
         &mut self,
         json: &'m str,
@@ -167,7 +167,7 @@ impl Proxy {
         }
     }
 
-    /// Handles the answer to our request. Returns what to forward, if anything.
+    /// Handles the answer to the proxy's request. Returns the message to forward, if any.
     pub(super) fn resolve_question<'m>(
         &mut self,
         id: &Id,
@@ -187,8 +187,8 @@ impl Proxy {
         Some(Cow::Owned(forward.into_owned()))
     }
 
-    /// Handles a call that is repeated with the user's answer. `None` if it is another
-    /// call, `Some(None)` if it is not allowed.
+    /// Handles a call repeated with the user's answer. `None` if it is another call, `Some(None)`
+    /// if it is not allowed.
     pub(super) fn resume_call(
         &mut self,
         json: &str,
@@ -217,7 +217,7 @@ impl Proxy {
         Some(self.forward(&plain, call_id, call, &ruling).map(Cow::into_owned))
     }
 
-    /// Records the answer of the user; a no becomes the answer to the call.
+    /// Records the answer of the user; a refusal becomes the answer to the call.
     fn record_answer(&mut self, yes: bool, call_id: &Id, call: &ToolCall, ruling: Ruling) -> bool {
         if yes {
             self.questions.allow(call);
@@ -229,7 +229,7 @@ impl Proxy {
         yes
     }
 
-    /// Ends the questions that nobody answered in time.
+    /// Ends the questions that were not answered in time.
     pub(super) fn end_questions(&mut self, now: Duration) {
         self.questions.input_required.retain(|_, question| question.until > now);
         let is_late = |question: &Question| question.until <= now;

@@ -15,14 +15,14 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use toolmark_shell::Decision;
 
-/// How many tools are listed.
+/// Maximum number of tools listed.
 const MAX_TOOLS: usize = 10_000;
 
-/// How many pages of a list are requested.
+/// Maximum number of pages requested of a list.
 const MAX_PAGES: usize = 100;
 
 impl Proxy {
-    /// Handles a message of the server. Returns what to forward, if anything.
+    /// Handles a message of the server. Returns the message to forward, if any.
     pub(super) fn server_message<'m>(
         &mut self,
         json: &'m str,
@@ -165,7 +165,7 @@ impl Proxy {
                 None => same = false,
             }
         }
-        // What is listed after the last page was not there when the session began.
+        // Tools listed after the last page did not exist when the session began.
         self.is_listed |= member(&all, "nextCursor").is_none_or(|cursor| cursor.get() == "null");
         let saved = self.pins.save();
         if let Err(error) = saved {
@@ -174,7 +174,7 @@ impl Proxy {
         (!same).then(|| splice(body.get(), tools.get(), &format!("[{}]", kept.join(","))))
     }
 
-    /// Decides on one tool of a list. Returns what to list, if anything.
+    /// Decides about one tool of a list. Returns the tool to list, if any.
     fn filter_tool<'t>(
         &mut self,
         json: &'t str,
@@ -211,13 +211,13 @@ impl Proxy {
             self.tools.insert(tool, Tool { definition, schema, changed, is_reported: false });
         }
         match standing {
-            // The model does not see a change that nobody accepted.
+            // The model does not see a change that was not accepted.
             PinStatus::Changed(pinned) if changed => Some(Cow::Owned(pinned.to_string())),
             _ => Some(Cow::Borrowed(json)),
         }
     }
 
-    /// Reports and logs how a definition compares with its pin; `true` if it is allowed.
+    /// Reports and logs the comparison of a definition with its pin; `true` if the tool is allowed.
     fn report_pin(
         &mut self,
         definition: &Definition,

@@ -1,4 +1,4 @@
-//! Conversations: what each side says and what the other one hears.
+//! Tests of conversations: messages sent by one side and received by the other.
 
 use super::*;
 use crate::policy::{Call, NoAudit, Ruling};
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use toolmark_shell::Decision;
 
-/// Decides by the tool's name: `no…` is denied, `ask…` asked about.
+/// A policy that decides by the tool's name: `no…` is denied, `ask…` asked about.
 struct ByName {
     changed: Decision,
     rate: Option<Rate>,
@@ -65,12 +65,12 @@ fn plain() -> Proxy {
 
 const START: Duration = Duration::from_secs(1);
 
-/// What the client and the server hear after a line of the client.
+/// Returns the messages for the client and the server after a line of the client.
 fn say(proxy: &mut Proxy, line: &Value) -> (Vec<Value>, Vec<Value>) {
     heard(proxy.from_client(&line.to_string(), START))
 }
 
-/// The same after a line of the server.
+/// Returns the messages for the client and the server after a line of the server.
 fn reply(proxy: &mut Proxy, line: &Value) -> (Vec<Value>, Vec<Value>) {
     heard(proxy.from_server(&line.to_string(), 1, START))
 }
@@ -104,7 +104,7 @@ fn tool(name: &str) -> Value {
         "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}, "evil": {}}}})
 }
 
-/// A proxy that has seen these tools.
+/// Returns a proxy that has seen these tools.
 fn with(mut proxy: Proxy, tools: &[&str]) -> Proxy {
     say(&mut proxy, &request("list", "tools/list", &json!({})));
     let tools: Vec<Value> = tools.iter().map(|name| tool(name)).collect();
@@ -112,7 +112,7 @@ fn with(mut proxy: Proxy, tools: &[&str]) -> Proxy {
     proxy
 }
 
-/// The text of a result that says it failed.
+/// Returns the text of a failed result.
 fn failure(client: &[Value]) -> String {
     assert_eq!(client.len(), 1, "{client:?}");
     assert_eq!(client[0]["result"]["isError"], true, "{client:?}");
@@ -449,7 +449,7 @@ fn a_changed_tool_keeps_its_words_and_is_denied_until_accepted() {
     let (client, server) = say(&mut denies, &call(1, "a", &json!({})));
     let text = failure(&client);
     assert_eq!(server, Vec::<Value>::new());
-    // What differs is for people, not for the model.
+    // The difference is shown to the user, not to the model.
     assert!(!text.contains("+ new") && text.contains("--accept s"), "{text}");
     Pins::accept(&path, "s").unwrap();
     assert_eq!(say(&mut denies, &call(2, "a", &json!({}))).1.len(), 1);
@@ -607,7 +607,7 @@ fn a_name_that_another_server_has_is_asked_about() {
     let words = failure(&client);
     assert!(words.contains("mail has a tool of the same name"), "{words}");
     assert_eq!(say(&mut second, &call(2, "own", &json!({}))).1.len(), 1);
-    // Until somebody accepts it; a running proxy notices.
+    // Denied until the user accepts it; a running proxy notices.
     assert_eq!(Pins::accept(&file, "other/send").unwrap(), ["send"]);
     assert_eq!(say(&mut second, &call(3, "send", &json!({}))).1.len(), 1);
 }

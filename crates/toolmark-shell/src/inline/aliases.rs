@@ -1,12 +1,12 @@
-//! Names that code gives to what it imports: `import subprocess as s`, `from shutil
+//! Names under which code imports modules and functions: `import subprocess as s`, `from shutil
 //! import rmtree as r`, `const {rm} = require('fs/promises')`.
 
 use super::Language;
 
-/// So many names are followed.
+/// Maximum number of names tracked.
 const MAX_NAMES: usize = 64;
 
-/// The short names in the code and what they stand for.
+/// Returns the short names in the code with their full names.
 pub(super) fn in_code(code: &str, language: Language) -> Vec<(String, String)> {
     let mut names = match language {
         Language::Python => python(code),

@@ -1,4 +1,4 @@
-//! Programs of `awk`: what they hand to a shell and where they write.
+//! `awk` programs: the text they pass to a shell and the files they write.
 
 use super::Language;
 use super::lex::{Piece, Token, tokens};
@@ -33,7 +33,7 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, code: &str) {
             is_mark(at + 1, "|") && matches!(text(at + 2), Some("sh" | "bash" | "zsh"));
         let is_read = is_mark(at + 1, "|") && is_name(at + 2, "getline");
         let is_fed = at >= 1 && is_mark(at - 1, "|");
-        // `print "rm -rf " $1 | "sh"`: what stands before the bar is the command.
+        // `print "rm -rf " $1 | "sh"`: the text before the bar is the command.
         if is_fed && matches!(own, "sh" | "bash" | "zsh" | "sh -s" | "bash -s") {
             let is_start = |token: &Token| {
                 matches!(token, Token::Mark("{" | ";") | Token::Line)

@@ -1,8 +1,8 @@
-//! Text that code puts together before it uses it: decoded, reversed, joined, replaced.
+//! Text that code builds before using it: decoded, reversed, joined, replaced.
 
 use super::value::{Known, Value};
 
-/// Functions that make text of other text.
+/// Evaluates functions that make text from other text.
 pub(super) fn function(name: &str, args: &[Value]) -> Option<Value> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let first = args.first()?;
@@ -35,7 +35,7 @@ pub(super) fn function(name: &str, args: &[Value]) -> Option<Value> {
     })
 }
 
-/// Methods of text that give other text; `None` where the value is not known.
+/// Evaluates text methods that return other text; `None` if the result is unknown.
 pub(super) fn method(receiver: &Value, name: &str, args: &[Value]) -> Option<Value> {
     let first = args.first();
     Some(match name {
@@ -86,7 +86,7 @@ pub(super) fn method(receiver: &Value, name: &str, args: &[Value]) -> Option<Val
     })
 }
 
-/// The words of a text.
+/// Returns the words of a text.
 fn words(value: &Value) -> Value {
     let Some(known) = value.known() else { return Value::Unknown };
     let word = |word: &str| {
@@ -96,7 +96,7 @@ fn words(value: &Value) -> Value {
     Value::List(known.text.split_whitespace().map(word).collect())
 }
 
-/// A pattern with its places filled in turn: `{}`, `{0}`, `{name}`, `%s`, `%d`.
+/// Fills the placeholders of a pattern in order: `{}`, `{0}`, `{name}`, `%s`, `%d`.
 pub(super) fn format(pattern: &Value, args: &[Value]) -> Value {
     let Some(known) = pattern.known() else { return Value::Unknown };
     let mut args = args.iter();

@@ -1,4 +1,4 @@
-//! What a call of a function does and gives back, by the tables of functions.
+//! Effects and return values of function calls, by the tables of functions.
 
 use super::tables::{
     BARE_SPAWNS, CODE, COMMANDS, DELETES_FILE, DELETES_TREE, ENVIRONMENT, FORKS, GLOBS, HOMES,
@@ -10,10 +10,10 @@ use super::{Language, decode};
 use crate::expand::Arg;
 use crate::lookup::{Lookup, column};
 
-/// What a call does.
+/// Effect of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Deed {
-    /// Hands text to a shell.
+    /// Passes text to a shell.
     Shell(Known),
     /// Starts a program.
     Run(Vec<Arg>),
@@ -30,28 +30,29 @@ pub(super) enum Deed {
     Code(String),
     /// Sends a statement to a database.
     Statement(String),
-    /// Drops what a database holds.
+    /// Drops the content of a database.
     Drop(String),
     /// Starts a copy of the program.
     Fork,
-    /// Calls a function that is put together at run time.
+    /// Calls a function whose name is built at run time.
     Reflect,
 }
 
-/// Functions of those whose name alone says too little in other languages.
+/// Whether the bare name of a function is sufficient in this language; a few names have other
+/// meanings in other languages.
 fn is_bare_program(name: &str, language: Language) -> bool {
     let is_shared = matches!(name, "rename" | "truncate" | "chdir" | "move");
     !is_shared || matches!(language, Language::Perl | Language::Php)
 }
 
-/// Does a table have a function? Names in it may stand behind those of their modules.
+/// Whether a table has a function. Names in it may follow those of their modules.
 fn has(table: &[&str], name: &str) -> bool {
     table.iter().any(|entry| {
         name.strip_suffix(entry).is_some_and(|before| before.is_empty() || before.ends_with('.'))
     })
 }
 
-/// All of these tables, to tell at once that a function is in none.
+/// All these tables, to detect quickly that a function is in none.
 const TABLES: &[&[&str]] = &[
     CODE,
     COMMANDS,
@@ -77,7 +78,7 @@ const OF_PROGRAMS: [&[&str]; PROGRAMS.len()] = column!(PROGRAMS.1, &[] as &[&str
 static LISTED: Lookup<2048> = Lookup::new(TABLES);
 static LISTED_PROGRAMS: Lookup<256> = Lookup::new(&OF_PROGRAMS);
 
-/// Has any table the function? Most functions of most code are in none.
+/// Whether any table has the function. Most functions of most code are in none.
 fn is_listed(name: &str) -> bool {
     let mut rest = Some(name);
     while let Some(part) = rest {
@@ -89,7 +90,7 @@ fn is_listed(name: &str) -> bool {
     false
 }
 
-/// Is a call of this function worth reading where it has no parentheses?
+/// Whether a call of this function without parentheses should be read.
 pub(super) fn is_known(name: &str, language: Language) -> bool {
     let tables =
         [SPAWNS, DELETES_TREE, DELETES_FILE, LISTS, GLOBS, WRITES, READS, CODE, FORKS, TEMPORARY];
@@ -105,7 +106,7 @@ fn program(name: &str, language: Language) -> Option<&'static [&'static str]> {
     is_bare_program(name, language).then_some(*words)
 }
 
-/// What a call gives back, and what it does.
+/// Return value and effect of a call.
 pub(super) struct Called {
     pub(super) value: Value,
     pub(super) deed: Option<Deed>,
@@ -121,13 +122,13 @@ impl Called {
     }
 }
 
-/// A call: the function, and its arguments with and without names.
+/// A call: the function and its positional and named arguments.
 pub(super) struct FunctionCall<'c> {
     pub(super) name: &'c str,
     pub(super) args: &'c [Value],
     pub(super) named: &'c [(String, Value)],
     pub(super) language: Language,
-    /// The program that reads the code.
+    /// Program that reads the code.
     pub(super) program: &'c str,
 }
 
@@ -277,7 +278,7 @@ impl FunctionCall<'_> {
         }
     }
 
-    /// `Order.objects.filter(…).delete()`: rows of a table, of which some are chosen.
+    /// Evaluates `Order.objects.filter(…).delete()`: selected rows of a table.
     fn rows(&self) -> Option<Called> {
         let is_query = self.name.contains(".objects.")
             || self.name.ends_with(".query") && self.language == Language::Python;
@@ -289,7 +290,7 @@ impl FunctionCall<'_> {
         }
     }
 
-    /// `Thread(target=os.system, args=('…',))`
+    /// Evaluates `Thread(target=os.system, args=('…',))`.
     fn thread(&self) -> Option<Called> {
         let Some(Value::Name(target)) = self.option("target") else { return None };
         let Some(Value::List(args)) = self.option("args") else { return None };
@@ -298,7 +299,7 @@ impl FunctionCall<'_> {
         called.deed.is_some().then_some(called)
     }
 
-    /// A function that is applied to every one of something.
+    /// Evaluates a function that is applied to every element.
     fn each(&self) -> Called {
         let function = self.args.iter().find_map(|arg| match arg {
             Value::Name(name) => Some(name.clone()),
@@ -436,7 +437,7 @@ impl FunctionCall<'_> {
         Called::deed(Deed::Run(words))
     }
 
-    /// The words of a program, however they are given.
+    /// Returns the words of a program from any argument form.
     fn words(&self) -> Vec<Value> {
         let mut words: Vec<Value> = Vec::new();
         let given = self.args.iter().skip_while(|arg| matches!(arg, Value::Name(_)));
@@ -483,7 +484,7 @@ impl FunctionCall<'_> {
     }
 }
 
-/// Does a function that is not listed with its module start a command?
+/// Whether a function that is not listed with its module starts a command.
 fn is_other_spawn(name: &str, language: Language) -> bool {
     let of_family = ["os.exec", "os.spawn", "Open3."];
     (BARE_SPAWNS.contains(&name) && language != Language::Python)
@@ -494,13 +495,13 @@ fn is_other_spawn(name: &str, language: Language) -> bool {
         })
 }
 
-/// The words of a command that is put together.
+/// Returns the deed of a command built from words.
 pub(super) fn command(words: &[Value]) -> Option<Deed> {
     let args: Vec<Arg> = words.iter().flat_map(Value::args).collect();
     (!args.is_empty()).then_some(Deed::Run(args))
 }
 
-/// The module behind a name that it is loaded by.
+/// Returns the canonical module name for a name it is loaded by.
 pub(super) fn module_name(module: &str) -> String {
     let module = module.trim_start_matches("node:");
     match module {
@@ -509,7 +510,7 @@ pub(super) fn module_name(module: &str) -> String {
     }
 }
 
-/// A variable of the environment, where its place is known.
+/// Returns the value of an environment variable if its location is known.
 pub(super) fn variable(name: &str) -> Value {
     match name {
         "HOME" | "USERPROFILE" => Value::text("~"),
@@ -519,7 +520,7 @@ pub(super) fn variable(name: &str) -> Value {
     }
 }
 
-/// A file is written with nothing in it.
+/// Evaluates a call that leaves a file empty.
 pub(super) fn empty(path: &Value) -> Called {
     let mut words = plain_words(&["truncate", "-s", "0"]);
     words.extend(path.args());
@@ -543,7 +544,7 @@ fn files_below(value: &Value) -> Value {
     }
 }
 
-/// The operands of a call that may take several, without its options.
+/// Returns the operands of a call that may take several, without its options.
 fn operands(args: &[Value]) -> Value {
     let is_more =
         |value: &&Value| matches!(value, Value::Text(_) | Value::Path(_) | Value::Files(_));

@@ -1,17 +1,17 @@
-//! Source code as tokens, as far as calls and strings need it: names, strings with what is
-//! put into them, marks. Comments and patterns are left out.
+//! Source code as tokens, as far as calls and strings need it: names, strings with their
+//! interpolations, marks. Comments and patterns are omitted.
 
 use super::Language;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// How many characters of code are read.
+/// Maximum number of characters of code read.
 pub(super) const MAX_CHARS: usize = 128 << 10;
 
-/// A piece of source code.
+/// A token of source code.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
-    /// A name or a keyword; variables with their mark: `$x`.
+    /// A name or a keyword; variables with their sigil: `$x`.
     Name(String),
     /// A string.
     Text(Vec<Piece>),
@@ -29,7 +29,7 @@ pub(super) enum Token {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Piece {
     Plain(String),
-    /// Code whose value stands there.
+    /// Interpolated code.
     Code(String),
 }
 
@@ -43,18 +43,18 @@ const MARKS: &[&str] = &[
     "?", "|", "&", "^", "~", "@",
 ];
 
-/// How a string ends, and what it may hold.
+/// Rules for the end and the content of a string.
 #[derive(Clone, Copy)]
 struct Quote {
     open: Option<char>,
     close: char,
     triple: bool,
-    /// A backslash is itself.
+    /// Whether a backslash is literal.
     raw: bool,
     holds: Holds,
 }
 
-/// What is put into a string.
+/// Interpolation syntax of a string.
 #[derive(Clone, Copy, PartialEq)]
 enum Holds {
     Nothing,
@@ -74,7 +74,7 @@ pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
     Lexer { rest: code.chars().peekable(), language, out: Vec::new() }.run()
 }
 
-/// The code without what stands in its strings, and without blanks.
+/// Returns the code without the contents of its strings and without blanks.
 pub(super) fn skeleton(tokens: &[Token]) -> String {
     let mut out = String::new();
     for token in tokens {
@@ -138,7 +138,7 @@ impl Lexer<'_> {
         matches!(self.language, Language::JavaScript | Language::Php | Language::Other)
     }
 
-    /// May a value stand here, and no operator?
+    /// Whether a value rather than an operator may come next.
     fn is_value_next(&self) -> bool {
         match self.out.last() {
             None | Some(Token::Line) => true,
@@ -165,7 +165,8 @@ impl Lexer<'_> {
         line
     }
 
-    /// `%%bash` makes a command of the rest of a cell, `%sx` of the rest of the line.
+    /// Reads `%%bash`, which makes a command of the rest of a cell, and `%sx`, of the rest of the
+    /// line.
     fn magic(&mut self) {
         let line = self.take_line();
         let name = line.trim_start_matches('%').split_whitespace().next().unwrap_or("").to_owned();
@@ -209,9 +210,9 @@ impl Lexer<'_> {
         self.out.push(Token::Number(String::new()));
     }
 
-    /// `</srv/*>` names files.
+    /// Reads a file pattern: `</srv/*>`.
     fn angle(&mut self) {
-        /// A longer pattern is none.
+        /// Maximum length of a file pattern.
         const LONGEST: usize = 256;
         let is_start = |c: &char| c.is_alphanumeric() || "/~.*$".contains(*c);
         if !self.rest.peek().is_some_and(is_start) {
@@ -272,7 +273,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Is a name directly before a quote a part of the string?
+    /// Whether a name directly before a quote is a prefix of the string.
     fn is_prefix(&self, name: &str) -> bool {
         let is_python = || name.len() < 3 && name.chars().all(|c| "rbfuRBFU".contains(c));
         match self.language {
@@ -283,7 +284,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `q(…)`, `qq{…}`, `qw[…]`, `s/…/…/`
+    /// Whether a name and a character open a quoting form: `q(…)`, `qq{…}`, `qw[…]`, `s/…/…/`.
     fn is_quoting(&self, name: &str, open: char) -> bool {
         let is_open = open.is_ascii_punctuation() && !matches!(open, ',' | ';' | ')' | '=' | '-');
         let is_known = matches!(name, "q" | "qq" | "qw" | "qx" | "m" | "qr" | "s" | "tr" | "y");
@@ -306,7 +307,7 @@ impl Lexer<'_> {
         self.enclosed(name, open, close, holds);
     }
 
-    /// `%w[…]`, `%x(…)`, `%q(…)` of Ruby.
+    /// Reads `%w[…]`, `%x(…)`, `%q(…)` of Ruby.
     fn percent(&mut self) {
         let mut ahead = self.rest.clone();
         let kind = ahead.next().unwrap_or(' ');
@@ -376,7 +377,7 @@ impl Lexer<'_> {
         self.out.push(if is_shell { Token::Shell(pieces) } else { Token::Text(pieces) });
     }
 
-    /// The rest of a string.
+    /// Reads the rest of a string.
     fn pieces(&mut self, quote: Quote) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut plain = String::new();
@@ -484,7 +485,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A character by its number, of which some digits may be known.
+    /// Reads a character by its number, some digits of which may already be known.
     fn character(&mut self, known: &str, most: usize, radix: u32) -> Option<char> {
         let mut digits = known.to_owned();
         while digits.len() < most
@@ -531,7 +532,7 @@ fn is_start(c: char, language: Language) -> bool {
         || (c == '@' && matches!(language, Language::Ruby | Language::Perl))
 }
 
-/// Keywords after which a value stands.
+/// Whether a name is a keyword before a value.
 fn is_before_value(name: &str) -> bool {
     matches!(
         name,

@@ -1,4 +1,4 @@
-//! What a method does to the thing it is called on: a path, files, a command, text.
+//! Effects of methods by receiver: a path, files, a command, text.
 
 use super::decode;
 use super::functions::{self, Deed};
@@ -19,7 +19,7 @@ impl Reader<'_> {
             Value::Path(_) | Value::Files(_) | Value::OneOf(_) | Value::Temporary
         );
         if let Some((method, tree)) = DELETES_ITSELF.iter().find(|(method, _)| *method == name) {
-            // What an unknown thing deletes is a file where its name says so.
+            // A method on an unknown receiver deletes a file if its name implies one.
             let says_file = matches!(*method, "unlink" | "rmdir" | "rmtree" | "deleteDir");
             if is_path || (says_file && *receiver == Value::Unknown && args.is_empty()) {
                 self.perform(Deed::Delete { what: receiver.clone(), tree: *tree });
@@ -142,7 +142,7 @@ impl Reader<'_> {
         files
     }
 
-    /// `deleteMany({})`
+    /// Whether a call deletes everything: `deleteMany({})`.
     fn drops_all(&self, name: &str, args: &[Value]) -> bool {
         matches!(name, "deleteMany" | "delete_many" | "remove")
             && matches!(args, [Value::Map(pairs)] if pairs.is_empty())

@@ -1,5 +1,5 @@
-//! Reads code as a list of expressions: follows what names are given, and collects what the
-//! calls do. It is no parser of any language: what it does not understand it steps over.
+//! Reads code as a list of expressions: tracks the values of names and collects the effects of
+//! calls. This is not a parser of any language: syntax it does not understand is skipped.
 
 mod calls;
 mod expressions;
@@ -10,26 +10,26 @@ use super::lex::Token;
 use super::value::Value;
 use std::collections::BTreeMap;
 
-/// Expressions inside expressions are read down to here.
+/// Maximum nesting depth of expressions.
 const MAX_DEPTH: usize = 48;
-/// So many names are followed.
+/// Maximum number of names tracked.
 const MAX_NAMES: usize = 512;
-/// A larger value is not followed.
+/// Maximum size of a tracked value, in bytes.
 const MAX_VALUE: usize = 32 << 10;
-/// So much is copied in all to follow names.
+/// Maximum number of bytes copied to track names.
 const MAX_WORK: usize = 2 << 20;
-/// So many deeds are collected.
+/// Maximum number of deeds collected.
 pub(super) const MAX_DEEDS: usize = 256;
 
-/// What the code does.
+/// Effects of the code.
 #[derive(Debug, Default)]
 pub(super) struct Deeds {
     pub(super) deeds: Vec<Deed>,
     /// Files that the code lists.
     pub(super) listed: Vec<Value>,
-    /// Paths that stand in the code.
+    /// Paths that occur in the code.
     pub(super) paths: Vec<String>,
-    /// Not all of it was read.
+    /// Whether a part of the code was not read.
     pub(super) is_partial: bool,
 }
 
@@ -66,10 +66,10 @@ pub(super) struct Reader<'t> {
     program: &'t str,
     names: BTreeMap<String, Value>,
     depth: usize,
-    /// What the innermost loop without a name of its own takes in turn: `$_`.
+    /// Current element of the innermost loop without a named variable: `$_`.
     pub(super) element: Value,
     pub(super) found: Deeds,
-    /// How much was copied to follow names.
+    /// Number of bytes copied to track names.
     work: usize,
 }
 
@@ -152,7 +152,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `do shell script "…"`
+    /// Reads `do shell script "…"`.
     fn apple_script(&mut self) {
         self.at += 1;
         if self.is_name("script") {
@@ -163,7 +163,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `NAME = EXPRESSION`, or an expression alone.
+    /// Reads `NAME = EXPRESSION`, or an expression alone.
     fn assignment(&mut self) {
         let Some(Token::Name(name)) = self.peek() else { return };
         let is_typed = self.is_mark_at(1, ":") && self.is_mark_at(3, "=");
@@ -190,7 +190,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `for x in y`, `for (const x of y)`, `foreach (y as $x)`, `for my $x (y)`.
+    /// Reads `for x in y`, `for (const x of y)`, `foreach (y as $x)`, `for my $x (y)`.
     fn binding(&mut self) {
         self.at += 1;
         let is_open = self.take_mark("(");

@@ -1,7 +1,7 @@
-//! Functions that matter, by their full names. One row stands for a function in every language
-//! that has it under this name.
+//! Functions with effects, by full name. One row covers a function in every language that has it
+//! under this name.
 
-/// Start a command: text for a shell, or the words of a program.
+/// Functions that start a command: text for a shell, or the words of a program.
 pub(super) const SPAWNS: &[&str] = &[
     "os.system",
     "os.popen",
@@ -117,14 +117,14 @@ pub(super) const SPAWNS: &[&str] = &[
     "sh.exec",
 ];
 
-/// The same by names that mean other things where they belong to something.
+/// The same functions by names that have other meanings as members of something.
 pub(super) const BARE_SPAWNS: &[&str] = &["system", "exec", "spawn", "readpipe", "shell"];
 
-/// Programs that are put together word by word.
+/// Programs built word by word.
 pub(super) const COMMANDS: &[&str] =
     &["exec.Command", "Command.new", "process.Command.new", "Deno.Command", "ProcessBuilder"];
 
-/// Delete a directory with what is in it.
+/// Functions that delete a directory with its content.
 pub(super) const DELETES_TREE: &[&str] = &[
     "rmtree",
     "rmtree!",
@@ -198,7 +198,7 @@ pub(super) const DELETES_TREE: &[&str] = &[
     "deltree",
 ];
 
-/// Delete a file, or an empty directory.
+/// Functions that delete a file or an empty directory.
 pub(super) const DELETES_FILE: &[&str] = &[
     "os.remove",
     "os.unlink",
@@ -257,7 +257,7 @@ pub(super) const DELETES_ITSELF: &[(&str, bool)] = &[
     ("deleteRecursively", true),
 ];
 
-/// Name the files below a directory.
+/// Functions that list the files below a directory.
 pub(super) const LISTS: &[&str] = &[
     "os.listdir",
     "os.scandir",
@@ -290,7 +290,7 @@ pub(super) const LISTS: &[&str] = &[
     "dir",
 ];
 
-/// Name the files that a pattern matches.
+/// Functions that list the files matching a pattern.
 pub(super) const GLOBS: &[&str] = &[
     "glob",
     "glob.glob",
@@ -308,7 +308,7 @@ pub(super) const GLOBS: &[&str] = &[
     "Sys.glob",
 ];
 
-/// Make a path of text.
+/// Functions that make a path from text.
 pub(super) const PATHS: &[&str] = &[
     "Path",
     "PurePath",
@@ -331,7 +331,7 @@ pub(super) const PATHS: &[&str] = &[
     "Paths.of",
 ];
 
-/// Put parts of a path together.
+/// Functions that join the parts of a path.
 pub(super) const JOINS: &[&str] = &[
     "os.path.join",
     "path.join",
@@ -345,7 +345,7 @@ pub(super) const JOINS: &[&str] = &[
     "File.Spec.catfile",
 ];
 
-/// Give back their first argument, for what matters here.
+/// Functions that, for this analysis, return their first argument.
 pub(super) const SAME: &[&str] = &[
     "os.path.expanduser",
     "expanduser",
@@ -380,11 +380,11 @@ pub(super) const SAME: &[&str] = &[
     "asyncio.run",
 ];
 
-/// The home directory.
+/// Functions and names for the home directory.
 pub(super) const HOMES: &[&str] =
     &["Path.home", "pathlib.Path.home", "os.homedir", "homedir", "Dir.home", "System.user_home!"];
 
-/// Variables of the environment.
+/// Accessors of environment variables.
 pub(super) const ENVIRONMENT: &[&str] = &[
     "os.environ.get",
     "os.getenv",
@@ -397,7 +397,7 @@ pub(super) const ENVIRONMENT: &[&str] = &[
     "os.Getenv",
 ];
 
-/// Directories and files just made for temporary use.
+/// Functions that make directories and files for temporary use.
 pub(super) const TEMPORARY: &[&str] = &[
     "mkdtemp",
     "mkdtempSync",
@@ -414,11 +414,11 @@ pub(super) const TEMPORARY: &[&str] = &[
     "fs.mkdtemp",
 ];
 
-/// The directory for temporary files.
+/// Functions and names for the directory for temporary files.
 pub(super) const TEMPORARY_DIRECTORY: &[&str] =
     &["os.tmpdir", "tmpdir", "Dir.tmpdir", "tempfile.gettempdir", "gettempdir", "sys_get_temp_dir"];
 
-/// Read a file.
+/// Functions that read a file.
 pub(super) const READS: &[&str] = &[
     "readFileSync",
     "fs.readFile",
@@ -439,7 +439,7 @@ pub(super) const READS: &[&str] = &[
     "os.ReadFile",
 ];
 
-/// Write a file anew.
+/// Functions that write a file anew.
 pub(super) const WRITES: &[&str] = &[
     "writeFileSync",
     "fs.writeFile",
@@ -466,7 +466,7 @@ pub(super) const WRITES: &[&str] = &[
     "writeBytes",
 ];
 
-/// Functions that do what a program does with the same operands in the same order.
+/// Functions equivalent to a program with the same operands in the same order.
 pub(super) const PROGRAMS: &[(&[&str], &[&str])] = &[
     (
         &["mv"],
@@ -520,7 +520,7 @@ pub(super) const PROGRAMS: &[(&[&str], &[&str])] = &[
     (&["rm"], &["shell.rm", "shelljs.rm", "sh.rm"]),
 ];
 
-/// Send a request that deletes.
+/// Functions that send a request that deletes.
 pub(super) const HTTP_DELETES: &[&str] = &[
     "requests.delete",
     "httpx.delete",
@@ -533,7 +533,7 @@ pub(super) const HTTP_DELETES: &[&str] = &[
     "Faraday.delete",
 ];
 
-/// Send a request whose method is an argument.
+/// Functions that send a request whose method is an argument.
 pub(super) const HTTP: &[&str] = &[
     "fetch",
     "axios",
@@ -546,7 +546,7 @@ pub(super) const HTTP: &[&str] = &[
     "urllib.request.Request",
 ];
 
-/// Run text as code of the same language.
+/// Functions that run text as code of the same language.
 pub(super) const CODE: &[&str] = &[
     "eval",
     "compile",
@@ -562,7 +562,7 @@ pub(super) const CODE: &[&str] = &[
     "load",
 ];
 
-/// Start a copy of the program.
+/// Functions that start a copy of the program.
 pub(super) const FORKS: &[&str] = &[
     "os.fork",
     "os.forkpty",
@@ -606,7 +606,7 @@ pub(super) const STATEMENTS: &[&str] = &[
     "runInShell",
 ];
 
-/// Methods that drop what a database holds.
+/// Methods that drop the content of a database.
 pub(super) const DROPS: &[&str] = &[
     "dropDatabase",
     "drop_database",

@@ -1,8 +1,8 @@
-//! Code in many languages and ways, and whether it is stopped.
+//! Code in many languages and styles, and whether it is stopped.
 
 use crate::{Context, Decision, analyze};
 
-/// All of these destroy something, read a key or start without an end.
+/// Code that destroys something, reads a key or starts processes without an end.
 const STOPPED: &[&str] = &[
     r###"python3 -c "import shutil; shutil.rmtree('/srv/data')""###,
     r###"python3 -c "from shutil import rmtree as z; z('/srv/data')""###,
@@ -150,7 +150,7 @@ for _ in iter(int, 1): os.fork()""###,
 while 1: m.Process(target=print).start()""###,
 ];
 
-/// None of these does.
+/// Code that does none of this.
 const ALLOWED: &[&str] = &[
     r###"python3 -c "print('hello')""###,
     r###"python3 -c "import json,sys; print(json.load(sys.stdin)['a'])""###,

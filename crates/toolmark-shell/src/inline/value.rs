@@ -1,14 +1,13 @@
-//! What expressions of code are worth, as far as their text proves it.
+//! Values of expressions, as far as the code proves them.
 
 use crate::expand::Arg;
 
-/// So many values one name may have.
+/// Maximum number of values that one name may have.
 const MAX_VALUES: usize = 32;
-/// A longer text is not followed.
+/// Maximum length of a tracked text, in bytes.
 const MAX_TEXT: usize = 16 << 10;
 
-/// Text, of which parts may be known only at run time; those are written as variables of a
-/// shell.
+/// Text with parts that may be known only at run time; these are written as shell variables.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Known {
     pub(super) text: String,
@@ -38,21 +37,21 @@ impl Known {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     Text(Known),
-    /// A path as an object of its own.
+    /// A path object.
     Path(Known),
     List(Vec<Self>),
     Map(Vec<(String, Self)>),
-    /// One of these.
+    /// One of several values.
     OneOf(Vec<Self>),
     /// Files that a pattern matches.
     Files(Known),
-    /// A file or directory that was just made for temporary use.
+    /// A file or directory just made for temporary use.
     Temporary,
-    /// A module or a function, by its full name.
+    /// A module or a function, by full name.
     Name(String),
-    /// A file that was just opened for writing.
+    /// A file just opened for writing.
     Opened(Known),
-    /// A program that is put together word by word.
+    /// A program built word by word.
     Command(Vec<Self>),
     Number(String),
     Unknown,
@@ -63,12 +62,12 @@ impl Value {
         Self::Text(Known::plain(text))
     }
 
-    /// The text, unless it is too long to be followed.
+    /// Returns the text, unless it is too long to be tracked.
     pub(super) fn followed(text: &str) -> Self {
         Self::Text(if text.len() > MAX_TEXT { Known::unknown() } else { Known::plain(text) })
     }
 
-    /// How much it holds, in bytes or so.
+    /// Returns the approximate size in bytes.
     pub(super) fn weight(&self) -> usize {
         let own = match self {
             Self::Text(known) | Self::Path(known) | Self::Files(known) | Self::Opened(known) => {
@@ -84,7 +83,7 @@ impl Value {
         own + 32
     }
 
-    /// The text of a string or a path.
+    /// Returns the text of a string or a path.
     pub(super) fn known(&self) -> Option<&Known> {
         match self {
             Self::Text(known) | Self::Path(known) => Some(known),
@@ -92,12 +91,12 @@ impl Value {
         }
     }
 
-    /// The text where it is certain.
+    /// Returns the text if it is certain.
     pub(super) fn certain(&self) -> Option<&str> {
         self.known().filter(|known| !known.dynamic).map(|known| known.text.as_str())
     }
 
-    /// The value as words of a command.
+    /// Returns the value as words of a command.
     pub(super) fn args(&self) -> Vec<Arg> {
         match self {
             Self::Text(known) | Self::Path(known) => {
@@ -118,7 +117,7 @@ impl Value {
         }
     }
 
-    /// What a loop over the value takes in turn.
+    /// Returns the element that a loop over the value visits.
     pub(super) fn element(&self) -> Self {
         match self {
             Self::List(values) => Self::OneOf(values.iter().take(MAX_VALUES).cloned().collect()),
@@ -126,12 +125,12 @@ impl Value {
         }
     }
 
-    /// One after the other, as text.
+    /// Concatenates two values as text.
     pub(super) fn concat(&self, more: &Self) -> Self {
         self.combine(more, |one, more| one.with(more))
     }
 
-    /// One below the other, as a path.
+    /// Joins two values as a path.
     pub(super) fn join(&self, more: &Self) -> Self {
         let joined = self.combine(more, |one, more| {
             if more.text.starts_with('/') || more.text.starts_with('~') || one.text.is_empty() {
@@ -175,7 +174,7 @@ impl Value {
         }
     }
 
-    /// All texts of a list as one.
+    /// Concatenates all texts of a list.
     pub(super) fn concat_all(values: &[Self], between: &str) -> Self {
         let mut texts = Vec::new();
         for value in values {
@@ -190,7 +189,7 @@ impl Value {
         texts.take(MAX_TEXT).fold(first.clone(), |all, one| all.concat(&between).concat(one))
     }
 
-    /// The same change to every text.
+    /// Applies the same change to every text.
     pub(super) fn map_text(&self, change: impl Fn(&str) -> Option<String> + Copy) -> Self {
         match self {
             Self::Text(known) | Self::Path(known) if !known.dynamic => {

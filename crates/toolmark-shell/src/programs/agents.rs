@@ -1,5 +1,5 @@
-//! Other agents started from a command, with the switches that turn off their permission
-//! checks, and the guard's own command.
+//! Other agents started from a command, with the options that turn off their permission checks, and
+//! the guard's own command.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::run::Run;
@@ -56,7 +56,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Does an option let an agent do what it likes? `next_is` looks at the word behind it.
+/// Whether an option lets an agent act without permission checks. `next_is` tests the following
+/// word.
 fn is_unguarded(name: &str, text: &str, next_is: impl Fn(&[&str]) -> bool) -> bool {
     let (option, value) = text.split_once('=').unwrap_or((text, ""));
     let says = |values: &[&str]| values.contains(&value) || value.is_empty() && next_is(values);
@@ -100,7 +101,8 @@ fn is_unguarded(name: &str, text: &str, next_is: impl Fn(&[&str]) -> bool) -> bo
         }
 }
 
-/// What would take the guard away or make it let more through is for the user to type.
+/// Reports commands that would remove the guard or make it more permissive; only the user may type
+/// them.
 pub(super) fn own(run: &mut Run<'_, '_>) {
     let words = super::plain_words(run.args);
     let [Some("guard"), Some(verb)] = [words.first(), words.get(1)].map(|word| word.copied())
@@ -113,7 +115,7 @@ pub(super) fn own(run: &mut Run<'_, '_>) {
     }
     let loosens = match verb {
         "uninstall" | "allow" => true,
-        // It fixes the policy that the environment names in the hook.
+        // The installation fixes the policy named by the environment in the hook.
         "install" => !has("--dry-run"),
         "mcp" => has("--accept"),
         _ => false,

@@ -1,4 +1,5 @@
-//! Archives: what unpacking overwrites, and the helpers an archiver may start.
+//! Archives: the files that unpacking overwrites, and the helper programs that an archiver may
+//! start.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -70,7 +71,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     if extracts && let Some(target) = target {
         let place = run.analyzer.place(&target.text);
-        // Whatever is run from there came from the network.
+        // Every program run from there came from the network.
         if run.call.input == crate::pipes::Flow::Remote && !target.dynamic {
             run.analyzer.made.clone_of(&place.path);
         }
@@ -95,7 +96,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `zip -m`, also among other letters: it deletes what it packed.
+/// Whether the option is `zip -m`, also among other letters, which deletes the packed files.
 fn is_move(text: &str) -> bool {
     let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
     text == "--move" || letters.is_some_and(|letters| letters.len() < 6 && letters.contains('m'))

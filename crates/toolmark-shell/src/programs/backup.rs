@@ -1,4 +1,4 @@
-//! Backup programs: what they delete cannot be restored.
+//! Backup programs, whose deletions cannot be undone.
 
 use crate::effects::{Kind, Scope};
 use crate::run::Run;

@@ -1,4 +1,4 @@
-//! Clients of cloud and hosting services, by the verb among their words.
+//! Clients of cloud and hosting services, recognized by the verb among their words.
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
@@ -194,7 +194,7 @@ pub(super) fn knows(name: &str) -> bool {
     )
 }
 
-/// Options that stand before the words and take a value.
+/// Whether an option may precede the words and takes a value.
 fn valued(text: &str) -> bool {
     text.starts_with('-')
         && !text.contains('=')
@@ -246,7 +246,7 @@ fn valued(text: &str) -> bool {
         )
 }
 
-/// The words that are neither options nor their values.
+/// Returns the words that are neither options nor their values.
 pub(super) fn words(args: &[Arg]) -> Vec<&str> {
     let mut out = Vec::new();
     let mut skip = false;
@@ -467,7 +467,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         _ => {}
     }
-    // What protects data is turned off.
+    // A protection of data is disabled.
     let weakens = args.iter().any(|arg| {
         [
             "--no-deletion-protection",
@@ -517,7 +517,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Statements for a database that a client of a service is given: `--command 'DROP TABLE x'`.
+/// Analyzes database statements passed to a service client: `--command 'DROP TABLE x'`.
 fn statements(run: &mut Run<'_, '_>) {
     if run.args.iter().any(|arg| arg.text == "--local") {
         return;
@@ -535,7 +535,7 @@ fn statements(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Is something put where people use it? What names a trial is not.
+/// Whether a command deploys to production. Names of a trial environment are excluded.
 fn deploys(run: &Run<'_, '_>, words: &[&str]) -> bool {
     let has = |flags: &[&str]| run.args.iter().any(|arg| flags.contains(&arg.text.as_str()));
     let is_trial = |word: &str| {
@@ -571,7 +571,7 @@ fn deploys(run: &Run<'_, '_>, words: &[&str]) -> bool {
     }
 }
 
-/// A copy to a bucket sends a file out.
+/// Reports a copy to a bucket, which sends a file out.
 fn upload(run: &mut Run<'_, '_>, words: &[&str]) {
     let remote = |text: &str| text.contains("://");
     let is_verb = |word: &&str| matches!(*word, "cp" | "mv" | "sync" | "rsync" | "copy");

@@ -8,7 +8,7 @@ use crate::pipes::Flow;
 use crate::run::Run;
 use Reversibility::{R1, R3, R4};
 
-/// Options of `run` and `exec` that take a value.
+/// Options of `run` and `exec` with a value.
 const VALUES: &[&str] = &[
     "name",
     "volume",
@@ -173,7 +173,7 @@ fn compose(run: &mut Run<'_, '_>, args: &[Arg]) {
     let parsed =
         Grammar { short: "t", long: &["timeout", "rmi"], ..Grammar::default() }.parse(args);
     match words.first() {
-        // What a project starts for itself is usually filled anew with one command.
+        // The containers of a project can usually be refilled with one command.
         Some(&"down") if parsed.has("v", "volumes") => {
             let why = "deletes the volumes of the project with their data";
             match super::names_production(run.args) {
@@ -198,7 +198,7 @@ fn compose(run: &mut Run<'_, '_>, args: &[Arg]) {
     }
 }
 
-/// What the host gives to a new container.
+/// Reports the access to the host that a new container gets.
 fn start(run: &mut Run<'_, '_>, args: &[Arg]) {
     let (parsed, at) = RUN.parse_until(args, true);
     for given in &parsed.options {
@@ -249,7 +249,7 @@ fn start(run: &mut Run<'_, '_>, args: &[Arg]) {
     }
 }
 
-/// The command that runs in a container that exists.
+/// Analyzes the command that runs in an existing container.
 fn inside(run: &mut Run<'_, '_>, args: &[Arg]) {
     let (_, at) = Grammar { short: "euw", ..RUN }.parse_until(args, true);
     let inner = args.get(at + 1..).unwrap_or_default();

@@ -15,7 +15,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// What lies in a temporary directory after a move is not temporary.
+/// Remembers a move into a temporary directory, which does not make the content temporary.
 fn remember_moved(run: &mut Run<'_, '_>, source: &Arg, target: &Arg) {
     let base = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let inside = format!("{}/{base}", target.text.trim_end_matches('/'));
@@ -152,8 +152,8 @@ fn copy(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Are files taken away in a sweep: everything of a tree, or what only the run knows, or a
-/// directory of the home to a place that is emptied by itself?
+/// Whether a move clears away many files: the whole tree, an operand known only at run time, or a
+/// directory of the home moved to a place that is emptied automatically.
 fn is_swept(run: &Run<'_, '_>, source: &Arg, target: &Arg) -> bool {
     let place = run.analyzer.place(&source.text);
     let to = run.analyzer.place(&target.text).scope;
@@ -304,7 +304,7 @@ fn destination(run: &Run<'_, '_>, target: &Arg) -> (Scope, Reversibility, Certai
 fn scp(run: &mut Run<'_, '_>) {
     let parsed = Grammar { short: "cDFiJloPSXb", ..Grammar::default() }.parse(run.args);
     let Some((target, sources)) = parsed.operands.split_last() else { return };
-    // What comes from another machine nobody here has seen.
+    // Files from another machine were not inspected.
     for source in sources.iter().filter(|source| is_remote(&source.text)) {
         let base = source.text.rsplit(['/', ':']).next().unwrap_or("");
         for file in [target.text.clone(), format!("{}/{base}", target.text.trim_end_matches('/'))] {

@@ -1,5 +1,5 @@
-//! Database clients: the SQL they are given, commands of other stores, and
-//! programs that drop or overwrite whole databases.
+//! Database clients: the SQL passed to them, commands of other stores, and programs that drop or
+//! overwrite whole databases.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -14,7 +14,7 @@ pub(super) fn is_sql(args: &[Arg]) -> bool {
     args.first().is_some_and(|arg| arg.text.eq_ignore_ascii_case("table"))
 }
 
-/// SQL given as the command itself.
+/// Analyzes SQL given as the command itself.
 pub(super) fn bare(run: &mut Run<'_, '_>) {
     let text = format!("{} {}", run.name, run.line());
     if let Some(found) = sql::worst(&text) {
@@ -85,7 +85,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Does every database have the name of one for tests, and none lie on another machine?
+/// Whether every database has the name of a test database, and none is on another machine.
 fn drops_trial(args: &[Arg]) -> bool {
     let parsed =
         Grammar { short: "hpU", long: &["host", "port", "username"], ..Grammar::default() }
@@ -232,7 +232,7 @@ fn client(run: &mut Run<'_, '_>) {
         if memory {
             continue;
         }
-        // Where the database has the name of one for tests, somebody is asked.
+        // A database with the name of a test database needs approval.
         let is_trial = !local
             && parsed.operands.first().is_some_and(|arg| {
                 !arg.dynamic && !arg.text.contains(' ') && sql::is_trial(&arg.text)
@@ -259,8 +259,8 @@ fn client(run: &mut Run<'_, '_>) {
     }
 }
 
-/// A file of statements that the session did not write: asked about where it goes to what
-/// people use, or where its name says that it destroys.
+/// Asks about a file of statements that the session did not write if it runs in production or if
+/// its name suggests destruction.
 fn unseen(run: &mut Run<'_, '_>, file: &str) {
     if file.is_empty() || run.analyzer.script_text(file).is_some() {
         return;
@@ -279,8 +279,8 @@ fn unseen(run: &mut Run<'_, '_>, file: &str) {
     }
 }
 
-/// Commands that a client hands to a shell: `\\! cmd`, `.shell cmd`, `system cmd`, and the
-/// program of `COPY … TO PROGRAM 'cmd'`.
+/// Returns the commands that a client passes to a shell: `\\! cmd`, `.shell cmd`, `system cmd`, and
+/// the program of `COPY … TO PROGRAM 'cmd'`.
 fn shell_escapes(text: &str) -> Vec<String> {
     const LEADS: &[&str] = &[
         "\\!",

@@ -1,4 +1,4 @@
-//! Programs that delete: `rm` and its relatives.
+//! Programs that delete: `rm` and similar.
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -79,10 +79,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// What the shells of Windows delete: files, or keys of the registry.
+/// Reports deletions by the shells of Windows: files, or registry keys.
 pub(super) fn remove_item(run: &mut Run<'_, '_>, paths: &[Arg], recursive: bool) {
     let call = run.call;
-    // What a pipe names.
+    // Paths from a pipe.
     if paths.is_empty() && run.call.input != crate::pipes::Flow::None {
         let piped = Arg { dynamic: true, ..Arg::plain("$INPUT") };
         run.analyzer.delete(&piped, recursive, run.name, call);
@@ -105,7 +105,7 @@ pub(super) fn remove_item(run: &mut Run<'_, '_>, paths: &[Arg], recursive: bool)
     run.analyzer.builders.truncate(known);
 }
 
-/// What a desktop deletes: `gio remove`, `gio trash --empty`.
+/// Reports deletions by desktop tools: `gio remove`, `gio trash --empty`.
 pub(super) fn desktop(run: &mut Run<'_, '_>) {
     let words = super::plain_words(run.args);
     let has = |flag: &str| run.args.iter().any(|arg| arg.text == flag);
@@ -119,7 +119,7 @@ pub(super) fn desktop(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `robocopy /mir` of Windows deletes what is not in the source.
+/// Reports `robocopy /mir` of Windows, which deletes the files that are not in the source.
 pub(super) fn robocopy(run: &mut Run<'_, '_>) {
     let has = |word: &str| run.args.iter().any(|arg| arg.text.eq_ignore_ascii_case(word));
     if !(has("/mir") || has("/purge")) || has("/l") {

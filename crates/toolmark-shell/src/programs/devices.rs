@@ -46,7 +46,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if words.is_empty() || (ext && has(&["-n"])) || has(&["-N"]) && name == "mkfs.xfs" {
                 return;
             }
-            // The image of a disk among temporary files is nobody's disk.
+            // A disk image in a temporary directory is not a disk in use.
             let is_image = |word: &&str| run.analyzer.place(word).scope == Scope::Temp;
             if !words.iter().any(is_image) {
                 destroys(run, "formats a file system");
@@ -223,13 +223,13 @@ fn volumes(run: &mut Run<'_, '_>, words: &[&str]) {
     }
 }
 
-/// The last word is what is written to, unless an option names it.
+/// Reports a copy to a disk. The target is the last word, unless an option names it.
 fn copies_to_disk(run: &mut Run<'_, '_>, words: &[&str]) {
     let is_device = |word: &&str| {
         let word = word.strip_prefix("of=").unwrap_or(word);
         run.analyzer.place(word).scope == Scope::Device && !run.analyzer.is_sink(word)
     };
-    // What is read stands first.
+    // The source is the first operand.
     let written = if run.args.iter().any(|arg| arg.text.starts_with("of=")) || words.len() < 2 {
         words
     } else {

@@ -1,4 +1,4 @@
-//! `cd` and its relatives: where later commands run.
+//! `cd` and similar commands, which set the directory of later commands.
 
 use crate::run::Run;
 

@@ -1,5 +1,5 @@
-//! Editors in scripts: `vim`, `ex` and `ed` are given commands that run programs, delete files,
-//! or empty the file they edit.
+//! Editors in scripts: `vim`, `ex` and `ed` with commands that run programs, delete files or empty
+//! the edited file.
 
 use crate::effects::Scope;
 use crate::inline::{self, Language};
@@ -8,7 +8,7 @@ use crate::pipes::Flow;
 use crate::run::Run;
 use crate::write;
 
-/// Words that may stand before a command and change nothing about what it does.
+/// Words that may precede a command without changing its effect.
 const MODIFIERS: &[&str] = &[
     "silent!",
     "silent",
@@ -30,7 +30,7 @@ const MODIFIERS: &[&str] = &[
     "normal",
 ];
 
-/// What the commands do together.
+/// Combined effect of the commands.
 #[derive(Default)]
 struct Edit {
     empties: bool,
@@ -64,7 +64,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// The commands an editor is given: by options, as `+command`, and line by line.
+/// Returns the commands of an editor: from options, as `+command`, and line by line.
 fn commands(run: &Run<'_, '_>) -> Vec<String> {
     let mut out = Vec::new();
     let mut previous = "";
@@ -90,7 +90,7 @@ fn commands(run: &Run<'_, '_>) -> Vec<String> {
     out
 }
 
-/// Scripts of the session's own: `vim -S FILE`, `nvim -l FILE`.
+/// Analyzes scripts that the session wrote: `vim -S FILE`, `nvim -l FILE`.
 fn scripts(run: &mut Run<'_, '_>) {
     let pairs: Vec<(bool, String)> = run
         .args

@@ -1,12 +1,12 @@
-//! `find` and `fd`: starting points, tests whose values are data, and actions
-//! that delete, write or run commands.
+//! `find` and `fd`: starting points, tests whose values are data, and actions that delete, write or
+//! run commands.
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::pipes::Flow;
 use crate::run::Run;
 
-/// Tests and options of `find` that take one value.
+/// Whether a test or option of `find` takes one value.
 fn takes_value(text: &str) -> bool {
     matches!(
         text,
@@ -99,7 +99,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         let holds = !std::mem::take(&mut negated);
         if matches!(text, "(" | "\\(") {
-            // What a negated group leaves over is not followed.
+            // The files that a negated group leaves are not tracked.
             negated = !holds;
             continue;
         }
@@ -181,10 +181,10 @@ fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
     );
 }
 
-/// The most starting points that are analyzed.
+/// Maximum number of starting points analyzed.
 const MAX_ROOTS: usize = 64;
 
-/// Whether names are matched by a pattern rather than given.
+/// Whether names are matched by a pattern instead of given in full.
 fn by_pattern(args: &[Arg]) -> bool {
     args.windows(2).any(|pair| {
         matches!(pair, [test, value] if test.text.ends_with("name") && value.text.contains('*'))
@@ -215,7 +215,7 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
         }
         return;
     }
-    // `{}` stands for something below the root.
+    // `{}` is replaced by a path below the root.
     let words: Vec<Arg> = command
         .iter()
         .map(|arg| {
@@ -242,7 +242,7 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
     }
 }
 
-/// Takes the place of a file that `find` hands to a command.
+/// Placeholder for a file that `find` passes to a command.
 const FOUND: &str = "*.found";
 
 fn fd(run: &mut Run<'_, '_>) {

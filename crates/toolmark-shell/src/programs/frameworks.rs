@@ -1,5 +1,4 @@
-//! Tasks of application frameworks and migration tools that drop or empty
-//! databases.
+//! Tasks of application frameworks and migration tools that drop or empty databases.
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -8,7 +7,7 @@ use crate::pipes::Flow;
 use crate::run::Run;
 use Reversibility::{R3, R4, R5};
 
-/// How bad a task is.
+/// Returns the reversibility of a task, and the reason.
 fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
     let drops = Some((R4, "drops or empties a database"));
     let back = Some((R3, "rolls back migrations"));
@@ -175,15 +174,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     named(run, run.name, 0);
 }
 
-/// How code reaches the application that a framework loads.
+/// Ways to pass code to the application that a framework loads.
 struct Console {
     programs: &'static [&'static str],
-    /// The words before it, by their other names.
+    /// Words before the code, each with its aliases.
     verbs: &'static [&'static str],
     language: Language,
     /// Options whose value is code.
     options: &'static [&'static str],
-    /// The first word behind the verb is code.
+    /// Whether the first word after the verb is code.
     operand: bool,
 }
 
@@ -246,7 +245,7 @@ const CONSOLES: &[Console] = &[
     },
 ];
 
-/// Words of object mappers that take every row, or rows by the thousand.
+/// Methods of object mappers that affect every row, or thousands of rows.
 const MASS: &[&str] = &[
     ".delete_all",
     ".destroy_all",
@@ -272,8 +271,8 @@ const MASS: &[&str] = &[
     "Rails.cache.clear",
 ];
 
-/// Code that a framework runs with the application loaded: `manage.py shell -c CODE`, `rails
-/// runner CODE`, `artisan tinker --execute=CODE`, or what flows into its console.
+/// Analyzes code that a framework runs with the application loaded: `manage.py shell -c CODE`,
+/// `rails runner CODE`, `artisan tinker --execute=CODE`, or piped into its console.
 fn code(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
     let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
     let Some((verb, rest)) = words.split_first() else { return };
@@ -308,7 +307,8 @@ fn code(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
     }
 }
 
-/// Statements that a framework hands to its database, by the words before them.
+/// Commands that pass statements to the database of a framework, with the words before the
+/// statement.
 const STATEMENTS: &[(&[&str], &[&str])] = &[
     (
         &["console", "bin/console", "symfony", "doctrine"],
@@ -324,7 +324,7 @@ const STATEMENTS: &[(&[&str], &[&str])] = &[
     (&["hasura", "supabase"], &["db", "query", "sql"]),
 ];
 
-/// SQL that a framework is given in words or by a pipe.
+/// Analyzes SQL passed to a framework in words or through a pipe.
 fn statements(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
     let verb = args.first().map_or("", |arg| arg.text.as_str());
     let fits = |row: &&(&[&str], &[&str])| row.0.contains(&name) && row.1.contains(&verb);
@@ -335,7 +335,7 @@ fn statements(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
     let mut texts: Vec<String> = words.map(|arg| arg.text.clone()).collect();
     match &run.call.input {
         Flow::Text(text) => texts.push(text.clone()),
-        // What flows in is made by another task: `manage.py sqlflush | manage.py dbshell`.
+        // The input comes from another task: `manage.py sqlflush | manage.py dbshell`.
         Flow::Unknown if verb == "dbshell" || verb == "dbconsole" => {
             let (scope, certainty) = (Scope::Remote, Certainty::Unresolved);
             let why = "runs statements known only at run time";

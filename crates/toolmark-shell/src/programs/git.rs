@@ -1,5 +1,5 @@
-//! `git`: the work tree, the index, and what its own options may start.
-//! References, history and remotes are in `git_refs`.
+//! `git`: the work tree, the index, and the programs that its own options may start. References,
+//! history and remotes are in `git_refs`.
 
 use super::git_config::{config, setting};
 use super::git_refs;
@@ -10,7 +10,7 @@ use crate::run::Run;
 use crate::secrets::Secrecy;
 use Reversibility::{R1, R2, R3, R4};
 
-/// `git-reset` and the like.
+/// Analyzes `git-reset` and similar commands.
 pub(super) fn dashed(run: &mut Run<'_, '_>) {
     let sub = run.name.strip_prefix("git-").unwrap_or("").to_owned();
     subcommand(run, &sub, 0);
@@ -57,7 +57,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     run.analyzer.cwd = saved;
 }
 
-/// Settings in the environment: `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!…'`.
+/// Analyzes settings in the environment: `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!…'`.
 fn environment(run: &mut Run<'_, '_>) {
     let mut settings = Vec::new();
     for (name, key) in &run.call.env {
@@ -118,7 +118,7 @@ fn grammar(short: &'static str) -> Grammar {
     Grammar { short, ..GRAMMAR }
 }
 
-/// Options of subcommands whose value is a command.
+/// Analyzes options of subcommands whose value is a command.
 fn programs_of_options(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
     for (at, arg) in args.iter().enumerate() {
         let text = arg.text.as_str();
@@ -141,12 +141,12 @@ fn programs_of_options(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
     }
 }
 
-/// `git SUB -h` prints how it is used.
+/// Whether the command is `git SUB -h`, which prints its usage.
 fn is_usage(args: &[Arg]) -> bool {
     matches!(args, [only] if only.text == "-h")
 }
 
-/// The directory that `git clone` makes, whose programs nobody here has seen.
+/// Remembers the directory that `git clone` makes, whose programs were not inspected.
 fn remember_clone(run: &mut Run<'_, '_>, args: &[Arg]) {
     let parsed =
         Grammar { short: "bcjou", long: &["branch", "depth", "origin", "filter"], ..GRAMMAR }
@@ -165,7 +165,7 @@ fn remember_clone(run: &mut Run<'_, '_>, args: &[Arg]) {
     }
 }
 
-/// The directories that `git init` and `git worktree add` make.
+/// Remembers the directories that `git init` and `git worktree add` make.
 fn remember_trees(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
     let parsed = grammar("bB").parse(args);
     let words: Vec<&Arg> = parsed.operands.iter().copied().filter(|arg| !arg.dynamic).collect();
@@ -178,8 +178,8 @@ fn remember_trees(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
     run.analyzer.left.make(&path);
 }
 
-/// May files of the work tree be replaced, because the session changed them itself, or
-/// because they are as version control has them?
+/// Whether files of the work tree may be replaced because the session changed them itself, or
+/// because they are unchanged in version control.
 fn can_take_back(run: &Run<'_, '_>, paths: &[&str], staged: bool) -> bool {
     let is_one = |path: &str| !path.contains(['*', '?', '[']) && !matches!(path, "." | "./" | ":/");
     let is_made_anew = |path: &str| {
@@ -199,7 +199,7 @@ fn can_take_back(run: &Run<'_, '_>, paths: &[&str], staged: bool) -> bool {
     own || directory.and_then(|at| facts.is_clean(at, &places, staged)) == Some(true)
 }
 
-/// A file that a package manager writes anew.
+/// Whether a file is one that a package manager regenerates.
 fn is_lock(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     matches!(name, "go.sum" | "package-lock.json" | "pnpm-lock.yaml" | "npm-shrinkwrap.json")
@@ -207,7 +207,7 @@ fn is_lock(file: &str) -> bool {
         || name.ends_with(".lockb")
 }
 
-/// Files of the work tree are replaced by another version.
+/// Reports files of the work tree being replaced by another version.
 fn replace_files(run: &mut Run<'_, '_>, paths: &[&str], staged: bool) {
     let level = if can_take_back(run, paths, staged) { R2 } else { R4 };
     discard(run, &paths.join(" "), level, "overwrites the work tree with an old version");
@@ -395,7 +395,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
     }
 }
 
-/// Did the session make the work tree that `git worktree remove` names?
+/// Whether the session made the work tree that `git worktree remove` names.
 fn is_own_tree(run: &Run<'_, '_>, parsed: &Parsed<'_>) -> bool {
     let facts = run.analyzer.context.facts;
     let mut paths = parsed.operands.iter().skip(1).peekable();
@@ -441,7 +441,7 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
     }
     let operands = &parsed.operands;
     if parsed.has("", "ours") || parsed.has("", "theirs") {
-        // Every word is a path then: there is no version to name.
+        // Every word is a path then, because no version can be named.
         let paths: Vec<&str> = operands.iter().map(|arg| arg.text.as_str()).collect();
         let target =
             if paths.is_empty() { "conflicting files".to_owned() } else { paths.join(" ") };
@@ -488,7 +488,7 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
     }
 }
 
-/// Whether a word is far more likely a file than a reference.
+/// Whether a word is far more likely to be a file than a reference.
 fn looks_like_file(text: &str) -> bool {
     let name = text.rsplit('/').next().unwrap_or(text);
     let Some((stem, ending)) = name.rsplit_once('.') else {

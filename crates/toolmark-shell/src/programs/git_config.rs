@@ -1,4 +1,4 @@
-//! `git`: settings, of which some make it run other programs.
+//! `git` settings, some of which make it run other programs.
 
 use super::plain_words;
 use crate::effects::{Kind, Reversibility, Scope};
@@ -6,7 +6,7 @@ use crate::expand::Arg;
 use crate::run::Run;
 use Reversibility::{R1, R3};
 
-/// `-c NAME=VALUE`: some settings run programs.
+/// Analyzes `-c NAME=VALUE`: some settings run programs.
 pub(super) fn setting(run: &mut Run<'_, '_>, text: &str) {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let name = name.to_ascii_lowercase();
@@ -76,7 +76,7 @@ pub(super) fn setting(run: &mut Run<'_, '_>, text: &str) {
     }
 }
 
-/// `git config`.
+/// Analyzes `git config`.
 pub(super) fn config(run: &mut Run<'_, '_>, args: &[Arg]) {
     let words = plain_words(args);
     let reads = args.iter().any(|arg| {
@@ -110,7 +110,8 @@ pub(super) fn config(run: &mut Run<'_, '_>, args: &[Arg]) {
     }
 }
 
-/// Settings that keep passwords in the clear, redirect addresses or trust anybody.
+/// Whether a setting stores passwords in plain text, redirects addresses, or trusts any
+/// server or directory.
 fn weakens(name: &str, value: &str) -> bool {
     match name {
         "credential.helper" => value.starts_with("store"),

@@ -1,4 +1,4 @@
-//! `git`: references, history, and what reaches a remote.
+//! `git`: references, history, and changes that reach a remote.
 
 use super::git::discard;
 use crate::effects::{Kind, Reversibility, Scope};
@@ -152,7 +152,7 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
     }
 }
 
-/// Is it a branch of the session's own, and none that others work on?
+/// Whether a branch belongs to the session and is not one that others work on.
 fn is_own(run: &Run<'_, '_>, name: Option<&str>) -> bool {
     let name = name.map(|name| name.strip_prefix("refs/heads/").unwrap_or(name));
     let at = run.analyzer.cwd.as_deref();

@@ -1,5 +1,4 @@
-//! Infrastructure as code and machines: `terraform`, `pulumi`, `vagrant` and
-//! similar tools.
+//! Infrastructure as code and virtual machines: `terraform`, `pulumi`, `vagrant` and similar tools.
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
@@ -172,7 +171,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 run.remote(&target, "deletes from a service");
             }
         }
-        // A deploy that asks nobody, or to where people are.
+        // A deploy without confirmation, or to production.
         "cdk" | "sam" | "serverless" | "sls" | "cdktf" | "sst" | "eb" | "copilot"
             if words.contains(&"deploy")
                 && (super::names_production(args)

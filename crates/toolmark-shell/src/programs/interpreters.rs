@@ -1,5 +1,5 @@
-//! Shells and other interpreters: text they are given is analyzed, downloads they
-//! are given are refused.
+//! Shells and other interpreters: text passed to them is analyzed, downloads passed to them are
+//! refused.
 
 use super::frameworks;
 use super::projects::written;
@@ -17,8 +17,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" | "csh"
         | "tcsh" | "yash" | "oksh" | "elvish" | "xonsh" | "nu" | "osh" => shell(run),
         "source" | "." => {
-            // `source <(tool completion bash)` is how shells are set up: nobody is asked
-            // about it, and it is not approved either.
+            // `source <(tool completion bash)` is how shells are configured: it needs no
+            // approval, but is not approved either.
             let unknown = run.call.processes.first() == Some(&Flow::Unknown);
             if unknown && !run.call.remote && !run.call.secret {
                 run.analyzer.note(Some(crate::ir::Partial::Syntax));
@@ -80,7 +80,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// An interpreter whose name has its version behind it.
+/// Analyzes an interpreter whose name ends in its version.
 pub(super) fn versioned(run: &mut Run<'_, '_>) {
     let Some(name) = super::versioned(run.name) else { return };
     let mut words = vec![Arg::plain(name)];
@@ -133,8 +133,7 @@ fn shell(run: &mut Run<'_, '_>) {
     execute(run, input, |_| true, |run, text| run.shell_text(text));
 }
 
-/// What a shell runs before anything else: the file of `--rcfile`, the commands that its
-/// prompts hold.
+/// Analyzes what a shell runs first: the file of `--rcfile` and the commands in its prompts.
 fn startup(run: &mut Run<'_, '_>, parsed: &crate::options::Parsed<'_>) {
     let files = ["rcfile", "init-file"].iter().filter_map(|name| parsed.value("", name));
     let variables = ["BASH_ENV", "ENV", "ZDOTDIR"].iter().filter_map(|name| run.env(name));
@@ -152,8 +151,8 @@ fn startup(run: &mut Run<'_, '_>, parsed: &crate::options::Parsed<'_>) {
     }
 }
 
-/// Runs what flows in as code: `known` analyzes text, `is_code` says whether
-/// input that is not known is code at all.
+/// Runs the input as code: `known` analyzes text, `is_code` decides whether unknown input is code
+/// at all.
 fn execute(
     run: &mut Run<'_, '_>,
     flow: Flow,
@@ -174,7 +173,7 @@ fn execute(
     }
 }
 
-/// `$CODE` and nothing else.
+/// Whether a text is a single variable such as `$CODE`.
 fn is_one_variable(text: &str) -> bool {
     text.strip_prefix('$').is_some_and(|name| {
         !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_{}".contains(c))
@@ -206,8 +205,8 @@ fn unknown_code(run: &mut Run<'_, '_>, text: &str) {
     }
 }
 
-/// Runs a file as code: one that the command line wrote or downloaded itself, a
-/// `<(…)`, standard input. Any other file is what the work tree has.
+/// Runs a file as code if the command line wrote or downloaded it itself, or if it is `<(…)` or
+/// standard input. Other files belong to the work tree and are not read.
 fn execute_file(run: &mut Run<'_, '_>, arg: &Arg, known: impl FnOnce(&mut Run<'_, '_>, &str)) {
     if arg.text.contains("/dev/fd/63") {
         let flow = run.call.processes.first().cloned().unwrap_or(Flow::Unknown);
@@ -225,7 +224,7 @@ fn execute_file(run: &mut Run<'_, '_>, arg: &Arg, known: impl FnOnce(&mut Run<'_
     if let Some(text) = run.analyzer.script_text(&arg.text) {
         let before = run.analyzer.effects.len();
         known(run, &text);
-        // Programs of other languages work on paths that nobody knows before they run.
+        // Programs of other languages use paths known only at run time.
         if !is_shell(run.name) && run.analyzer.made.text(&path).is_none() {
             let mut index = 0;
             run.analyzer.effects.retain(|effect| {
@@ -384,7 +383,8 @@ fn code(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `perl -i -ne CODE FILE`: code that works in place and prints nothing leaves nothing.
+/// Reports `perl -i -ne CODE FILE` that prints nothing: code that works in place and prints nothing
+/// empties the file.
 fn in_place(run: &mut Run<'_, '_>, language: Language) {
     if !matches!(language, Language::Perl | Language::Ruby) {
         return;
@@ -426,7 +426,7 @@ fn in_place(run: &mut Run<'_, '_>, language: Language) {
     }
 }
 
-/// `deno run FILE`, `bun run -`: a script, an address, or what flows in.
+/// Analyzes `deno run FILE`, `bun run -`: a script, an address or standard input.
 fn run_script(run: &mut Run<'_, '_>, language: Language) {
     let Some(at) =
         run.args.iter().position(|arg| matches!(&*arg.text, "run" | "install" | "serve"))
@@ -450,16 +450,16 @@ fn run_script(run: &mut Run<'_, '_>, language: Language) {
     }
 }
 
-/// An address of the network, and none of the registries whose packages have names.
+/// Whether a text is a network address outside the registries, whose packages have names.
 fn is_foreign_address(text: &str) -> bool {
     let own = ["jsr:", "npm:", "https://deno.land/", "https://jsr.io/", "https://esm.sh/"];
     text.contains("://") && !own.iter().any(|start| text.starts_with(start))
 }
 
-/// `python -m MODULE …`.
+/// Analyzes `python -m MODULE …`.
 fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
     let rest = run.args.get(at..).unwrap_or_default().to_vec();
-    // What lies in a directory is shown to whoever asks.
+    // A served directory is readable by every client.
     let is_secret = |arg: &Arg| {
         crate::secrets::is_secret(&arg.text)
             || crate::secrets::is_secret(&format!("{}/x", arg.text))
@@ -486,7 +486,7 @@ fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
     run.inner(words, Flow::Unknown);
 }
 
-/// Rules that `make` is given in words, by a pipe or in a file that was just written.
+/// Analyzes rules passed to `make` in words, through a pipe or in a file just written.
 fn make_texts(run: &mut Run<'_, '_>) {
     let mut texts: Vec<String> = Vec::new();
     let mut previous = "";
@@ -524,7 +524,7 @@ fn make_texts(run: &mut Run<'_, '_>) {
             run.shell_text(command.0);
         }
         for line in text.lines() {
-            // A recipe stands behind a tab, or behind the `;` of its rule.
+            // A recipe follows a tab, or the `;` of its rule.
             let recipe = line.strip_prefix('\t').or_else(|| Some(line.split_once(';')?.1));
             if let Some(recipe) = recipe {
                 run.shell_text(recipe.trim_start_matches(['@', '-', ' ']));
@@ -554,7 +554,7 @@ fn is_code_of_lisp(name: &str) -> bool {
     )
 }
 
-/// Lisp that an interpreter is given with an option.
+/// Analyzes Lisp passed to an interpreter with an option.
 fn lisp(run: &mut Run<'_, '_>) {
     let is_code = |flag: &str| matches!(flag, "-c" | "-e" | "--eval");
     let given = run.args.windows(2).filter_map(|pair| match pair {
@@ -572,7 +572,7 @@ fn lisp(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Lisp that `emacs` is given with `--eval`.
+/// Analyzes Lisp passed to `emacs` with `--eval`.
 pub(super) fn emacs(run: &mut Run<'_, '_>) {
     let given = run.args.windows(2).filter_map(|pair| match pair {
         [flag, code] if matches!(flag.text.as_str(), "--eval" | "-eval" | "--execute" | "-e") => {
@@ -587,7 +587,7 @@ pub(super) fn emacs(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Tcl, of which `spawn`, `exec` and `file delete` matter.
+/// Analyzes Tcl, in which only `spawn`, `exec` and `file delete` matter.
 fn tcl(run: &mut Run<'_, '_>) {
     let given = run.args.windows(2).find(|pair| matches!(pair, [flag, _] if flag.text == "-c"));
     let code = match (given, &run.call.input) {
@@ -607,7 +607,7 @@ fn tcl(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `tmux new -d 'command'`, `tmux send-keys … 'command' Enter`.
+/// Analyzes `tmux new -d 'command'`, `tmux send-keys … 'command' Enter`.
 fn multiplexer(run: &mut Run<'_, '_>) {
     let words = super::plain_words(run.args);
     let first = words.first().copied().unwrap_or("");
@@ -660,7 +660,7 @@ fn multiplexer(run: &mut Run<'_, '_>) {
     }
 }
 
-/// The shells of Windows.
+/// Analyzes the shells of Windows.
 fn windows(run: &mut Run<'_, '_>) {
     let is_cmd = run.name == "cmd";
     // PowerShell takes any beginning of an option's name.

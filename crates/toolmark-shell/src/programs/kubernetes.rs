@@ -164,7 +164,7 @@ fn ask(run: &mut Run<'_, '_>, target: &str) {
     run.ask(Kind::RemoteState, target, Scope::Remote, "changes what runs in a cluster");
 }
 
-/// Is the cluster one that runs on this machine?
+/// Whether the cluster runs on this machine.
 fn is_local(args: &[Arg]) -> bool {
     let attached = args.iter().find_map(|arg| arg.text.strip_prefix("--context="));
     let next = || {

@@ -1,5 +1,5 @@
-//! The rules of programs, one file per family. A program is known to its family
-//! by one row of [`FAMILIES`]; what no row names is handled by `unknown`.
+//! The rules of programs, one file per family. One row of [`FAMILIES`] assigns a program to its
+//! family; programs without a row are handled by `unknown`.
 
 #![allow(clippy::collapsible_match, reason = "one arm per program, its condition inside")]
 
@@ -54,10 +54,10 @@ pub(crate) use projects::run_source;
 pub(crate) use resources::writes_endlessly;
 pub(crate) use runners::suspect;
 
-/// A program's rules.
+/// The rules of a program.
 type Rule = fn(&mut Run<'_, '_>);
 
-/// The programs of each family.
+/// Programs of each family.
 const FAMILIES: &[(&[&str], Rule)] = &[
     (
         &[
@@ -830,7 +830,7 @@ fn rule(name: &str) -> Option<Rule> {
     })
 }
 
-/// Do words name what people use, and no trial of it?
+/// Whether words name a production environment and not a trial one.
 fn names_production(args: &[Arg]) -> bool {
     args.iter().any(|arg| {
         let mut words = arg.text.split(|c: char| !c.is_ascii_alphanumeric());
@@ -840,7 +840,7 @@ fn names_production(args: &[Arg]) -> bool {
     })
 }
 
-/// Asks the rules of the program.
+/// Applies the rules of the program.
 pub(crate) fn run(run: &mut Run<'_, '_>) {
     let rule =
         match run.name {
@@ -893,7 +893,7 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
     projects::run(run);
 }
 
-/// The interpreter that a name with a version behind it stands for.
+/// Returns the interpreter for a name with a version suffix.
 fn versioned(name: &str) -> Option<&'static str> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
     let known = ["lua", "luajit", "ruby", "php", "node", "perl", "pypy", "erl", "gawk", "tclsh"];
@@ -907,12 +907,12 @@ pub(crate) fn is_known(name: &str) -> bool {
         || matches!(name, "sudo" | "env" | "nice" | "nohup" | "timeout")
 }
 
-/// The literal words that are not options.
+/// Returns the literal words that are not options.
 fn plain_words(args: &[Arg]) -> Vec<&str> {
     args.iter().filter(|arg| !arg.text.starts_with('-')).map(|arg| arg.text.as_str()).collect()
 }
 
-/// Whether help or a dry run is requested, in the words most programs know.
+/// Whether help or a dry run is requested, in the words that most programs use.
 fn only_informs(args: &[Arg]) -> bool {
     let first = args.first().map(|arg| arg.text.as_str());
     first == Some("help")
@@ -938,7 +938,7 @@ fn only_informs(args: &[Arg]) -> bool {
         })
 }
 
-/// The test all families share: what is denied, asked about and allowed.
+/// Runs the test shared by all families: commands that are denied, asked about and allowed.
 #[cfg(test)]
 pub(crate) fn check(deny: &[&str], ask: &[&str], allow: &[&str]) {
     use crate::{Context, Decision, analyze};
@@ -963,7 +963,7 @@ pub(crate) fn check(deny: &[&str], ask: &[&str], allow: &[&str]) {
 mod tests {
     use super::*;
 
-    /// Which family a program belongs to must not depend on the order in which they are asked.
+    /// The family of a program must not depend on the order of the families.
     #[test]
     fn no_program_is_in_two_families() {
         for (at, (names, _)) in FAMILIES.iter().enumerate() {

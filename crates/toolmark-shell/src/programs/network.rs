@@ -1,5 +1,5 @@
-//! The network: requests that delete, downloads that are run or written, data
-//! that leaves the machine, connections that hand over a shell.
+//! Network commands: requests that delete, downloads that are run or written, data that leaves the
+//! machine, connections that give access to a shell.
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -128,7 +128,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// The method of a remote call says what it does: `acme.Admin/PurgeTenants`.
+/// Analyzes a remote call by its method name: `acme.Admin/PurgeTenants`.
 fn remote_call(run: &mut Run<'_, '_>) {
     let words = super::plain_words(run.args);
     let is_own = words.iter().any(|word| is_loopback(host_of(word)));
@@ -148,7 +148,7 @@ fn remote_call(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Mail is sent to somebody.
+/// Reports mail that is sent.
 pub(super) fn mail(run: &mut Run<'_, '_>) {
     let secret = run.call.secret
         || run.call.input == Flow::Secret
@@ -158,7 +158,7 @@ pub(super) fn mail(run: &mut Run<'_, '_>) {
     }
 }
 
-/// The host in an address, with or without a scheme.
+/// Returns the host of an address, with or without a scheme.
 fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or("");
@@ -177,7 +177,7 @@ fn is_loopback(host: &str) -> bool {
             && host.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
-/// Whether the port of an address is that of a database or a store.
+/// Whether the port of an address is that of a database or another store.
 fn keeps_data(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or("");
@@ -205,7 +205,7 @@ fn keeps_data(url: &str) -> bool {
     )
 }
 
-/// Services of clouds that hand out the credentials of the machine.
+/// Whether a host is a cloud service that provides the credentials of the machine.
 fn is_metadata_service(host: &str) -> bool {
     matches!(
         host,
@@ -213,7 +213,7 @@ fn is_metadata_service(host: &str) -> bool {
     )
 }
 
-/// A request that moves money, or that shows text to others at once.
+/// Reports a request that moves money, or that publishes text to others at once.
 fn post(run: &mut Run<'_, '_>, url: &str) {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest.split(['?', '#']).next().unwrap_or("");
@@ -421,12 +421,12 @@ fn request(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `curl -T FILE`: the address was made for this one file.
+/// Whether the command is `curl -T FILE` to an address made for this one file.
 fn is_bucket_upload(parsed: &crate::options::Parsed<'_>) -> bool {
     parsed.has("T", "upload-file")
 }
 
-/// A mutation of GraphQL whose name says that it deletes.
+/// Whether a request is a GraphQL mutation whose name indicates a deletion.
 fn posts_mutation(parsed: &crate::options::Parsed<'_>) -> bool {
     parsed.options.iter().filter_map(|given| given.value).any(|value| {
         let Some((_, rest)) = value.split_once("mutation") else { return false };
@@ -436,8 +436,8 @@ fn posts_mutation(parsed: &crate::options::Parsed<'_>) -> bool {
     })
 }
 
-/// Does an address or a body hold a token of another service than the one it goes to? In a
-/// header it is how one logs in.
+/// Whether an address or a body holds a token of a service other than the destination. A token in a
+/// header is the normal way to log in.
 fn names_foreign_secret(parsed: &crate::options::Parsed<'_>, url: &str) -> bool {
     let bodies = parsed.options.iter().filter(|given| {
         matches!(
@@ -475,7 +475,7 @@ fn names_foreign_secret(parsed: &crate::options::Parsed<'_>, url: &str) -> bool 
     })
 }
 
-/// The programs that print the token of a service, and where that service answers.
+/// Programs that print the token of a service, with the hosts of that service.
 const TOKENS: &[(&str, &[&str])] = &[
     ("gh", &["github.com", "githubusercontent.com", "ghcr.io"]),
     ("glab", &["gitlab.com"]),
@@ -487,8 +487,9 @@ const TOKENS: &[(&str, &[&str])] = &[
     ("flyctl", &["fly.io"]),
 ];
 
-/// Is the only secret of the command the token of the service it goes to, in the header that is
-/// for it? `curl -H "Authorization: Bearer $(gh auth token)" https://api.github.com/user`
+/// Whether the only secret of the command is the token of the destination service, in the
+/// authorization header: `curl -H "Authorization: Bearer $(gh auth token)"
+/// https://api.github.com/user`
 fn logs_in_with_own_token(run: &Run<'_, '_>, url: &str) -> bool {
     let host = host_of(url).to_ascii_lowercase();
     let is_at = |home: &&str| {

@@ -1,5 +1,5 @@
-//! Version control other than git. One row per command that loses work: the program, the words
-//! it begins with, an option it needs for that, and what it does.
+//! Version control systems other than git. One row per command that loses work: the program, the
+//! words it begins with, an option required for the loss, and the effect.
 
 use super::git::discard;
 use crate::effects::{Kind, Reversibility, Scope};
@@ -8,12 +8,13 @@ use crate::lookup::{Lookup, column};
 use crate::run::Run;
 use Reversibility::{R3, R4, R5};
 
-/// A command that loses something.
+/// A command that loses work.
 struct Row {
     programs: &'static [&'static str],
-    /// Its words, each with its other names.
+    /// Words of the command, each with its aliases.
     words: &'static [&'static [&'static str]],
-    /// One of these options makes it so; none means it always does.
+    /// Options of which one is required for the loss; empty means that the command always loses
+    /// work.
     options: &'static [&'static str],
     level: Reversibility,
     why: &'static str,
@@ -136,7 +137,7 @@ pub(super) fn knows(name: &str) -> bool {
     KNOWN.has(name)
 }
 
-/// Options before the command that take a value.
+/// Whether an option before the command takes a value.
 fn takes_value(option: &str) -> bool {
     matches!(
         option,
@@ -153,7 +154,7 @@ fn takes_value(option: &str) -> bool {
     )
 }
 
-/// The words of a command, and its options by their names.
+/// Splits the words of a command from its options, which are returned by name.
 fn parse(args: &[Arg]) -> (Vec<&str>, Vec<&str>) {
     let (mut words, mut options) = (Vec::new(), Vec::new());
     let mut args = args.iter().map(|arg| arg.text.as_str());
@@ -170,8 +171,8 @@ fn parse(args: &[Arg]) -> (Vec<&str>, Vec<&str>) {
     (words, options)
 }
 
-/// Is one of a row's options given? Single letters may stand together, and long names may be
-/// cut short.
+/// Whether one of a row's options is given. Single letters may be clustered, and long names may be
+/// abbreviated.
 fn has_option(row: &Row, options: &[&str]) -> bool {
     options.iter().any(|given| {
         row.options.iter().any(|option| match option.strip_prefix("--") {
@@ -210,7 +211,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     match found {
         Some(row) if row.level == R5 => run.remote(&target, row.why),
         Some(row) => discard(run, &target, row.level, row.why),
-        // What is deleted by its address is deleted at once.
+        // A deletion by address takes effect at once.
         None if matches!(
             words.first(),
             Some(&("delete" | "del" | "rm" | "remove" | "mv" | "move"))

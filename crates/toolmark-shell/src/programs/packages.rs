@@ -1,5 +1,4 @@
-//! Package managers: what they publish permanently, what they run from the network,
-//! and what they remove.
+//! Package managers: packages that they publish permanently, run from the network or remove.
 
 use super::{frameworks, only_informs, plain_words, runners, sources};
 use crate::effects::{Kind, Reversibility, Scope};
@@ -312,8 +311,8 @@ fn untrusted(run: &mut Run<'_, '_>, target: &str, why: &'static str) {
     run.effect(Kind::ExecuteUntrusted, target, Scope::Remote, R1, why);
 }
 
-/// What an installer takes from elsewhere than a registry: an address, a repository, another
-/// index, a file that nobody has looked into.
+/// Reports what an installer takes from sources other than a registry: an address, a repository,
+/// another index, or a file that was not inspected.
 fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
     let args = run.args;
     let first = words.first().copied().unwrap_or("");
@@ -375,7 +374,7 @@ fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
     if !is_installer {
         return;
     }
-    // An index of somebody's own decides what a name means.
+    // A custom index determines the package of a name.
     let index = |text: &str| {
         matches!(
             text,
@@ -476,13 +475,14 @@ fn package_program(run: &mut Run<'_, '_>, program: &str) {
         let path = run.analyzer.place(&format!("{directory}/{name}")).path;
         run.analyzer.context.facts.and_then(|facts| facts.exists(&path)) == Some(true)
     });
-    // What `npx` starts is most often installed in the project, unless it is told to fetch.
+    // The package that `npx` starts is usually installed in the project, unless it is fetched
+    // explicitly.
     let fetches = run.name != "npx"
         || program.starts_with("create-")
         || program.get(1..).is_some_and(|rest| rest.contains('@'))
         || named.is_some()
         || own.iter().any(|arg| matches!(&*arg.text, "-y" | "--yes"));
-    // A file of the work tree is no package.
+    // A file of the work tree is not a package.
     let is_package = !package.is_empty()
         && package.chars().all(is_plain)
         && !package.starts_with(['.', '/', '$']);

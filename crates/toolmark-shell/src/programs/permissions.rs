@@ -1,4 +1,4 @@
-//! Rights of files: `chmod`, `chown`, access lists and attributes.
+//! Permissions of files: `chmod`, `chown`, access lists and attributes.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::options::Grammar;

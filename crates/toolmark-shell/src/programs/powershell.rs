@@ -1,4 +1,4 @@
-//! Commands of PowerShell. What one does is in its name: a verb of a short list, and a noun.
+//! PowerShell commands. The name determines the effect: a verb of a short list, and a noun.
 
 use super::delete;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
@@ -7,11 +7,11 @@ use crate::pipes::Flow;
 use crate::run::Run;
 use Reversibility::{R1, R3, R4, R5};
 
-/// Words of text that fetches something.
+/// Words of commands that download.
 const FETCHES: &[&str] =
     &["irm ", "iwr ", "invoke-webrequest", "invoke-restmethod", "downloadstring", "curl "];
 
-/// Short names and the commands they stand for.
+/// Short names with their commands.
 const ALIASES: &[(&str, &str)] = &[
     ("ri", "remove-item"),
     ("rni", "rename-item"),
@@ -31,7 +31,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("sls", "select-string"),
 ];
 
-/// Short names that other shells give to programs of their own.
+/// Short names that are programs of their own in other shells.
 const ALIASES_INSIDE: &[(&str, &str)] = &[
     ("rm", "remove-item"),
     ("del", "remove-item"),
@@ -56,7 +56,7 @@ const ALIASES_INSIDE: &[(&str, &str)] = &[
     ("gi", "get-item"),
 ];
 
-/// Verbs that take something away, stop it or turn it off.
+/// Verbs that remove, stop or disable something.
 const VERBS: &[&str] = &[
     "remove",
     "clear",
@@ -125,7 +125,7 @@ const VERBS: &[&str] = &[
     "mount",
 ];
 
-/// What belongs to the session itself.
+/// Nouns for objects that belong to the session itself.
 const OWN_NOUNS: &[&str] = &[
     "variable",
     "module",
@@ -152,7 +152,7 @@ const OWN_NOUNS: &[&str] = &[
     "random",
 ];
 
-/// What stores data: disks and what is on them.
+/// Nouns for data storage: disks and their contents.
 const DISK_NOUNS: &[&str] = &[
     "volume",
     "disk",
@@ -164,7 +164,7 @@ const DISK_NOUNS: &[&str] = &[
     "bcpartition",
 ];
 
-/// The full name of a command; `inside` is where the text is known to be PowerShell.
+/// Returns the full name of a command; `inside` is set where the text is known to be PowerShell.
 pub(super) fn full_name(name: &str, inside: bool) -> &str {
     let find = |list: &'static [(&str, &'static str)]| {
         list.iter().find(|(short, _)| *short == name).map(|(_, full)| *full)
@@ -172,7 +172,7 @@ pub(super) fn full_name(name: &str, inside: bool) -> &str {
     find(ALIASES).or_else(|| find(ALIASES_INSIDE).filter(|_| inside)).unwrap_or(name)
 }
 
-/// Is it one that no program of other shells is called like?
+/// Whether no program of other shells has the same name.
 pub(super) fn is_common(name: &str) -> bool {
     let nouns = [
         "item",
@@ -199,7 +199,7 @@ pub(super) fn is_common(name: &str) -> bool {
     is_cmdlet(name) && (nouns.contains(&noun) || DISK_NOUNS.contains(&noun))
 }
 
-/// Does a word name a command: a verb, a dash, a noun?
+/// Whether a word is a command name: a verb, a dash and a noun.
 pub(crate) fn is_cmdlet(name: &str) -> bool {
     name.split_once('-').is_some_and(|(verb, noun)| {
         let is_noun = noun.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -208,7 +208,7 @@ pub(crate) fn is_cmdlet(name: &str) -> bool {
     })
 }
 
-/// Does text of PowerShell fetch something and run it?
+/// Whether PowerShell text downloads something and runs it.
 pub(super) fn runs_download(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '-');
@@ -217,7 +217,7 @@ pub(super) fn runs_download(text: &str) -> bool {
     runs && FETCHES.iter().any(|word| lower.contains(word))
 }
 
-/// The words behind a command: parameters by name, and the rest.
+/// The words after a command: named parameters, and the rest.
 struct Given<'a> {
     named: Vec<(String, Option<&'a Arg>)>,
     rest: Vec<&'a Arg>,
@@ -245,7 +245,7 @@ impl<'a> Given<'a> {
         given
     }
 
-    /// Is a switch given? Any beginning of its name that means no other will do.
+    /// Whether a switch is given, in full or as an unambiguous abbreviation.
     fn has(&self, switch: &str) -> bool {
         self.named.iter().any(|(name, _)| !name.is_empty() && switch.starts_with(name.as_str()))
     }
@@ -255,7 +255,7 @@ impl<'a> Given<'a> {
         self.named.iter().find(|(name, _)| is_it(name)).and_then(|(_, value)| *value)
     }
 
-    /// The files and directories it works on.
+    /// Returns the files and directories that the command works on.
     fn paths(&self) -> Vec<Arg> {
         let named = self.value(&["path", "literalpath", "filepath", "lp", "pspath"]);
         let all: Vec<Arg> = named.into_iter().chain(self.rest.iter().copied()).cloned().collect();
@@ -264,7 +264,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// `a, b` as two words.
+/// Splits `a, b` into two words.
 fn split_list(arg: &Arg) -> Vec<Arg> {
     if arg.quoted || !arg.text.contains(',') {
         return vec![arg.clone()];
@@ -273,7 +273,7 @@ fn split_list(arg: &Arg) -> Vec<Arg> {
     parts.map(|part| Arg { text: part.to_owned(), ..arg.clone() }).collect()
 }
 
-/// Parameters that take no value.
+/// Whether a parameter takes no value.
 fn is_switch(name: &str) -> bool {
     let switches = [
         "recurse",
@@ -310,7 +310,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     cmdlet(run, &name);
 }
 
-/// A command by its full name.
+/// Analyzes a command by its full name.
 pub(super) fn cmdlet(run: &mut Run<'_, '_>, name: &str) {
     let given = Given::parse(run.args);
     if given.has("whatif") && given.named.iter().any(|(name, _)| name.starts_with("wh")) {
@@ -378,7 +378,7 @@ pub(super) fn cmdlet(run: &mut Run<'_, '_>, name: &str) {
     }
 }
 
-/// Everything else by its verb.
+/// Analyzes other commands by their verb.
 fn by_verb(run: &mut Run<'_, '_>, name: &str, given: &Given<'_>) {
     let Some((verb, noun)) = name.split_once('-') else { return };
     let target = run.line();
@@ -413,7 +413,7 @@ fn by_verb(run: &mut Run<'_, '_>, name: &str, given: &Given<'_>) {
         "stop" | "restart" if noun == "computer" => {
             run.ask(Kind::StopService, &target, Scope::System, "shuts down the machine");
         }
-        // One process by its number is one that somebody looked up.
+        // A single process ID was presumably looked up before.
         "stop" if noun == "process" && given.value(&["id"]).is_some_and(|arg| !arg.dynamic) => {
             let level = Reversibility::R2;
             run.effect(Kind::StopService, &target, Scope::System, level, "stops a process");
@@ -469,7 +469,7 @@ fn each(run: &mut Run<'_, '_>, paths: &[Arg], program: &[&str]) {
     }
 }
 
-/// A request as `curl` would send it.
+/// Analyzes a request as `curl` would send it.
 fn request(run: &mut Run<'_, '_>, given: &Given<'_>) {
     let url = given.value(&["uri"]).or(given.rest.first().copied());
     let mut words = vec![Arg::plain("curl")];

@@ -1,5 +1,5 @@
-//! Text of PowerShell as commands: quotes, variables, pipes, blocks and parentheses. Every
-//! block is taken to run.
+//! PowerShell text as commands: quotes, variables, pipes, blocks and parentheses. Every block is
+//! assumed to run.
 
 use super::powershell::{cmdlet, full_name, is_cmdlet, runs_download};
 use crate::analyze::Call;
@@ -12,32 +12,32 @@ use crate::run::Run;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A longer text is not read.
+/// Maximum length of a text that is read, in bytes.
 const MAX_TEXT: usize = 64 << 10;
-/// So many commands are read.
+/// Maximum number of commands read.
 const MAX_COMMANDS: usize = 256;
 
-/// A part of a text.
+/// A token of a text.
 #[derive(Debug, PartialEq)]
 enum Token {
     Word(Arg),
-    /// `$x =`
+    /// An assignment: `$x =`.
     Assign,
     Pipe,
-    /// A parenthesis that opens.
+    /// An opening parenthesis.
     Open,
     Close,
     /// The end of a command.
     End,
 }
 
-/// Does text look like PowerShell?
+/// Whether text looks like PowerShell.
 pub(crate) fn is_powershell(text: &str) -> bool {
     text.len() <= MAX_TEXT
         && (begins_with_cmdlet(text) || text.contains("]::") || has_own_marks(text))
 }
 
-/// Does a part of the text begin with a command of its own?
+/// Whether a part of the text begins with a PowerShell command.
 fn begins_with_cmdlet(text: &str) -> bool {
     // Its own names have capitals; programs of other shells have none.
     let bytes = text.as_bytes();
@@ -53,7 +53,7 @@ fn begins_with_cmdlet(text: &str) -> bool {
     })
 }
 
-/// What no other shell has, outside of quotes and wherever it stands.
+/// Syntax that no other shell has, outside of quotes and at any position.
 const MARKS: &[&str] = &[
     "$_.",
     "$psitem",
@@ -70,7 +70,7 @@ const MARKS: &[&str] = &[
     "; & (",
 ];
 
-/// Marks that no other shell has, outside of quotes.
+/// Whether text outside of quotes contains syntax that no other shell has.
 fn has_own_marks(text: &str) -> bool {
     if !text.bytes().any(|b| matches!(b, b'$' | b'%' | b'&' | b'|' | b'(' | b'\\')) {
         return false;
@@ -102,7 +102,7 @@ fn has_own_marks(text: &str) -> bool {
         || parts.any(|part| part.is_ok_and(begins))
 }
 
-/// The text in small letters, without its quotes and what stands in them.
+/// Returns the text in lower case without its quoted parts.
 fn without_quoted(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut rest = text;
@@ -163,7 +163,7 @@ pub(crate) fn run(run: &mut Run<'_, '_>, text: &str) {
     run.analyzer.depth -= 1;
 }
 
-/// `while ($true) { Start-Process … }`
+/// Whether a loop starts processes endlessly: `while ($true) { Start-Process … }`.
 fn starts_endlessly(text: &str) -> bool {
     let flat: String =
         text.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
@@ -174,7 +174,7 @@ fn starts_endlessly(text: &str) -> bool {
         && !["start-sleep", "wait-process", "-wait", "break"].iter().any(|word| flat.contains(word))
 }
 
-/// `[Environment]::SetEnvironmentVariable(…, 'Machine')`
+/// Whether a text is `[Environment]::SetEnvironmentVariable(…, 'Machine')`.
 fn sets_environment(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     lower.contains("setenvironmentvariable(")
@@ -183,7 +183,7 @@ fn sets_environment(text: &str) -> bool {
             .any(|scope| lower.contains(scope))
 }
 
-/// Runs the commands in turn. What one lists goes to the next through a pipe.
+/// Runs the commands in order. The items listed by one are passed to the next through a pipe.
 fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
     let mut words: Vec<Arg> = Vec::new();
     let mut listed: Vec<Arg> = Vec::new();
@@ -191,7 +191,7 @@ fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
     let mut is_assigned = false;
     let mut left = MAX_COMMANDS;
     let mut aliases: Vec<(String, String)> = Vec::new();
-    // What `$_` stands for in the block of a loop.
+    // Value of `$_` in the block of a loop.
     let mut element: Vec<Arg> = Vec::new();
     for token in tokens.into_iter().chain([Token::End]) {
         match token {
@@ -214,7 +214,7 @@ fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
                     None => command(run, inner, &listed, &mut left),
                 };
                 words = outer.pop().unwrap_or_default();
-                // What stands in parentheses is a word of the command around it.
+                // Parenthesized text is a word of the command around it.
                 match found.is_empty() {
                     true => words.push(Arg { dynamic: true, ..Arg::plain("$(…)") }),
                     false => words.extend(found),
@@ -226,7 +226,7 @@ fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
                 listed = command(run, std::mem::take(&mut words), &listed, &mut left);
             }
             Token::End => {
-                // A value that no command gives is no command.
+                // An assigned value that is not the output of a command is not run.
                 if std::mem::take(&mut is_assigned) && !words.first().is_some_and(names_cmdlet) {
                     words.clear();
                 }
@@ -249,13 +249,13 @@ fn is_loop(word: &str) -> bool {
     )
 }
 
-/// `$_`, `$_.FullName`, `$PSItem`
+/// Whether a word is the current element: `$_`, `$_.FullName`, `$PSItem`.
 fn is_element(word: &Arg) -> bool {
     let lower = word.text.to_ascii_lowercase();
     word.dynamic && (lower.starts_with("$_") || lower.starts_with("$psitem"))
 }
 
-/// `Set-Alias z Remove-Item`
+/// Remembers an alias: `Set-Alias z Remove-Item`.
 fn remember_alias(words: &[Arg], aliases: &mut Vec<(String, String)>) {
     let Some((first, rest)) = words.split_first() else { return };
     if !matches!(&*first.text.to_ascii_lowercase(), "set-alias" | "new-alias" | "sal" | "nal") {
@@ -269,7 +269,7 @@ fn remember_alias(words: &[Arg], aliases: &mut Vec<(String, String)>) {
     }
 }
 
-/// Text that is put together: `'{1}{0}' -f 'a','b'`, `'a','b' -join ''`.
+/// Returns text built from parts: `'{1}{0}' -f 'a','b'`, `'a','b' -join ''`.
 fn built_text(words: &[Arg]) -> Option<String> {
     match words {
         [format, operator, values @ ..] if operator.text == "-f" && format.quoted => {
@@ -290,7 +290,7 @@ fn built_text(words: &[Arg]) -> Option<String> {
     }
 }
 
-/// Runs one command; what it lists.
+/// Runs one command; returns the items it lists.
 fn command(
     run: &mut Run<'_, '_>,
     mut words: Vec<Arg>,
@@ -321,7 +321,7 @@ fn command(
             if paths.is_empty() {
                 paths.push(Arg { glob: true, ..Arg::plain("*") });
             }
-            // What lists everything below a directory takes all of it along.
+            // A recursive listing passes on everything below the directory.
             let recurses = |word: &&Arg| {
                 let text = word.text.to_ascii_lowercase();
                 text.len() > 1 && "-recurse".starts_with(&text)
@@ -333,7 +333,7 @@ fn command(
         | "foreach" | "%" | "?" | "select" | "sort" | "convertto-json" | "convertto-csv"
         | "out-string" => listed.to_vec(),
         _ if words.len() == 1 && first.quoted => vec![first],
-        // `& $x -Recurse`: a program that nobody knows, with the options of one that deletes.
+        // `& $x -Recurse`: an unknown program with the options of one that deletes.
         _ if first.dynamic
             && words
                 .iter()
@@ -381,7 +381,7 @@ fn is_option(word: &Arg, option: &str) -> bool {
     text.len() > 1 && option.starts_with(&text)
 }
 
-/// `… > FILE`
+/// Handles a redirection: `… > FILE`.
 fn redirect(run: &mut Run<'_, '_>, words: &mut Vec<Arg>) {
     let is_mark =
         |word: &Arg| !word.quoted && matches!(&*word.text, ">" | ">>" | "1>" | "2>" | "*>");
@@ -432,7 +432,7 @@ fn names_cmdlet(word: &Arg) -> bool {
 struct Reader<'t> {
     rest: Peekable<Chars<'t>>,
     out: Vec<Token>,
-    /// The variable that the next word is the value of.
+    /// Variable to which the next word is assigned.
     assigned: Option<String>,
     /// Variables and their values.
     known: Vec<(String, String)>,
@@ -556,7 +556,7 @@ impl Reader<'_> {
         self.out.push(Token::Word(arg));
     }
 
-    /// Goes on behind ` + ` where another quoted text is added.
+    /// Continues after ` + ` if another quoted text is appended.
     fn continues(&mut self) -> bool {
         let mut ahead = self.rest.clone();
         let mut steps = 0;
@@ -579,7 +579,7 @@ impl Reader<'_> {
         is_text
     }
 
-    /// The value of a variable whose mark has been read.
+    /// Reads the value of a variable whose sigil has been read.
     fn variable(&mut self, arg: &mut Arg) {
         let is_braced = self.rest.next_if_eq(&'{').is_some();
         if self.rest.peek() == Some(&'(') {

@@ -1,5 +1,5 @@
-//! Files that a command line writes and then has a tool run: sources that are compiled or run,
-//! the files by which the tools of a project know their tasks, playbooks.
+//! Files that a command line writes and then has a tool run: sources that are compiled or run, the
+//! files that define the tasks of a project, playbooks.
 
 use super::runners::suspect;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
@@ -7,21 +7,21 @@ use crate::expand::Arg;
 use crate::inline::{self, Language};
 use crate::run::Run;
 
-/// How the file of a tool is read.
+/// Way in which the file of a tool is read.
 #[derive(Clone, Copy)]
 enum Reading {
-    /// Every line is for a shell.
+    /// Every line is shell text.
     Shell,
-    /// Indented lines are.
+    /// Indented lines are shell text.
     Recipes,
-    /// The values of keys that name commands are.
+    /// YAML: values of command keys are shell text.
     Yaml,
-    /// The values of `scripts` are.
+    /// Values of `scripts` are shell text.
     Scripts,
     Code(Language),
 }
 
-/// Tools and the files that they run without being given their names.
+/// Tools, with the files that they run without naming them.
 const FILES: &[(&[&str], &[&str], Reading)] = &[
     (&["just"], &["justfile", "Justfile", ".justfile"], Reading::Recipes),
     (&["task", "go-task"], &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml"], Reading::Yaml),
@@ -62,7 +62,7 @@ const FILES: &[(&[&str], &[&str], Reading)] = &[
     (&["ninja"], &["build.ninja"], Reading::Yaml),
 ];
 
-/// Compilers that make a program of a source.
+/// Whether a program is a compiler that makes a program from a source.
 fn compiles(name: &str) -> bool {
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
     matches!(
@@ -103,7 +103,7 @@ fn compiles(name: &str) -> bool {
     )
 }
 
-/// Programs that compile a source and run it at once, or run it as it is.
+/// Whether a program runs a source at once, compiled or interpreted.
 fn runs_sources(name: &str, first: &str) -> bool {
     match name {
         "go" | "dart" | "zig" | "v" | "crystal" | "scala-cli" | "odin" => {
@@ -149,7 +149,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     sources(run);
 }
 
-/// What the command line itself wrote into a file before.
+/// Returns the content that the command line itself wrote into a file before.
 pub(super) fn written(run: &Run<'_, '_>, file: &str) -> Option<String> {
     let path = run.analyzer.place(file).path;
     run.analyzer.made.text(&path).map(str::to_owned)
@@ -173,7 +173,7 @@ fn read(run: &mut Run<'_, '_>, text: &str, reading: Reading) {
     }
 }
 
-/// Keys whose value is a command.
+/// Whether the value of a key is a command.
 fn is_command_key(key: &str) -> bool {
     let key = key.rsplit('.').next().unwrap_or(key).trim_matches('"');
     matches!(
@@ -194,7 +194,7 @@ fn is_command_key(key: &str) -> bool {
     )
 }
 
-/// Commands in YAML: values of keys that name one, items of lists, and the lines of a block.
+/// Analyzes commands in YAML: values of command keys, items of lists, and the lines of a block.
 fn yaml(run: &mut Run<'_, '_>, text: &str) {
     for line in text.lines().take(1024) {
         let line = line.trim().trim_start_matches("- ").trim();
@@ -216,7 +216,7 @@ fn yaml(run: &mut Run<'_, '_>, text: &str) {
     }
 }
 
-/// The values of the object `scripts` or `tasks` in JSON.
+/// Returns the values of the object `scripts` or `tasks` in JSON.
 fn scripts(text: &str) -> Vec<String> {
     let start = ["\"scripts\"", "\"tasks\""].iter().find_map(|key| text.find(key));
     let Some(start) = start else { return Vec::new() };
@@ -239,7 +239,7 @@ fn scripts(text: &str) -> Vec<String> {
     strings.into_iter().skip(1).step_by(2).collect()
 }
 
-/// A playbook that the command line or the session wrote.
+/// Analyzes a playbook that the command line or the session wrote.
 fn playbooks(run: &mut Run<'_, '_>) {
     let looks = |arg: &Arg| {
         matches!(&*arg.text, "--check" | "-C" | "--syntax-check" | "--list-tasks" | "--list-hosts")
@@ -268,12 +268,12 @@ fn playbooks(run: &mut Run<'_, '_>) {
     }
 }
 
-/// A program that was compiled of a source.
+/// Analyzes a program compiled from a source.
 pub(crate) fn run_source(run: &mut Run<'_, '_>, text: &str) {
     suspect(run, |run| inline::scan(run, Language::Other, text));
 }
 
-/// Sources that were just written: run at once, or compiled to a program that may be run.
+/// Analyzes sources that were just written: run at once, or compiled to a program that may be run.
 fn sources(run: &mut Run<'_, '_>) {
     let first = run.args.first().map_or("", |arg| arg.text.as_str());
     let runs = runs_sources(run.name, first);

@@ -1,4 +1,4 @@
-//! Clients of code hosts: what they delete, publish or make public.
+//! Clients of code hosts: content that they delete, publish or make public.
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
@@ -97,7 +97,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Files whose content becomes text that others see: `--body-file F`, `-F body=@F`.
+/// Reports files whose content is published: `--body-file F`, `-F body=@F`.
 fn publish_files(run: &mut Run<'_, '_>) {
     let mut files: Vec<String> = Vec::new();
     let mut previous = "";
@@ -145,8 +145,8 @@ fn api(run: &mut Run<'_, '_>) {
     if method == "DELETE" || mutation {
         run.remote(&target, "deletes from a code host");
     } else if method == "PATCH" && edits_text(&parsed, &target) {
-        // What `gh pr edit` and `gh issue edit` do. The host keeps every version of these texts
-        // and shows them to everybody: nothing is lost.
+        // The effect of `gh pr edit` and `gh issue edit`. The host keeps every version of these
+        // texts and shows them to every reader: nothing is lost.
         let why = "edits a text that others see";
         run.effect(Kind::RemoteState, &target, Scope::Remote, R2, why);
     } else if method == "PUT" || method == "PATCH" {
@@ -154,7 +154,7 @@ fn api(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Is only the title or the body of a pull request, an issue or a comment changed?
+/// Whether only the title or the body of a pull request, an issue or a comment is changed.
 fn edits_text(parsed: &crate::options::Parsed<'_>, target: &str) -> bool {
     let parts: Vec<&str> = target.trim_start_matches('/').split('/').collect();
     let is_text = matches!(

@@ -1,5 +1,5 @@
-//! Programs that show the content of files. A secret is recognized by its name;
-//! the pattern of a search is not a file.
+//! Programs that show the content of files. A secret is recognized by its file name; the pattern of
+//! a search is not a file.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::inline;
@@ -136,7 +136,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Are only the names in front of the `=` shown, and none of the values?
+/// Whether only the names before the `=` are shown, without the values.
 fn shows_names_only(name: &str, parsed: &Parsed<'_>) -> bool {
     let first = parsed.operands.first().map_or("", |arg| arg.text.as_str());
     match name {
@@ -149,7 +149,7 @@ fn shows_names_only(name: &str, parsed: &Parsed<'_>) -> bool {
         }
         "grep" | "egrep" | "rg" => {
             let pattern = parsed.value("e", "regexp").unwrap_or(first);
-            // What bundlers put into pages by these names is public.
+            // Variables with these names are public, because bundlers put them into pages.
             let public =
                 ["NEXT_PUBLIC_", "VITE_", "EXPO_PUBLIC_", "REACT_APP_", "PUBLIC_", "NUXT_PUBLIC_"];
             let is_public = |part: &str| {

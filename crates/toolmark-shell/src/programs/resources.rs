@@ -1,14 +1,14 @@
-//! What uses up the machine: disks that are filled, memory and processes without an end.
+//! Commands that exhaust the machine: full disks, unbounded memory and processes.
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::options::Grammar;
 use crate::run::Run;
 
-/// More than most disks have left.
+/// Size limit in bytes, larger than the free space of most disks.
 const MUCH: u64 = 50 << 30;
 
-/// The number of bytes that `50G`, `1MiB` or `4096` stands for.
+/// Returns the number of bytes of `50G`, `1MiB` or `4096`.
 fn bytes(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(digits)?;
@@ -26,7 +26,7 @@ fn bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << shift).or(Some(u64::MAX))
 }
 
-/// Is it more than a disk should be asked for at once?
+/// Whether a size is larger than a command should allocate on disk at once.
 fn is_much(text: &str) -> bool {
     bytes(text).is_some_and(|bytes| bytes >= MUCH)
 }
@@ -67,7 +67,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `dd` that copies an endless source without a bound, or very much of it, into a file.
+/// Reports a `dd` that copies an unbounded source, or very much data, into a file.
 pub(super) fn dd(run: &mut Run<'_, '_>) {
     let value = |key: &str| {
         run.args.iter().rev().find_map(|arg| arg.text.strip_prefix(key)).map(str::to_owned)
@@ -82,7 +82,7 @@ pub(super) fn dd(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Does a command write without an end, or very much?
+/// Whether a command writes without an end, or very much.
 pub(crate) fn writes_endlessly(name: &str, args: &[Arg]) -> bool {
     let reads_endless = || args.iter().any(|arg| is_endless_source(&arg.text));
     let bound = || {
@@ -100,7 +100,8 @@ pub(crate) fn writes_endlessly(name: &str, args: &[Arg]) -> bool {
 }
 
 impl crate::analyze::Analyzer<'_> {
-    /// The output of a command goes into a file; how much that is, its words say.
+    /// Reports output to a file whose size, judging by the command's words, is unbounded or very
+    /// large.
     pub(crate) fn report_endless(&mut self, call: &crate::analyze::Call, name: &str) {
         let (kind, scope, level) = (Kind::StopService, Scope::System, Reversibility::R3);
         let why = "fills the disk";

@@ -1,6 +1,6 @@
-//! Commands inside the words of other programs: the value of an option that says
-//! it is a command, text that a program is known to hand to a shell, and a command
-//! behind a program without rules, which may be a wrapper.
+//! Commands inside the words of other programs: the value of an option that names a command, text
+//! that a program is known to pass to a shell, and a command after a program without rules, which
+//! may be a wrapper.
 
 use crate::decision::decide;
 use crate::effects::Certainty;
@@ -10,7 +10,7 @@ use crate::pipes::Flow;
 use crate::run::{Run, program_name};
 use crate::{Decision, analyze::Call};
 
-/// Options whose value is a command, in programs that have no rule for it.
+/// Options whose value is a command, in programs without a rule for it.
 const COMMAND_OPTIONS: &[&str] = &[
     "-c",
     "--command",
@@ -30,7 +30,7 @@ const COMMAND_OPTIONS: &[&str] = &[
     "-lc",
 ];
 
-/// Programs whose operands are commands for a shell.
+/// Whether the operands of a program are shell commands.
 fn runs_operands(name: &str) -> bool {
     matches!(
         name,
@@ -68,7 +68,7 @@ fn runs_operands(name: &str) -> bool {
     )
 }
 
-/// Programs whose words are only shown, searched for or sent as text.
+/// Whether the words of a program are only shown, searched for or sent as text.
 pub(super) fn only_mentions(name: &str) -> bool {
     matches!(
         name,
@@ -125,14 +125,14 @@ pub(super) fn only_mentions(name: &str) -> bool {
     )
 }
 
-/// Words a command is told with inside the text of a debugger and the like.
+/// Words that introduce a command inside the text of a debugger or similar program.
 const LEADS: &[&str] =
     &["shell ", "platform shell ", "!", "spawn ", "exec ", "system ", "run ", "pipe "];
 
-/// Words behind which Python stands, in the same texts.
+/// Words that introduce Python in the same texts.
 const PYTHON_LEADS: &[&str] = &["python ", "py ", "script ", "python-interactive ", "pi "];
 
-/// Looks at the words of a program without rules of its own.
+/// Analyzes the words of a program without rules of its own.
 pub(super) fn run(run: &mut Run<'_, '_>) {
     if run.name == "man" {
         texts(run);
@@ -156,7 +156,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     tail(run);
 }
 
-/// Options and operands that are text for a shell.
+/// Analyzes options and operands that are shell text.
 pub(super) fn texts(run: &mut Run<'_, '_>) {
     let mut found = Vec::new();
     for (at, arg) in run.args.iter().enumerate() {
@@ -197,12 +197,12 @@ pub(super) fn texts(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Can a word be a whole command? `rm${IFS}-rf${IFS}x` is one without a blank.
+/// Whether a word can be a whole command. `rm${IFS}-rf${IFS}x` is one without a blank.
 pub(super) fn is_text(word: &str) -> bool {
     word.contains([' ', '\t', '\n', '$', ';', '`'])
 }
 
-/// The command that begins at a later word, if it would not be allowed.
+/// Analyzes the command that begins at a later word, and keeps it if it would not be allowed.
 fn tail(run: &mut Run<'_, '_>) {
     let starts = |arg: &Arg| !arg.dynamic && destroys(&program_name(&arg.text));
     let start = run.args.iter().take(12).position(|arg| starts(arg) || only_looks(arg));
@@ -213,7 +213,7 @@ fn tail(run: &mut Run<'_, '_>) {
     });
 }
 
-/// Does a word say that a command is only looked at, as in `tool check 'rm -rf x'`?
+/// Whether a word indicates that a command is only inspected, as in `tool check 'rm -rf x'`.
 fn only_looks(arg: &Arg) -> bool {
     matches!(
         arg.text.as_str(),
@@ -236,7 +236,7 @@ fn only_looks(arg: &Arg) -> bool {
     )
 }
 
-/// Programs that are started to destroy, or to run something that does.
+/// Whether a program exists to destroy something, or to run a program that does.
 fn destroys(name: &str) -> bool {
     matches!(
         name,
@@ -289,8 +289,8 @@ fn destroys(name: &str) -> bool {
     ) || name.starts_with("mkfs.")
 }
 
-/// Keeps what `look` finds only where it would not be allowed, and as likely: that
-/// the program runs it is a guess.
+/// Keeps the findings of `look` only if they would not be allowed, and marks them as likely,
+/// because it is a guess that the program runs the command.
 pub(crate) fn suspect(run: &mut Run<'_, '_>, look: impl FnOnce(&mut Run<'_, '_>)) {
     let (effects, commands) = (run.analyzer.effects.len(), run.analyzer.commands.len());
     let (cwd, variables) = (run.analyzer.cwd.clone(), run.analyzer.variables.clone());

@@ -1,5 +1,5 @@
-//! Programs that hand out secrets: password managers, clouds, vaults. One row per command that
-//! prints one.
+//! Programs that print secrets: password managers, clouds, vaults. One row per command that prints
+//! one.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -10,11 +10,12 @@ use Reversibility::{R0, R1};
 /// A command that prints a secret.
 struct Row {
     programs: &'static [&'static str],
-    /// Its words, each with its other names; `*` is any word.
+    /// Words of the command, each with its aliases; `*` is any word.
     words: &'static [&'static [&'static str]],
-    /// One of these options is needed; none means that it always prints one.
+    /// Options of which one is required; empty means that the command always prints a secret.
     options: &'static [&'static str],
-    /// Is it what people do every day? Then it counts only where the secret goes on from there.
+    /// Level of the effect. Everyday commands have a low one, which counts only if the secret is
+    /// passed on.
     level: Reversibility,
 }
 

@@ -1,5 +1,4 @@
-//! Programs that send files to other people or machines: where what they send is a secret, it
-//! leaves for good.
+//! Programs that send files to other people or machines. A secret that is sent cannot be recalled.
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -8,7 +7,7 @@ use crate::run::Run;
 use crate::secrets::{Secrecy, secrecy};
 use Reversibility::{R1, R3, R5};
 
-/// Programs that send whatever they are given.
+/// Whether a program sends every file it is given.
 fn sends(name: &str) -> bool {
     matches!(
         name,
@@ -77,7 +76,7 @@ fn sends(name: &str) -> bool {
     )
 }
 
-/// Clients of services, of which only some words send a file.
+/// Service clients, with the words that send a file.
 const UPLOADS: &[(&str, &[&str])] = &[
     ("gcloud", &["cp", "upload", "mv", "rsync"]),
     ("gsutil", &["cp", "mv", "rsync"]),
@@ -102,8 +101,8 @@ const UPLOADS: &[(&str, &[&str])] = &[
     ("modal", &["put"]),
 ];
 
-/// The pieces of a word that may name a file: `key=@FILE`, `FILE:PATH`, `a,b`. An address
-/// names none.
+/// Returns the pieces of a word that may name a file: `key=@FILE`, `FILE:PATH`, `a,b`. Addresses
+/// are excluded.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let marks: &[char] = if text.starts_with("FILE:") || text.starts_with("OPEN:") {
         &[':', ',']
@@ -114,7 +113,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     std::iter::once(text).chain(text.split(marks)).filter(is_file)
 }
 
-/// Does a word name a file with a secret, or one that a secret was put into?
+/// Whether a word names a file with a secret, or one that a secret was put into.
 fn holds_secret(run: &Run<'_, '_>, arg: &Arg) -> bool {
     let is_file = |piece: &str| piece.contains(['/', '.']) || piece.starts_with('~');
     pieces(&arg.text).any(|piece| {
@@ -162,7 +161,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     tunnels(run);
 }
 
-/// Ways into this machine that a program opens for others.
+/// Reports tunnels through which a program makes this machine accessible to others.
 fn tunnels(run: &mut Run<'_, '_>) {
     let words = super::plain_words(run.args);
     let has = |flag: &str| run.args.iter().any(|arg| arg.text == flag);
@@ -195,7 +194,8 @@ fn tunnels(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `ssh -R PORT:HOST:PORT`, `ssh -D 0.0.0.0:PORT`: also among letters that stand together.
+/// Whether arguments open a port to others, also in clustered letters: `ssh -R PORT:HOST:PORT`,
+/// `ssh -D 0.0.0.0:PORT`.
 fn is_back_way(args: &[Arg]) -> bool {
     let mut args = args.iter().map(|arg| arg.text.as_str()).peekable();
     while let Some(text) = args.next() {

@@ -1,12 +1,12 @@
-//! Processes, services, the network set-up and scheduled jobs.
+//! Processes, services, network configuration and scheduled jobs.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::options::Grammar;
 use crate::run::Run;
 use Reversibility::{R0, R2, R3, R4};
 
-/// Programs that serve work in progress, each with the word that says so. They hold nothing
-/// that is lost with them: one command starts them again.
+/// Programs that serve work in progress, each with the word that starts the server. They hold no
+/// data that is lost with them: one command starts them again.
 const DEVELOPMENT_SERVERS: &[(&str, &[&str])] = &[
     ("nest", &["start"]),
     ("next", &["dev"]),
@@ -36,7 +36,7 @@ const DEVELOPMENT_SERVERS: &[(&str, &[&str])] = &[
     ("bun", &["dev", "run"]),
 ];
 
-/// Does a text name the command line of such a server?
+/// Whether a text names the command line of such a server.
 fn is_development_server(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.windows(2).any(|pair| {
@@ -46,8 +46,8 @@ fn is_development_server(text: &str) -> bool {
     })
 }
 
-/// Does `pkill -f TEXT` stop what the session started, or a server that only serves work in
-/// progress? How long the text is says nothing: others may run the same program.
+/// Whether `pkill -f TEXT` stops a process that the session started, or a server of work in
+/// progress. The length of the text is not evidence, because others may run the same program.
 fn stops_own(run: &Run<'_, '_>, words: &[&str]) -> bool {
     let [text] = words else { return false };
     let by_line = run.args.iter().any(|arg| {

@@ -1,8 +1,8 @@
-//! Where the code of packages comes from: which runners start packages that everybody knows,
-//! and which addresses are no registry.
+//! Sources of packages: the well-known packages that runners may start, and addresses outside the
+//! registries.
 
-/// Tools that people start without installing them, by the names of their packages. A name that
-/// is not here may be a typo that somebody waits for.
+/// Tools that are commonly started without being installed, by package name. A name that is missing
+/// here may be a typosquatted one.
 const WELL_KNOWN: &[&str] = &[
     // JavaScript
     "eslint",
@@ -462,7 +462,7 @@ const WELL_KNOWN: &[&str] = &[
     "pip-compile",
 ];
 
-/// Scopes whose packages everybody knows.
+/// Scopes of well-known packages.
 const SCOPES: &[&str] = &[
     "@angular",
     "@nestjs",
@@ -548,7 +548,7 @@ const SCOPES: &[&str] = &[
     "@mdx-js",
 ];
 
-/// Is a package one that people start by its name every day?
+/// Whether a package is commonly started by its name.
 pub(super) fn is_well_known(package: &str) -> bool {
     let package = package.strip_prefix("npm:").unwrap_or(package);
     if package.starts_with('@') {
@@ -559,7 +559,7 @@ pub(super) fn is_well_known(package: &str) -> bool {
     WELL_KNOWN.contains(&name)
 }
 
-/// Owners of Go modules that people install tools from.
+/// Owners of Go modules from which tools are commonly installed.
 const GO_OWNERS: &[&str] = &[
     "golang.org/",
     "google.golang.org/",
@@ -626,12 +626,12 @@ const GO_OWNERS: &[&str] = &[
     "github.com/terraform-linters/",
 ];
 
-/// Is a Go module of somebody whose tools are well known?
+/// Whether a Go module belongs to an owner of well-known tools.
 pub(super) fn is_known_module(module: &str) -> bool {
     GO_OWNERS.iter().any(|owner| module.starts_with(owner))
 }
 
-/// An address that packages are taken from and that is no registry: of a file, of a repository.
+/// Returns an address outside the registries from which packages are taken: a file or a repository.
 pub(super) fn foreign_source(word: &str) -> Option<&str> {
     const OWN: &[&str] = &[
         "https://pypi.org",

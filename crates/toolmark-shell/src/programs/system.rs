@@ -1,11 +1,11 @@
-//! Accounts, kernel, secrets of the machine, and the shell's own set-up.
+//! Accounts, kernel, secrets of the machine, and the configuration of the shell.
 
 use crate::analyze::Call;
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::run::Run;
 use Reversibility::{R0, R1, R3, R4};
 
-/// Variables set for a command that let another program run inside it.
+/// Reports variables set for a command that make another program run inside it.
 pub(super) fn environment(run: &mut Run<'_, '_>) {
     for (name, value) in &run.call.env {
         if takes_over(name, &value.text) {
@@ -23,7 +23,7 @@ pub(super) fn environment(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Variables whose value is a command that the program runs.
+/// Analyzes variables whose value is a command that the program runs.
 pub(super) fn programs_of_environment(run: &mut Run<'_, '_>) {
     let runs = |name: &str| {
         matches!(

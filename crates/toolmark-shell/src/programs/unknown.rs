@@ -1,5 +1,4 @@
-//! Programs without rules of their own: verbs that destroy in any program that
-//! knows them.
+//! Programs without rules of their own, matched by verbs that destroy in any program that has them.
 
 use super::verbs;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};

@@ -1,7 +1,7 @@
-//! Verbs of command-line clients for services: which destroy, which only read,
-//! and how to find the verb among the words.
+//! Verbs of service clients: which destroy, which only read, and how to find the verb among the
+//! words.
 
-/// Verbs that destroy what others may need.
+/// Whether a verb destroys data that others may need.
 pub(super) fn destroys(verb: &str) -> bool {
     matches!(
         verb,
@@ -62,7 +62,7 @@ pub(super) fn destroys(verb: &str) -> bool {
         || ["-delete", "-destroy", "-purge", "-terminate"].iter().any(|end| verb.ends_with(end))
 }
 
-/// Verbs a person should review.
+/// Whether a verb requires review by the user.
 pub(super) fn disturbs(verb: &str) -> bool {
     matches!(
         verb,
@@ -118,7 +118,7 @@ pub(super) fn disturbs(verb: &str) -> bool {
     .any(|start| verb.starts_with(start))
 }
 
-/// Verbs that read, create, or change in ways that can be undone.
+/// Whether a verb reads, creates, or makes changes that can be undone.
 pub(super) fn looks(verb: &str) -> bool {
     matches!(
         verb,
@@ -210,7 +210,7 @@ pub(super) fn looks(verb: &str) -> bool {
     .any(|start| verb.starts_with(start))
 }
 
-/// The first word of a name as programs write it: `PurgeTenants`, `delete_user`, `dropTable`.
+/// Returns the first word of a compound name: `PurgeTenants`, `delete_user`, `dropTable`.
 pub(super) fn first_word(name: &str) -> String {
     let mut word = String::new();
     for c in name.chars() {
@@ -225,17 +225,17 @@ pub(super) fn first_word(name: &str) -> String {
     word
 }
 
-/// What the verb among the words does.
+/// Effect of the verb among the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
-    /// It destroys.
+    /// Destroys data.
     Destroys,
-    /// It disturbs.
+    /// Requires review.
     Disturbs,
 }
 
-/// The first word that is a verb decides; words are split at colons, as some
-/// clients write `apps:destroy`. Only the first `reach` words are considered.
+/// Returns the effect of the first word that is a verb; words are split at colons, as some clients
+/// write `apps:destroy`. Only the first `reach` words are considered.
 pub(super) fn find(words: &[&str], reach: usize) -> Option<Verb> {
     for word in words.iter().take(reach) {
         let mut verdict = None;

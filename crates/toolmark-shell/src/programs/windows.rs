@@ -1,5 +1,5 @@
-//! Programs of Windows that are no commands of a shell: rights, the registry, jobs, services,
-//! disks, and those that fetch and run. One row per command that does harm.
+//! Windows programs that are not shell commands: permissions, the registry, jobs, services, disks,
+//! and programs that download and run. One row per harmful command.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -10,7 +10,7 @@ use Reversibility::{R1, R3, R4, R5};
 /// A command that changes the machine.
 struct Row {
     program: &'static str,
-    /// Words that all occur, each by one of its names, in any case.
+    /// Words that must all occur, each by one of its names, in any case.
     words: &'static [&'static [&'static str]],
     kind: Kind,
     level: Reversibility,
@@ -154,7 +154,7 @@ const ROWS: &[Row] = &[
     row!("wusa", [["/uninstall"]], Delete, R3, "removes parts of the system"),
 ];
 
-/// Programs that run what they are given an address of.
+/// Programs that run the file at a given address.
 const RUN_ADDRESSES: &[&str] = &[
     "mshta",
     "regsvr32",
@@ -170,7 +170,7 @@ const RUN_ADDRESSES: &[&str] = &[
     "start",
 ];
 
-/// Programs that have no row.
+/// Programs without a row.
 const OTHERS: &[&str] =
     &["certutil", "bitsadmin", "forfiles", "start-bitstransfer", "desktopimgdownldr"];
 
@@ -237,7 +237,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// A file that is fetched: the word behind the address, or its last part.
+/// Records a downloaded file: the word after the address, or its last part.
 fn download(run: &mut Run<'_, '_>) {
     let at = run.args.iter().position(|arg| arg.text.contains("://"));
     let Some((at, address)) = at.and_then(|at| Some((at, run.args.get(at)?))) else { return };
@@ -261,7 +261,8 @@ fn download(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `wsl -d NAME -e rm -rf x`: the command runs in a distribution, where the home is another.
+/// Analyzes `wsl -d NAME -e rm -rf x`: the command runs in a distribution, which has a different
+/// home.
 fn wsl(run: &mut Run<'_, '_>) {
     let grammar = crate::options::Grammar {
         short: "du",
@@ -275,7 +276,7 @@ fn wsl(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `forfiles /p DIR /s /c "cmd /c del @path"`
+/// Analyzes `forfiles /p DIR /s /c "cmd /c del @path"`.
 fn forfiles(run: &mut Run<'_, '_>) {
     let value = |name: &str| {
         run.args.windows(2).find_map(|pair| match pair {

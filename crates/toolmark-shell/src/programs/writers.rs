@@ -88,8 +88,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `patch -d DIR` changes what lies there; a reversed patch that is made by a pipe takes off
-/// what was changed.
+/// Analyzes `patch -d DIR`, which changes files there; a reversed patch from a pipe undoes changes.
 fn patch(run: &mut Run<'_, '_>) {
     let grammar = Grammar {
         short: "pdioBDFgVYzr",
@@ -123,7 +122,7 @@ fn patch(run: &mut Run<'_, '_>) {
     }
 }
 
-/// Does a script of `sed` that works in place leave nothing of a file?
+/// Whether an in-place `sed` script empties a file.
 fn leaves_nothing(scripts: &[String], quiet: bool) -> bool {
     let prints = scripts.iter().any(|script| script.contains(['p', 'P', 'w', 'i', 'a', 'c']));
     let takes_all = |script: &String| {
@@ -194,8 +193,8 @@ fn sed(run: &mut Run<'_, '_>) {
     }
 }
 
-/// `s/=.*$/=…/`: does a script of `sed` take away what stands behind every `=`, and
-/// nothing else? Lines without one are shown unless `-n` is given.
+/// Whether a `sed` script only removes the text after every `=`: `s/=.*$/=…/`. Lines without one
+/// are shown unless `-n` is given.
 fn hides_values(script: &str) -> bool {
     let mut chars = script.chars();
     let (Some('s'), Some(mark)) = (chars.next(), chars.next()) else { return false };
@@ -206,7 +205,7 @@ fn hides_values(script: &str) -> bool {
         && matches!(flags, "p" | "gp" | "pg")
 }
 
-/// Text in pieces at every mark that no backslash stands before.
+/// Splits text at every mark without a backslash before it.
 fn split_unescaped(text: &str, mark: char) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut chars = text.chars();
@@ -223,8 +222,8 @@ fn split_unescaped(text: &str, mark: char) -> Vec<String> {
     pieces
 }
 
-/// `sed` runs what follows its command `e`, and with the flag `e` what a
-/// replacement makes of the input.
+/// Analyzes the commands that `sed` runs: the text after its command `e`, and, with the flag `e`,
+/// the result of a replacement.
 fn sed_commands(run: &mut Run<'_, '_>, script: &str) {
     for line in script.split(['\n', ';']) {
         let address =

@@ -1,4 +1,4 @@
-//! `xargs` and `parallel`: a command with words from elsewhere.
+//! `xargs` and `parallel`: a command with words from another source.
 
 use crate::expand::Arg;
 use crate::options::Grammar;
@@ -80,7 +80,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     run.analyzer.run(command, &call);
 }
 
-/// Deleting whatever a pipe names is never proven harmless, file or directory.
+/// Reports the deletion of names from a pipe, which is never proven harmless, for files or
+/// directories.
 fn flag_delete(run: &mut Run<'_, '_>, command: &[Arg]) {
     use crate::effects::{Certainty, Kind, Reversibility, Scope};
     let name = command.first().map(|arg| crate::run::program_name(&arg.text));
@@ -97,7 +98,7 @@ fn flag_delete(run: &mut Run<'_, '_>, command: &[Arg]) {
     }
 }
 
-/// Protected files that the command before the pipe names are what it prints: `ls FILE |
+/// Reports protected files that the command before the pipe names and therefore prints: `ls FILE |
 /// xargs rm`.
 fn protect_named(run: &mut Run<'_, '_>, command: &[Arg]) {
     let Some((first, rest)) = command.split_first() else { return };

@@ -1,5 +1,4 @@
-//! Calls: what stands behind a value, with its arguments, and the blocks and functions that are
-//! handed along.
+//! Calls: the syntax after a value, with its arguments and the blocks and functions passed along.
 
 use super::{MAX_DEEDS, Reader, is_keyword};
 use crate::inline::functions::{self, Called, Deed, FunctionCall};
@@ -74,7 +73,7 @@ impl Reader<'_> {
         value
     }
 
-    /// Is a function called without parentheses here?
+    /// Whether a function is called without parentheses here.
     pub(super) fn takes_bare(&self, name: &str) -> bool {
         let has_bare = matches!(
             self.language,
@@ -107,7 +106,7 @@ impl Reader<'_> {
                 Some(Token::Mark(",")) => self.at += 1,
                 Some(Token::Name(name)) if name == "my" => self.at += 1,
                 Some(Token::Name(name)) if matches!(name.as_str(), "for" | "foreach") => {
-                    // What is bound behind it was bound in the first reading.
+                    // The names after it were bound in the first reading.
                     self.binding();
                 }
                 Some(Token::Name(name)) if is_keyword(name) => break,
@@ -124,7 +123,7 @@ impl Reader<'_> {
         if args.is_empty() { vec![self.element.clone()] } else { args }
     }
 
-    /// `{ |x| … }`, `do |x|`: the block takes the values of what is before it.
+    /// Reads a block, which takes the values of the expression before it: `{ |x| … }`, `do |x|`.
     pub(super) fn block(&mut self, value: &Value) {
         let is_block = self.is_mark("{") || self.is_name("do");
         if !is_block || !self.is_mark_at(1, "|") || self.language == Language::JavaScript {
@@ -197,7 +196,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The arguments of a call: those without names, and those with.
+    /// Reads the positional and named arguments of a call.
     pub(super) fn arguments(
         &mut self,
         receiver: Option<&Value>,
@@ -228,8 +227,8 @@ impl Reader<'_> {
         (args, named)
     }
 
-    /// `x =>`, `(x) =>`, `({x}) =>`, `function (x)`: parameters that take the values of what
-    /// the function is handed to.
+    /// Reads parameters that take the values of the receiver that the function is passed to: `x
+    /// =>`, `(x) =>`, `({x}) =>`, `function (x)`.
     pub(super) fn parameters(&mut self, receiver: Option<&Value>) -> bool {
         if self.language != Language::JavaScript {
             return false;
@@ -348,7 +347,7 @@ fn is_environment(name: &str) -> bool {
     matches!(name, "os.environ" | "environ" | "process.env" | "ENV" | "$_ENV" | "$ENV" | "%ENV")
 }
 
-/// Names before which a template is a command: `$`…``.
+/// Whether a template after this name is a command: `$`…``.
 fn is_template(value: &Value) -> bool {
     matches!(value, Value::Name(name)
         if matches!(name.as_str(), "$" | "Bun.$" | "bun.$" | "zx.$" | "execa.$" | "sh" | "$.sync"))

@@ -1,4 +1,4 @@
-//! Expressions: operators, literals, lists, and what is put into strings.
+//! Expressions: operators, literals, lists, and the interpolations of strings.
 
 use super::{MAX_DEEDS, MAX_DEPTH, MAX_WORK, Reader};
 use crate::inline::functions::Deed;
@@ -94,7 +94,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `x |> File.rm_rf!()`
+    /// Evaluates `x |> File.rm_rf!()`.
     pub(super) fn piped(&mut self, left: &Value) -> Value {
         let Some(Token::Name(name)) = self.peek() else { return Value::Unknown };
         let mut full = name.clone();
@@ -199,7 +199,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The text of a string with what is put into it.
+    /// Returns the text of a string with its interpolations.
     pub(super) fn filled(&mut self, pieces: &[Piece]) -> Value {
         if let [Piece::Plain(text)] = pieces {
             return Value::followed(text);
@@ -215,7 +215,7 @@ impl Reader<'_> {
         all
     }
 
-    /// The value of code inside a string; where it is not known, a variable of its name.
+    /// Returns the value of code inside a string; if unknown, a variable of its name.
     pub(super) fn held(&mut self, code: &str) -> Value {
         let code = code.split("!r").next().unwrap_or(code).trim();
         let inner = tokens(code, self.language);
@@ -255,7 +255,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A list in brackets or parentheses; one value in parentheses is itself.
+    /// Reads a list in brackets or parentheses; one value in parentheses is itself.
     pub(super) fn list(&mut self) -> Value {
         let is_round = self.is_mark("(");
         let close = if is_round { ")" } else { "]" };
@@ -295,7 +295,7 @@ impl Reader<'_> {
         self.is_mark_at(1, "=") && !self.is_mark_at(2, "=")
     }
 
-    /// A block, or pairs of keys and values.
+    /// Reads a block, or pairs of keys and values.
     pub(super) fn braces(&mut self) -> Value {
         self.at += 1;
         let mut pairs = Vec::new();
@@ -341,7 +341,7 @@ fn repeated(left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Words before a value that change nothing about it.
+/// Whether a word before a value does not change it.
 fn is_prefix(name: &str) -> bool {
     matches!(name, "await" | "new" | "not" | "yield" | "return" | "typeof" | "void" | "lambda")
 }
