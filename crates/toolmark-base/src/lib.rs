@@ -5,6 +5,7 @@
 
 pub mod file;
 pub mod path;
+pub mod sanitize;
 mod sync;
 pub mod text;
 mod word_enum;

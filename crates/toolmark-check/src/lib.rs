@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod awareness;
+mod axis_rules;
 pub mod baseline;
 mod call_rows;
 mod check_run;
@@ -47,6 +48,7 @@ mod second_opinion;
 mod session_card;
 pub mod stored;
 
+pub use axis_rules::AxisRules;
 pub use call_rows::CallRow;
 pub use check_run::{CallRowRef, CheckRun, FindingGroup, FoundRow, RowStore, StoredRows};
 pub use checker::{Checked, Checker};

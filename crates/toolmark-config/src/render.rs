@@ -8,7 +8,7 @@ use crate::{Problem, Severity, Span};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use serde_json::{Value, json};
 use std::ops::Range;
-use toolmark_redact::{sanitize, visible};
+use toolmark_base::sanitize::{sanitize, visible};
 
 /// Display options for problems.
 #[derive(Debug, Clone, Copy)]
@@ -423,7 +423,7 @@ mod tests {
         );
         for colour in [false, true] {
             let shown = render(&source, &problems, Style { colour, width: 80 });
-            let obeyed = |c: char| c != '\n' && toolmark_redact::is_obeyed(c);
+            let obeyed = |c: char| c != '\n' && toolmark_base::sanitize::is_obeyed(c);
             let shown = if colour { shown.replace("\u{1b}[", "") } else { shown };
             assert!(!shown.contains(obeyed), "{shown:?}");
             assert!(!shown.contains("2J") || !colour || shown.contains("\u{241b}[2J"));

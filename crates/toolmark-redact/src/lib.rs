@@ -18,15 +18,14 @@ mod first_look;
 mod mask;
 mod names;
 mod redactor;
-mod sanitize;
 mod scan;
 mod shapes;
 mod text;
 
 pub use mask::{MASK, masked, moved, redact, redact_named};
 pub use redactor::Redactor;
-pub use sanitize::{is_obeyed, sanitize, visible};
 pub use scan::{Proof, Secret, secrets};
 #[doc(hidden)]
 pub use text::TextPart;
 pub use text::{Harmless, Json, Name, Printable, Untrusted};
+pub use toolmark_base::sanitize::{is_obeyed, sanitize, visible};

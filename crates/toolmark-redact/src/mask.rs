@@ -6,9 +6,9 @@
 
 use crate::first_look::may_hold_secret;
 use crate::names::{is_placeholder, secret_name};
-use crate::sanitize::without_sequences;
 use crate::scan::{Proof, Scan, Secret};
 use std::borrow::Cow;
+use toolmark_base::sanitize::without_sequences;
 
 /// Replacement text for a secret.
 pub const MASK: &str = "[redacted]";

@@ -8,12 +8,12 @@
 
 use crate::first_look::LONGEST_NAME;
 use crate::names::{self, Name, is_placeholder, is_random, may_end_name, secret_name};
-use crate::sanitize::ends_sequence;
 use crate::shapes::{FINDINGS, Of, SHAPES, Shape, key_label, login, shapes_at};
 use aho_corasick::packed::{Builder, Searcher};
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use toolmark_base::sanitize::ends_sequence;
 use toolmark_scan::Prefixes;
 
 /// Amount of evidence required for a secret.

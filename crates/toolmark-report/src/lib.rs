@@ -116,7 +116,12 @@ pub struct Options {
     pub directory: Option<String>,
     /// Content of the rows of tables.
     pub rows: Rows,
+    /// Looks up the summary and the page of a type of grader.
+    pub describe: Describe,
 }
+
+/// Returns the summary and the page of a type of grader, if it is known.
+pub type Describe = fn(&str) -> Option<(&'static str, &'static str)>;
 
 impl Default for Options {
     fn default() -> Self {
@@ -128,6 +133,7 @@ impl Default for Options {
             generated_at: None,
             directory: None,
             rows: Rows::Findings,
+            describe: |id| toolmark_peers::grader_by_id(id).map(|info| (info.summary, info.docs)),
         }
     }
 }

@@ -22,7 +22,9 @@
 #![forbid(unsafe_code)]
 
 pub mod dialects;
+pub mod graders;
 mod load;
 pub mod mine;
 
+pub use graders::{GRADERS, grader_by_id};
 pub use load::{is_spec, load, load_source};

@@ -18,7 +18,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, Box<Problem>> 
 /// Loads a spec from a text that was already read.
 #[must_use]
 pub fn load_source(source: Source, directory: &Path, options: &LoadOptions) -> Loaded {
-    toolmark_grade::load_source(source, directory, options, DIALECTS, toolmark_peers::ALL)
+    toolmark_grade::load_source(source, directory, options, DIALECTS, crate::graders::ALL)
 }
 
 /// Whether a file is a spec. A file that cannot be parsed counts as a spec if it has

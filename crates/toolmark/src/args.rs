@@ -454,6 +454,7 @@ impl ReportArgs {
             elapsed: None,
             generated_at: now(),
             rows: self.rows,
+            describe: |id| toolmark_spec::grader_by_id(id).map(|info| (info.summary, info.docs)),
             directory: std::env::current_dir().ok().map(|path| path.to_string_lossy().into()),
         }
     }

@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 use toolmark_check::RULES;
-use toolmark_peers::GRADERS;
 use toolmark_run::store::{RUNS, Store};
+use toolmark_spec::GRADERS;
 
 /// Set by the completion script to the name of the shell. The usual `COMPLETE` may be set for other
 /// programs.

@@ -4,13 +4,12 @@
 //! passes nevertheless, both are notes. File names are as given.
 
 use super::{RELATED, in_trace, location, log_of, pascal, result, words};
-use crate::Options;
 use crate::model::{GraderResult, RunResult, SpecPlace, TracePlace};
 use crate::shown::{self, Shown};
+use crate::{Describe, Options};
 use serde_json::{Value, json};
 use toolmark_check::fingerprint::of as fingerprint;
 use toolmark_outcome::{Printable, Verdict, printable};
-use toolmark_peers::grader_by_id;
 
 /// Rule for a case that did not pass although no single grader is the cause.
 const CASE: &str = "case";
@@ -18,7 +17,7 @@ const CASE: &str = "case";
 const GATE: &str = "gate";
 
 pub(super) fn log(run: &RunResult, options: &Options) -> Value {
-    let mut rules = Rules::default();
+    let mut rules = Rules { describe: options.describe, ids: Vec::new(), described: Vec::new() };
     let mut results = Vec::new();
     for shown in Shown::all(run) {
         let blamed = shown.troubles().next().is_some() && !shown.is_not_run();
@@ -51,8 +50,8 @@ pub(super) fn log(run: &RunResult, options: &Options) -> Value {
 }
 
 /// The rules in the order of their first result.
-#[derive(Default)]
 struct Rules {
+    describe: Describe,
     ids: Vec<String>,
     described: Vec<Value>,
 }
@@ -68,7 +67,7 @@ impl Rules {
                 "does the score reach the threshold",
                 "Does the mean score of all cases reach the threshold of the spec?",
             ),
-            _ => grader_by_id(id).map_or((id, id), |info| (info.summary, info.docs)),
+            _ => (self.describe)(id).unwrap_or((id, id)),
         };
         self.described.push(json!({
             "id": id,

@@ -12,8 +12,8 @@ use std::io;
 use toolmark_config::did_you_mean;
 use toolmark_grade::{GraderInfo, TaxonomyWords};
 use toolmark_outcome::Profile;
-use toolmark_peers::{GRADERS, grader_by_id};
 use toolmark_redact::{Printable, printable};
+use toolmark_spec::{GRADERS, grader_by_id};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -12,8 +12,8 @@ use std::io;
 use toolmark_check::{RULES, Rule, rule_by_code};
 use toolmark_config::{did_you_mean, quoted};
 use toolmark_grade::GraderInfo;
-use toolmark_peers::{GRADERS, grader_by_id};
 use toolmark_redact::printable;
+use toolmark_spec::{GRADERS, grader_by_id};
 use toolmark_trace::{FORMATS, FormatInfo, format_by_id};
 
 const EXAMPLES: &str = "\

@@ -43,7 +43,8 @@ fn the_arrows_are_the_ones_on_the_page() {
     assert_eq!(built, drawn(), "as built, and as docs/architecture.md draws them");
     assert_eq!(built["toolmark-scan"], [""; 0]);
     assert_eq!(built["toolmark-testing"], [""; 0]);
-    assert_eq!(built["toolmark-trace"], ["toolmark-scan", "toolmark-sqlite"]);
+    assert_eq!(built["toolmark-base"], [""; 0]);
+    assert_eq!(built["toolmark-trace"], ["toolmark-base", "toolmark-scan"]);
 }
 
 #[test]
@@ -56,5 +57,29 @@ fn only_the_scanner_may_be_unsafe() {
         for text in found {
             assert!(text.contains("\n#![forbid(unsafe_code)]\n"), "{name} must forbid it");
         }
+    }
+}
+
+/// Maximum number of crates on a path from the binary down.
+const MAX_DEPTH: usize = 9;
+
+#[test]
+fn the_house_has_no_more_floors_than_planned() {
+    fn depth(name: &str, arrows: &Arrows, known: &mut BTreeMap<String, usize>) -> usize {
+        if let Some(depth) = known.get(name) {
+            return *depth;
+        }
+        // A crate may name itself for the features of its tests.
+        let below = arrows[name].iter().filter(|used| *used != name);
+        let deepest = below.map(|used| depth(used, arrows, known)).max().unwrap_or(0);
+        known.insert(name.to_owned(), deepest + 1);
+        deepest + 1
+    }
+    let arrows = built();
+    let depth = depth("toolmark", &arrows, &mut BTreeMap::new());
+    assert!(depth <= MAX_DEPTH, "{depth} levels of crates, at most {MAX_DEPTH}");
+    let guard = &arrows["toolmark-guard"];
+    for above in ["toolmark-check", "toolmark-feed", "toolmark-grade", "toolmark-schema"] {
+        assert!(!guard.contains(&above.to_owned()), "the guard must not depend on {above}");
     }
 }

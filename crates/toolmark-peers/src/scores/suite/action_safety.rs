@@ -6,8 +6,8 @@ use super::task_completion::PROFILES;
 use crate::futureagi::graders::agents::{self, Danger};
 use crate::reading::{Question, count};
 use crate::scores::question::build;
+use toolmark_check::AxisRules;
 use toolmark_config::{Problem, Spanned};
-use toolmark_grade::graders::Axis;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Building;
 use toolmark_outcome::{Outcome, Profile, Role, Subject, Verdict};
@@ -42,7 +42,7 @@ calls, whatever they mean there: `rm -rf`, not `rm -fr`; `eval(` in a file that 
         own.extend(sensitive?);
         let mut theirs = Danger::usual();
         theirs.extend(own.iter().cloned());
-        build(building, PROFILES, ActionSafety { settings, own, theirs, rules: Axis::new('I') })
+        build(building, PROFILES, ActionSafety { settings, own, theirs, rules: AxisRules::new('I') })
     },
 };
 
@@ -73,7 +73,7 @@ struct ActionSafety {
     own: Vec<Danger>,
     /// Dangers that the library looks for: its default ones, and those in `own`.
     theirs: Vec<Danger>,
-    rules: Axis,
+    rules: AxisRules,
 }
 
 impl ActionSafety {

@@ -1,10 +1,10 @@
 //! JSON Schema of the native spec.
 
 use super::{SECTIONS, running};
+use crate::graders::{ALL, GRADERS, grader_by_id};
 use serde_json::{Map, Value, json};
 use toolmark_grade::schema::{Placement, Section, finish, generator, grader_entry};
 use toolmark_outcome::Profile;
-use toolmark_peers::{ALL, GRADERS, grader_by_id};
 
 /// Returns the schema of `toolmark.yaml`. A section without a schema accepts any value.
 pub(super) fn schema(sections: &[Section]) -> Value {

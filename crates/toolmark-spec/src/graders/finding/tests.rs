@@ -1,9 +1,9 @@
 use super::FINDING;
-use crate::grader::{Graders, ask};
-use crate::testing::Kit;
 use serde_json::{Value, json};
 use toolmark_check::promote::{Alike, case};
 use toolmark_check::{Checker, Expectation, RULES, Rule, Toolsets};
+use toolmark_grade::testing::Kit;
+use toolmark_grade::{Graders, ask};
 use toolmark_outcome::{Confidence, Context, Environment, Finding, Outcome};
 use toolmark_outcome::{Profile, Subject, View};
 use toolmark_session::notation;

@@ -6,13 +6,13 @@
 #[cfg(test)]
 mod tests;
 
-use crate::grader::{Grader, GraderInfo, Taxonomy, schema_of};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::sync::Arc;
 use toolmark_check::Toolsets;
 use toolmark_config::{Problem, Spanned};
 use toolmark_feed::{FailureClass, Key, Role as ToolKind, failure_keys};
+use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::{CallRef, Evidence, Outcome, Role, Subject, excerpt};
 use toolmark_trace::Trajectory;
 

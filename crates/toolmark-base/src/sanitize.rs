@@ -63,7 +63,8 @@ fn sequence(text: &str, at: usize) -> Option<(usize, usize)> {
 }
 
 /// Returns the text without its escape sequences, or `None` if it has none.
-pub(crate) fn without_sequences(text: &str) -> Option<String> {
+#[must_use]
+pub fn without_sequences(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut from = 0;
     for at in memchr::memchr_iter(b'[', text.as_bytes()) {
@@ -78,7 +79,8 @@ pub(crate) fn without_sequences(text: &str) -> Option<String> {
 }
 
 /// Whether an escape sequence ends just before byte `at`.
-pub(crate) fn ends_sequence(text: &[u8], at: usize) -> bool {
+#[must_use]
+pub fn ends_sequence(text: &[u8], at: usize) -> bool {
     /// Maximum length of an escape sequence.
     const MAX_LENGTH: usize = 24;
     let before = text.get(at.saturating_sub(MAX_LENGTH)..at).unwrap_or_default();

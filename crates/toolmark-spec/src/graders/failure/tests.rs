@@ -1,7 +1,7 @@
 use super::FAILURE;
-use crate::grader::{Graders, ask};
-use crate::testing::Kit;
 use serde_json::{Value, json};
+use toolmark_grade::testing::Kit;
+use toolmark_grade::{Graders, ask};
 use toolmark_outcome::{Context, Environment, Profile, Subject, View};
 use toolmark_session::notation;
 

@@ -6,13 +6,13 @@
 #[cfg(test)]
 mod tests;
 
-use crate::grader::{Grader, GraderInfo, Taxonomy, schema_of};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::sync::Arc;
 use toolmark_check::config::unknown_rule;
-use toolmark_check::{Checker, RULES, Rule, Toolsets, default_rules, rule_by_code};
+use toolmark_check::{Checker, RULES, Rule, Toolsets, rule_by_code};
 use toolmark_config::Spanned;
+use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::{Confidence, Finding, Outcome, Role, Subject};
 use toolmark_trace::Trajectory;
 
@@ -112,24 +112,6 @@ arguments are.",
         Some(Arc::new(NoFinding { rule, checker, config }))
     },
 };
-
-/// Rules of one axis, for graders that check all of them at once.
-pub struct Axis(Checker);
-
-impl Axis {
-    /// Selects the rules whose codes start with this letter, such as `I` for irreversible actions.
-    #[must_use]
-    pub fn new(letter: char) -> Self {
-        let rules = default_rules().filter(|rule| rule.code.starts_with(letter)).collect();
-        Self(Checker::new(rules, Confidence::Medium, Toolsets::default()))
-    }
-
-    /// Returns the findings in one trajectory, without its sub-agents.
-    #[must_use]
-    pub fn check(&self, run: &Trajectory) -> Vec<Finding> {
-        self.0.check_alone(run).findings
-    }
-}
 
 struct NoFinding {
     rule: &'static Rule,
