@@ -15,6 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use past::past;
+pub(crate) use past::{history, tail};
 pub use record::Record;
 use toolmark_hosts::own::AUDIT_LOG;
 

@@ -30,11 +30,13 @@ pub mod facts;
 pub mod files;
 mod git_index;
 mod guard;
+mod history;
 pub mod hook;
 pub mod permissions;
 pub mod policy;
 pub mod replay;
 pub mod session;
+mod transcript;
 
 pub use guard::Guard;
 pub use toolmark_hosts::{Args, Event, Moment, Verdict};

@@ -1,13 +1,16 @@
 //! Facts about a running session: the files of this machine, and the session's earlier actions from
 //! the log. The log is read only if a decision depends on it.
 
-use crate::audit;
 use crate::facts::Disk;
+use crate::history::History;
+use crate::{audit, transcript};
+use jiff::Timestamp;
 use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use toolmark_session::past::Past;
+use toolmark_hosts::Event;
 use toolmark_shell::{Facts, Left};
 
 /// Maximum size of a script that the session did not write, in bytes; larger ones are not read.
@@ -22,13 +25,30 @@ pub struct Live<'a> {
     log: Option<&'a Path>,
     id: Option<&'a str>,
     past: OnceCell<Past>,
+    transcript: Option<Transcript<'a>>,
+}
+
+/// The file in which a host keeps the session.
+#[derive(Debug, Clone, Copy)]
+struct Transcript<'a> {
+    path: &'a Path,
+    host: &'a str,
+    cwd: Option<&'a str>,
 }
 
 impl<'a> Live<'a> {
     /// Creates the session with this ID, whose decisions are in this log.
     #[must_use]
     pub fn new(disk: Disk, log: Option<&'a Path>, id: Option<&'a str>) -> Self {
-        Self { disk, log, id, past: OnceCell::new() }
+        Self { disk, log, id, past: OnceCell::new(), transcript: None }
+    }
+
+    /// With the file in which the host keeps the session.
+    #[must_use]
+    pub fn with_transcript(self, event: &'a Event<'_>) -> Self {
+        let path = event.transcript.as_deref().map(Path::new).filter(|path| path.is_absolute());
+        let (host, cwd) = (&*event.host, event.cwd.as_deref());
+        Self { transcript: path.map(|path| Transcript { path, host, cwd }), ..self }
     }
 
     fn past(&self) -> &Past {
@@ -60,6 +80,41 @@ impl<'a> Live<'a> {
             || directory.and_then(|at| self.disk.is_clean(at, &[path.to_owned()], false));
         self.disk.tracked(path) == Some(true)
             && (is_clean() == Some(true) || self.past().changed(path))
+    }
+
+    /// Did nobody but the session change a file that the session made, as far as times tell?
+    /// Programs that run in the background may change it at any time.
+    fn is_unchanged_by_others(&self, path: &str, history: impl FnOnce() -> History) -> bool {
+        let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+        let changed = about.and_then(|about| Timestamp::try_from(about.modified().ok()?).ok());
+        changed.is_none_or(|time| self.past().has_started() || history().is_own_change(time))
+    }
+
+    /// Did the session make a file, as its host has it? Only of a file of the work tree that
+    /// version control does not have, so that little hangs on what the transcript says.
+    fn has_written(&self, path: &str) -> bool {
+        let Some(Transcript { path: transcript, host, cwd }) = self.transcript else {
+            return false;
+        };
+        if self.disk.tracked(path) != Some(false) || !self.is_plain_file(path) {
+            return false;
+        }
+        let history = transcript::history(transcript, host, cwd, path);
+        history.made.is_some() && self.is_unchanged_by_others(path, || history)
+    }
+
+    /// Is the path a file in the work tree, without links on the way to it?
+    fn is_plain_file(&self, path: &str) -> bool {
+        let root = self.disk.root().and_then(|root| fs::canonicalize(root).ok());
+        let real = fs::canonicalize(path).ok();
+        let is_file = fs::symlink_metadata(path).is_ok_and(|about| about.is_file());
+        let is_inside = real.zip(root).is_some_and(|(real, root)| {
+            let relative = self.disk.root().and_then(|given| {
+                Path::new(path).strip_prefix(given).ok().map(|rest| root.join(rest))
+            });
+            relative == Some(real)
+        });
+        is_file && is_inside
     }
 
     /// Whether no part of a path that the session made is a symbolic link.
@@ -105,7 +160,14 @@ impl Facts for Live<'_> {
     }
 
     fn made(&self, path: &str) -> bool {
-        self.past().made(path) && self.is_straight(path)
+        if !self.past().made(path) {
+            return self.has_written(path);
+        }
+        let history = || match (self.log, self.id) {
+            (Some(log), Some(id)) => audit::history(log, id, path),
+            _ => History::default(),
+        };
+        self.is_straight(path) && self.is_unchanged_by_others(path, history)
     }
 
     fn changed(&self, path: &str) -> bool {

@@ -53,6 +53,8 @@ pub struct Event<'a> {
     pub host: Cow<'a, str>,
     /// Id of the session.
     pub session: Option<Cow<'a, str>>,
+    /// The file in which the host keeps the session.
+    pub transcript: Option<Cow<'a, str>>,
     /// Working directory.
     pub cwd: Option<Cow<'a, str>>,
     /// Sub-agent that makes the call, if the host names it.
@@ -87,6 +89,7 @@ impl<'a> Event<'a> {
             name: Cow::Borrowed(""),
             host: host.into(),
             session: None,
+            transcript: None,
             cwd: None,
             agent: None,
             mode: None,

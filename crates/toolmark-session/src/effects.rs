@@ -5,6 +5,7 @@
 mod addresses;
 mod by_name;
 
+use crate::past::divide;
 use crate::path::resolve;
 use crate::project::{checkout_of, is_project};
 use crate::shell::CommandLine;
@@ -188,7 +189,9 @@ impl<'a> ToolInput<'a> {
                     let paths = files.iter().flat_map(|file| file.paths());
                     if let Some(written) = analyze_writes(paths, &context) {
                         written.effects.into_iter().for_each(|effect| analysis.add(effect));
-                        analysis.left.changed.extend(written.left.made);
+                        let (made, changed) = divide(written.left.made, &command);
+                        analysis.left.made.extend(made);
+                        analysis.left.changed.extend(changed);
                     }
                 }
                 Some(analysis)

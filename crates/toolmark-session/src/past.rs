@@ -50,16 +50,27 @@ pub fn left_by(input: &ToolInput<'_>, analysis: &Analysis) -> Left {
         ToolRole::Writes => left,
         ToolRole::Edits => Left { changed: std::mem::take(&mut left.made), ..left },
         ToolRole::Patches => {
-            let files = crate::patch::parse(input.patch().unwrap_or_default());
-            let is_new = |path: &String| {
-                let mut added = files.iter().filter(|file| matches!(file.change, Change::Add(_)));
-                added.any(|file| file.paths().any(|own| path.ends_with(own)))
-            };
-            let (made, changed) = std::mem::take(&mut left.made).into_iter().partition(is_new);
+            let patch = input.patch().unwrap_or_default();
+            let (made, changed) = divide(std::mem::take(&mut left.made), patch);
             Left { made, changed, ..left }
         }
         _ => Left::default(),
     }
+}
+
+/// Divides the files that a patch writes into those it adds and those it changes.
+pub(crate) fn divide(written: Vec<String>, patch: &str) -> (Vec<String>, Vec<String>) {
+    let files = crate::patch::parse(patch);
+    let is_at = |path: &String, own: &str| {
+        let own = own.strip_prefix("./").unwrap_or(own);
+        let before = path.strip_suffix(own);
+        before.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    let is_new = |path: &String| {
+        let mut added = files.iter().filter(|file| matches!(file.change, Change::Add(_)));
+        added.any(|file| file.paths().any(|own| is_at(path, own)))
+    };
+    written.into_iter().partition(is_new)
 }
 
 impl Past {
@@ -205,6 +216,12 @@ impl Past {
             || self.programs.keys().any(is_named)
             || self.downloads.iter().any(is_named)
             || self.copies.iter().any(is_named)
+    }
+
+    /// Whether the session has started programs that may still run.
+    #[must_use]
+    pub fn has_started(&self) -> bool {
+        !self.started.is_empty()
     }
 
     /// Returns the branch that is checked out, if the session showed it.

@@ -183,6 +183,7 @@ pub fn analyze_write(path: &str, context: &Context<'_>) -> Analysis {
     let facts = context.facts;
     let exists = facts.and_then(|facts| facts.exists(&place.path));
     let tracked = facts.and_then(|facts| facts.tracked(&place.path));
+    let is_own = || facts.is_some_and(|facts| facts.made(&place.path));
     // The location of the work tree is unknown, and therefore also which paths are outside it.
     let is_absolute = path.starts_with('/') || crate::windows::has_drive(path);
     let is_somewhere = context.cwd.is_none() && place.scope == Scope::Outside && is_absolute;
@@ -194,6 +195,7 @@ pub fn analyze_write(path: &str, context: &Context<'_>) -> Analysis {
             && reversibility < Reversibility::R3
             && exists == Some(true)
             && tracked == Some(false)
+            && !is_own()
         {
             (reversibility, why) =
                 (Reversibility::R3, "replaces a file version control does not have");

@@ -1,6 +1,8 @@
 //! Earlier actions of a session from the log: the fields `left` of its records within the end of
 //! the log.
 
+use crate::history::{Edge, History};
+use jiff::Timestamp;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -26,12 +28,7 @@ struct Row<'r> {
 pub fn past(log: &Path, session: &str) -> Past {
     let mut past = Past::default();
     let mut records = 0;
-    let size = fs::metadata(log).map_or(0, |about| about.len());
-    // The log that was put aside last may hold the begin of the session.
-    let mut aside = log.as_os_str().to_owned();
-    aside.push(".1");
-    let before = if size < TAIL { tail(Path::new(&aside), TAIL - size) } else { Vec::new() };
-    for bytes in [before, tail(log, TAIL)] {
+    for bytes in ends(log) {
         for line in bytes.split(|byte| *byte == b'\n') {
             if records == MAX_RECORDS || memchr::memmem::find(line, b"\"left\":{").is_none() {
                 continue;
@@ -46,8 +43,64 @@ pub fn past(log: &Path, session: &str) -> Past {
     past
 }
 
-/// Returns the end of a file; empty if it is not a file.
-fn tail(path: &Path, most: u64) -> Vec<u8> {
+/// The end of the log, with that of the log which was put aside last before it: it may hold
+/// the begin of the session.
+fn ends(log: &Path) -> [Vec<u8>; 2] {
+    let size = fs::metadata(log).map_or(0, |about| about.len());
+    let mut aside = log.as_os_str().to_owned();
+    aside.push(".1");
+    let before = if size < TAIL { tail(Path::new(&aside), TAIL - size) } else { Vec::new() };
+    [before, tail(log, TAIL)]
+}
+
+#[derive(Deserialize)]
+struct TimedRow<'r> {
+    #[serde(borrow)]
+    time: Cow<'r, str>,
+    #[serde(borrow, default)]
+    session: Option<Cow<'r, str>>,
+    #[serde(borrow, default)]
+    moment: Option<Cow<'r, str>>,
+    #[serde(borrow, default)]
+    call_id: Option<Cow<'r, str>>,
+    #[serde(borrow, default)]
+    decision: Option<Cow<'r, str>>,
+    #[serde(default)]
+    left: Option<Left>,
+}
+
+/// When a session made a file, or a directory that it is in, and when its calls ran.
+pub(crate) fn history(log: &Path, session: &str, path: &str) -> History {
+    let mut history = History::default();
+    for bytes in ends(log) {
+        for line in bytes.split(|byte| *byte == b'\n') {
+            // Most lines of a log may be those of other sessions.
+            if memchr::memmem::find(line, session.as_bytes()).is_none() {
+                continue;
+            }
+            let Ok(row) = serde_json::from_slice::<TimedRow<'_>>(line) else { continue };
+            if row.session.as_deref() != Some(session) {
+                continue;
+            }
+            let Ok(time) = row.time.parse::<Timestamp>() else { continue };
+            let made = row.left.iter().flat_map(|left| &left.made);
+            if made.into_iter().any(|made| Path::new(path).starts_with(made)) {
+                history.make(time);
+            }
+            let moment = row.moment.as_deref();
+            let runs = moment == Some("before") && row.decision.as_deref() != Some("deny");
+            if runs || moment == Some("after") {
+                let call = row.call_id.map(Cow::into_owned);
+                let is_asked = row.decision.as_deref() == Some("ask");
+                history.edges.push(Edge { time, call, is_end: !runs, is_asked });
+            }
+        }
+    }
+    history
+}
+
+/// The end of a file; nothing where it is no file.
+pub(crate) fn tail(path: &Path, most: u64) -> Vec<u8> {
     let read = || {
         let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
         let mut file = File::open(path).ok()?;

@@ -145,6 +145,17 @@ impl Opened {
         self
     }
 
+    /// With the file in which the host keeps the session, which nobody else may change: what
+    /// the session made is read from it.
+    #[must_use]
+    pub fn with_transcript(mut self, path: Option<&str>) -> Self {
+        if let Some(path) = path.filter(|path| Path::new(path).is_absolute()) {
+            let guard = std::mem::take(&mut self.guard);
+            self.guard = guard.protecting(vec![path.to_owned()]);
+        }
+        self
+    }
+
     /// Returns the setting of the environment about the log that has no effect.
     fn ignored_log(&self, fixed: Option<&Path>) -> Option<String> {
         let place = self.log_place(fixed).ok()?;

@@ -121,7 +121,7 @@ impl Hook<'_> {
             Ok(event) => event,
             Err(fault) => return Reply::Answer(self.refuse(host, &fault)),
         };
-        let opened = self.open(event.cwd.as_deref());
+        let opened = self.open(event.cwd.as_deref()).with_transcript(event.transcript.as_deref());
         if opened.lacks_reader {
             return Reply::LacksReader;
         }
@@ -129,6 +129,7 @@ impl Hook<'_> {
         let disk = event.cwd.as_deref().and_then(Disk::at);
         let log = place.as_ref().ok().and_then(Option::as_deref);
         let live = disk.map(|disk| Live::new(disk, log, event.session.as_deref()));
+        let live = live.map(|live| live.with_transcript(&event));
         let verdict = opened.verdict(&event, live.as_ref().map(|live| live as &dyn Facts));
         let verdict = opened.lifted(&event, verdict);
         let is_question = event.moment == Moment::Before && verdict.decision == Decision::Ask;
@@ -225,3 +226,6 @@ fn is_lost() -> bool {
 fn is_lost() -> bool {
     false
 }
+
+#[cfg(test)]
+mod tests;

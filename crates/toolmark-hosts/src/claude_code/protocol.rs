@@ -24,6 +24,8 @@ pub(crate) struct Payload<'a> {
     #[serde(borrow, default)]
     session_id: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
+    transcript_path: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
     cwd: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     permission_mode: Option<Cow<'a, str>>,
@@ -65,6 +67,7 @@ impl<'a> Payload<'a> {
         };
         Ok(Event {
             session: self.session_id,
+            transcript: self.transcript_path.filter(|path| !path.is_empty()),
             cwd: self.cwd,
             agent: self.agent_type,
             mode: self.permission_mode,

@@ -1,0 +1,216 @@
+//! Payloads as hosts send them, in a work tree of git.
+
+use super::*;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::SystemTime;
+
+struct Stage {
+    dir: tempfile::TempDir,
+    log: Option<PathBuf>,
+}
+
+impl Stage {
+    /// A work tree with one commit, and a file of the user's that is not in it.
+    fn new() -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let log = Some(dir.path().join("log.jsonl"));
+        let stage = Self { dir, log };
+        fs::create_dir(stage.app()).unwrap();
+        fs::write(stage.path("main.py"), "print(1)\n").unwrap();
+        for args in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "a"]] {
+            let mut git = Command::new("git");
+            git.current_dir(stage.app()).args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+            if !git.args(args).output().is_ok_and(|output| output.status.success()) {
+                toolmark_testing::skip("git is not installed");
+                return None;
+            }
+        }
+        fs::write(stage.path("todo.md"), "of the user\n").unwrap();
+        Some(stage)
+    }
+
+    fn app(&self) -> PathBuf {
+        self.dir.path().join("app")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.app().join(name)
+    }
+
+    fn transcript(&self) -> PathBuf {
+        self.dir.path().join("transcript.jsonl")
+    }
+
+    /// Is a call allowed? `event` is the host's name of the moment.
+    fn send(&self, host: &str, mode: &str, event: &str, tool: &str, input: &Value) -> bool {
+        let mut payload = json!({"hook_event_name": event, "session_id": "s", "cwd": self.app(),
+            "transcript_path": self.transcript(), "permission_mode": mode, "tool_name": tool,
+            "tool_input": input, "tool_use_id": input.to_string()});
+        if event == "PostToolUse" {
+            payload["tool_response"] = json!({});
+        }
+        if host == "codex" {
+            payload["turn_id"] = json!("1");
+        }
+        let policy = self.dir.path().join("none.yaml");
+        let log = self.log.clone().unwrap_or_else(|| "off".into());
+        let asked = Asked { host: Some(host), policy: Some(&policy), log: Some(&log) };
+        let hook = Hook { asked, readers: None };
+        match hook.answer(payload.to_string().as_bytes()) {
+            Reply::Answer(answer) => !answer.stops(),
+            Reply::LacksReader => panic!("no policy"),
+        }
+    }
+
+    /// Sends a call and runs it where it is allowed.
+    fn run(&self, host: &str, mode: &str, call: &Call<'_>) -> bool {
+        let (tool, input) = self.input(host, call);
+        let is_allowed = self.send(host, mode, "PreToolUse", tool, &input);
+        if is_allowed {
+            match *call {
+                Call::Write(name, text) => fs::write(self.path(name), text).unwrap(),
+                Call::Edit(name) => fs::write(self.path(name), "edited\n").unwrap(),
+                Call::Shell(command) => {
+                    let mut shell = Command::new("sh");
+                    shell.args(["-c", command]).current_dir(self.app()).output().unwrap();
+                }
+            }
+            self.send(host, mode, "PostToolUse", tool, &input);
+        }
+        is_allowed
+    }
+
+    fn input(&self, host: &str, call: &Call<'_>) -> (&'static str, Value) {
+        let patch = |body: String| {
+            ("apply_patch", json!({"command": format!("*** Begin Patch\n{body}\n*** End Patch\n")}))
+        };
+        match *call {
+            Call::Write(name, text) if host == "codex" => {
+                patch(format!("*** Add File: {name}\n+{}", text.trim_end()))
+            }
+            Call::Edit(name) if host == "codex" => {
+                patch(format!("*** Update File: {name}\n@@\n-a\n+b"))
+            }
+            Call::Write(name, text) => {
+                ("Write", json!({"file_path": self.path(name), "content": text}))
+            }
+            Call::Edit(name) => {
+                let file = self.path(name);
+                ("Edit", json!({"file_path": file, "old_string": "a", "new_string": "b"}))
+            }
+            Call::Shell(command) => ("Bash", json!({"command": command})),
+        }
+    }
+
+    /// Gives a file a time as if it had been changed a minute from now.
+    fn change_later(&self, name: &str) {
+        let later = SystemTime::now() + Duration::from_secs(60);
+        let file = fs::File::options().append(true).open(self.path(name)).unwrap();
+        file.set_modified(later).unwrap();
+    }
+}
+
+enum Call<'c> {
+    Write(&'c str, &'c str),
+    Edit(&'c str),
+    Shell(&'c str),
+}
+
+const MODES: &[(&str, &str)] = &[
+    ("claude-code", "default"),
+    ("claude-code", "acceptEdits"),
+    ("claude-code", "bypassPermissions"),
+    ("claude-code", "dontAsk"),
+    ("codex", "default"),
+    ("codex", "bypassPermissions"),
+];
+
+#[test]
+fn a_session_edits_and_removes_what_it_wrote() {
+    for (host, mode) in MODES {
+        let Some(stage) = Stage::new() else { return };
+        for (call, want) in [
+            (Call::Write("calc.py", "a + b\n"), true),
+            (Call::Edit("calc.py"), true),
+            (Call::Edit("calc.py"), true),
+            (Call::Shell("rm calc.py"), true),
+            (Call::Shell("cat > gen.py <<'E'\nx = 1\nE"), true),
+            (Call::Edit("gen.py"), true),
+            (Call::Write("old.py", "x\n"), true),
+            // The user's own file is not the session's, before and after.
+            (Call::Edit("todo.md"), false),
+            (Call::Write("todo.md", "mine\n"), false),
+            (Call::Shell("rm todo.md"), false),
+            (Call::Edit("main.py"), true),
+        ] {
+            let (tool, input) = stage.input(host, &call);
+            assert_eq!(stage.run(host, mode, &call), want, "{host} {mode}: {tool} {input}");
+        }
+        // Somebody else has changed it since.
+        stage.change_later("old.py");
+        for call in [Call::Edit("old.py"), Call::Shell("rm old.py")] {
+            assert!(!stage.run(host, mode, &call), "{host} {mode}");
+        }
+    }
+}
+
+#[test]
+fn a_patch_in_a_shell_command_adds_files_too() {
+    let Some(stage) = Stage::new() else { return };
+    let patch = |verb: &str, name: &str| {
+        format!("apply_patch <<'E'\n*** Begin Patch\n*** {verb} File: {name}\n+x\n*** End Patch\nE")
+    };
+    let run = |command: &str| {
+        let is_allowed = stage.run("codex", "default", &Call::Shell(command));
+        // There is no such program here.
+        fs::write(stage.path("n.py"), "x\n").unwrap();
+        is_allowed
+    };
+    assert!(run(&patch("Add", "n.py")));
+    assert!(run(&patch("Update", "n.py")));
+    assert!(!run(&patch("Update", "todo.md")));
+}
+
+/// The session is older than the guard, or there is no log.
+#[test]
+fn the_transcript_says_what_a_session_wrote() {
+    for (host, mode) in MODES {
+        let Some(stage) = Stage::new() else { return };
+        let stage = Stage { log: None, ..stage };
+        let now = jiff::Timestamp::now().to_string();
+        let (file, user) = (stage.path("calc.py"), stage.path("todo.md"));
+        let lines = match *host {
+            "codex" => [
+                json!({"timestamp": now, "type": "response_item", "payload": {"type":
+                    "custom_tool_call", "name": "apply_patch", "call_id": "c", "input":
+                    "*** Begin Patch\n*** Add File: calc.py\n+x\n*** End Patch"}}),
+                json!({"timestamp": now, "type": "response_item", "payload": {"type":
+                    "custom_tool_call_output", "call_id": "c", "output":
+                    "Success. Updated the following files:\nA calc.py\n"}}),
+            ],
+            _ => [
+                json!({"type": "assistant", "timestamp": now, "message": {"content": [{"type":
+                    "tool_use", "id": "c", "name": "Write", "input":
+                    {"file_path": file, "content": "x\n"}}]}}),
+                json!({"type": "user", "timestamp": now, "message": {"content": [{"type":
+                    "tool_result", "tool_use_id": "c", "content":
+                    format!("File created successfully at: {}", file.display())}]}}),
+            ],
+        };
+        fs::write(&file, "x\n").unwrap();
+        let edit = |name| stage.run(host, mode, &Call::Edit(name));
+        assert!(!edit("calc.py"), "{host} {mode}: there is no transcript yet");
+        let text = lines.map(|line| line.to_string()).join("\n");
+        fs::write(stage.transcript(), &text).unwrap();
+        assert!(edit("calc.py"), "{host} {mode}");
+        assert!(!edit("todo.md"), "{host} {mode}");
+        stage.change_later("calc.py");
+        assert!(!edit("calc.py"), "{host} {mode}: changed since");
+        // Nobody may write what is believed.
+        let forge = format!("cp {} {}", user.display(), stage.transcript().display());
+        assert!(!stage.run(host, mode, &Call::Shell(&forge)), "{host} {mode}");
+    }
+}
