@@ -10,6 +10,7 @@ use super::suggest::suggestion;
 use super::tools::{Listed, Tools};
 use super::words::Preset;
 use super::{Policy, Surroundings, strict};
+use std::borrow::Cow;
 use std::path::Path;
 use toolmark_hosts::Event;
 use toolmark_hosts::Verdict;
@@ -207,7 +208,7 @@ impl Policy {
             });
             if let Some(effect) = raised {
                 ruling = Ruling::new(Decision::Deny, "strict", words(effect))
-                    .suggest(suggestion(effect).map(str::to_owned));
+                    .suggest(suggestion(effect).map(Cow::into_owned));
             }
         }
         ruling
@@ -239,7 +240,7 @@ impl Policy {
             return Ruling::new(Decision::Allow, "default", reason);
         };
         let rule = entry.unwrap_or_else(|| "effect".to_owned());
-        Ruling::new(decision, rule, words(effect)).suggest(suggestion(effect).map(str::to_owned))
+        Ruling::new(decision, rule, words(effect)).suggest(suggestion(effect).map(Cow::into_owned))
     }
 
     /// Returns the decision about one effect, and the entry that made it.

@@ -1,12 +1,18 @@
 //! Suggestions to make a call allowed or less harmful, by effect and program. Every suggested
 //! command is in backticks, so that a test can analyze it.
 
-use toolmark_shell::{Effect, Kind, Reversibility, Scope};
+use std::borrow::Cow;
+use toolmark_shell::{Effect, Kind, Reversibility, Scope, is_secret};
 
-/// Returns a suggestion for an effect that needs approval or is denied.
-pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
+/// Advice about an effect that is asked about or denied.
+pub(super) fn suggestion(effect: &Effect) -> Option<Cow<'static, str>> {
+    let in_tree =
+        matches!(effect.scope, Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact);
+    if effect.kind == Kind::Overwrite && in_tree {
+        return Some(keeping(&effect.target));
+    }
     let git = effect.program == "git";
-    Some(match effect.kind {
+    Some(Cow::Borrowed(match effect.kind {
         _ if effect.disarms() => "let a person change what the guard lets through",
         Kind::RewriteHistory | Kind::RemoteState if git && effect.scope == Scope::Remote => {
             match effect.reversibility {
@@ -36,7 +42,25 @@ pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
         Kind::Persist => "settings outlive the session: let a person change them",
         Kind::StopService => "stop only what this session started, by its process id",
         Kind::Spend => "try it with `npm publish --dry-run` first, or let a person do it",
-    })
+    }))
+}
+
+/// How to keep the content of one file of the work tree. Nothing else of the tree is to be
+/// added with it, and no secret.
+fn keeping(target: &str) -> Cow<'static, str> {
+    /// A longer name makes the advice hard to read.
+    const MAX_NAME: usize = 200;
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    let is_name = target.len() <= MAX_NAME && !target.is_empty() && !target.starts_with('-');
+    if !is_name || !target.chars().all(is_plain) || is_secret(target) {
+        return Cow::Borrowed(
+            "the old content is not in version control: write another file, or let a person do it",
+        );
+    }
+    Cow::Owned(format!(
+        "the old content is not in version control: keep it with `git add {target}` or \
+         `cp {target} {target}.orig`, or write another file"
+    ))
 }
 
 fn discarding(effect: &Effect) -> &'static str {
@@ -91,10 +115,6 @@ fn is_path(target: &str) -> bool {
 
 fn overwriting(scope: Scope) -> &'static str {
     match scope {
-        Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact => {
-            "the old content is not in version control: save it with `git add -A`, or write \
-             another file"
-        }
         Scope::VcsMetadata => "change it with git itself: `git config --local --list`",
         Scope::Home | Scope::Outside => {
             "write inside the work tree, or list the directory under `writable` in the \
@@ -103,7 +123,11 @@ fn overwriting(scope: Scope) -> &'static str {
         Scope::Unknown => "write out the path: the value of a variable is not known in advance",
         Scope::Device => "let a person do it: nothing on a device or volume can be restored",
         Scope::System => "leave the system as it is, or let a person change it",
-        Scope::Temp | Scope::Remote => "write inside the work tree or into a temporary directory",
+        Scope::TreeTracked
+        | Scope::TreeUntracked
+        | Scope::TreeArtefact
+        | Scope::Temp
+        | Scope::Remote => "write inside the work tree or into a temporary directory",
     }
 }
 
@@ -162,12 +186,13 @@ mod tests {
             "crontab -r",
             "kubectl delete ns prod",
             "helm uninstall x",
+            ": > notes.md",
         ];
         let mut advised = 0;
         for command in destructive {
             for effect in analyze(command, &Context::default()).effects {
                 let Some(text) = suggestion(&effect) else { continue };
-                for advice in commands(text) {
+                for advice in commands(&text) {
                     if matches!(advice, "writable") {
                         continue;
                     }
@@ -178,6 +203,24 @@ mod tests {
             }
         }
         assert!(advised > 10, "{advised}");
+    }
+
+    /// `git add -A` would stage keys that lie beside the file.
+    #[test]
+    fn one_file_is_kept_by_its_name() {
+        for (target, words) in [
+            (
+                "docs/notes.md",
+                &["`git add docs/notes.md`", "`cp docs/notes.md docs/notes.md.orig`"][..],
+            ),
+            (".env", &["write another file"]),
+            ("a b; rm x", &["write another file"]),
+            ("--all", &["write another file"]),
+        ] {
+            let advice = keeping(target);
+            assert!(words.iter().all(|words| advice.contains(words)), "{target}: {advice}");
+            assert!(advice.contains("git add") == (words.len() > 1), "{target}: {advice}");
+        }
     }
 
     #[test]
