@@ -16,6 +16,8 @@ const MAX_LOOK_UPS: u32 = 128;
 const BUDGET: Duration = Duration::from_millis(50);
 /// Time limit for determining whether a work tree has changes; few calls need it.
 const LONG_BUDGET: Duration = Duration::from_millis(20);
+/// A directory with more names is not listed.
+const MAX_NAMES: usize = 2048;
 /// Maximum number of parent directories searched for the root of the work tree.
 const UPWARDS: usize = 64;
 
@@ -139,6 +141,25 @@ impl Facts for Disk {
 
     fn is_here(&self) -> bool {
         true
+    }
+
+    fn names(&self, directory: &str) -> Option<Vec<String>> {
+        let path = self.inside(directory).or_else(|| self.near(directory))?;
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+                return is_missing.then(Vec::new);
+            }
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            if names.len() == MAX_NAMES {
+                return None;
+            }
+            names.push(entry.ok()?.file_name().to_string_lossy().into_owned());
+        }
+        Some(names)
     }
 
     fn root(&self) -> Option<String> {

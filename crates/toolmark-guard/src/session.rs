@@ -159,6 +159,10 @@ impl Facts for Live<'_> {
         self.disk.exists(path)
     }
 
+    fn names(&self, directory: &str) -> Option<Vec<String>> {
+        self.disk.names(directory)
+    }
+
     fn made(&self, path: &str) -> bool {
         if !self.past().made(path) {
             return self.has_written(path);

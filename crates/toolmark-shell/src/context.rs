@@ -50,6 +50,10 @@ pub trait Facts {
     fn tracked(&self, path: &str) -> Option<bool>;
     /// Returns whether the file exists.
     fn exists(&self, path: &str) -> Option<bool>;
+    /// The names in a directory; none where there is no such directory.
+    fn names(&self, _directory: &str) -> Option<Vec<String>> {
+        None
+    }
     /// Returns the root of the work tree that contains the session's directory.
     fn root(&self) -> Option<String> {
         None

@@ -30,6 +30,7 @@ pub mod ir;
 mod left;
 mod lookup;
 mod made;
+mod on_disk;
 mod options;
 mod parse;
 mod paths;

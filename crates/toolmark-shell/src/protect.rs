@@ -4,8 +4,9 @@
 
 use crate::analyze::{Analyzer, Call};
 use crate::context::Context;
-use crate::effects::{Certainty, Kind, Reversibility};
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
+use crate::on_disk::{MAX_MATCHES, OnDisk, is_match};
 use crate::run::program_name;
 use std::cell::OnceCell;
 
@@ -60,22 +61,54 @@ pub struct Protected<'a> {
     pub because: Protection,
 }
 
+/// How much of a path a command changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The file that it names.
+    Itself,
+    /// All that is there and below it.
+    Below,
+    /// It puts files below the path whose names are not known.
+    Into,
+}
+
+impl Reach {
+    /// Of what deletes or moves directories too, or files only.
+    pub(crate) fn of(recursive: bool) -> Self {
+        if recursive { Self::Below } else { Self::Itself }
+    }
+}
+
 impl Context<'_> {
-    /// Returns why a path is protected. With `below`, everything below the path is included.
-    pub(crate) fn protection(&self, path: &str, below: bool) -> Option<Protection> {
+    /// Why a path is protected. A pattern, and a directory that something protected is
+    /// below, count only where something protected is there, as far as that is known.
+    pub(crate) fn protection(&self, path: &str, reach: Reach) -> Option<Protection> {
         let names = Names::of(path);
-        let hits = self.protected.iter().filter(|known| names.hit(known.path, below));
-        hits.map(|known| known.because).min()
+        let disk = self.facts.filter(|facts| facts.is_here()).map(OnDisk::new);
+        let is_hit = |known: &&Protected<'_>| {
+            let mut starts = names.starts(known.path, reach != Reach::Itself);
+            starts.any(|at| names.is_covered(at, known.path, reach, disk.as_ref()))
+        };
+        self.protected.iter().filter(is_hit).map(|known| known.because).min()
     }
 }
 
 impl Analyzer<'_> {
-    /// Reports a file that a command removes, moves or changes the permissions of. With `below`,
-    /// everything below it is included.
-    pub(crate) fn disturb(&mut self, arg: &Arg, below: bool, program: &str, call: &Call) {
+    /// A file that a command takes away, moves or changes the rights of.
+    pub(crate) fn disturb(&mut self, arg: &Arg, reach: Reach, program: &str, call: &Call) {
         let place = self.place(&arg.text);
-        let Some(protection) = self.context.protection(&place.path, below) else { return };
+        let is_whole = place.whole && reach != Reach::Itself;
+        // What is put into the home or a temp directory has names of its own.
+        if is_whole && reach == Reach::Into {
+            return;
+        }
+        let Some(protection) = self.context.protection(&place.path, reach) else { return };
         let Some(why) = protection.on_removal() else { return };
+        let why = match place.scope {
+            Scope::Home if is_whole => "changes the whole home directory, the guard's files too",
+            _ if is_whole => "changes a whole directory, the guard's files too",
+            _ => why,
+        };
         let (scope, level) = (place.scope, protection.level());
         // The path before its name is irrelevant, known or not.
         let certainty = Certainty::Proven;
@@ -91,7 +124,7 @@ impl Analyzer<'_> {
         let operands = || args.iter().filter(|arg| !arg.text.starts_with('-'));
         if changes_operands(name, args) {
             for arg in operands() {
-                self.disturb(arg, true, name, call);
+                self.disturb(arg, Reach::Below, name, call);
             }
         }
         match name {
@@ -124,21 +157,25 @@ impl Analyzer<'_> {
                             | "dirname"
                     )
                 });
-                if args.iter().any(acts) && !only_looks {
-                    for arg in args.iter().take_while(|arg| !acts(arg)) {
-                        self.disturb(arg, true, name, call);
-                        self.disturb_any_named(arg, name, call);
-                    }
+                if let Some(at) = args.iter().position(acts).filter(|_| !only_looks) {
+                    self.protect_from_find(name, args.get(..at).unwrap_or_default(), call);
                 }
             }
             _ => {}
         }
-        for arg in &filled_directories(name, args) {
-            self.disturb(arg, true, name, call);
+        for directory in &filled_directories(name, args) {
+            self.disturb(directory, Reach::Into, name, call);
+            // `wget -P DIRECTORY https://…/NAME`
+            for base in args.iter().filter_map(|arg| arg.text.split_once("://")?.1.rsplit_once('/'))
+            {
+                let text = format!("{}/{}", directory.text.trim_end_matches('/'), base.1);
+                let file = Arg { text, ..directory.clone() };
+                self.disturb(&file, Reach::Itself, name, call);
+            }
         }
         self.protect_from_code(name, args, call);
         if removes_guard(name, args) || self.changes_looked_up_guard(name, args) {
-            let (scope, certainty) = (crate::Scope::Unknown, Certainty::Proven);
+            let (scope, certainty) = (Scope::Unknown, Certainty::Proven);
             let (level, why) = (Protection::Policy.level(), "takes the guard away");
             self.push(call, name, Kind::Persist, "toolmark", scope, level, certainty, why);
         }
@@ -158,7 +195,7 @@ impl Analyzer<'_> {
         for arg in args.iter().filter(|arg| arg.text.contains(['(', ' ']) && changes(&arg.text)) {
             let is_path = |c: char| c.is_alphanumeric() || "/._-~".contains(c);
             for word in arg.text.split(|c| !is_path(c)).filter(|word| word.contains('.')) {
-                self.disturb(&Arg::plain(word), false, name, call);
+                self.disturb(&Arg::plain(word), Reach::Itself, name, call);
             }
         }
     }
@@ -195,30 +232,105 @@ impl Analyzer<'_> {
                     || arg.text.starts_with('-') && arg.text.contains(['r', 'R', 'a', 'T'])
             });
         if recursive {
-            self.disturb(target, true, name, call);
+            self.disturb(target, Reach::Into, name, call);
+            self.fill_home(target, &operands, name, call);
         }
+        let reach = if recursive { Reach::Into } else { Reach::Itself };
         for source in operands {
             let base = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            let text = format!("{}/{base}", target.text.trim_end_matches('/'));
-            self.disturb(&Arg { text, ..target.clone() }, recursive, name, call);
+            let found = self.matching_names(source).unwrap_or_else(|| vec![base.to_owned()]);
+            for base in found {
+                let text = format!("{}/{base}", target.text.trim_end_matches('/'));
+                self.disturb(&Arg { text, ..target.clone() }, reach, name, call);
+            }
         }
     }
 
-    /// Reports files of a name, in any directory.
-    fn disturb_any_named(&mut self, arg: &Arg, program: &str, call: &Call) {
+    /// All that is in a directory is copied into the home directory: settings of agents and
+    /// of shells may be among it.
+    fn fill_home(&mut self, target: &Arg, sources: &[&Arg], name: &str, call: &Call) {
+        let place = self.place(&target.text);
+        let is_open = |arg: &&Arg| arg.text.ends_with(['/', '.', '*']);
+        if place.scope != Scope::Home || !place.whole || !sources.iter().any(is_open) {
+            return;
+        }
+        let (kind, level, certainty) = (Kind::Overwrite, Reversibility::R3, Certainty::Likely);
+        let why = "copies over files of the home directory whose names are not known";
+        self.push(call, name, kind, &place.display, place.scope, level, certainty, why);
+    }
+
+    /// The names that a pattern in the last part of a path means, where that is known.
+    fn matching_names(&self, arg: &Arg) -> Option<Vec<String>> {
+        let path = self.place(&arg.text).path;
+        let (directory, base) = path.rsplit_once('/')?;
+        if !base.bytes().any(is_wildcard) || directory.bytes().any(is_wildcard) {
+            return None;
+        }
+        let names = self.context.facts.filter(|facts| facts.is_here())?.names(directory)?;
+        Some(names.into_iter().filter(|name| is_match(base, name)).take(MAX_MATCHES).collect())
+    }
+
+    /// What `find` deletes or changes: its starting points, and files by their names.
+    fn protect_from_find(&mut self, program: &str, tests: &[Arg], call: &Call) {
+        let is_name = |arg: &Arg| matches!(&*arg.text, "-name" | "-iname");
+        let is_open = |arg: &Arg| matches!(&*arg.text, "-o" | "-or" | "," | "!" | "-not");
+        // Only files of these names are found then.
+        let is_narrow = tests.iter().any(is_name) && !tests.iter().any(is_open);
+        let roots = || tests.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
+        let mut before: Option<&Arg> = None;
+        let mut is_past_roots = false;
+        for arg in tests {
+            is_past_roots |= arg.text.starts_with(['-', '(', '!']);
+            if before.is_some_and(is_name) {
+                let roots: Vec<&Arg> = roots().collect();
+                self.disturb_any_named(arg, &roots, program, call);
+            } else if is_past_roots || !is_narrow {
+                self.disturb(arg, Reach::Below, program, call);
+                if !matches!(program, "find" | "gfind") {
+                    self.disturb_any_named(arg, &[], program, call);
+                }
+            }
+            before = Some(arg);
+        }
+    }
+
+    /// Files of a name, wherever they are below some directories.
+    fn disturb_any_named(&mut self, arg: &Arg, roots: &[&Arg], program: &str, call: &Call) {
         let wanted = Name::of(arg.text.rsplit('/').next().unwrap_or_default());
-        let is_named = |known: &&Protected<'_>| {
-            let own = known.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            // Two names with wildcards can nearly always mean the same.
-            let is_open = own.starts_with('*') && wanted.has_wildcard;
-            known.because.on_removal().is_some() && !is_open && wanted.fits(own, true)
+        let disk = self.context.facts.filter(|facts| facts.is_here()).map(OnDisk::new);
+        let starts: Vec<String> = match roots {
+            [] => vec![self.place(".").path],
+            roots => roots.iter().map(|root| self.place(&root.text).path).collect(),
         };
-        let Some(known) = self.context.protected.iter().find(is_named) else { return };
-        let Some(why) = known.because.on_removal() else { return };
-        let (scope, level) = (crate::Scope::Unknown, known.because.level());
-        // Many files have the last name of a longer path.
-        let is_whole = !known.path.trim_end_matches('/').contains('/');
-        let certainty = if is_whole { Certainty::Proven } else { Certainty::Likely };
+        let certainty = |known: &Protected<'_>| {
+            known.because.on_removal()?;
+            let path = known.path.trim_end_matches('/');
+            let (parts, own) = path.rsplit_once('/').unwrap_or(("", path));
+            // Those of a project are in its directory, those of the user have a whole path.
+            let is_in = |disk: &OnDisk<'_>, start: &String| {
+                let directory = format!("{start}/{parts}");
+                !path.starts_with('/') && disk.has(&directory, own, &wanted) == Some(true)
+            };
+            let is_found = |start: &String| wanted.is_found(start, path, disk.as_ref());
+            if starts.iter().any(is_found) {
+                return Some(Certainty::Proven);
+            }
+            // Many files have the last name of a longer path.
+            let is_whole = !path.contains('/');
+            let by_name = if is_whole { Certainty::Proven } else { Certainty::Likely };
+            match &disk {
+                _ if !wanted.has_wildcard => wanted.fits(own, true).then_some(by_name),
+                None => (is_whole && wanted.identifies(own, 0, 1)).then_some(by_name),
+                Some(disk) => {
+                    starts.iter().any(|start| is_in(disk, start)).then_some(Certainty::Proven)
+                }
+            }
+        };
+        let protected = self.context.protected.iter();
+        let found = protected.filter_map(|known| Some((certainty(known)?, known.because)));
+        let Some((certainty, because)) = found.min() else { return };
+        let Some(why) = because.on_removal() else { return };
+        let (scope, level) = (Scope::Unknown, because.level());
         self.push(call, program, Kind::Persist, &arg.text, scope, level, certainty, why);
     }
 }
@@ -374,8 +486,8 @@ pub(crate) struct Names<'a> {
     any: bool,
 }
 
-struct Name<'a> {
-    text: &'a str,
+pub(crate) struct Name<'a> {
+    pub(crate) text: &'a str,
     has_wildcard: bool,
     /// First two bytes, in lower case.
     start: [u8; 2],
@@ -400,6 +512,47 @@ impl<'a> Name<'a> {
                 [first, ..] => self.start[0] == first.to_ascii_lowercase(),
                 [] => true,
             }
+    }
+
+    /// Does a search for this name from a directory on find what is protected there?
+    fn is_found(&self, directory: &str, protected: &str, disk: Option<&OnDisk<'_>>) -> bool {
+        let names = Names::of(directory);
+        let own: Vec<&str> = protected.trim_matches('/').split('/').collect();
+        names.starts(protected, true).any(|start| {
+            let rest = own.get(names.all().len() - start..).unwrap_or_default();
+            let Some((last, parts)) = rest.split_last() else { return true };
+            let at = [&[directory], parts].concat().join("/");
+            let on_disk = disk.and_then(|disk| disk.has(&at, last, self));
+            on_disk.unwrap_or_else(|| match self.has_wildcard {
+                true => self.identifies(last, 1, 2),
+                false => self.fits(last, false),
+            })
+        })
+    }
+
+    /// Does a pattern say enough of a name that is protected to be taken for it, at this depth
+    /// of a protected path with so many names?
+    fn identifies(&self, protected: &str, depth: usize, parts: usize) -> bool {
+        /// A shorter beginning is found in many names.
+        const SHORTEST: usize = 3;
+        /// How the names of settings go on.
+        const ENDINGS: &[&str] = &["", ".json", ".local.json", ".toml", "x"];
+        let mut said = self.text.split(['*', '?', '[', ']']);
+        match (depth, parts) {
+            // It is looked for in every directory.
+            (0, 1) => {
+                let is_letter = |c: char| c.is_alphanumeric();
+                let fixed = protected.split('*').max_by_key(|part| part.len()).unwrap_or_default();
+                let fixed = fixed.trim_start_matches(|c| !is_letter(c)).to_ascii_lowercase();
+                said.any(|part| part.to_ascii_lowercase().contains(&fixed))
+            }
+            (0, _) => said.next().is_some_and(|start| start.len() >= SHORTEST),
+            _ => {
+                let pattern = without_sets(self.text);
+                let mut names = ENDINGS.iter().map(|ending| protected.replace('*', ending));
+                names.any(|name| can_be_equal(name.as_bytes(), &pattern))
+            }
+        }
     }
 
     /// Whether the name can match a protected name. Either may have wildcards; some file systems
@@ -461,29 +614,70 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Whether the path names a protected file or something below it. With `below`, also whether
-    /// something below the path is protected.
+    /// May the path name what is protected, or something below it? With `below`,
+    /// is something protected below the path?
     pub(crate) fn hit(&self, protected: &str, below: bool) -> bool {
+        self.starts(protected, below).next().is_some()
+    }
+
+    /// From which of its names on the path may be what is protected.
+    fn starts(&self, protected: &str, below: bool) -> impl Iterator<Item = usize> {
         // Most paths have no name that begins like it.
-        if let [first, ..] = protected.as_bytes()
-            && !self.any
-            && first.is_ascii()
-            && !matches!(first, b'/' | b'*')
-            && self.first & 1 << first.to_ascii_lowercase() == 0
-        {
-            return false;
-        }
-        let names = self.all();
+        let differs = match protected.as_bytes() {
+            [first, ..] => {
+                !self.any
+                    && first.is_ascii()
+                    && !matches!(first, b'/' | b'*')
+                    && self.first & 1 << first.to_ascii_lowercase() == 0
+            }
+            [] => false,
+        };
+        let names = if differs { &[] } else { self.all() };
         let starts = if protected.starts_with('/') { names.len().min(1) } else { names.len() };
         let protected = protected.trim_matches('/');
-        (0..starts).any(|start| {
-            names[start].may_be_first(protected.as_bytes())
-                && begins_alike(protected, &names[start..], below)
+        (0..starts).filter(move |start| {
+            names[*start].may_be_first(protected.as_bytes())
+                && begins_alike(protected, &names[*start..], below)
         })
+    }
+
+    /// Is something protected there that the path means from this name on? Where no disk is
+    /// known, a pattern has to say enough of its name.
+    fn is_covered(
+        &self,
+        start: usize,
+        protected: &str,
+        reach: Reach,
+        disk: Option<&OnDisk<'_>>,
+    ) -> bool {
+        let names = self.all();
+        let has_pattern = names.iter().any(|name| name.has_wildcard);
+        let own: Vec<&str> = protected.trim_matches('/').split('/').collect();
+        let is_above = names.len() - start < own.len();
+        if !has_pattern && (!is_above || reach == Reach::Into) {
+            return true;
+        }
+        let Some(disk) = disk.filter(|_| reach != Reach::Into) else {
+            let pairs = names.iter().skip(start).zip(&own).enumerate();
+            return pairs
+                .filter(|(_, (name, _))| name.has_wildcard)
+                .all(|(depth, (name, own_name))| name.identifies(own_name, depth, own.len()));
+        };
+        let parts = names.len().max(start + own.len());
+        let steps = (0..parts).map(|at| {
+            let own = at.checked_sub(start).and_then(|at| own.get(at).copied());
+            (names.get(at).map(|name| name.text), own)
+        });
+        disk.has_steps(self.top(), &steps.collect::<Vec<_>>())
+    }
+
+    /// What stands before its first name.
+    fn top(&self) -> &'static str {
+        if self.path.starts_with('/') { "/" } else { "" }
     }
 }
 
-fn is_wildcard(byte: u8) -> bool {
+pub(crate) fn is_wildcard(byte: u8) -> bool {
     matches!(byte, b'*' | b'?' | b'[')
 }
 
@@ -503,8 +697,8 @@ fn begins_alike(protected: &str, names: &[Name<'_>], below: bool) -> bool {
 /// Maximum length of a name that is compared in full: no file system has longer ones.
 const MAX_NAME: usize = 255;
 
-/// Returns a name with every set of characters replaced by a wildcard for one character.
-fn without_sets(name: &str) -> Vec<u8> {
+/// A name in which a set of characters stands as any character.
+pub(crate) fn without_sets(name: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = name.as_bytes().get(..MAX_NAME).unwrap_or(name.as_bytes());
     while let Some((first, after)) = rest.split_first() {
@@ -515,8 +709,8 @@ fn without_sets(name: &str) -> Vec<u8> {
     out
 }
 
-/// Whether a text exists that both patterns match.
-fn can_be_equal(one: &[u8], other: &[u8]) -> bool {
+/// Is there a text that both patterns match?
+pub(crate) fn can_be_equal(one: &[u8], other: &[u8]) -> bool {
     // Whether the first parts of both can be equal, row by row.
     let mut row = vec![false; other.len() + 1];
     for i in 0..=one.len() {
@@ -580,7 +774,12 @@ mod tests {
             ("/w/*.yaml", false, None),
             ("/w/a.agent-backup", false, Some(Policy)),
             ("/w/a*.agent-backup", false, Some(Policy)),
-            ("/w/a.*-backup", false, Some(Policy)),
+            ("/w/a.*-backup", false, None),
+            ("/w/*backup*", false, None),
+            ("/w/pol*", false, None),
+            ("/w/policy.yaml*", false, Some(Policy)),
+            ("/w/.a*", true, None),
+            ("/w/.agent/*.md", true, Some(Lasting)),
             ("/w/core.*", false, None),
             ("/w/a*", false, None),
             ("/w/*", true, None),
@@ -589,7 +788,8 @@ mod tests {
             ("/moved", true, Some(Settings)),
             ("/w/moved/settings.json", false, None),
         ] {
-            assert_eq!(context.protection(path, below), want, "{path} {below}");
+            let reach = Reach::of(below);
+            assert_eq!(context.protection(path, reach), want, "{path} {below}");
         }
     }
 
@@ -633,6 +833,13 @@ mod tests {
             "npx prettier --write policy.yaml",
             "dd if=x of=policy.yaml",
             "find . -name settings.json -exec mv {} x \\;",
+            "find .agent -name '*.json' -delete",
+            "find .agent -delete",
+            "find . -not -name x -path './.agent/*' -delete",
+            "find .ci/hooks -name '*.sh' -delete",
+            "rm -f *.agent-backup",
+            "cp -r other/.agent ~",
+            "wget -P .agent https://x.org/settings.json",
             "python3 -c \"import os; os.remove('policy.yaml')\"",
             "python3 -c \"open('.agent/settings.json', 'w')\"",
             "python3 -c \"import pathlib; pathlib.Path('~/.agent/settings.json').write_text('')\"",
@@ -665,6 +872,15 @@ mod tests {
             "git restore -S policy.yaml",
             "sed -i s/a/b/ *",
             "chmod 644 *",
+            "rm -f *backup*",
+            "rm pol*",
+            "git mv pol* x",
+            "mv *poli* x",
+            "cp docs/pol* out/",
+            "find . -name '*backup*' -exec mv {} x \\;",
+            "find .agent -name '*.md' -exec mv {} x \\;",
+            "wget -P /tmp https://x.org/a.tgz",
+            "tar cf x.tar -C .. d",
             "rm settings.json",
             "mv a b",
             "diff policy.yaml x",
@@ -676,6 +892,29 @@ mod tests {
             "npm rm -g prettier",
         ] {
             assert!(!protects(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn the_home_directory_as_a_whole() {
+        let path = "/home/me/.config/x/policy.yaml";
+        let protected = [Protected { path, because: Protection::Policy }];
+        let context = Context {
+            protected: &protected,
+            cwd: Some("/home/me/app"),
+            home: Some("/home/me"),
+            ..Context::default()
+        };
+        for (command, decision) in [
+            ("rm -rf ~", Decision::Deny),
+            ("rm -rf /home/me", Decision::Deny),
+            ("cp -r dotfiles/. ~", Decision::Ask),
+            ("cp -r dotfiles ~", Decision::Allow),
+            ("wget -P ~ https://x.org/a.tgz", Decision::Allow),
+        ] {
+            let analysis = analyze(command, &context);
+            assert_eq!(analysis.decision, decision, "{command}: {}", analysis.reason);
+            assert!(!analysis.reason.contains("lets through"), "{command}: {}", analysis.reason);
         }
     }
 

@@ -8,6 +8,7 @@ use crate::expand::{Arg, Value};
 use crate::paths::{Place, is_artefact, is_rebuilt};
 use crate::pipes::{Flow, filtered, printed};
 use crate::programs;
+use crate::protect::Reach;
 use crate::secrets::{Secrecy, secrecy};
 use crate::unwrap::{Unwrapped, unwrap};
 use crate::write;
@@ -528,7 +529,7 @@ impl Analyzer<'_> {
             self.left.make(&place.path);
         }
         if arg.dynamic {
-            self.disturb(arg, false, program, call);
+            self.disturb(arg, Reach::Itself, program, call);
             // A new file under an unknown name is ordinary; only known bad
             // places in its literal part matter.
             if matches!(place.scope, Scope::System | Scope::Device) && arg.text.starts_with('/') {
@@ -614,7 +615,7 @@ impl Analyzer<'_> {
             return;
         }
         let place = self.place(text);
-        self.disturb(arg, recursive, program, call);
+        self.disturb(arg, Reach::of(recursive), program, call);
         if arg.dynamic {
             self.delete_unknown(arg, &place, recursive, program, call);
             return;

@@ -5,6 +5,7 @@ use crate::analyze::{Analyzer, Call};
 use crate::context::{Analysis, Context};
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::paths::Place;
+use crate::protect::Reach;
 use crate::secrets::Secrecy;
 
 /// Files that take effect in later sessions, by path suffix.
@@ -112,7 +113,7 @@ fn in_tree(scope: Scope) -> bool {
 
 /// Returns why a write to this path outlives the session, and how far it can be undone.
 pub(crate) fn persists(context: &Context<'_>, path: &str) -> Option<(Reversibility, &'static str)> {
-    let protection = context.protection(path, false);
+    let protection = context.protection(path, Reach::Itself);
     if let Some((protection, why)) = protection.and_then(|it| Some((it, it.on_write()?))) {
         return Some((protection.level(), why));
     }

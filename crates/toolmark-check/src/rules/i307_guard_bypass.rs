@@ -56,6 +56,12 @@
 //! Bash {"command":"git log -n 5 && cat .git/hooks/pre-commit"} -> "x"
 //! ```
 //!
+//! A pattern that could match the name of a guard's file, among others:
+//!
+//! ```quiet
+//! Bash {"command":"rm -f *backup* && find src -name '*tool*' -delete"} -> ""
+//! ```
+//!
 //! Settings that a tool left behind and no host reads:
 //!
 //! ```quiet

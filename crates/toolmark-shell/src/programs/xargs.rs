@@ -3,6 +3,7 @@
 use crate::expand::Arg;
 use crate::options::Grammar;
 use crate::pipes::Flow;
+use crate::protect::Reach;
 use crate::run::Run;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
@@ -121,7 +122,7 @@ fn protect_named(run: &mut Run<'_, '_>, command: &[Arg]) {
         .cloned()
         .collect();
     for arg in named {
-        run.analyzer.disturb(&arg, false, &name, call);
+        run.analyzer.disturb(&arg, Reach::Itself, &name, call);
     }
 }
 

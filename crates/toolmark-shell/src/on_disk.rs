@@ -1,0 +1,159 @@
+//! What is on this disk of the files that are protected: patterns and directories count only
+//! where something is there.
+
+use crate::context::Facts;
+use crate::protect::{Name, can_be_equal, is_wildcard, without_sets};
+use std::cell::RefCell;
+
+/// Maximum number of names that a pattern is taken for.
+pub(crate) const MAX_MATCHES: usize = 64;
+
+/// What a disk has, listed at most once per directory.
+pub(crate) struct OnDisk<'f> {
+    facts: &'f dyn Facts,
+    listed: RefCell<Vec<(String, Option<Vec<String>>)>>,
+}
+
+/// One part of a path: as it is given, and as it is protected.
+pub(crate) type Step<'s> = (Option<&'s str>, Option<&'s str>);
+
+impl<'f> OnDisk<'f> {
+    pub(crate) fn new(facts: &'f dyn Facts) -> Self {
+        Self { facts, listed: RefCell::default() }
+    }
+
+    /// The names in a directory that fit a step; `None` where they are not known.
+    fn fitting(&self, directory: &str, step: Step<'_>) -> Option<Vec<String>> {
+        let mut listed = self.listed.borrow_mut();
+        let at = listed.iter().position(|(known, _)| known == directory).unwrap_or_else(|| {
+            listed.push((directory.to_owned(), self.facts.names(directory)));
+            listed.len() - 1
+        });
+        let names = listed.get(at)?.1.as_ref()?.iter();
+        let fits = |name: &&String| {
+            step.0.is_none_or(|given| is_match(given, name))
+                && step.1.is_none_or(|own| {
+                    can_be_equal(own.as_bytes(), name.as_bytes()) || own.eq_ignore_ascii_case(name)
+                })
+        };
+        Some(names.filter(fits).take(MAX_MATCHES).cloned().collect())
+    }
+
+    /// Is there something that fits all steps? What is not known counts as there.
+    pub(crate) fn has_steps(&self, directory: &str, steps: &[Step<'_>]) -> bool {
+        let Some((step, rest)) = steps.split_first() else { return true };
+        let is_pattern = |text: &str| text.bytes().any(is_wildcard);
+        let literal = match *step {
+            (Some(given), _) if !is_pattern(given) => Some(given),
+            (None, Some(own)) if !is_pattern(own) => Some(own),
+            _ => None,
+        };
+        let below = |name: &str| match directory {
+            "" | "/" => format!("{directory}{name}"),
+            directory => format!("{directory}/{name}"),
+        };
+        if let Some(name) = literal {
+            let path = below(name);
+            let is_missing = rest.is_empty() && self.facts.exists(&path) == Some(false);
+            return !is_missing && self.has_steps(&path, rest);
+        }
+        match self.fitting(directory, *step) {
+            None => true,
+            Some(names) => names.iter().any(|name| self.has_steps(&below(name), rest)),
+        }
+    }
+
+    /// Has a directory a name that fits both? `find` takes hidden names too.
+    pub(crate) fn has(&self, directory: &str, own: &str, wanted: &Name<'_>) -> Option<bool> {
+        let names = self.fitting(directory.trim_end_matches('/'), (None, Some(own)))?;
+        let pattern = without_sets(wanted.text);
+        Some(names.iter().any(|name| can_be_equal(&pattern, name.as_bytes())))
+    }
+}
+
+/// Does a pattern of the shell mean this name? It means no hidden file unless it says so.
+pub(crate) fn is_match(pattern: &str, name: &str) -> bool {
+    let is_hidden = name.starts_with('.') && pattern.starts_with(['*', '?', '[']);
+    !is_hidden && can_be_equal(&without_sets(pattern), name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Context, Kind, Protected, Protection, analyze};
+
+    const PROTECTED: &[Protected<'_>] = &[
+        Protected { path: ".agent/settings*", because: Protection::Settings },
+        Protected { path: "policy.yaml", because: Protection::Policy },
+        Protected { path: "*.agent-backup", because: Protection::Policy },
+        Protected { path: "/home/me/.config/x/policy.yaml", because: Protection::Policy },
+    ];
+
+    /// A directory in memory.
+    struct Tree(&'static [&'static str]);
+
+    impl Facts for Tree {
+        fn tracked(&self, _: &str) -> Option<bool> {
+            None
+        }
+        fn exists(&self, path: &str) -> Option<bool> {
+            let is_it = |own: &&str| {
+                own.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            Some(self.0.iter().any(|own| is_it(&own)))
+        }
+        fn is_here(&self) -> bool {
+            true
+        }
+        fn names(&self, directory: &str) -> Option<Vec<String>> {
+            let inside =
+                |path: &&str| path.strip_prefix(directory)?.strip_prefix('/').map(str::to_owned);
+            let first = |rest: String| rest.split('/').next().map(str::to_owned);
+            Some(self.0.iter().filter_map(inside).filter_map(first).collect())
+        }
+    }
+
+    #[test]
+    fn what_is_on_disk_decides_about_patterns_and_directories() {
+        const FULL: &[&str] = &[
+            "/home/me/app/policy.yaml",
+            "/home/me/app/a.agent-backup",
+            "/home/me/app/.agent/settings.json",
+            "/home/me/app/.agent/notes.md",
+            "/home/me/.config/x/policy.yaml",
+        ];
+        const EMPTY: &[&str] = &["/home/me/app/polo.txt", "/home/me/app/.agent/notes.md"];
+        for (command, is_there) in [
+            ("rm pol*", true),
+            ("rm -f *backup*", true),
+            ("rm -rf .a*", true),
+            ("rm -rf .agent", true),
+            ("rm .agent/s*", true),
+            ("rm .agent/*.md", false),
+            ("git rm *pol*", false),
+            ("find . -name '*backup*' -delete", true),
+            ("find . -name 'sett*' -delete", true),
+            ("find ~ -name '*.md' -delete", false),
+            ("find ~ -name '*.yaml' -delete", true),
+            ("find . -name '*.txt' -delete", false),
+            ("rm -rf ~", true),
+            ("rm -rf ~/.config", true),
+            ("tar --remove-files -cf x.tar -C ~ d", false),
+            ("mv ~ /x", true),
+        ] {
+            for (files, want) in [(FULL, is_there), (EMPTY, false)] {
+                let facts = Tree(files);
+                let context = Context {
+                    protected: PROTECTED,
+                    cwd: Some("/home/me/app"),
+                    home: Some("/home/me"),
+                    facts: Some(&facts),
+                    ..Context::default()
+                };
+                let effects = analyze(command, &context).effects;
+                let persists = effects.iter().any(|effect| effect.kind == Kind::Persist);
+                assert_eq!(persists, want, "{command} {files:?} {effects:?}");
+            }
+        }
+    }
+}
