@@ -1,7 +1,7 @@
 //! `find` and `fd`: starting points, tests whose values are data, and actions that delete, write or
 //! run commands.
 
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, Effect, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::pipes::Flow;
 use crate::run::Run;
@@ -52,13 +52,27 @@ fn takes_value(text: &str) -> bool {
     ) || (text.starts_with("-newer") && text.len() == 8)
 }
 
+/// A starting point.
+#[derive(Debug, Clone)]
+struct Root {
+    path: Arg,
+    /// Only what tools make anew is found below it, by its name.
+    finds_artefacts: bool,
+}
+
+impl Root {
+    fn new(path: Arg) -> Self {
+        Self { path, finds_artefacts: false }
+    }
+}
+
 pub(super) fn run(run: &mut Run<'_, '_>) {
     if matches!(run.name, "fd" | "fdfind") {
         fd(run);
         return;
     }
     let args = run.args;
-    let mut roots: Vec<Arg> = Vec::new();
+    let mut roots: Vec<Root> = Vec::new();
     let mut at = 0;
     while let Some(arg) = args.get(at) {
         let text = arg.text.as_str();
@@ -69,12 +83,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         } else if text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",") {
             break;
         } else {
-            roots.push(arg.clone());
+            roots.push(Root::new(arg.clone()));
             at += 1;
         }
     }
     if roots.is_empty() {
-        roots.push(Arg::plain("."));
+        roots.push(Root::new(Arg::plain(".")));
     }
     if roots.len() > MAX_ROOTS {
         roots.truncate(MAX_ROOTS);
@@ -114,12 +128,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     == Scope::TreeArtefact
             {
                 for root in &mut roots {
-                    if matches!(
-                        run.analyzer.place(&root.text).scope,
+                    root.finds_artefacts |= matches!(
+                        run.analyzer.place(&root.path.text).scope,
                         Scope::TreeUntracked | Scope::Outside | Scope::Home
-                    ) {
-                        root.text.push_str("/build");
-                    }
+                    );
                 }
             }
             at += 1;
@@ -154,31 +166,26 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
-    let place = run.analyzer.place(&root.text);
+fn delete(run: &mut Run<'_, '_>, root: &Root, narrowed: bool) {
+    let Root { path, finds_artefacts } = root;
+    let place = run.analyzer.place(&path.text);
+    let in_tree = matches!(place.scope, Scope::TreeUntracked | Scope::TreeTracked);
+    let scope = if *finds_artefacts && in_tree { Scope::TreeArtefact } else { place.scope };
     // The temp directory itself belongs to everyone, what is found in it does not.
-    let inside = || run.analyzer.place(&format!("{}/x", root.text)).scope;
-    let scratch = matches!(place.scope, Scope::Temp | Scope::TreeArtefact)
-        || (narrowed && inside() == Scope::Temp);
-    let (level, certainty) = match (scratch, root.dynamic) {
+    let inside = || run.analyzer.place(&format!("{}/x", path.text)).scope;
+    let scratch =
+        matches!(scope, Scope::Temp | Scope::TreeArtefact) || (narrowed && inside() == Scope::Temp);
+    let (level, certainty) = match (scratch, path.dynamic) {
         (true, _) => (Reversibility::R2, Certainty::Proven),
         (_, true) => (Reversibility::R4, Certainty::Unresolved),
-        _ if narrowed
-            && (matches!(place.scope, Scope::TreeUntracked | Scope::TreeTracked)
-                || root.text.ends_with("/build")) =>
-        {
-            (Reversibility::R3, Certainty::Proven)
-        }
+        _ if narrowed && (in_tree || *finds_artefacts) => (Reversibility::R3, Certainty::Proven),
         _ => (Reversibility::R4, Certainty::Proven),
     };
-    run.sure(
-        Kind::Delete,
-        &place.display,
-        place.scope,
-        level,
-        certainty,
-        "deletes everything it finds",
-    );
+    let why = match finds_artefacts {
+        true => "deletes the regenerable files it finds",
+        false => "deletes everything it finds",
+    };
+    run.sure(Kind::Delete, &place.display, scope, level, certainty, why);
 }
 
 /// Maximum number of starting points analyzed.
@@ -191,7 +198,7 @@ fn by_pattern(args: &[Arg]) -> bool {
     })
 }
 
-fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
+fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Root, narrowed: bool) {
     let Some(program) = command.first() else { return };
     let name = crate::run::program_name(&program.text);
     if matches!(name.as_str(), "rm" | "unlink" | "shred" | "rmdir") {
@@ -207,9 +214,10 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
         if others.iter().skip(1).any(|arg| !arg.text.starts_with('-')) {
             run.inner(others, Flow::Unknown);
         }
-        if recursive && root.text.ends_with("/build") && by_pattern(run.args) {
+        if recursive && root.finds_artefacts && by_pattern(run.args) {
             // Directories that merely match a pattern are not known to be artefacts.
-            run.ask(Kind::Delete, &root.text, Scope::TreeUntracked, "deletes everything it finds");
+            let target = run.analyzer.place(&root.path.text).display;
+            run.ask(Kind::Delete, &target, Scope::TreeUntracked, "deletes everything it finds");
         } else if name != "rmdir" {
             delete(run, root, narrowed);
         }
@@ -221,8 +229,8 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
         .map(|arg| {
             let mut arg = arg.clone();
             if arg.text.contains("{}") && !arg.text.contains(char::is_whitespace) {
-                arg.text =
-                    arg.text.replace("{}", &format!("{}/{FOUND}", root.text.trim_end_matches('/')));
+                let below = format!("{}/{FOUND}", root.path.text.trim_end_matches('/'));
+                arg.text = arg.text.replace("{}", &below);
                 arg.glob = true;
             }
             arg
@@ -231,15 +239,31 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
     let before = run.analyzer.effects.len();
     run.inner(words, Flow::Unknown);
     // The inner command deletes what was found: as much as `-delete` would.
-    let deletes = run
-        .analyzer
-        .effects
-        .iter()
-        .skip(before)
-        .any(|effect| effect.kind == Kind::Delete && effect.target.ends_with(FOUND));
-    if deletes {
+    if name_what_was_found(run, before, root) {
         delete(run, root, narrowed);
     }
+}
+
+/// The effects of the inner command on what was found are effects on the starting point:
+/// nothing in the text names the files. Says whether it deletes them.
+fn name_what_was_found(run: &mut Run<'_, '_>, before: usize, root: &Root) -> bool {
+    let place = run.analyzer.place(&root.path.text);
+    let is_found = |effect: &Effect| effect.target.contains(FOUND);
+    let new = run.analyzer.effects.split_off(before.min(run.analyzer.effects.len()));
+    let deletes =
+        new.iter().any(|effect| effect.kind == Kind::Delete && effect.target.ends_with(FOUND));
+    for mut effect in new {
+        if is_found(&effect) {
+            if root.finds_artefacts && effect.kind == Kind::Delete {
+                continue;
+            }
+            let words = effect.target.split(' ');
+            let words = words.map(|word| if word.contains(FOUND) { &place.display } else { word });
+            effect.target = words.collect::<Vec<_>>().join(" ");
+        }
+        run.analyzer.effects.push(effect);
+    }
+    deletes
 }
 
 /// Placeholder for a file that `find` passes to a command.
@@ -283,9 +307,10 @@ fn fd(run: &mut Run<'_, '_>) {
     let roots = if roots.is_empty() { vec!["."] } else { roots };
     for root in roots {
         let below = named.as_deref().map(|name| format!("{}/{name}", root.trim_end_matches('/')));
-        let below = below.filter(|path| run.analyzer.place(path).scope == Scope::TreeArtefact);
-        let root = below.unwrap_or_else(|| root.to_owned());
-        exec(run, &command, &Arg::plain(&root), at > 0);
+        let finds_artefacts =
+            below.is_some_and(|path| run.analyzer.place(&path).scope == Scope::TreeArtefact);
+        let root = Root { path: Arg::plain(root), finds_artefacts };
+        exec(run, &command, &root, at > 0);
     }
 }
 
@@ -331,5 +356,25 @@ mod tests {
                 "find . -name x -exec sed -i s/a/b/ {} \\;",
             ],
         );
+    }
+
+    #[test]
+    fn the_starting_point_is_named() {
+        use crate::{Context, Scope, analyze};
+        for (command, targets) in [
+            ("find src -name dist -delete", &[("src", Scope::TreeArtefact)][..]),
+            ("find /srv/x -name '*.o' -delete", &[("/srv/x", Scope::Outside)]),
+            (
+                "find a b -name '*.rs' -delete",
+                &[("a", Scope::TreeUntracked), ("b", Scope::TreeUntracked)],
+            ),
+            ("find src -exec truncate -s 0 {} +", &[("src", Scope::TreeUntracked)]),
+            ("fd -H '^__pycache__$' lib -X rm -rf", &[("lib", Scope::TreeArtefact)]),
+        ] {
+            let effects = analyze(command, &Context::default()).effects;
+            let found: Vec<_> =
+                effects.iter().map(|effect| (effect.target.as_str(), effect.scope)).collect();
+            assert_eq!(found, targets, "{command}");
+        }
     }
 }
