@@ -2,7 +2,7 @@
 //! history and remotes are in `git_refs`.
 
 use super::git_config::{config, setting};
-use super::git_refs;
+use super::{git_options, git_refs};
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::options::{Grammar, Parsed};
@@ -215,10 +215,15 @@ fn replace_files(run: &mut Run<'_, '_>, paths: &[&str], staged: bool) {
 
 fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
     let args = run.args.get(at..).unwrap_or_default();
-    let own = args.iter().take_while(|arg| arg.text != "--");
-    if own.map(|arg| arg.text.as_str()).any(|text| text == "--help") || is_usage(args) {
+    let complete = git_options::complete(sub, args);
+    let informs = complete.as_ref().map_or_else(
+        || args.iter().take_while(|arg| arg.text != "--").any(|arg| arg.text == "--help"),
+        |complete| complete.informs,
+    );
+    if informs || is_usage(args) {
         return;
     }
+    let args = complete.as_ref().map_or(args, |complete| &complete.args);
     programs_of_options(run, sub, args);
     if sub == "clone" {
         remember_clone(run, args);
@@ -425,7 +430,7 @@ fn in_temp(run: &Run<'_, '_>, cwd: &str) -> bool {
 }
 
 fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
-    if parsed.informs() || parsed.has("p", "patch") {
+    if parsed.informs() || parsed.on("p", "patch") {
         return;
     }
     let creates = parsed.has("b", "")
@@ -545,11 +550,11 @@ fn looks_like_file(text: &str) -> bool {
 }
 
 fn restore(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
-    if parsed.informs() || parsed.has("p", "patch") {
+    if parsed.informs() || parsed.on("p", "patch") {
         return;
     }
-    let staged = parsed.has("S", "staged");
-    let worktree = parsed.has("W", "worktree");
+    let staged = parsed.on("S", "staged");
+    let worktree = parsed.on("W", "worktree");
     if staged && !worktree {
         return;
     }
@@ -576,7 +581,7 @@ fn reset(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
 }
 
 fn clean(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
-    if parsed.informs() || parsed.has("n", "dry-run") || parsed.has("i", "interactive") {
+    if parsed.informs() || parsed.on("n", "dry-run") || parsed.on("i", "interactive") {
         return;
     }
     let unguarded = run
@@ -604,7 +609,7 @@ fn clean(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
 }
 
 fn remove(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
-    if parsed.informs() || parsed.has("n", "dry-run") || parsed.has("", "cached") {
+    if parsed.informs() || parsed.on("n", "dry-run") || parsed.on("", "cached") {
         return;
     }
     let targets: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
@@ -634,6 +639,16 @@ mod tests {
                 "git clean -fdx",
                 "git clean -xdf",
                 "git clean --forc",
+                "git reset --h",
+                "git reset --ha HEAD~1",
+                "git clean --dry-run --no-dry-run -f",
+                "git clean -n --no-dry-run -f",
+                "git clean -fe --help",
+                "git checkout --f",
+                "git restore --staged --no-staged a",
+                "git checkout --pathspec-from-f=list",
+                "git worktree remove --f w",
+                "git gc --pru=now",
                 "git -c clean.requireForce=false clean",
                 "git checkout -- .",
                 "git checkout HEAD -- a.txt",
@@ -658,6 +673,8 @@ mod tests {
             &[
                 "git stash drop",
                 "git rm -f x",
+                "git rm --cached --no-cached --force f",
+                "git rm --dry-run --no-dry-run -f f",
                 "git rm -r .",
                 "git checkout src/main.rs",
                 "git commit --no-verify -m x",
@@ -678,6 +695,13 @@ mod tests {
                 "git restore -p a",
                 "git reset",
                 "git reset --soft HEAD~1",
+                "git reset --so HEAD~1",
+                "git reset --hard --help",
+                "git reset --he",
+                "git clean --dry -f",
+                "git clean --no-dry-run --dry-run -f",
+                "git rm --ca -f x",
+                "git restore --st a",
                 "git reset -- --hard",
                 "git clean -n",
                 "git clean -nfd",

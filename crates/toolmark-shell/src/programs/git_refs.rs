@@ -31,7 +31,8 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
         ..Grammar::default()
     };
     let parsed = grammar.parse(args);
-    if parsed.informs() {
+    // Help of `push` is known by its own grammar: `--repo --help` is none.
+    if sub != "push" && parsed.informs() {
         return;
     }
     match sub {
@@ -171,7 +172,7 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
         ..Grammar::default()
     };
     let parsed = grammar.parse(args);
-    if parsed.has("n", "dry-run") {
+    if parsed.on("n", "dry-run") {
         return;
     }
     let words: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
@@ -253,6 +254,10 @@ mod tests {
                 "git push -f origin main",
                 "git push origin +main",
                 "git push --mirror",
+                "git push --m origin",
+                "git push --force --repo --help origin main",
+                "git push --force -o --help",
+                "git push --dry-run --no-dry-run --force",
                 "git push origin --delete x",
                 "git push origin :x",
                 "git push --force --force-with-lease",

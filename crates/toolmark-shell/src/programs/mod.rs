@@ -18,6 +18,7 @@ mod find;
 mod frameworks;
 mod git;
 mod git_config;
+mod git_options;
 mod git_refs;
 mod iac;
 mod interpreters;
