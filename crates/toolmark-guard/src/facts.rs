@@ -12,6 +12,9 @@ use toolmark_shell::Facts;
 
 /// Maximum number of look-ups; further paths of a call are not looked up.
 const MAX_LOOK_UPS: u32 = 128;
+/// Maximum number of parts of paths that may be links: they are looked up without the budget,
+/// so that a call does not get past by naming many files.
+const MAX_LINK_LOOK_UPS: u32 = 16 << 10;
 /// Time limit of all look-ups after the start, in case a disk hangs.
 const BUDGET: Duration = Duration::from_millis(50);
 /// Time limit for determining whether a work tree has changes; few calls need it.
@@ -27,6 +30,7 @@ pub struct Disk {
     cwd: PathBuf,
     until: Instant,
     look_ups: Cell<u32>,
+    links: Cell<u32>,
     tree: OnceCell<Option<Tree>>,
 }
 
@@ -41,6 +45,7 @@ impl Disk {
             cwd,
             until: Instant::now() + BUDGET,
             look_ups: Cell::new(0),
+            links: Cell::new(0),
             tree: OnceCell::new(),
         })
     }
@@ -141,6 +146,36 @@ impl Facts for Disk {
 
     fn is_here(&self) -> bool {
         true
+    }
+
+    fn behind_link(&self, path: &str, follows: bool) -> Option<String> {
+        let path = Path::new(path);
+        let named = if follows { path } else { path.parent()? };
+        let roots = [self.root().map(PathBuf::from), Some(self.cwd.clone())];
+        let temp = ["/tmp", "/var/tmp"].map(|temp| Some(PathBuf::from(temp)));
+        let mut bases = roots.into_iter().chain(temp).flatten();
+        let base = bases.find(|base| named.starts_with(base))?;
+        let mut at = base.clone();
+        for part in named.strip_prefix(&base).ok()?.components() {
+            at.push(part);
+            self.links.set(self.links.get() + 1);
+            if self.links.get() > MAX_LINK_LOOK_UPS {
+                return None;
+            }
+            if !fs::symlink_metadata(&at).ok()?.is_symlink() {
+                continue;
+            }
+            let real = fs::canonicalize(&at).ok()?;
+            // What is in the work tree keeps the way it is written there.
+            let of_base = fs::canonicalize(&base).ok()?;
+            let real = real.strip_prefix(of_base).map_or(real.clone(), |rest| base.join(rest));
+            let rest = path.strip_prefix(&at).ok()?;
+            let whole = if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+            let whole = whole.to_str()?.to_owned();
+            let further = (whole != path.to_str()?).then(|| self.behind_link(&whole, follows));
+            return Some(further.flatten().unwrap_or(whole));
+        }
+        None
     }
 
     fn names(&self, directory: &str) -> Option<Vec<String>> {

@@ -159,6 +159,10 @@ impl Facts for Live<'_> {
         self.disk.exists(path)
     }
 
+    fn behind_link(&self, path: &str, follows: bool) -> Option<String> {
+        self.disk.behind_link(path, follows)
+    }
+
     fn names(&self, directory: &str) -> Option<Vec<String>> {
         self.disk.names(directory)
     }

@@ -183,10 +183,33 @@ impl<'c> Analyzer<'c> {
         }
     }
 
+    /// Where a path lies. A name that makes everything below it harmless, such as `build`,
+    /// counts only where it is not a link to something else.
     pub(crate) fn place(&self, path: &str) -> Place {
         let place = self.context.place(self.cwd.as_deref(), path);
-        match self.made.behind_link(&place.path) {
-            Some(path) => self.context.place(self.cwd.as_deref(), &path),
+        let is_harmless = matches!(place.scope, Scope::TreeArtefact | Scope::Temp);
+        self.follow_links(path, place, is_harmless)
+    }
+
+    /// The place of a path that is deleted.
+    pub(crate) fn place_to_delete(&self, path: &str) -> Place {
+        let place = self.context.place(self.cwd.as_deref(), path);
+        let in_tree = matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked);
+        let may_be_linked = in_tree || matches!(place.scope, Scope::TreeArtefact | Scope::Temp);
+        self.follow_links(path, place, may_be_linked)
+    }
+
+    /// Follows the links that the command line made, and those on disk where that is wanted.
+    /// Behind the last part of a path a link is followed only if a slash says so.
+    fn follow_links(&self, path: &str, place: Place, on_disk: bool) -> Place {
+        let follows = path.ends_with('/') || path.ends_with("/.");
+        let made = self.made.behind_link(&place.path, follows);
+        let facts = self.context.facts.filter(|facts| on_disk && facts.is_here());
+        let behind = made.or_else(|| facts?.behind_link(&place.path, follows));
+        match behind {
+            Some(path) => {
+                Place { through_link: true, ..self.context.place(self.cwd.as_deref(), &path) }
+            }
             None => place,
         }
     }

@@ -50,6 +50,11 @@ pub trait Facts {
     fn tracked(&self, path: &str) -> Option<bool>;
     /// Returns whether the file exists.
     fn exists(&self, path: &str) -> Option<bool>;
+    /// Where a path leads, if a directory on the way to it is a link. With `follows`, what it
+    /// names itself counts, too.
+    fn behind_link(&self, _path: &str, _follows: bool) -> Option<String> {
+        None
+    }
     /// The names in a directory; none where there is no such directory.
     fn names(&self, _directory: &str) -> Option<Vec<String>> {
         None

@@ -122,12 +122,31 @@ impl Made {
         }
     }
 
-    /// Returns the target of a path that goes through such a link.
-    pub(crate) fn behind_link(&self, path: &str) -> Option<String> {
-        self.links.iter().rev().find_map(|(link, target)| {
-            let rest = path.strip_prefix(link.as_str())?;
-            rest.starts_with('/').then(|| format!("{target}{rest}"))
-        })
+    /// `from` is moved or copied to `to`: if it is a link, that is one too.
+    pub(crate) fn move_link(&mut self, from: &str, to: &str) {
+        let found = self.links.iter().rev().find(|(link, _)| link == from);
+        if let Some(target) = found.map(|(_, target)| target.clone()) {
+            self.link(to, &target);
+        }
+    }
+
+    /// Where a path leads that goes through such links, or that is one which is followed.
+    pub(crate) fn behind_link(&self, path: &str, follows: bool) -> Option<String> {
+        /// Longer chains of links are not followed.
+        const MAX_LINKS: usize = 8;
+        let step = |path: &str| {
+            self.links.iter().rev().find_map(|(link, target)| {
+                let rest = path.strip_prefix(link.as_str())?;
+                let is_through = rest.starts_with('/') || rest.is_empty() && follows;
+                is_through.then(|| format!("{}{rest}", target.trim_end_matches('/')))
+            })
+        };
+        let mut found = step(path)?;
+        for _ in 0..MAX_LINKS {
+            let Some(next) = step(&found) else { break };
+            found = next;
+        }
+        Some(found)
     }
 }
 

@@ -174,6 +174,8 @@ pub(crate) struct Place {
     pub(crate) scope: Scope,
     /// Whether the path is the root of its scope: the tree, the home, a temp directory.
     pub(crate) whole: bool,
+    /// Another path was given, and a link leads from there to here.
+    pub(crate) through_link: bool,
 }
 
 /// Joins the paths and removes `.` and `..` without accessing the file system.
@@ -395,7 +397,13 @@ impl Context<'_> {
         }
         let Some(base) = cwd.or((!relative).then_some("/")) else {
             let scope = if is_artefact(path) { Scope::TreeArtefact } else { Scope::Unknown };
-            return Place { display: path.into(), path: path.into(), scope, whole: false };
+            return Place {
+                display: path.into(),
+                path: path.into(),
+                scope,
+                whole: false,
+                through_link: false,
+            };
         };
         let mut full = normalise(base, path);
         if let (Some(home), Some(rest)) = (self.home, full.strip_prefix('~'))
@@ -418,7 +426,7 @@ impl Context<'_> {
             Some(rest) => rest.trim_start_matches('/').to_owned(),
             None => full.clone(),
         };
-        Place { display, path: full, scope, whole }
+        Place { display, path: full, scope, whole, through_link: false }
     }
 
     /// Returns the scope of a path, given its relative path in the tree.

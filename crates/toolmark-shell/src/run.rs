@@ -315,33 +315,65 @@ impl Analyzer<'_> {
             }
             "cp" | "gcp" | "mv" | "gmv" | "ln" | "install" | "ginstall" => {
                 self.remember_copied(name, args);
-                let all: Vec<&Arg> = operands().collect();
-                // `install -m 755 SOURCE TARGET`
-                let at = if name.ends_with("install") { all.len().saturating_sub(2) } else { 0 };
-                let [source, target] = all.get(at..).unwrap_or_default() else { return };
-                if source.dynamic || target.dynamic {
-                    return;
-                }
-                let program = program_name(&source.text);
-                let from = self.place(&source.text).path;
-                let mut to = self.place(&target.text).path;
-                if target.text.ends_with('/') || target.text == "." {
-                    to = format!("{}/{program}", to.trim_end_matches('/'));
-                }
-                if name == "ln" {
-                    self.made.link(&to, &from);
-                }
-
-                if matches!(&*source.text, "/dev/stdin" | "/dev/fd/0") {
-                    self.made.write(&to, &call.input, false);
-                } else if let Some(text) = self.made.text(&from).map(str::to_owned) {
-                    self.made.write(&to, &Flow::Text(text), false);
-                } else if from.contains("/bin/") && programs::is_known(&program) {
-                    self.made.copy(&to, &program);
-                    self.left.program(&to, &program);
-                }
+                self.remember_content(name, args, call);
             }
             _ => {}
+        }
+    }
+
+    /// What a command copies or moves into one file.
+    fn remember_content(&mut self, name: &str, args: &[Arg], call: &Call) {
+        let all: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
+        // `install -m 755 SOURCE TARGET`
+        let at = if name.ends_with("install") { all.len().saturating_sub(2) } else { 0 };
+        let here = Arg::plain("./");
+        let (source, target) = match all.get(at..).unwrap_or_default() {
+            [source, target] => (*source, *target),
+            // `ln -s SOURCE` makes a link in the working directory.
+            [source] if name == "ln" => (*source, &here),
+            _ => return,
+        };
+        if source.dynamic || target.dynamic {
+            return;
+        }
+        let program = program_name(&source.text);
+        let base = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+        let from = self.place(&source.text).path;
+        let mut to = self.place(&target.text).path;
+        if target.text.ends_with('/') || target.text == "." {
+            to = format!("{}/{base}", to.trim_end_matches('/'));
+        }
+        self.remember_link(name, args, source, &to);
+        if matches!(&*source.text, "/dev/stdin" | "/dev/fd/0") {
+            self.made.write(&to, &call.input, false);
+        } else if let Some(text) = self.made.text(&from).map(str::to_owned) {
+            self.made.write(&to, &Flow::Text(text), false);
+        } else if from.contains("/bin/") && programs::is_known(&program) {
+            self.made.copy(&to, &program);
+            self.left.program(&to, &program);
+        }
+    }
+
+    /// The link that a command makes or moves.
+    fn remember_link(&mut self, name: &str, args: &[Arg], source: &Arg, to: &str) {
+        let from = self.place(&source.text).path;
+        let has = |letter: char| {
+            args.iter().any(|arg| {
+                arg.text
+                    .strip_prefix('-')
+                    .is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
+            })
+        };
+        let is_symbolic = has('s') || args.iter().any(|arg| arg.text.starts_with("--symbolic"));
+        if name == "ln" || is_symbolic && matches!(name, "cp" | "gcp") {
+            // The target of a symbolic link is seen from where the link is.
+            let is_relative = is_symbolic && !source.text.starts_with(['/', '~']);
+            let directory = to.rsplit_once('/').map_or("", |(directory, _)| directory);
+            let seen = format!("{directory}/{}", source.text);
+            let from = if is_relative { self.place(&seen).path } else { from };
+            self.made.link(to, &from);
+        } else if matches!(name, "mv" | "gmv") || has('a') || has('P') || has('d') {
+            self.made.move_link(&from, to);
         }
     }
 
@@ -614,7 +646,7 @@ impl Analyzer<'_> {
             );
             return;
         }
-        let place = self.place(text);
+        let place = self.place_to_delete(text);
         self.disturb(arg, Reach::of(recursive), program, call);
         if arg.dynamic {
             self.delete_unknown(arg, &place, recursive, program, call);
@@ -670,7 +702,10 @@ impl Analyzer<'_> {
             Scope::Device => (R4, "deletes a device"),
             Scope::System => (R4, "deletes system files"),
             Scope::Home if secrecy(text).is_some() => (R4, "deletes a key"),
-            Scope::Home | Scope::Outside if elsewhere_artefact(&place.path) => {
+            Scope::Home | Scope::Outside
+                if elsewhere_artefact(&place.path)
+                    || place.through_link && is_artefact(&place.path) =>
+            {
                 (R3, "deletes regenerable files of another tree")
             }
             Scope::Home if is_home_cache(&place.path) => (R2, "deletes a cache"),

@@ -60,7 +60,7 @@ pub(crate) fn place(context: &Context<'_>, cwd: &str, path: &str) -> Place {
         _ => (Scope::Outside, parts.len() < 2),
     };
     let display = tree.filter(|rest| !rest.is_empty() && !is_temp).unwrap_or_else(|| full.clone());
-    Place { display, path: full, scope, whole }
+    Place { display, path: full, scope, whole, through_link: false }
 }
 
 #[cfg(test)]

@@ -214,3 +214,41 @@ fn the_transcript_says_what_a_session_wrote() {
         assert!(!stage.run(host, mode, &Call::Shell(&forge)), "{host} {mode}");
     }
 }
+
+/// A name such as `build` says nothing about what a link of that name leads to.
+#[cfg(unix)]
+#[test]
+fn links_on_disk_are_followed() {
+    use std::os::unix::fs::symlink;
+    let Some(stage) = Stage::new() else { return };
+    let precious = stage.dir.path().join("precious");
+    let srv = Path::new("/usr/share");
+    for directory in [&precious, &stage.path("out"), &stage.path("src"), &stage.path("dist")] {
+        fs::create_dir(directory).unwrap();
+        fs::write(directory.join("file"), "x").unwrap();
+    }
+    for (target, link) in [
+        (srv, "build"),
+        (&stage.path("src"), "target"),
+        (&stage.path("out"), "coverage"),
+        (&stage.path("build"), "htmlcov"),
+    ] {
+        symlink(target, stage.path(link)).unwrap();
+    }
+    for (command, want) in [
+        ("rm -rf build/*", false),
+        ("rm -rf build/", false),
+        ("rm -rf build/x", false),
+        ("rm -rf htmlcov/*", false),
+        ("find build/ -delete", false),
+        ("rm -rf target/*", false),
+        ("rm -rf coverage/*", true),
+        ("rm -rf dist/*", true),
+        ("rm -rf dist/", true),
+        ("rm -rf build", true),
+    ] {
+        let input = json!({"command": command});
+        let is_allowed = stage.send("claude-code", "default", "PreToolUse", "Bash", &input);
+        assert_eq!(is_allowed, want, "{command}");
+    }
+}

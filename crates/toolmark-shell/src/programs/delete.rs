@@ -136,6 +136,32 @@ pub(super) fn robocopy(run: &mut Run<'_, '_>) {
 mod tests {
     use crate::programs::check;
 
+    /// A name such as `build` says nothing about what a link of that name leads to.
+    #[test]
+    fn links_are_followed() {
+        check(
+            &[
+                "ln -s ~/precious build; rm -rf build/*",
+                "ln -s ~/precious dist && rm -rf dist/",
+                "ln -s ~/precious dist && rm -rf dist/.",
+                "ln -s ~/precious && mv precious build && rm -rf build/*",
+                "ln -s ~/precious a && ln -s a build && rm -rf build/*",
+                "mkdir sub; ln -s ../src sub/dist; rm -rf sub/dist/*",
+                "cp -s /srv/x build; rm -rf build/",
+                "ln -s /srv/x build && cd build && rm -rf *",
+                "ln -s ~/precious /tmp/x && rm -rf /tmp/x/*",
+            ],
+            &["ln -s ~/build && rm -rf build/"],
+            &[
+                "ln -s ~/precious build && rm -rf build",
+                "ln -s /tmp/x build && rm -rf build/*",
+                "ln -s out build && rm -rf build/*",
+                "ln -s ../out sub/dist && rm -rf sub/dist/*",
+                "rm -rf dist/",
+            ],
+        );
+    }
+
     #[test]
     fn deletes() {
         check(
