@@ -3,8 +3,8 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::sync::Arc;
 use toolmark_match::{Building, Mention};
-use toolmark_outcome::{Cause, Evidence, Outcome, Profile, Role, Subject, Verdict};
-use toolmark_trace::Recorded;
+use toolmark_outcome::{Cause, Evidence, Outcome, Profile, Role, Subject, Verdict, View};
+use toolmark_trace::{Gap, Recorded};
 
 /// A check of a trajectory.
 pub trait Grader: Send + Sync {
@@ -14,6 +14,18 @@ pub trait Grader: Send + Sync {
     /// Whether an additional call may turn a pass into a fail. If not, a pass
     /// holds although the trace does not record every call.
     fn forbids(&self) -> bool {
+        true
+    }
+
+    /// Whether a fail means that an upper limit was exceeded: what else a run did, or
+    /// would have done, cannot undo it.
+    fn is_upper_limit(&self) -> bool {
+        false
+    }
+
+    /// Whether the answer follows from the trace, and not only from files or programs
+    /// besides it.
+    fn reads_trace(&self) -> bool {
         true
     }
 
@@ -29,33 +41,50 @@ pub trait Grader: Send + Sync {
     }
 }
 
-/// Runs a grader and revokes conclusions from calls that the trace does not record:
-/// an unrecorded call may have been made.
+/// Asks a grader, and takes back what it concludes from what the trace does not show.
+///
+/// This is the one place that asks whether a trace is complete: a call that is not in it
+/// may have been made where calls are not recorded or a record is lost, and would have
+/// been made where the run ended with an error. Graders and readers do not ask.
 #[must_use]
 pub fn ask(grader: &dyn Grader, subject: &Subject<'_>) -> Outcome {
     let (outcome, looked) = subject.view.watch(|| grader.grade(subject));
-    if !looked || matches!(outcome.verdict, Verdict::Unknown(_)) {
+    if matches!(outcome.verdict, Verdict::Unknown(_)) {
         return outcome;
     }
-    let is_made = |evidence: &Evidence| evidence.role == Role::Violation && evidence.call.is_some();
-    let (holds, why) = match subject.view.trajectory().calls_recorded() {
-        Recorded::Fully => return outcome,
-        Recorded::Not => (false, "the calls are not recorded"),
-        Recorded::Partly => match outcome.verdict {
-            Verdict::Pass => (!grader.forbids(), "not all calls are recorded"),
-            // What was made and must not be made stays wrong.
-            _ => (outcome.evidence.iter().any(is_made), "not all calls are recorded"),
-        },
-    };
-    if holds {
-        return outcome;
-    }
-    let seen = format!("{why}; by those that are: {}", outcome.reason.raw());
-    let reason = if outcome.reason.raw().is_empty() { why.to_owned() } else { seen };
+    let Some(why) = doubt(grader, &subject.view, &outcome, looked) else { return outcome };
+    let seen = format!("{why}; by what is there: {}", outcome.reason.raw());
+    let reason = if outcome.reason.raw().is_empty() { why } else { seen };
     let mut unknown = Outcome::unknown(Cause::MissingEvidence, reason);
     unknown.evidence = outcome.evidence;
     unknown.parts = outcome.parts;
     unknown
+}
+
+/// Why an answer does not follow from what the trace shows. `looked` says whether the
+/// grader looked at the calls.
+fn doubt(grader: &dyn Grader, view: &View<'_>, outcome: &Outcome, looked: bool) -> Option<String> {
+    let run = view.trajectory();
+    let recorded = if looked { run.calls_recorded() } else { Recorded::Fully };
+    // One call is asked about by itself, whatever became of the run.
+    let gap = run.gap().filter(|_| !view.is_call() && (looked || grader.reads_trace()));
+    let is_lost = gap.as_ref().is_some_and(Gap::loses_records);
+    // What was made and must not be made stays wrong.
+    let is_made = |evidence: &Evidence| {
+        evidence.role == Role::Violation && (evidence.call.is_some() || !looked)
+    };
+    let holds = match (recorded, outcome.verdict) {
+        (Recorded::Not, _) => false,
+        (Recorded::Fully, Verdict::Pass) => gap.is_none() || !grader.forbids(),
+        (Recorded::Partly, Verdict::Pass) => !grader.forbids(),
+        (Recorded::Fully, _) if !is_lost => true,
+        _ => grader.is_upper_limit() || outcome.evidence.iter().any(is_made),
+    };
+    let unrecorded = match recorded {
+        Recorded::Not => "the calls are not recorded",
+        _ => "not all calls are recorded",
+    };
+    (!holds).then(|| gap.map_or_else(|| unrecorded.to_owned(), |gap| gap.to_string()))
 }
 
 /// Known graders, for lookup.
@@ -236,4 +265,83 @@ pub struct GraderInfo {
 /// Returns the schema of a configuration type, for [`GraderInfo::schema`].
 pub fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ask, doubt};
+    use crate::testing::OWN;
+    use serde_json::{Value, json};
+    use toolmark_outcome::testing::runs;
+    use toolmark_outcome::{Context, Environment, Outcome, Profile, Subject, Verdict, View};
+    use toolmark_trace::Trajectory;
+
+    const ASKED: &str = r#"{"role":"user","content":"tidy up"}"#;
+    const LISTED: &str = r#"{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"ls","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"1","content":"a b"}"#;
+    const CUT: &str = r#"{"role":"assistant","tool_calls":[{"id":"2","function":{"name":"del"#;
+
+    fn answer(config: &Value, run: &Trajectory) -> Outcome {
+        let grader = OWN.build("expect", Profile::Toolmark, config).unwrap();
+        ask(
+            &*grader,
+            &Subject {
+                view: View::whole(run),
+                context: &Context::default(),
+                environment: &Environment::default(),
+            },
+        )
+    }
+
+    fn verdicts(run: &Trajectory) -> Vec<&'static str> {
+        let word = |config: Value| answer(&config, run).verdict.word();
+        [
+            json!({"forbidden": ["delete"]}),
+            json!({"none": true}),
+            json!({"only": ["ls"]}),
+            json!({"calls": [{"tool": "ls", "count": {"max": 3}}]}),
+            json!({"forbidden": ["ls"]}),
+            json!({"calls": ["ls"]}),
+            json!({"calls": ["make"]}),
+        ]
+        .map(word)
+        .to_vec()
+    }
+
+    #[test]
+    fn absence_from_a_trace_that_is_cut_off_proves_nothing() {
+        let whole = &runs(&format!("{ASKED}\n{LISTED}"))[0];
+        let all = ["pass", "fail", "pass", "pass", "fail", "pass", "fail"];
+        assert_eq!(verdicts(whole), all);
+        // What was called was called, what was not may have been.
+        let partly = ["unknown", "fail", "unknown", "unknown", "fail", "pass", "unknown"];
+        let cut = &runs(&format!("{ASKED}\n{LISTED}\n{CUT}"))[0];
+        assert_eq!(verdicts(cut), partly);
+        let torn = &runs(&format!("{ASKED}\n{CUT}\n{LISTED}"))[0];
+        assert_eq!(verdicts(torn), partly);
+        let reason = answer(&json!({"forbidden": ["delete"]}), cut).reason;
+        assert!(reason.raw().starts_with("the trace is cut off: "), "{}", reason.raw());
+        let reason = answer(&json!({"forbidden": ["delete"]}), torn).reason;
+        assert!(reason.raw().starts_with("1 record of the trace cannot be read"));
+    }
+
+    #[test]
+    fn a_run_that_did_not_come_to_its_end_has_not_kept_to_anything() {
+        let mut failed = runs(&format!("{ASKED}\n{LISTED}")).remove(0);
+        failed.completeness.declared_error = Some("exit code 1".into());
+        let all = ["unknown", "fail", "unknown", "unknown", "fail", "pass", "fail"];
+        assert_eq!(verdicts(&failed), all);
+        let reason = answer(&json!({"forbidden": ["delete"]}), &failed).reason;
+        assert!(reason.raw().starts_with("the run ended with an error: exit code 1; "));
+        // Nobody asked whether the model would call anything.
+        let silent = &runs(ASKED)[0];
+        let none = ["unknown", "unknown", "unknown", "unknown", "unknown", "fail", "fail"];
+        assert_eq!(verdicts(silent), none);
+        // One call is judged by itself.
+        let view = View::call(&failed, 0).unwrap();
+        let grader = OWN.build("expect", Profile::Toolmark, &json!({"forbidden": ["rm"]})).unwrap();
+        let passed = Outcome::binary(true, "");
+        assert_eq!(passed.verdict, Verdict::Pass);
+        assert_eq!(doubt(&*grader, &view, &passed, true), None);
+    }
 }

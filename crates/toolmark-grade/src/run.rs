@@ -19,7 +19,7 @@ use toolmark_outcome::{Cause, Outcome, PassRule, Profile, Verdict};
 use toolmark_outcome::{Context, Environment, Subject};
 use toolmark_outcome::{Scored, SpecPlace, Untrusted, reaches};
 use toolmark_outcome::{Seen, View, duration_of, prompt_of};
-use toolmark_trace::{EventKind, Trajectory};
+use toolmark_trace::{EventKind, Gap, Trajectory};
 
 /// Maximum number of timeline entries in a report.
 const TIMELINE_ENTRIES: usize = 1000;
@@ -149,7 +149,15 @@ impl<'p> Grading<'p> {
                 turn: planned.turn,
             })
             .collect();
-        let decision = case.scoring.decide(&scored);
+        let mut decision = case.scoring.decide(&scored);
+        if decision.verdict == Verdict::Pass
+            && let Some(gap) = trajectory.gap().filter(Gap::loses_records)
+            && case.graders.iter().any(|planned| planned.grader.reads_trace())
+        {
+            // A pass over what was not read as a whole is none.
+            decision.verdict = Verdict::Unknown(Cause::MissingEvidence);
+            decision.reason = format!("{gap}; by what is there: {}", decision.reason);
+        }
         CaseResult {
             case: id.to_owned().into(),
             case_index: index,

@@ -455,6 +455,7 @@ mod tests {
                 ("turn_end", json!({"turnId": id})),
             ]);
         }
+        events.push(("assistant_message", json!({"content": "done"})));
         runs(&vally(&events)).remove(0)
     }
 

@@ -45,6 +45,8 @@ pub struct View<'a> {
     events: Range<usize>,
     calls: Vec<Seen<'a>>,
     turn: Option<u32>,
+    /// Whether it is restricted to one call.
+    is_call: bool,
     /// Whether the calls were accessed. Conclusions from calls that are not recorded are
     /// worthless.
     looked: Cell<bool>,
@@ -97,6 +99,7 @@ impl<'a> View<'a> {
             events: start..end,
             calls: vec![Seen { index, call }],
             turn: Some(turns.saturating_sub(1) as u32),
+            is_call: true,
             looked: Cell::new(false),
         })
     }
@@ -120,7 +123,7 @@ impl<'a> View<'a> {
                 })
                 .collect(),
         };
-        Self { trajectory, events, calls, turn, looked: Cell::new(false) }
+        Self { trajectory, events, calls, turn, is_call: false, looked: Cell::new(false) }
     }
 
     /// Returns the underlying trajectory.
@@ -133,6 +136,12 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn turn_index(&self) -> Option<u32> {
         self.turn
+    }
+
+    /// Whether it is restricted to one call.
+    #[must_use]
+    pub fn is_call(&self) -> bool {
+        self.is_call
     }
 
     /// Returns the agent's calls, in order.

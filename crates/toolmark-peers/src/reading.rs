@@ -19,6 +19,11 @@ pub(crate) trait Question: Send + Sync {
     fn forbids(&self) -> bool {
         true
     }
+
+    /// Whether a fail means that an upper limit was exceeded.
+    fn is_upper_limit(&self) -> bool {
+        false
+    }
 }
 
 struct Reading<Q> {
@@ -43,6 +48,10 @@ impl<Q: Question> Grader for Reading<Q> {
 
     fn forbids(&self) -> bool {
         self.question.forbids()
+    }
+
+    fn is_upper_limit(&self) -> bool {
+        self.question.is_upper_limit()
     }
 
     fn grade(&self, subject: &Subject<'_>) -> Outcome {

@@ -3,17 +3,19 @@
 //!
 //! | what happened | verdict | tried again |
 //! |---|---|---|
-//! | an end marker and a readable trace | graded, whatever the exit code | no |
-//! | a limit, or a timeout after a model response | graded, then at best a failure | no |
-//! | a timeout without a response | unknown | yes |
-//! | too many requests, a failing provider or network, a signal from outside | unknown | yes |
-//! | no credentials, unknown model, no trace, failed setup | unknown | no |
-//! | the budget was spent, or the user stopped the run | unknown (not run) | by `--resume` |
-//! | denied calls | graded, with a note | no |
+//! | a mark of the end, a trace that can be read | graded, whatever the exit code | no |
+//! | no mark, an exit code that is not 0 | graded; what it did not do proves nothing | no |
+//! | a limit, or the time was up after a model response | graded, then at best a failure | no |
+//! | the time was up without a response | unknown | yes |
+//! | too many requests, a broken provider or network, a foreign signal | unknown | yes |
+//! | no credentials, no such model, no trace, setup failed | unknown | no |
+//! | the budget was spent, or somebody stopped the run | unknown (not run) | by `--resume` |
+//! | calls that were denied | graded, with a note | no |
 
 use toolmark_hosts::launch::{End, Trouble};
 use toolmark_outcome::Cause;
 use toolmark_process::Ended;
+use toolmark_trace::Trajectory;
 
 /// Reason for stopping an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +64,8 @@ pub enum Conclusion {
     Grade {
         /// Notes for the reader.
         notes: Vec<String>,
+        /// The error it ended with: it may not have done all that it would have.
+        error: Option<String>,
     },
     /// The attempt is graded, and fails for this reason.
     Limit(String),
@@ -77,6 +81,14 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
+    /// Writes the error that an attempt ended with into its run, unless the trace has its
+    /// own word for it. Graders ask the run.
+    pub fn declare(&self, run: &mut Trajectory) {
+        if let Self::Grade { error: Some(error), .. } = self {
+            run.completeness.declared_error.get_or_insert_with(|| error.as_str().into());
+        }
+    }
+
     fn unknown(cause: Cause, why: impl Into<String>, retry: bool) -> Self {
         Self::Unknown { cause, why: why.into(), retry }
     }
@@ -122,21 +134,24 @@ pub fn conclude(facts: &Facts<'_>) -> Conclusion {
         }
         Marker::Host(End::Completed { denied }) => {
             let note = |denied: u64| format!("calls denied by permissions: {denied}");
-            graded(facts, (*denied > 0).then(|| note(*denied)).into_iter().collect())
+            graded(facts, (*denied > 0).then(|| note(*denied)).into_iter().collect(), None)
         }
         Marker::Exit { needs_success } => match facts.process.code {
-            Some(0) | None => graded(facts, Vec::new()),
+            Some(0) | None => graded(facts, Vec::new(), None),
             Some(code) if *needs_success || facts.no_trace.is_some() => {
                 Conclusion::unknown(Cause::Start, format!("it ended with exit code {code}"), false)
             }
-            Some(code) => graded(facts, vec![format!("exit code {code}")]),
+            Some(code) => {
+                let error = format!("exit code {code}");
+                graded(facts, vec![error.clone()], Some(error))
+            }
         },
     }
 }
 
-fn graded(facts: &Facts<'_>, notes: Vec<String>) -> Conclusion {
+fn graded(facts: &Facts<'_>, notes: Vec<String>, error: Option<String>) -> Conclusion {
     match facts.no_trace {
-        None => Conclusion::Grade { notes },
+        None => Conclusion::Grade { notes, error },
         Some(why) => Conclusion::unknown(Cause::NoTrace, why, false),
     }
 }

@@ -41,7 +41,9 @@ impl TrialRecord {
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
         match self.ended.as_str() {
-            "completed" => Conclusion::Grade { notes: self.notes.clone() },
+            "completed" => {
+                Conclusion::Grade { notes: self.notes.clone(), error: self.error.clone() }
+            }
             "limit" => Conclusion::Limit(self.limit.clone().unwrap_or_default()),
             word => {
                 let last = self.attempts.last().and_then(|attempt| attempt.why.clone());
@@ -61,7 +63,10 @@ impl TrialRecord {
         let mut run = None;
         if !matches!(conclusion, Conclusion::Unknown { .. }) {
             match self.run() {
-                Ok(read) => run = Some(read),
+                Ok(mut read) => {
+                    conclusion.declare(&mut read);
+                    run = Some(read);
+                }
                 // The trace of the earlier grading can no longer be read.
                 Err(why) => {
                     conclusion = Conclusion::Unknown { cause: Cause::NoTrace, why, retry: false };

@@ -156,7 +156,7 @@ impl Trial<'_> {
                 return Finished { conclusion, run: None, left: None };
             }
         };
-        let read = self.read(&left, &attempt.directory);
+        let mut read = self.read(&left, &attempt.directory);
         let turns = read.as_ref().map_or(0, |run| Used::of(run, None).turns);
         let conclusion = conclude(&Facts {
             stopped: left.stopped.as_ref(),
@@ -165,6 +165,9 @@ impl Trial<'_> {
             turns,
             no_trace: read.as_ref().err().map(String::as_str),
         });
+        if let Ok(run) = &mut read {
+            conclusion.declare(run);
+        }
         Finished { conclusion, run: read.ok(), left: Some(left) }
     }
 
@@ -240,7 +243,7 @@ impl Trial<'_> {
         };
         let attempt = attempts.last().map_or(1, |attempt| attempt.number);
         let mut notes = match &conclusion {
-            Conclusion::Grade { notes } => notes.clone(),
+            Conclusion::Grade { notes, .. } => notes.clone(),
             _ => Vec::new(),
         };
         notes.extend(left_out);
@@ -279,6 +282,10 @@ impl Trial<'_> {
             },
             limit: match &conclusion {
                 Conclusion::Limit(limit) => Some(limit.clone()),
+                _ => None,
+            },
+            error: match &conclusion {
+                Conclusion::Grade { error, .. } => error.clone(),
                 _ => None,
             },
             notes: notes.iter().map(|note| mask.apply_text(note)).collect(),
@@ -368,7 +375,7 @@ pub(crate) fn graded(
             let mut result = grading.grade_trial(index, trial, run, left)?;
             match conclusion {
                 Conclusion::Limit(limit) => fail_for_limit(&mut result, limit),
-                Conclusion::Grade { notes } if !notes.is_empty() => {
+                Conclusion::Grade { notes, .. } if !notes.is_empty() => {
                     let notes = notes.join("; ");
                     result.reason = format!("{} ({notes})", result.reason.raw()).into();
                 }

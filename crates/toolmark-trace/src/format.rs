@@ -68,6 +68,13 @@ pub trait Reader: Send {
     fn finish(&mut self, out: &mut Out) {
         let _ = out;
     }
+
+    /// Whether the run being read may be made of several records, so that a record
+    /// that cannot be read may be one of its own. Where every record is a run, a
+    /// broken one is a lost run and says nothing about the others.
+    fn spans_records(&self) -> bool {
+        true
+    }
 }
 
 /// One top-level JSON value of a file (a line, an element of the outermost
@@ -188,6 +195,8 @@ pub struct Out {
     pub(crate) ready: VecDeque<Trajectory>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) skipped: u64,
+    /// How many of those skipped were whole runs.
+    skipped_runs: u64,
     pub(crate) unattributed: Option<Usage>,
 }
 
@@ -198,6 +207,7 @@ impl Out {
             ready: VecDeque::new(),
             diagnostics: Vec::new(),
             skipped: 0,
+            skipped_runs: 0,
             unattributed: None,
         }
     }
@@ -254,6 +264,18 @@ impl Out {
     pub fn skip(&mut self, at: &At, message: impl Into<String>) {
         self.skipped += 1;
         self.report(Diagnostic::at(Severity::Skipped, at, message));
+    }
+
+    /// Reports a whole run that could not be read and counts it: the other runs of the
+    /// file have lost nothing.
+    pub(crate) fn skip_run(&mut self, at: &At, message: impl Into<String>) {
+        self.skipped_runs += 1;
+        self.skip(at, message);
+    }
+
+    /// How many records were skipped that may be part of a run.
+    pub(crate) fn skipped_records(&self) -> u64 {
+        self.skipped - self.skipped_runs
     }
 
     /// Reports something noteworthy; nothing was lost.

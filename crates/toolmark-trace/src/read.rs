@@ -204,6 +204,7 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
         out,
         records: 0,
         finished: false,
+        lost: Lost::default(),
     })
 }
 
@@ -421,6 +422,7 @@ pub struct Trajectories {
     out: Out,
     records: u64,
     finished: bool,
+    lost: Lost,
 }
 
 impl Trajectories {
@@ -434,6 +436,7 @@ impl Trajectories {
             out: Out::new(Arc::clone(file)),
             records: 0,
             finished: false,
+            lost: Lost::default(),
         }
     }
 
@@ -490,7 +493,7 @@ impl Trajectories {
                             offset: 0,
                             entry: Some(&name),
                         };
-                        self.reader.record(&record, &mut self.out);
+                        self.lost.record(&mut *self.reader, &record, &mut self.out);
                     }
                     Err(error) => {
                         let at = crate::model::At::new(&block, error.offset.min(block.text.len()));
@@ -504,7 +507,7 @@ impl Trajectories {
                 self.records += 1;
                 let record =
                     Record { value: None, binary: &[], block: &block, offset: 0, entry: None };
-                self.reader.record(&record, &mut self.out);
+                self.lost.record(&mut *self.reader, &record, &mut self.out);
                 true
             }
             Source::Binary(bytes) => {
@@ -513,7 +516,7 @@ impl Trajectories {
                 self.records += 1;
                 let record =
                     Record { value: None, binary: &bytes, block: &block, offset: 0, entry: None };
-                self.reader.record(&record, &mut self.out);
+                self.lost.record(&mut *self.reader, &record, &mut self.out);
                 true
             }
         }
@@ -545,7 +548,7 @@ impl Trajectories {
                     offset: frame.start,
                     entry: None,
                 };
-                self.reader.record(&record, &mut self.out);
+                self.lost.record(&mut *self.reader, &record, &mut self.out);
             }
             Err(error) => {
                 if let Some(values) = (!is_piece).then(|| split_values(&frame)).flatten() {
@@ -571,6 +574,51 @@ impl Trajectories {
     }
 }
 
+/// Which runs the records belong to that could not be read.
+///
+/// A run that is one record loses what is lost inside of it. A run of several may
+/// have had any record that was skipped since the run before it ended, and the one
+/// directly in front of the record with which the next run begins.
+#[derive(Debug, Default)]
+struct Lost {
+    /// What [`Out::skipped_records`] was when a record was last given to the reader.
+    counted: u64,
+    /// Skipped since the last run was pushed.
+    since_run: u64,
+}
+
+impl Lost {
+    fn record(&mut self, reader: &mut dyn Reader, record: &Record<'_>, out: &mut Out) {
+        let before_record = out.skipped_records() - self.counted;
+        let (skipped, ready) = (out.skipped_records(), out.ready.len());
+        reader.record(record, out);
+        let inside = out.skipped_records() - skipped;
+        self.counted = out.skipped_records();
+        self.since_run += before_record + inside;
+        if out.ready.len() == ready {
+            return;
+        }
+        let count = if reader.spans_records() { self.since_run } else { inside };
+        for run in out.ready.range_mut(ready..) {
+            run.completeness.skipped_records += count;
+        }
+        self.since_run = before_record + inside;
+    }
+
+    fn finish(&mut self, reader: &mut dyn Reader, out: &mut Out) {
+        let at_end = out.skipped_records() - self.counted;
+        let (skipped, ready) = (out.skipped_records(), out.ready.len());
+        let spans = reader.spans_records();
+        reader.finish(out);
+        let inside = out.skipped_records() - skipped;
+        let outside = if spans { self.since_run + at_end } else { 0 };
+        for run in out.ready.range_mut(ready..) {
+            run.completeness.skipped_records += outside + inside;
+            run.completeness.truncated |= spans && at_end > 0;
+        }
+    }
+}
+
 impl Iterator for Trajectories {
     type Item = Trajectory;
 
@@ -584,7 +632,7 @@ impl Iterator for Trajectories {
             }
             if !self.advance() {
                 self.finished = true;
-                self.reader.finish(&mut self.out);
+                self.lost.finish(&mut *self.reader, &mut self.out);
             }
         }
     }
@@ -633,5 +681,62 @@ impl Diagnostic {
             Some(hint) => diagnostic.hint(hint),
             None => diagnostic,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Gap;
+    use crate::testing::read_text;
+
+    /// The gaps of the runs of a text, in order.
+    fn gaps(lines: &[&str]) -> Vec<Option<Gap>> {
+        read_text(&lines.join("\n")).runs.iter().map(|run| run.gap()).collect()
+    }
+
+    #[test]
+    fn a_record_that_is_lost_is_lost_from_the_run_it_may_belong_to() {
+        const ASKED: &str = r#"{"role":"user","content":"tidy up"}"#;
+        const CALLED: &str = r#"{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"ls","arguments":"{}"}}]}"#;
+        const CUT: &str = r#"{"role":"assistant","tool_calls":[{"id":"2","func"#;
+        assert_eq!(gaps(&[ASKED, CALLED]), [None]);
+        assert_eq!(gaps(&[ASKED, CALLED, CUT]), [Some(Gap::Truncated)]);
+        assert_eq!(gaps(&[ASKED, CUT, CALLED]), [Some(Gap::Skipped(1))]);
+        assert_eq!(gaps(&[ASKED, CUT, CUT, CALLED]), [Some(Gap::Skipped(2))]);
+        // A line of a log around the events of a run is no record.
+        assert_eq!(gaps(&["starting", ASKED, CALLED, "done"]), [None]);
+    }
+
+    #[test]
+    fn a_row_that_is_lost_says_nothing_about_the_others() {
+        let row = |id: &str| {
+            let said = r#"[{"role":"assistant","content":"done"}]"#;
+            format!(r#"{{"test_id":"{id}","target":"t","score":1,"output":{said}}}"#)
+        };
+        let (one, two) = (row("one"), row("two"));
+        assert_eq!(gaps(&[&one, &two[..40], &two, &one[..40]]), [None, None]);
+        // The lines of a transcript are several runs of several records each.
+        let line = |test: &str, index: u32| {
+            format!(
+                r#"{{"test_id":"{test}","target":"t","message_index":{index},"role":"assistant","content":"x"}}"#
+            )
+        };
+        let all = [line("a", 0), line("a", 1), line("b", 0), line("c", 0), line("c", 1)];
+        let [a0, a1, b0, c0, c1] = all.each_ref().map(String::as_str);
+        let lost = Some(Gap::Skipped(1));
+        assert_eq!(gaps(&[a0, &a1[..30], a1, b0, c0, c1]), [lost.clone(), None, None]);
+        // Between two runs, it may be of either.
+        assert_eq!(gaps(&[a0, a1, &b0[..30], b0, c0, c1]), [lost.clone(), lost, None]);
+        assert_eq!(gaps(&[a0, a1, b0, c0, &c1[..30]]), [None, None, Some(Gap::Truncated)]);
+    }
+
+    #[test]
+    fn a_session_without_a_response_of_the_model_has_a_gap() {
+        let asked = r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"content":"go"}}"#;
+        let summary = r#"{"type":"summary","summary":"Tidying up","leafUuid":"u"}"#;
+        let said = r#"{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s","message":{"id":"m","content":[{"type":"text","text":"hi"}]}}"#;
+        assert_eq!(gaps(&[asked]), [Some(Gap::NoResponse)]);
+        assert_eq!(gaps(&[summary, asked]), [Some(Gap::NoResponse)]);
+        assert_eq!(gaps(&[asked, said]), [None]);
     }
 }

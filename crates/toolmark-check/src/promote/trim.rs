@@ -67,6 +67,7 @@ pub(super) fn trimmed(
         stated: Stated::default(),
         relayed: run.relayed,
         fidelity: run.fidelity,
+        completeness: run.completeness.clone(),
     }
 }
 

@@ -30,6 +30,9 @@ pub struct TrialRecord {
     /// Exceeded limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
+    /// The error that its agent ended with, where it was graded all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// Notes for the reader.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -86,6 +86,8 @@ pub(crate) fn everything() -> Trajectory {
         row: json(r#"{"n":1}"#),
     };
     b.run.repeated_results = 1;
+    b.run.completeness.skipped_records = 2;
+    b.run.completeness.declared_error = Some("out of credit".into());
     b.run.tools = Some(vec![
         ToolDefinition {
             name: "Bash".into(),

@@ -9,8 +9,8 @@ use super::json::{Json, portable};
 use super::{ExportInfo, Exporter, Losses, Part};
 use crate::formats::TOOLMARK_SCHEMA;
 use crate::model::{
-    At, Call, CallResult, Event, EventKind, Form, MAX_DEPTH, Payload, Stated, Step, Trajectory,
-    Usage,
+    At, Call, CallResult, Completeness, Event, EventKind, Form, MAX_DEPTH, Payload, Stated, Step,
+    Trajectory, Usage,
 };
 use std::io;
 
@@ -73,6 +73,7 @@ impl Writer {
         w.opt("cost", run.cost)?;
         stated(w, &run.stated)?;
         w.put("fidelity_gaps", &run.fidelity)?;
+        completeness(w, &run.completeness)?;
         if let Some(tools) = &run.tools {
             w.array("tools", tools, |w, tool| {
                 w.put("name", &tool.name)?;
@@ -177,6 +178,23 @@ fn stated(w: &mut Json<'_>, stated: &Stated) -> io::Result<()> {
         w.opt("artifacts", stated.artifacts.as_ref())?;
         payload(w, "diff", stated.diff.as_ref())?;
         payload(w, "row", stated.row.as_ref())
+    })
+}
+
+/// What is missing; left out where nothing is.
+fn completeness(w: &mut Json<'_>, run: &Completeness) -> io::Result<()> {
+    let Completeness { truncated, skipped_records, declared_error } = run;
+    if !truncated && *skipped_records == 0 && declared_error.is_none() {
+        return Ok(());
+    }
+    w.object("completeness", |w| {
+        if *truncated {
+            w.put("truncated", truncated)?;
+        }
+        if *skipped_records > 0 {
+            w.put("skipped_records", skipped_records)?;
+        }
+        w.opt("declared_error", declared_error.as_ref())
     })
 }
 

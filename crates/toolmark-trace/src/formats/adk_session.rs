@@ -103,6 +103,10 @@ impl Reader for SessionReader {
             out.push(session.b.finish());
         }
     }
+
+    fn spans_records(&self) -> bool {
+        self.loose.is_some()
+    }
 }
 
 /// Returns the model requests and responses, by the ID of the event.

@@ -93,6 +93,10 @@ impl Reader for RunReader {
             out.push(conversation.b.finish());
         }
     }
+
+    fn spans_records(&self) -> bool {
+        self.bare.is_some()
+    }
 }
 
 fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {

@@ -109,6 +109,10 @@ impl Reader for AtifReader {
             out.push(run.finish());
         }
     }
+
+    fn spans_records(&self) -> bool {
+        self.lines.is_some()
+    }
 }
 
 impl AtifReader {

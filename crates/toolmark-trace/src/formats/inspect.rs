@@ -120,6 +120,10 @@ impl Reader for LogReader {
             out.unattributed(usage);
         }
     }
+
+    fn spans_records(&self) -> bool {
+        false
+    }
 }
 
 impl LogReader {
@@ -164,7 +168,7 @@ impl LogReader {
     /// Reads the summary of a sample, which may be its only record.
     fn read_summary(&mut self, record: &Record<'_>, summary: Value<'_>, out: &mut Out) {
         if !summary.is_object() {
-            out.skip(&record.at_value(summary), "not a sample's summary");
+            out.skip_run(&record.at_value(summary), "not a sample's summary");
             return;
         }
         let sample = Sample::new(summary);
@@ -198,7 +202,7 @@ impl LogReader {
         out: &mut Out,
     ) {
         if !value.is_object() {
-            out.skip(&record.at_value(value), "not a sample: expected an object");
+            out.skip_run(&record.at_value(value), "not a sample: expected an object");
             return;
         }
         let sample = Sample::new(value);

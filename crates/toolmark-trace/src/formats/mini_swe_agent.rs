@@ -84,6 +84,10 @@ impl Reader for TrajectoryReader {
             out.push(conversation.finish());
         }
     }
+
+    fn spans_records(&self) -> bool {
+        self.bare.is_some()
+    }
 }
 
 fn describe(b: &mut Builder, record: &Record<'_>, document: Value<'_>) {

@@ -102,6 +102,10 @@ impl Reader for EventReader {
             out.push(run.finish());
         }
     }
+
+    fn spans_records(&self) -> bool {
+        self.bare.is_some()
+    }
 }
 
 struct Run {

@@ -59,7 +59,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
                 if simulation.is_object() {
                     read_simulation(record, simulation, info, out);
                 } else {
-                    out.skip(&record.at_value(simulation), "not a simulation");
+                    out.skip_run(&record.at_value(simulation), "not a simulation");
                 }
             }
         }

@@ -10,9 +10,9 @@ use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::formats::FORMATS;
 use crate::model::MAX_DEPTH;
 use crate::model::{
-    Actor, Agent, At, Call, CallResult, Convention, Cost, Event, EventKind, Fact, Fidelity, Level,
-    Location, Parent, Payload, Stated, Status, Step, Text, Tokens, ToolDefinition, ToolName,
-    Trajectory, Usage, time,
+    Actor, Agent, At, Call, CallResult, Completeness, Convention, Cost, Event, EventKind, Fact,
+    Fidelity, Level, Location, Parent, Payload, Stated, Status, Step, Text, Tokens, ToolDefinition,
+    ToolName, Trajectory, Usage, time,
 };
 use jiff::SignedDuration;
 use std::sync::Arc;
@@ -97,6 +97,7 @@ impl Line<'_> {
                 "cost" => run.cost = cost(value),
                 "stated" => run.stated = self.stated(value),
                 "fidelity_gaps" => run.fidelity = fidelity(value),
+                "completeness" => run.completeness = self.completeness(value),
                 "tools" if value.is_array() => {
                     run.tools = Some(value.items().map(|v| self.tool(v)).collect());
                 }
@@ -122,6 +123,14 @@ impl Line<'_> {
             line.run(value, depth + 1, out)
         };
         value.items().map(child).collect()
+    }
+
+    fn completeness(&self, value: Value<'_>) -> Completeness {
+        Completeness {
+            truncated: value.get("truncated").and_then(Value::as_bool) == Some(true),
+            skipped_records: value.get("skipped_records").and_then(Value::as_u64).unwrap_or(0),
+            declared_error: self.record.text_at(value, "declared_error"),
+        }
     }
 
     /// Returns the ID of a known format; toolmark's own for an unknown format.

@@ -127,6 +127,10 @@ impl Reader for ResultsReader {
             out.push(run.finish());
         }
     }
+
+    fn spans_records(&self) -> bool {
+        self.bare.is_some()
+    }
 }
 
 fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> Run {

@@ -1,6 +1,7 @@
 //! The data model into which all formats are read.
 
 mod call;
+mod completeness;
 mod fidelity;
 mod json;
 mod name;
@@ -12,6 +13,7 @@ mod trajectory;
 mod usage;
 
 pub use call::{Actor, Call, CallResult};
+pub use completeness::{Completeness, Gap};
 pub use fidelity::{Fact, Fidelity, Recorded};
 pub use name::{Canonical, ToolName};
 pub use payload::{Form, Payload};

@@ -1,6 +1,7 @@
 //! The trajectory: a run of one agent.
 
-use super::{At, Call, Cost, Fact, Fidelity, Payload, Recorded, Text, Usage};
+use super::completeness::is_error;
+use super::{At, Call, Completeness, Cost, Fact, Fidelity, Gap, Payload, Recorded, Text, Usage};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 
@@ -62,6 +63,8 @@ pub struct Trajectory {
     pub relayed: bool,
     /// Facts that the source did not record.
     pub fidelity: Fidelity,
+    /// What is known to be missing from the trace, or from the run.
+    pub completeness: Completeness,
 }
 
 /// Sums and answers that a source states in addition to the events. Graders of other systems
@@ -308,6 +311,7 @@ impl Trajectory {
             stated: Stated::default(),
             relayed: false,
             fidelity,
+            completeness: Completeness::default(),
         }
     }
 
@@ -376,16 +380,62 @@ impl Trajectory {
         self.calls.is_empty() && self.unknown_records() > 0 && !self.events.iter().any(is_of_agent)
     }
 
+    /// Why something that this trace does not show may have happened all the same, or
+    /// would have: a part of the trace is lost, or the run did not come to its end.
+    /// Conclusions from absence, and from an upper limit that was kept, need `None`.
+    #[must_use]
+    pub fn gap(&self) -> Option<Gap> {
+        const MAX_CHARS: usize = 200;
+        let error = || {
+            let stated = self.completeness.declared_error.as_ref();
+            let word = self.outcome.as_ref().filter(|word| is_error(&word.get()));
+            let words: String = stated.or(word)?.get().chars().take(MAX_CHARS).collect();
+            Some(Gap::DeclaredError(words))
+        };
+        let unanswered = || (!self.has_response()).then_some(Gap::NoResponse);
+        self.lost_records().or_else(error).or_else(unanswered)
+    }
+
+    fn lost_records(&self) -> Option<Gap> {
+        match (self.completeness.truncated, self.completeness.skipped_records) {
+            (true, _) => Some(Gap::Truncated),
+            (false, 0) => None,
+            (false, records) => Some(Gap::Skipped(records)),
+        }
+    }
+
+    /// Whether the model answered at all, as far as such a source can say so.
+    fn has_response(&self) -> bool {
+        let is_of_model = |event: &Event| {
+            matches!(
+                event.kind,
+                EventKind::Message
+                    | EventKind::Reasoning
+                    | EventKind::Call(_)
+                    | EventKind::Skill
+                    | EventKind::Unknown(_)
+            )
+        };
+        let stated = &self.stated;
+        !self.steps.is_empty()
+            || !self.calls.is_empty()
+            || stated.output.is_some()
+            || stated.responses.or(stated.calls).is_some_and(|count| count > 0)
+            || self.events.iter().any(is_of_model)
+    }
+
     /// Returns how completely the calls of this run are recorded. Sub-agents must be checked
     /// separately ([`Trajectory::flatten`]).
     ///
-    /// The source may not record calls ([`Fact::Calls`]) or state a higher number of them; a
-    /// result without its call, an unknown part of a response and an unknown record with the name
-    /// of a tool may each be a call. Other unknown records are not: every agent adds new kinds
-    /// frequently. If there are no calls but one may have been made, nothing is known about any.
+    /// The source may not record calls ([`Fact::Calls`]) or state that there were
+    /// more; a record that cannot be read, a result without its call, a part of a response that is not
+    /// understood and an unknown record that names a tool may each be a call.
+    /// Other unknown records are not: every agent adds kinds of them all the time.
+    /// Where no call is there but one may have been, nothing can be said about any.
     #[must_use]
     pub fn calls_recorded(&self) -> Recorded {
         let lacks = self.fidelity.lacks(Fact::Calls)
+            || self.lost_records().is_some()
             || self.orphans > 0
             || self.events.iter().any(Event::may_be_call);
         if self.calls.is_empty() {

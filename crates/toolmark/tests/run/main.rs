@@ -6,6 +6,7 @@
 mod agentv;
 mod agentv_more;
 mod compared;
+mod cut;
 mod limits;
 mod mistakes;
 mod nothing_left;

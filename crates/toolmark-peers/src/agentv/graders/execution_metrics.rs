@@ -142,6 +142,10 @@ struct Metrics {
 }
 
 impl Question for Metrics {
+    fn is_upper_limit(&self) -> bool {
+        !self.checks.iter().any(|(what, _)| matches!(what, What::Exploration))
+    }
+
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let mut lines = Lines::default();

@@ -150,6 +150,10 @@ impl Quantity {
 struct Limits(Vec<(Quantity, f64)>);
 
 impl Question for Limits {
+    fn is_upper_limit(&self) -> bool {
+        true
+    }
+
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let mut lines = Lines::default();
         let (mut said, mut evidence) = (Vec::new(), Vec::new());

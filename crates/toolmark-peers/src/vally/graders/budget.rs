@@ -152,6 +152,10 @@ budget!(
 );
 
 impl Grader for BudgetGrader {
+    fn is_upper_limit(&self) -> bool {
+        true
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let view = &subject.view;
         match self.quantity.value(view) {

@@ -163,6 +163,10 @@ fn diff<'a>(subject: &'a Subject<'_>) -> Result<Cow<'a, str>, Untold> {
 }
 
 impl Grader for DiffContains {
+    fn reads_trace(&self) -> bool {
+        false
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let diff = match diff(subject) {
             Ok(diff) => diff,
@@ -199,6 +203,10 @@ impl Grader for DiffContains {
 }
 
 impl Grader for DiffEmpty {
+    fn reads_trace(&self) -> bool {
+        false
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let diff = match diff(subject) {
             Ok(diff) => diff,

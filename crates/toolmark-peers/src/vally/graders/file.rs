@@ -252,6 +252,10 @@ pub(super) fn negated(
 }
 
 impl Grader for FileGrader {
+    fn reads_trace(&self) -> bool {
+        false
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let workspace = match Workspace::of(subject) {
             Ok(workspace) => workspace,

@@ -65,6 +65,10 @@ struct MaxRepeat {
 }
 
 impl Grader for MaxRepeat {
+    fn is_upper_limit(&self) -> bool {
+        true
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let view = &subject.view;
         let calls = match self.repeats.looked_at(view) {

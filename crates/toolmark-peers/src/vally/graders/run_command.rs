@@ -238,6 +238,10 @@ pub(super) fn std_duration(duration: Duration) -> std::time::Duration {
 }
 
 impl Grader for RunCommand {
+    fn reads_trace(&self) -> bool {
+        false
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         match self.start(subject) {
             Ok(finished) => self.judge(&finished),

@@ -138,6 +138,10 @@ impl<D: Dialect> Reader for Conversations<D> {
             out.push(b.finish());
         }
     }
+
+    fn spans_records(&self) -> bool {
+        self.loose.is_some()
+    }
 }
 
 /// Creates a builder for repeating IDs: some servers number calls anew in each response.

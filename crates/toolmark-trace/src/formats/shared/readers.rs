@@ -13,6 +13,10 @@ pub(crate) fn each_record(read: fn(&Record<'_>, &mut Out)) -> Box<dyn Reader> {
         fn record(&mut self, record: &Record<'_>, out: &mut Out) {
             self.0(record, out);
         }
+
+        fn spans_records(&self) -> bool {
+            false
+        }
     }
 
     Box::new(EachRecord(read))
