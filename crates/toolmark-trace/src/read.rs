@@ -731,6 +731,45 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_ended_with_an_error_says_so() {
+        let error = |words: &str| Some(Gap::DeclaredError(words.to_owned()));
+        let row = |more: &str| {
+            let said = r#"[{"role":"assistant","content":"done"}]"#;
+            format!(r#"{{"test_id":"a","target":"t","score":1,"output":{said}{more}}}"#)
+        };
+        for (more, expected) in [
+            ("", None),
+            (r#","error":null"#, None),
+            (r#","error":"""#, None),
+            (r#","execution_status":"quality_failure""#, None),
+            (r#","error":"the provider hung up""#, error("the provider hung up")),
+            (r#","error":{"message":"no quota"}"#, error("no quota")),
+            (r#","execution_status":"execution_error""#, error("execution_error")),
+        ] {
+            assert_eq!(gaps(&[&row(more)]), [expected], "{more}");
+        }
+        let trial = |end: &str, more: &str| {
+            let said = r#"{"type":"assistant_message","timestamp":"2026-01-01T00:00:01Z","data":{"content":"hi"}}"#;
+            format!(
+                r#"{{"trajectory":{{"stimulus":{{"name":"n"}},"events":[{said}],"endReason":"{end}"}},"gradeResult":{{}}{more}}}"#
+            )
+        };
+        for (end, more, expected) in [
+            ("completed", "", None),
+            ("completed", r#","status":"success""#, None),
+            ("agent_timeout", "", error("agent_timeout")),
+            ("completed", r#","status":"error""#, error("error")),
+            (
+                "completed",
+                r#","status":"error","error":"lost the socket""#,
+                error("lost the socket"),
+            ),
+        ] {
+            assert_eq!(gaps(&[&trial(end, more)]), [expected], "{end} {more}");
+        }
+    }
+
+    #[test]
     fn a_session_without_a_response_of_the_model_has_a_gap() {
         let asked = r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"content":"go"}}"#;
         let summary = r#"{"type":"summary","summary":"Tidying up","leafUuid":"u"}"#;

@@ -311,6 +311,12 @@ impl Session {
                 _ => {}
             }
         }
+        self.main.run.completeness.declared_error = failed.then(|| {
+            let words = text.and_then(|text| record.text(text));
+            words
+                .or_else(|| self.main.run.outcome.clone())
+                .unwrap_or_else(|| Text::owned("is_error"))
+        });
         let text = text.map(|t| record.payload(t));
         let kind = if failed {
             EventKind::Error

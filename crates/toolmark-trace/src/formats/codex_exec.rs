@@ -75,7 +75,10 @@ impl Reader for ExecReader {
             "turn.started" => run.b.user(None, None, record.at()),
             "turn.completed" => run.turn_completed(record, event),
             "turn.failed" => {
-                run.error(record, event.get("error").unwrap_or(event));
+                let error = event.get("error").unwrap_or(event);
+                run.error(record, error);
+                run.b.run.completeness.declared_error =
+                    Some(record.text_at(error, "message").unwrap_or_else(|| Text::owned(kind)));
                 run.b.run.outcome = Some(Text::owned("failed"));
             }
             "error" => run.error(record, event),
@@ -139,6 +142,7 @@ impl Run {
             self.totals = Some(totals);
         }
         self.b.run.outcome = Some(Text::owned("completed"));
+        self.b.run.completeness.declared_error = None;
         let kind = EventKind::Note(Text::owned("turn.completed"));
         self.b.event(kind, None, None, None, record.at());
     }

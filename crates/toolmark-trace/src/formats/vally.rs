@@ -22,6 +22,7 @@
 mod run;
 
 use super::shared::copilot;
+use super::shared::events::declared_error;
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{At, Convention, EventKind, Fact, Fidelity, Payload, Stated, Usage, time};
@@ -222,7 +223,13 @@ fn trial(b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
     if run.agent.model.is_none() {
         run.agent.model = record.text_at(line, "model");
     }
-    if let Some(error) = line.get("error") {
+    let run = &mut b.run;
+    let error = line.get("error");
+    run.completeness.declared_error = error.and_then(|error| declared_error(record, error));
+    if run.completeness.declared_error.is_none() && line.field_is("status", "error") {
+        run.completeness.declared_error = record.text_at(line, "status");
+    }
+    if let Some(error) = error {
         b.event(EventKind::Error, Some(record.payload(error)), None, None, record.at_value(error));
     }
 }

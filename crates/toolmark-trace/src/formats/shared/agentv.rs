@@ -2,7 +2,7 @@
 //! its result are one object in the assistant's message. Keys are camel case in memory and
 //! snake case on disk; both are read.
 
-use super::events::unknown_member;
+use super::events::{declared_error, unknown_member};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::Record;
 use crate::model::{
@@ -190,6 +190,7 @@ pub(crate) fn source(b: &mut Builder, record: &Record<'_>, source: Value<'_>) {
 /// Reads the error of a whole run.
 pub(crate) fn error(b: &mut Builder, record: &Record<'_>, error: Value<'_>) {
     if !error.is_null() {
+        b.run.completeness.declared_error = declared_error(record, error);
         b.event(EventKind::Error, Some(record.payload(error)), None, None, record.at_value(error));
     }
 }

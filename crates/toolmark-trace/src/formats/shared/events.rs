@@ -6,6 +6,16 @@ use crate::model::{At, EventKind, Fact, Payload, Status, Text, names_call};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
+/// The words of an error that a source states about a whole run; `None` where the value
+/// says that there was none.
+pub(crate) fn declared_error(record: &Record<'_>, error: Value<'_>) -> Option<Text> {
+    if error.is_object() || error.is_array() {
+        let message = record.text_at(error, "message");
+        return Some(message.unwrap_or_else(|| Text::owned("stated without a message")));
+    }
+    record.label(error).filter(|words| !matches!(&*words.get(), "" | "false"))
+}
+
 /// Adds a known record that contains nothing about the run.
 pub(crate) fn note(
     b: &mut Builder,
