@@ -28,6 +28,8 @@ pub struct Builder {
     open_from: Cell<usize>,
     steps_by_id: ById<u32>,
     ids_repeat: bool,
+    /// Whether every call that is added is one, whatever its id.
+    calls_are_distinct: bool,
     /// Results whose calls have not been read yet, with their event.
     early: HashMap<String, (usize, Answer)>,
     /// Events of results that turned out to belong to a later call.
@@ -168,6 +170,7 @@ impl Builder {
             open_from: Cell::new(0),
             steps_by_id: ById::default(),
             ids_repeat: false,
+            calls_are_distinct: false,
             early: HashMap::new(),
             moved: Vec::new(),
         }
@@ -180,6 +183,14 @@ impl Builder {
     #[must_use]
     pub fn with_repeating_ids(mut self) -> Self {
         self.ids_repeat = true;
+        self
+    }
+
+    /// Says that the source lists every call once: one with a known id is a new call,
+    /// even with the same tool and arguments.
+    #[must_use]
+    pub fn with_distinct_calls(mut self) -> Self {
+        self.calls_are_distinct = true;
         self
     }
 
@@ -303,7 +314,8 @@ impl Builder {
                 Entry::Occupied(mut known) => {
                     // A copy follows its original closely; a file that uses one id for
                     // everything must not be compared with itself over and over.
-                    for i in known.get().rev().take(8) {
+                    let compared = if self.calls_are_distinct { 0 } else { 8 };
+                    for i in known.get().rev().take(compared) {
                         let call = &self.run.calls[i as usize];
                         let reused = call.result.is_some()
                             && (self.ids_repeat || is_of_later_response(call, &new));

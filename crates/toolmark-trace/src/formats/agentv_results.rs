@@ -78,7 +78,7 @@ fn confidence(row: Value<'_>) -> Confidence {
 
 fn read_record(record: &Record<'_>, out: &mut Out) {
     let Some(row) = out.object(record, "a result") else { return };
-    let mut b = out.builder(&AgentvResults);
+    let mut b = out.builder(&AgentvResults).with_distinct_calls();
     read(&mut b, record, row);
     out.push(b.finish());
 }

@@ -46,7 +46,7 @@ impl Format for AgentvTrace {
 
 fn read_record(record: &Record<'_>, out: &mut Out) {
     let Some(artifact) = out.object(record, "a trace artifact") else { return };
-    let mut root = out.builder(&AgentvTrace);
+    let mut root = out.builder(&AgentvTrace).with_distinct_calls();
     header(&mut root, record, artifact);
     let spans = artifact.at(&["trace", "spans"]).or_else(|| artifact.get("spans"));
     if !spans.is_some_and(Value::is_array) {
@@ -192,7 +192,7 @@ impl<'a> Tree<'a> {
                 own[index] = Some(0);
             } else if depth <= MAX_DEPTH {
                 own[index] = Some(self.lanes.len());
-                let b = out.builder(&AgentvTrace);
+                let b = out.builder(&AgentvTrace).with_distinct_calls();
                 self.lanes.push(Lane { b, owner: above, depth, spawn: None, stated: None });
             }
         }

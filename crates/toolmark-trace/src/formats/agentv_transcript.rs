@@ -75,7 +75,7 @@ impl Reader for TranscriptReader {
         });
         if !is_same {
             self.finish(out);
-            let mut b = out.builder(&AgentvTranscript);
+            let mut b = out.builder(&AgentvTranscript).with_distinct_calls();
             header(&mut b, record, row);
             self.open = Some(Open { b, test, target, session, index });
         }

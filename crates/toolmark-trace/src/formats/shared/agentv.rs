@@ -65,7 +65,11 @@ fn tool_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: 
     b.answer_call(name.and_then(|name| b.first_open(|c| c.name.original.is(&name))), answer);
 }
 
-/// Reads one call with its result, if recorded.
+/// One call with what it gave back, if that is recorded.
+///
+/// AgentV counts every entry of the list, whatever its id: ids may repeat, or be empty.
+/// Its importers list some calls twice, as they were asked for and as they were carried
+/// out; only that is one call ([`asked_for`]).
 pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: Option<u32>) {
     let (mut id, mut tool, mut name) = (None, None, None);
     let (mut input, mut output, mut status) = (None, None, None);
@@ -94,19 +98,16 @@ pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: 
         return;
     };
     let at = record.at_value(item);
-    let call = b.call(NewCall {
-        id,
-        name: ToolName::new(tool),
-        args: input,
-        step,
-        time: start,
-        at: at.clone(),
-    });
+    let new =
+        NewCall { id, name: ToolName::new(tool), args: input, step, time: start, at: at.clone() };
+    let is_answered = output.is_some() || status.is_some_and(|s| s != "unknown");
+    let known = is_answered.then(|| asked_for(b, &new)).flatten();
+    let call = known.unwrap_or_else(|| b.call(new));
     if let Some(call) = b.run.calls.get_mut(call as usize) {
         call.duration_stated |= duration.is_some();
         call.duration = duration.or(call.duration).or_else(|| span(start, end));
     }
-    if output.is_none() && status.is_none_or(|s| s == "unknown") {
+    if !is_answered {
         return;
     }
     let mut answer = Answer::new(output, at).time(end);
@@ -115,6 +116,16 @@ pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: 
         b.run.fidelity.gain(Fact::Status);
     }
     b.answer_call(call, answer);
+}
+
+/// The call with no result so far that an entry with a result is the other half of: the
+/// same id, tool and input.
+fn asked_for(b: &Builder, new: &NewCall) -> Option<u32> {
+    let id = new.id.as_ref()?.get();
+    let known = b.find(&id).filter(|_| !id.is_empty())?;
+    let call = b.run.calls.get(known as usize)?;
+    let is_same = call.result.is_none() && call.name == new.name && call.args == new.args;
+    is_same.then_some(known)
 }
 
 fn status_of(word: &str) -> Option<(Status, Level)> {
@@ -204,4 +215,78 @@ pub(crate) fn schema(record: Value<'_>) -> &str {
 /// Returns the text under the first of `keys` that has one.
 pub(crate) fn text(record: &Record<'_>, value: Value<'_>, keys: &[&str]) -> Option<Text> {
     keys.iter().find_map(|key| value.get(key).and_then(|v| record.label(v)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::read_text;
+
+    fn count(text: &str) -> usize {
+        read_text(text).runs[0].calls.len()
+    }
+
+    #[test]
+    fn every_entry_of_a_list_is_a_call() {
+        let poll = |id: &str, output: &str| {
+            format!(r#"{{{id}"tool":"poll","input":{{"job":7}}{output}}}"#)
+        };
+        let (x, empty, other) = (r#""id":"x","#, r#""id":"","#, r#""id":"y","#);
+        let (busy, done) = (r#","output":"busy""#, r#","output":"done""#);
+        for (first, second, expected) in [
+            (poll("", ""), poll("", ""), 2),
+            (poll(empty, ""), poll(empty, ""), 2),
+            (poll(empty, busy), poll(empty, busy), 2),
+            (poll(x, busy), poll(x, done), 2),
+            (poll(x, busy), poll(x, busy), 2),
+            (poll(x, ""), poll(x, ""), 2),
+            (poll(x, busy), poll(other, busy), 2),
+            // As it was asked for, and as it was carried out.
+            (poll(x, ""), poll(x, done), 1),
+            (poll(empty, ""), poll(empty, done), 2),
+        ] {
+            let message = |calls: &str| {
+                format!(r#"{{"role":"assistant","content":"","tool_calls":[{calls}]}}"#)
+            };
+            let both = format!("{first},{second}");
+            let row = |key: &str, list: &str| {
+                format!(r#"{{"test_id":"t","target":"a","score":1,"{key}":[{list}]}}"#)
+            };
+            let line = |n: u32, calls: &str| {
+                format!(
+                    r#"{{"test_id":"t","target":"a","message_index":{n},"role":"assistant","tool_calls":[{calls}]}}"#
+                )
+            };
+            for text in [
+                row("output", &message(&both)),
+                row("output_messages", &format!("{},{}", message(&first), message(&second))),
+                line(0, &both),
+                format!("{}\n{}", line(0, &first), line(1, &second)),
+            ] {
+                assert_eq!(count(&text), expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn calls_of_one_id_in_spans_and_events_are_several() {
+        let event = |kind: &str| {
+            format!(r#"{{"type":"{kind}","id":"x","name":"poll","input":{{}},"output":"busy"}}"#)
+        };
+        let (call, result) =
+            (r#"{"type":"tool_call","id":"x","name":"poll"}"#, event("tool_result"));
+        let flat = |events: &str| format!(r#"{{"text":"bye","trace":[{events}]}}"#);
+        assert_eq!(count(&flat(&format!("{call},{result},{call},{result}"))), 2);
+        assert_eq!(count(&flat(&format!("{call},{call},{result},{result}"))), 2);
+        let span = |id: u32| {
+            format!(
+                r#"{{"span_id":"{id}","attributes":{{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"poll","gen_ai.tool.call.id":"x","gen_ai.tool.call.arguments":"{{}}","gen_ai.tool.call.result":"{id}"}}}}"#
+            )
+        };
+        let trace = format!(
+            r#"{{"schema_version":"agentv.trace.v1","trace":{{"trace_id":"t","spans":[{},{}]}}}}"#,
+            span(1),
+            span(2)
+        );
+        assert_eq!(count(&trace), 2);
+    }
 }
