@@ -239,7 +239,7 @@ impl Rule {
                 let mut problems = Vec::new();
                 let args = self.fields.as_ref().and_then(|fields| {
                     let building = &mut building(self.schemas, &mut problems);
-                    fields.call(&fields.tool).compile(self.span, building)
+                    fields.call(&fields.tool).literally().compile(self.span, building)
                 });
                 let command = self.command.as_ref();
                 let command =
@@ -364,7 +364,10 @@ fn command_test(
         conditions: Some(Spanned { value: conditions, span: node.span }),
         ..CallFields::named(any_tool())
     };
-    let pattern = fields.call(&fields.tool).compile(node.span, &mut building(schemas, problems))?;
+    let pattern = fields
+        .call(&fields.tool)
+        .literally()
+        .compile(node.span, &mut building(schemas, problems))?;
     Some(CommandTest::Condition(Box::new(pattern)))
 }
 

@@ -3,6 +3,7 @@
 use super::args::shown;
 use super::path::KeyPath;
 use super::schema::CompiledSchema;
+use super::slashes::{self, regex_between_slashes};
 use super::truth::{Lack, Truth};
 use crate::Building;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -241,6 +242,7 @@ impl JsonSchema for Conditions {
 pub(super) fn compile_all(
     config: &Conditions,
     span: Span,
+    is_literal: bool,
     building: &mut Building<'_>,
 ) -> Option<Vec<(KeyPath, Condition)>> {
     if config.0.is_empty() {
@@ -259,7 +261,7 @@ pub(super) fn compile_all(
                     None
                 }
             };
-            Some((path, compile(condition, place.span, building)?))
+            Some((path, compile(condition, place.span, is_literal, building)?))
         })
         .collect();
     all.into_iter().map(|one| one.and_then(|(path, condition)| Some((path?, condition)))).collect()
@@ -284,9 +286,20 @@ enum Test {
     Present(bool),
 }
 
-fn compile(config: &ConditionConfig, span: Span, building: &mut Building<'_>) -> Option<Condition> {
+fn compile(
+    config: &ConditionConfig,
+    span: Span,
+    is_literal: bool,
+    building: &mut Building<'_>,
+) -> Option<Condition> {
     let operators = match config {
         ConditionConfig::Equals(value) => {
+            if let Kind::Text(text) = &value.kind
+                && let Some(regex) = regex_between_slashes(text).filter(|_| !is_literal)
+            {
+                let span = value.span.known().unwrap_or(span);
+                return slashes::pattern(regex, span, building).map(Condition::found);
+            }
             return Some(Condition { tests: vec![Test::Equals(value.to_json())] });
         }
         ConditionConfig::Operators(operators) => operators,
@@ -295,7 +308,7 @@ fn compile(config: &ConditionConfig, span: Span, building: &mut Building<'_>) ->
     let mut is_good = true;
     tests.extend(operators.equals.iter().map(|value| Test::Equals(value.to_json())));
     if let Some(inner) = &operators.not {
-        let inner = compile(inner, span, building);
+        let inner = compile(inner, span, is_literal, building);
         is_good &= inner.is_some();
         tests.extend(inner.map(|inner| Test::Not(Box::new(inner))));
     }
@@ -364,6 +377,18 @@ fn compile_schema(schema: &Spanned<Node>, building: &mut Building<'_>) -> Option
 }
 
 impl Condition {
+    /// The pattern is found in the value.
+    pub(super) fn found(pattern: Pattern) -> Self {
+        Self { tests: vec![Test::Regex(pattern)] }
+    }
+
+    /// The pattern is found in the value, or there is none.
+    pub(super) fn found_if_present(pattern: Pattern) -> Self {
+        let not = |tests| Test::Not(Box::new(Self { tests }));
+        let is_another = not(vec![Test::Regex(pattern)]);
+        Self { tests: vec![not(vec![Test::Present(true), is_another])] }
+    }
+
     /// Whether the condition holds for a value, or for a missing value.
     #[must_use]
     pub fn holds(&self, value: Option<&Value>) -> Truth {

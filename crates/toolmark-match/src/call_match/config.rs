@@ -1,9 +1,10 @@
 //! Configuration of a call: a name, or a map.
 
 use super::args::ArgsMatch;
-use super::condition::{Conditions, compile_all};
+use super::condition::{Condition, Conditions, compile_all};
 use super::name::NamePattern;
 use super::path::KeyPath;
+use super::slashes::{self, regex_between_slashes};
 use super::{ArgsRule, CallPattern, Expected, Position, ResultRule};
 use crate::Building;
 use crate::units::Duration;
@@ -13,7 +14,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
-use toolmark_config::{Node, Problem, Span, Spanned};
+use toolmark_config::{Kind, Node, Problem, Span, Spanned};
 use toolmark_trace::Status;
 
 /// Makes a type that is written as text or as a map of `$fields`.
@@ -78,10 +79,6 @@ text_or_map!(
     text => name_of(text).0,
     "the name of a tool, a glob with * or ?, or a /regular expression/"
 );
-
-fn regex_between_slashes(text: &str) -> Option<&str> {
-    text.strip_prefix('/')?.strip_suffix('/').filter(|regex| !regex.is_empty())
-}
 
 impl Name {
     /// Compiles the name.
@@ -216,7 +213,8 @@ macro_rules! call_fields {
             /// `{regex: …}`.
             #[serde(alias = "name")]
             $vis tool: $tool,
-            /// Expected values of arguments.
+            /// Arguments with the values they must have; a text between slashes is a
+            /// regular expression that is found in the value.
             #[serde(default)]
             $vis args: Option<Spanned<Node>>,
             /// Comparison mode for `args`: `contains` (the call may have more),
@@ -271,6 +269,7 @@ macro_rules! call_fields {
                     before_step: self.before_step,
                     first: self.first,
                     last: self.last,
+                    is_literal: false,
                 }
             }
 
@@ -328,9 +327,17 @@ pub struct Described<'c> {
     pub first: bool,
     /// Whether no call may follow it.
     pub last: bool,
+    /// Whether values between slashes are plain text.
+    pub is_literal: bool,
 }
 
 impl Described<'_> {
+    /// With values between slashes as plain text.
+    #[must_use]
+    pub fn literally(self) -> Self {
+        Self { is_literal: true, ..self }
+    }
+
     /// Compiles the description; errors are added to the problems. `span` is
     /// the position of the whole call.
     pub fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<CallPattern> {
@@ -339,11 +346,11 @@ impl Described<'_> {
         let args = self.compile_args(building);
         let conditions = match self.conditions {
             None => Some(Vec::new()),
-            Some(config) => compile_all(config, config.span, building),
+            Some(config) => compile_all(config, config.span, self.is_literal, building),
         };
         let result = match self.result {
             None => Some(None),
-            Some(config) => config.compile(span, building).map(Some),
+            Some(config) => config.compile(span, self.is_literal, building).map(Some),
         };
         let status = self.compile_status(building);
         let positions = [
@@ -357,10 +364,12 @@ impl Described<'_> {
             building.reject(span, "empty-range", message);
             return None;
         }
+        let (args, mut patterns) = args?;
+        patterns.extend(conditions?);
         Some(CallPattern::new(
             name?,
-            args?,
-            conditions?,
+            args,
+            patterns,
             result?,
             status?,
             self.duration.map(|duration| duration.max.millis),
@@ -368,7 +377,11 @@ impl Described<'_> {
         ))
     }
 
-    fn compile_args(&self, building: &mut Building<'_>) -> Option<ArgsRule> {
+    /// What arguments are compared with, and the conditions that are written among them.
+    fn compile_args(
+        &self,
+        building: &mut Building<'_>,
+    ) -> Option<(ArgsRule, Vec<(KeyPath, Condition)>)> {
         let how = self.args_match.map(|how| how.value).unwrap_or_default();
         let mut ignore = Vec::new();
         let mut is_good = true;
@@ -400,8 +413,19 @@ impl Described<'_> {
             }
             _ => {}
         }
-        let expected = self.args.map(|args| Expected::new(args.value.clone()));
-        is_good.then_some(ArgsRule { expected, how, ignore })
+        let mut expected = self.args.map(|args| args.value.clone());
+        let mut conditions = Vec::new();
+        if let Some(args) = self.args.filter(|_| !self.is_literal) {
+            let split = slashes::split(&args.value, how, building)?;
+            ignore.extend(split.places);
+            conditions = split.conditions;
+            // Nothing else may be there, even where nothing is left to compare.
+            let is_closed = matches!(how, ArgsMatch::Exact | ArgsMatch::Within);
+            let none = || is_closed.then(|| Kind::Map(Vec::new()).into());
+            expected = split.plain.or_else(none);
+        }
+        let expected = expected.map(Expected::new);
+        is_good.then_some((ArgsRule { expected, how, ignore }, conditions))
     }
 
     fn compile_status(&self, building: &mut Building<'_>) -> Option<Option<Vec<Status>>> {
@@ -421,7 +445,12 @@ impl Described<'_> {
 }
 
 impl ResultConfig {
-    fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<ResultRule> {
+    fn compile(
+        &self,
+        span: Span,
+        is_literal: bool,
+        building: &mut Building<'_>,
+    ) -> Option<ResultRule> {
         let regex = match &self.0.regex {
             None => Some(None),
             Some(regex) => building.pattern(regex).map(Some),
@@ -435,7 +464,7 @@ impl ResultConfig {
         }
         let conditions = match &self.0.conditions {
             None => Some(Vec::new()),
-            Some(config) => compile_all(config, config.span, building),
+            Some(config) => compile_all(config, config.span, is_literal, building),
         };
         let (regex, conditions) = (regex?, conditions?);
         if regex.is_none() && conditions.is_empty() {

@@ -14,6 +14,7 @@ mod fits;
 mod name;
 mod path;
 mod schema;
+mod slashes;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -56,9 +56,20 @@ impl Test {
             | Self::Shape(regex) => serde_json::json!({ "regex": regex }),
             Self::Equals(json) => match value_of(json) {
                 value @ (Value::Null | Value::Object(_)) => serde_json::json!({ "equals": value }),
+                value if reads_as_pattern(&value) => serde_json::json!({ "equals": value }),
                 value => value,
             },
         }
+    }
+}
+
+/// Whether a spec has a regular expression where this value, or one inside it, stands.
+fn reads_as_pattern(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.len() > 2 && text.starts_with('/') && text.ends_with('/'),
+        Value::Array(items) => items.iter().any(reads_as_pattern),
+        Value::Object(fields) => fields.values().any(reads_as_pattern),
+        _ => false,
     }
 }
 
@@ -76,7 +87,7 @@ pub(crate) fn call_config(tool: &str, atoms: &[Atom]) -> Value {
     let (mut args, mut conditions) = (Map::new(), Map::new());
     for atom in atoms {
         match (&atom.key, &atom.test) {
-            (Some(key), Test::Equals(json)) => {
+            (Some(key), Test::Equals(json)) if !reads_as_pattern(&value_of(json)) => {
                 args.insert(key.clone(), value_of(json));
             }
             _ => {
@@ -289,5 +300,10 @@ mod tests {
             json!({"tool": "book", "args": {"city": "Paris"}, "where": {"to.n": {"equals": null}}})
         );
         assert_eq!(call_config("a*", &[]), json!({"tool": {"regex": "^a\\*$"}}));
+        // A spec would read it as a pattern.
+        assert_eq!(
+            call_config("book", &all(json!({"note": "/urgent/"}))),
+            json!({"tool": "book", "where": {"note": {"equals": "/urgent/"}}})
+        );
     }
 }

@@ -84,7 +84,7 @@ A call is the name of a tool, or a map:
 
 ```yaml
 tool: book_hotel            # `name` is the same
-args: { city: Paris }       # these values; the call may have more
+args: { city: Paris }       # these values, or /patterns/; the call may have more
 args_match: contains        # or exact, within (may have fewer), ignore
 ignore: [request.id]        # places that are not compared
 where:                      # conditions by place
@@ -106,7 +106,7 @@ not be left out.
 Numbers are compared as numbers: 1 equals 1.0. `true` is not 1, `\"1\"` is not 1, the \
 order of keys does not matter, null is not the same as missing. Operators of `where`: \
 `equals`, `not`, `regex`, `one_of`, `range`, `type`, `schema` (a JSON Schema), \
-`contains`, `present`, `absent`; a plain value means `equals`. Places are written \
+`contains`, `present`, `absent`; a plain value means `equals`. In `args` and `where` a text between slashes is a regular expression that is found in the value, as it is for names: `command: /rm -rf/`. For the text itself, slashes included, write `where` with `{equals: /tmp/}`. Places are written \
 `a.b[0].c`, keys that hold dots in quotes.
 
 Steps are model responses, counted from 0 as evidence counts them.

@@ -7,8 +7,9 @@
 use super::shapes::CallShapes;
 use super::{Expect, Leaf, Wanted};
 use crate::grader::Grader;
+use memchr::memmem::Finder;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use toolmark_config::Span;
 use toolmark_config::plain::{Keys, Plain};
 use toolmark_match::call_match::{
@@ -189,7 +190,11 @@ pub(super) fn call(cursor: &mut Plain<'_, '_>) -> Option<(Written, Option<usize>
                 let start = cursor.at();
                 let mut spans = KeySpans::new();
                 cursor.skip_object(|key| spans.push(short(key)))?;
-                args = Some((short(start..cursor.at()), spans));
+                let place = short(start..cursor.at());
+                if may_have_pattern(cursor.slice(&place)?) {
+                    return None;
+                }
+                args = Some((place, spans));
             }
             b"args_match" => {
                 cursor.peek()?;
@@ -207,6 +212,15 @@ pub(super) fn call(cursor: &mut Plain<'_, '_>) -> Option<(Written, Option<usize>
     // How to compare what is not there is worth a warning.
     let is_complete = args.is_some() || how.is_none();
     Some((Written { tool: named.filter(|_| is_complete)?, args, how }, how_at))
+}
+
+/// Whether a value in the text of arguments may be a regular expression between slashes.
+pub(super) fn may_have_pattern(args: &str) -> bool {
+    static END: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("/\""));
+    static START: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"/"));
+    static ESCAPED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"\\/"));
+    let has = |part: &Finder<'_>| part.find(args.as_bytes()).is_some();
+    has(&END) && (has(&START) || has(&ESCAPED))
 }
 
 /// Converts a range in a line, whose length fits into a span.

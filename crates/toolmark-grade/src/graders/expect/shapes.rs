@@ -1,6 +1,6 @@
 //! Shapes of recently read calls.
 
-use super::quick::{Written, name};
+use super::quick::{Written, may_have_pattern, name};
 use smallvec::SmallVec;
 use std::ops::Range;
 use toolmark_config::plain::{Pieces, Place, Plain, Shape};
@@ -110,6 +110,9 @@ impl CallShape {
             self.keys.iter().for_each(|key| spans.push(at(key)));
         }
         let args = self.args.as_ref().map(|args| (at(args), spans));
+        if args.as_ref().is_some_and(|(args, _)| text.slice(args).is_none_or(may_have_pattern)) {
+            return None;
+        }
         Some(Written { tool, args, how: self.how })
     }
 }

@@ -545,3 +545,53 @@ fn the_tools_that_must_be_called_are_mentioned() {
     assert!(mentions[1].means("fetch") && mentions[2].means("get_all"));
     assert!(!mentions[0].means("research"));
 }
+
+#[test]
+fn values_between_slashes_are_patterns() {
+    let call = |args: Value| one_by_one(&json!([["Shell", args]]));
+    let wipe =
+        json!({"command": "sudo rm -rf /srv", "opts": {"cwd": "/srv/a", "tags": ["x1", "y"]}});
+    for (call_config, want) in [
+        (json!({"args": {"command": "/rm -rf/"}}), true),
+        (json!({"where": {"command": "/rm -rf/"}}), true),
+        (json!({"where": {"command": {"not": "/rm -rf/"}}}), false),
+        (json!({"args": {"command": "/^rm -rf/"}}), false),
+        (json!({"args": {"command": "/rm -rf"}}), false),
+        (json!({"where": {"command": {"equals": "/rm -rf/"}}}), false),
+        (json!({"args": {"comand": "/rm -rf/"}}), false),
+        // Inside of others, and beside plain values.
+        (json!({"args": {"opts": {"cwd": "/^.srv/"}}}), true),
+        (json!({"args": {"opts": {"cwd": "/^.etc/"}}}), false),
+        (json!({"args": {"opts": {"cwd": "/srv", "tags": ["/x[0-9]/", "y"]}}}), false),
+        (json!({"args": {"opts": {"cwd": "/srv/a", "tags": ["/x[0-9]/", "y"]}}}), true),
+        (json!({"args": {"opts": {"tags": ["/x[0-9]/", "z"]}}}), false),
+        (json!({"args": {"opts": {"tags": ["/x[0-9]/"]}}}), false),
+        // However the rest is compared.
+        (json!({"args": {"command": "/rm/"}, "args_match": "exact"}), false),
+        (json!({"args": {"command": "/rm/"}, "args_match": "exact", "ignore": ["opts"]}), true),
+        (json!({"args": {"command": "/rm/", "opts": "/srv/"}, "args_match": "exact"}), true),
+        (
+            json!({"args": {"command": "/rm/", "opts": "/srv/", "user": "/a/"}, "args_match": "within"}),
+            true,
+        ),
+        (json!({"args": {"command": "/cp/", "opts": "/srv/"}, "args_match": "within"}), false),
+        (json!({"args": {"command": "/rm/"}, "args_match": "within"}), false),
+    ] {
+        let mut config = call_config;
+        config["tool"] = "Shell".into();
+        let called = expect(json!({"calls": [config.clone()]}), &call(wipe.clone()));
+        assert_eq!(called.verdict, if want { PASS } else { FAIL }, "{config}");
+        let forbidden = expect(json!({"forbidden": [config.clone()]}), &call(wipe.clone()));
+        assert_eq!(forbidden.verdict, if want { FAIL } else { PASS }, "{config}");
+    }
+    let outcome = expect(
+        json!({"forbidden": [{"tool": "Shell", "args": {"command": "/rm -rf/"}}]}),
+        &call(wipe),
+    );
+    assert!(outcome.reason.raw().contains("command matching /rm -rf/"), "{:?}", outcome.reason);
+    let config = |value: &str| json!({"calls": [{"tool": "Shell", "args": {"x": value}}]});
+    assert_eq!(OWN.complaints("expect", &config("/(/")).len(), 1);
+    assert_eq!(OWN.warnings("expect", &config("/rm -rf/")), [""; 0]);
+    let path = OWN.warnings("expect", &config("/home/mira/"));
+    assert!(path[0].contains("is read as a regular expression, not as a path"), "{path:?}");
+}

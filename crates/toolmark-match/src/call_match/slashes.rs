@@ -1,0 +1,109 @@
+//! `/…/` where a value is expected: a regular expression, as it is for names of tools.
+
+use super::args::ArgsMatch;
+use super::condition::Condition;
+use super::path::{KeyPath, Step, written};
+use crate::grader::Building;
+use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned};
+use toolmark_pattern::Pattern;
+
+/// The regular expression that a text between slashes is.
+pub(super) fn regex_between_slashes(text: &str) -> Option<&str> {
+    text.strip_prefix('/')?.strip_suffix('/').filter(|regex| !regex.is_empty())
+}
+
+/// The pattern of a regular expression between slashes, which stands at `span`.
+pub(super) fn pattern(regex: &str, span: Span, building: &mut Building<'_>) -> Option<Pattern> {
+    let pattern = building.pattern(&Spanned { value: regex.to_owned(), span })?;
+    let is_of_path = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    if regex.contains('/') && regex.chars().all(is_of_path) {
+        let message = format!("/{regex}/ is read as a regular expression, not as a path");
+        let problem = Problem::warning("regex-like-path", message).at(span);
+        let help = format!("for the path itself write `where` with {{equals: /{regex}/}}");
+        building.problems.push(problem.help(help));
+    } else if pattern.matches_everything() {
+        let message = format!("/{pattern}/ matches every value");
+        building.problems.push(Problem::warning("matches-everything", message).at(span));
+    }
+    Some(pattern)
+}
+
+/// Expected arguments, with the texts between slashes taken out of them.
+pub(super) struct Split {
+    /// What is compared as it is; `None` where nothing is left to compare.
+    pub(super) plain: Option<Node>,
+    /// Where the texts between slashes were: nothing there is compared.
+    pub(super) places: Vec<KeyPath>,
+    /// What must hold there instead.
+    pub(super) conditions: Vec<(KeyPath, Condition)>,
+}
+
+/// Takes the texts between slashes out of expected arguments. `None` where one of them is
+/// not a regular expression.
+pub(super) fn split(args: &Node, how: ArgsMatch, building: &mut Building<'_>) -> Option<Split> {
+    let mut found = Vec::new();
+    let plain = take(args, &mut Vec::new(), &mut found);
+    let mut split = Split { plain, places: Vec::new(), conditions: Vec::new() };
+    let mut is_good = true;
+    for (place, regex, span) in found {
+        let (Ok(path), Some(pattern)) = (KeyPath::parse(&place), pattern(&regex, span, building))
+        else {
+            is_good = false;
+            continue;
+        };
+        split.places.push(path.clone());
+        match how {
+            ArgsMatch::Contains | ArgsMatch::Exact => {
+                split.conditions.push((path, Condition::found(pattern)));
+            }
+            ArgsMatch::Within => {
+                split.conditions.push((path, Condition::found_if_present(pattern)));
+            }
+            ArgsMatch::Ignore => {}
+        }
+    }
+    is_good.then_some(split)
+}
+
+/// A place with the regular expression that was there.
+type Found = (String, String, Span);
+
+/// A value without its texts between slashes; `None` where it is one.
+fn take<'n>(node: &'n Node, steps: &mut Vec<Step<'n>>, found: &mut Vec<Found>) -> Option<Node> {
+    let kind = match &node.kind {
+        Kind::Text(text) if !steps.is_empty() => {
+            if let Some(regex) = regex_between_slashes(text) {
+                found.push((written(steps), regex.to_owned(), node.span));
+                return None;
+            }
+            return Some(node.clone());
+        }
+        Kind::Map(entries) => {
+            let before = found.len();
+            let mut left = Vec::with_capacity(entries.len());
+            for entry in entries {
+                steps.push(Step::Key(&entry.key));
+                let value = take(&entry.value, steps, found);
+                steps.pop();
+                left.extend(value.map(|value| Entry { value, ..entry.clone() }));
+            }
+            // A map of nothing else has nothing to compare.
+            if left.is_empty() && found.len() > before && steps.is_empty() {
+                return None;
+            }
+            Kind::Map(left)
+        }
+        Kind::List(items) => {
+            let mut left = Vec::with_capacity(items.len());
+            for (index, item) in items.iter().enumerate() {
+                steps.push(Step::Index(index));
+                // Its place stays, so that the others keep theirs.
+                left.push(take(item, steps, found).unwrap_or_else(|| Kind::Null.into()));
+                steps.pop();
+            }
+            Kind::List(left)
+        }
+        _ => return Some(node.clone()),
+    };
+    Some(Node { kind, span: node.span })
+}
