@@ -344,4 +344,23 @@ mod tests {
         assert_eq!(passed.verdict, Verdict::Pass);
         assert_eq!(doubt(&*grader, &view, &passed, true), None);
     }
+
+    #[test]
+    fn a_session_that_ends_in_an_unanswered_call_has_not_made_it() {
+        let asked = r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"content":"go"}}"#;
+        let call = r#"{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Write","input":{}}]}}"#;
+        let result = r#"{"type":"user","uuid":"r","parentUuid":"a","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}}"#;
+        let verdict = |lines: &[&str], config: Value| {
+            answer(&config, &runs(&lines.join("\n"))[0]).verdict.word()
+        };
+        let (open, done) = ([asked, call], [asked, call, result]);
+        let wanted = json!({"calls": ["Write"]});
+        assert_eq!(verdict(&done, wanted.clone()), "pass");
+        assert_eq!(verdict(&open, wanted), "fail");
+        let unanswered = json!({"calls": [{"tool": "Write", "status": "unanswered"}]});
+        assert_eq!(verdict(&open, unanswered), "pass");
+        // It may have been done.
+        assert_eq!(verdict(&open, json!({"forbidden": ["Write"]})), "fail");
+        assert_eq!(verdict(&open, json!({"none": true})), "fail");
+    }
 }

@@ -30,6 +30,8 @@ pub struct Builder {
     ids_repeat: bool,
     /// Whether every call that is added is one, whatever its id.
     calls_are_distinct: bool,
+    /// Whether a call without a result did not come to its end.
+    calls_are_answered: bool,
     /// Results whose calls have not been read yet, with their event.
     early: HashMap<String, (usize, Answer)>,
     /// Events of results that turned out to belong to a later call.
@@ -171,6 +173,7 @@ impl Builder {
             steps_by_id: ById::default(),
             ids_repeat: false,
             calls_are_distinct: false,
+            calls_are_answered: false,
             early: HashMap::new(),
             moved: Vec::new(),
         }
@@ -191,6 +194,13 @@ impl Builder {
     #[must_use]
     pub fn with_distinct_calls(mut self) -> Self {
         self.calls_are_distinct = true;
+        self
+    }
+
+    /// Says that the source has a result of every call that came to its end.
+    #[must_use]
+    pub(crate) fn with_answered_calls(mut self) -> Self {
+        self.calls_are_answered = true;
         self
     }
 
@@ -509,7 +519,9 @@ impl Builder {
             if run.calls.iter().all(|c| c.args.is_none()) {
                 run.fidelity.lose(Fact::Arguments);
             }
-            if run.calls.iter().all(|c| c.result.as_ref().is_none_or(|r| r.payload.is_none())) {
+            let is_open = self.calls_are_answered && run.calls.iter().all(|c| c.result.is_none());
+            let has_payload = |c: &Call| c.result.as_ref().is_some_and(|r| r.payload.is_some());
+            if !is_open && !run.calls.iter().any(has_payload) {
                 run.fidelity.lose(Fact::Results);
             }
         }

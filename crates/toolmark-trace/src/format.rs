@@ -51,6 +51,13 @@ pub trait Format: Sync {
     /// Creates a reader for one file.
     fn reader(&self) -> Box<dyn Reader>;
 
+    /// Whether such a trace has a result of every call that came to its end. Then a run
+    /// of nothing but calls without one has not done them; elsewhere it may be that
+    /// results are not recorded.
+    fn answers_calls(&self) -> bool {
+        false
+    }
+
     /// Returns other files with sub-agents of `run`, which was read from `path`.
     fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
         let _ = (path, run);
@@ -247,7 +254,8 @@ impl Out {
     /// Creates a builder for a trajectory of this file.
     #[must_use]
     pub fn builder(&self, format: &dyn Format) -> Builder {
-        Builder::new(format.info(), Arc::clone(&self.file))
+        let builder = Builder::new(format.info(), Arc::clone(&self.file));
+        if format.answers_calls() { builder.with_answered_calls() } else { builder }
     }
 
     /// Returns the record's value if it is an object. Any other record is skipped, because it

@@ -59,6 +59,10 @@ impl Format for ClaudeCode {
         if probe.any(|r| r.get("sessionId").is_some() && r.get("type").is_some()) { 20 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::<SessionReader>::default()
     }

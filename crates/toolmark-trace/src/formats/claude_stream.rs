@@ -50,6 +50,10 @@ impl Format for ClaudeStream {
         best
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(StreamReader { session: None })
     }

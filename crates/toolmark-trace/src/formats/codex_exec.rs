@@ -53,6 +53,10 @@ impl Format for CodexExec {
         if probe.any(|r| is_turn(r) && r.get("data").is_none()) { 60 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(ExecReader { run: None })
     }

@@ -79,6 +79,10 @@ impl Format for CodexRollout {
         }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(RolloutReader { run: None })
     }

@@ -63,6 +63,10 @@ impl Format for CopilotCli {
         if probe.any(near) { 60 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::<SessionReader>::default()
     }

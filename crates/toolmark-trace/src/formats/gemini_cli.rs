@@ -57,6 +57,10 @@ impl Format for GeminiCli {
         }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::<SessionReader>::default()
     }

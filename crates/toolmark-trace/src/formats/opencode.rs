@@ -101,6 +101,10 @@ impl Format for OpenCode {
         }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::<StoreReader>::default()
     }

@@ -54,6 +54,10 @@ impl Format for Pi {
         if is_session(probe) { 90 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         one_run::<Session>(&Pi, PI.id, "a session entry")
     }

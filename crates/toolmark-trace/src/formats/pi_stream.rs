@@ -38,6 +38,10 @@ impl Format for PiStream {
         if probe.any(is_event) { 95 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         one_run::<Stream>(&PiStream, "pi", "an event")
     }

@@ -42,6 +42,10 @@ impl Format for QwenCode {
         if probe.any(is_line) { 100 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         one_run::<Session>(&QwenCode, "qwen-code", "a session line")
     }

@@ -475,6 +475,12 @@ impl<'a> Calls<'a> {
             (None, _) => Some(false),
         }
     }
+
+    /// May a call that counts as not carried out have been carried out all the same? To
+    /// Vally, what has no result did not happen.
+    pub(super) fn may_be_completed(&self, seen: &Seen<'_>) -> bool {
+        seen.call.status == Status::Unanswered && self.profile != Profile::Vally
+    }
 }
 
 /// Returns the step of each call by its index in the view. A call

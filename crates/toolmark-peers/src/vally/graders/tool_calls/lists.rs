@@ -136,10 +136,16 @@ pub(super) fn disallowed(entry: &Entry, calls: &Calls<'_>, findings: &mut Findin
             let text = format!("meets {words}, which is not allowed");
             findings.show(calls.view.evidence(Role::Violation, text, **seen));
         }
-    } else if sorted.doubts.is_empty() {
-        findings.part(entry.title(), Verdict::Pass, format!("{words} was not called"));
-    } else {
+    } else if !sorted.doubts.is_empty() {
         doubtful(entry, &sorted, calls, findings);
+    } else if let Some(open) = sorted.attempts.iter().find(|seen| calls.may_be_completed(seen)) {
+        let reason = format!(
+            "{words}: call {} was attempted, and the trace has no result of it",
+            open.number()
+        );
+        findings.part(entry.title(), Verdict::Unknown(Cause::MissingEvidence), reason);
+    } else {
+        findings.part(entry.title(), Verdict::Pass, format!("{words} was not called"));
     }
     for seen in &sorted.attempts {
         let status = seen.call.status.word();

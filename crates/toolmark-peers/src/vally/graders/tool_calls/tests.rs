@@ -389,14 +389,18 @@ fn what_was_never_answered_is_not_completed() {
         &trace,
         &[
             (json!({"required": ["deploy"]}), Fail),
-            (json!({"disallowed": ["deploy"]}), Pass),
-            (json!({"disallowed": [{"name": "deploy", "result": "y"}]}), Pass),
+            // It may have been carried out before the trace ended.
+            (json!({"disallowed": ["deploy"]}), MISSING),
+            (json!({"disallowed": [{"name": "deploy", "result": "y"}]}), MISSING),
             (json!({"sequence": ["view", "deploy"]}), Pass),
             // Not carried out, so its arguments decide nothing.
             (json!({"disallowed": [{"name": "deploy", "path": "y"}]}), Pass),
         ],
     );
-    let outcome = judged(&json!({"disallowed": ["deploy"]}), &trace);
+    let config = json!({"disallowed": ["deploy"]});
+    let vally = build("tool-calls", Profile::Vally, &config).unwrap();
+    assert_eq!(ask(&*vally, &runs(&trace)[0]).verdict, Pass);
+    let outcome = judged(&config, &trace);
     assert!(outcome.notes[0].raw().contains("attempted and never completed"));
     let attempt = outcome.evidence.iter().find(|e| e.role == Role::Context).unwrap();
     assert_eq!(attempt.call.as_ref().unwrap().index, 1);
