@@ -2,7 +2,7 @@
 //!
 //! A rule is one file in `rules/` and one line in [`RULES`](crate::RULES). The doc comment of
 //! the file *is* its page: four headings and, under the last one, examples that a shared test
-//! runs. A fenced block marked `fires` is a trace (see [`notation`](crate::notation)) in
+//! runs. A fenced block marked `fires` is a trace (see [`notation`](toolmark_session::notation)) in
 //! which the rule must report a finding, and a block marked `quiet` is a trace in which it
 //! must not.
 
@@ -47,7 +47,7 @@ pub enum Expectation {
 pub struct Example {
     /// Expected result.
     pub expectation: Expectation,
-    /// Trace, in the notation of [`notation`](crate::notation).
+    /// Trace, in the notation of [`notation`](toolmark_session::notation).
     pub trace: String,
 }
 

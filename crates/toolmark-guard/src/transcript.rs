@@ -10,8 +10,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::path::Path;
-use toolmark_check::effects::{Arguments, ToolInput};
-use toolmark_check::patch::{self, Change};
+use toolmark_session::effects::{Arguments, ToolInput};
+use toolmark_session::patch::{self, Change};
 use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_trace::ToolName;
 

@@ -59,7 +59,7 @@ pub fn left_by(input: &ToolInput<'_>, analysis: &Analysis) -> Left {
 }
 
 /// Divides the files that a patch writes into those it adds and those it changes.
-pub(crate) fn divide(written: Vec<String>, patch: &str) -> (Vec<String>, Vec<String>) {
+pub fn divide(written: Vec<String>, patch: &str) -> (Vec<String>, Vec<String>) {
     let files = crate::patch::parse(patch);
     let is_at = |path: &String, own: &str| {
         let own = own.strip_prefix("./").unwrap_or(own);

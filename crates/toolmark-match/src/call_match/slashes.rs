@@ -3,7 +3,7 @@
 use super::args::ArgsMatch;
 use super::condition::Condition;
 use super::path::{KeyPath, Step, written};
-use crate::grader::Building;
+use crate::Building;
 use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned};
 use toolmark_pattern::Pattern;
 
