@@ -65,6 +65,7 @@ pub(super) fn trimmed(
         children: Vec::new(),
         outcome: None,
         stated: Stated::default(),
+        declared: None,
         relayed: run.relayed,
         fidelity: run.fidelity,
         completeness: run.completeness.clone(),

@@ -49,6 +49,7 @@ static INFO: ExportInfo = ExportInfo {
         Part::RepeatedResults,
         Part::FidelityGaps,
         Part::Positions,
+        Part::Declared,
     ],
 };
 

@@ -40,6 +40,7 @@ static INFO: ExportInfo = ExportInfo {
         Part::AbsentCallIds,
         Part::AbsentArguments,
         Part::Positions,
+        Part::Declared,
     ],
 };
 

@@ -42,6 +42,8 @@ parts! {
     RunTimes, "start and end of the run";
     /// Outcome of the run according to the source.
     Outcome, "outcome";
+    /// Whether the source says that the run succeeded.
+    Declared, "declared outcome";
     /// Link to the call that started the run.
     Parent, "parent link";
     /// Token usage of the run.
@@ -170,6 +172,7 @@ impl Part {
             Self::WorkingDirectory => some(run.cwd.is_some()),
             Self::RunTimes => some(run.started.is_some()) + some(run.ended.is_some()),
             Self::Outcome => some(run.outcome.is_some()),
+            Self::Declared => some(run.declared.is_some()),
             Self::Parent => some(run.parent.is_some()),
             Self::Usage => some(run.usage.is_some()),
             Self::StatedTotal => usages(run).filter(|u| u.stated_total.is_some()).count(),

@@ -63,6 +63,7 @@ static INFO: ExportInfo = ExportInfo {
         Part::FidelityGaps,
         Part::Source,
         Part::Positions,
+        Part::Declared,
     ],
 };
 

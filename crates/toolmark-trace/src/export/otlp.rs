@@ -31,6 +31,7 @@ static INFO: ExportInfo = ExportInfo {
         Part::Convention,
         Part::RepeatedResults,
         Part::Positions,
+        Part::Declared,
     ],
 };
 

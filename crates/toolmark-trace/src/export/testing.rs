@@ -5,8 +5,8 @@ use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Format, FormatInfo};
 use crate::formats::FORMATS;
 use crate::model::{
-    Actor, At, Convention, Cost, EventKind, Fact, Level, Location, Parent, Payload, Stated, Status,
-    Text, Tokens, ToolDefinition, ToolName, Trajectory, Usage,
+    Actor, At, Convention, Cost, Declared, DeclaredOutcome, EventKind, Fact, Level, Location,
+    Parent, Payload, Stated, Status, Text, Tokens, ToolDefinition, ToolName, Trajectory, Usage,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -71,6 +71,8 @@ pub(crate) fn everything() -> Trajectory {
     b.run.agent.version = Some("2.1.0".into());
     b.run.cwd = Some("/w".into());
     b.run.outcome = Some("success".into());
+    let outcome = DeclaredOutcome::Passed;
+    b.run.declare(Declared { outcome, says: "reward 1".into(), at: at(27) });
     b.run.parent = Some(Parent { trajectory: Some("outer".into()), call: Some("c0".into()) });
     b.run.cost = Cost::from_usd(0.123_456_789);
     b.run.fidelity.lose(Fact::ExitCodes);

@@ -66,6 +66,13 @@ impl Writer {
             w.put("failed_orphans", &run.failed_orphans)?;
         }
         w.put("repeated_results", &run.repeated_results)?;
+        if let Some(declared) = &run.declared {
+            w.object("declared", |w| {
+                w.put("outcome", declared.outcome.word())?;
+                w.put("says", &declared.says)?;
+                self.at(w, run, &declared.at)
+            })?;
+        }
         if run.relayed {
             w.put("relayed", &true)?;
         }

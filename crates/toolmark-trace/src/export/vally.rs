@@ -46,6 +46,7 @@ static INFO: ExportInfo = ExportInfo {
         Part::Parent,
         Part::RepeatedResults,
         Part::Positions,
+        Part::Declared,
     ],
 };
 

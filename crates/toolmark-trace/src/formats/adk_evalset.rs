@@ -8,10 +8,11 @@
 //! `{name,data,initial_session}`.
 
 use super::shared::adk;
+use super::shared::declared;
 use super::shared::readers::each_record;
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Fact, Fidelity};
+use crate::model::{DeclaredOutcome, Fact, Fidelity};
 use toolmark_scan::Value;
 
 /// Eval sets of the Agent Development Kit.
@@ -102,6 +103,9 @@ fn result(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
         b.run.id = Some(session);
     }
     b.run.outcome = adk::get(case, "final_eval_status").and_then(|s| record.label(s));
+    if let Some(status) = adk::get(case, "final_eval_status") {
+        eval_status(&mut b, record, status);
+    }
     let mut parts = adk::Parts::default();
     let list = adk::get(case, "eval_metric_result_per_invocation");
     let list = list.into_iter().flat_map(Value::items);
@@ -109,6 +113,17 @@ fn result(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
         invocation(&mut b, &mut parts, record, actual);
     }
     b
+}
+
+/// The status of an evaluation: a word, or the number of one (3 is not evaluated).
+fn eval_status(b: &mut Builder, record: &Record<'_>, status: Value<'_>) {
+    let outcome = match (status.as_i64(), status.inner()) {
+        (Some(1), _) | (_, Some("PASSED" | "passed")) => DeclaredOutcome::Passed,
+        (Some(2), _) | (_, Some("FAILED" | "failed")) => DeclaredOutcome::Failed,
+        _ => return,
+    };
+    let says = format!("final_eval_status {}", outcome.word());
+    declared::declare(&mut b.run, record, outcome, says, status);
 }
 
 /// Reads one exchange: the user's message, the calls and the answer.

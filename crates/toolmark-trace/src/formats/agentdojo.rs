@@ -7,6 +7,7 @@
 //! calls.
 
 use super::shared::chat;
+use super::shared::declared::{self, Full};
 use crate::builder::{Answer, Builder};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, Text, ToolDefinition};
@@ -111,6 +112,10 @@ fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {
         .collect();
     b.run.name = (!name.is_empty()).then(|| Text::owned(name.join("/")));
     b.run.outcome = outcome(run);
+    let found = run.get("evaluation").filter(|e| e.is_object()).unwrap_or(run);
+    if let Some(utility) = found.get("utility") {
+        declared::verdict(&mut b.run, record, "utility", utility, Full::OnlyOne);
+    }
     let tools = run.get("available_tools").or_else(|| run.get("tools"));
     b.run.tools = tools.filter(|t| t.is_array()).map(|tools| {
         let name = |t: Value<'_>| record.text(t).or_else(|| record.text_at(t, "name"));

@@ -9,6 +9,7 @@
 //! and results but seldom model responses.
 
 use super::shared::agentv;
+use super::shared::declared;
 use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -87,6 +88,7 @@ fn read(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
     b.run.name = agentv::text(record, row, &["test_id", "testId", "eval_id", "evalId", "id"]);
     b.run.agent.name = agentv::text(record, row, &["target", "source_target"]);
     b.run.outcome = agentv::text(record, row, &["execution_status", "executionStatus"]);
+    declared::members(&mut b.run, record, row);
     let (mut output, mut answer, mut trace) = (None, None, None);
     for (key, value) in row.fields() {
         match key.inner().unwrap_or("") {

@@ -6,6 +6,7 @@
 //! among their ancestors.
 
 use super::shared::agentv;
+use super::shared::declared;
 use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -65,6 +66,7 @@ fn header(b: &mut Builder, record: &Record<'_>, artifact: Value<'_>) {
         b.run.name = agentv::text(record, eval, &["test_id"]);
         b.run.agent.name = agentv::text(record, eval, &["target", "source_target"]);
         b.run.outcome = agentv::text(record, eval, &["execution_status"]);
+        declared::members(&mut b.run, record, eval);
     }
     if let Some(source) = artifact.get("source") {
         agentv::source(b, record, source);

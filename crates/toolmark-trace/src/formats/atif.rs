@@ -18,7 +18,7 @@
 //! holds no other copy of them: a sub-agent's trajectory, or a later document of the same
 //! session, keeps them as context.
 
-use super::shared::{anthropic, exit_code, positional::Positional, tool_definitions};
+use super::shared::{anthropic, declared, exit_code, positional::Positional, tool_definitions};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
@@ -334,7 +334,16 @@ impl Run {
                 "session_id" => session = record.text(value),
                 "trajectory_id" => self.b.run.id = record.text(value),
                 "agent" => self.agent(record, value),
-                "final_metrics" => self.final_metrics = Some(Metrics::read(value)),
+                "final_metrics" => {
+                    declared::members(&mut self.b.run, record, value);
+                    let extra = value.get("extra");
+                    extra.into_iter().for_each(|e| declared::members(&mut self.b.run, record, e));
+                    self.final_metrics = Some(Metrics::read(value));
+                }
+                "extra" if value.get("source_format").is_none() => {
+                    declared::members(&mut self.b.run, record, value);
+                    continue;
+                }
                 "created_at" => self.b.seen(time::from_value(value)),
                 "notes" | "continued_trajectory_ref" => self.b.event(
                     EventKind::Note(Text::owned(key)),

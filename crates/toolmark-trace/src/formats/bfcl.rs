@@ -17,13 +17,15 @@
 //! calls. Tools are not run, so calls have no results, and the user's prompt is in the test
 //! set, not in this file.
 
+use super::shared::declared::{self, Full};
 use super::shared::readers::each_record;
 use super::shared::{python, text_calls};
 use crate::builder::{Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::input::buffers;
 use crate::model::{
-    At, Convention, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName, Usage,
+    At, Convention, DeclaredOutcome, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName,
+    Usage,
 };
 use toolmark_scan::{Kind, Value};
 
@@ -138,6 +140,14 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
             let kind = EventKind::Note(Text::owned(key));
             b.event(kind, Some(record.payload(value)), None, None, record.at_value(value));
         }
+    }
+    if let Some(valid) = entry.get("valid") {
+        declared::verdict(&mut b.run, record, "valid", valid, Full::OnlyOne);
+    }
+    let thrown = result.str().filter(|text| is_provider_error(text)).map(|_| result);
+    if let Some(thrown) = entry.get("traceback").or(thrown) {
+        let failed = DeclaredOutcome::Failed;
+        declared::declare(&mut b.run, record, failed, "error during inference", thrown);
     }
     b.run.usage = usage(entry);
     if let (Some(usage), [step]) = (b.run.usage, &mut b.run.steps[..]) {

@@ -6,6 +6,7 @@
 //! `trajectory`, as in Future AGI's agents suite, is a run with one response per step. The
 //! whole row is kept, for graders that need its other columns.
 
+use super::shared::declared;
 use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::call_shapes::{NotCalls, calls_in};
@@ -100,7 +101,10 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     }
     if let Some(output) = row.get("output").or_else(|| row.get("response")) {
         match output.get("trajectory").filter(|steps| steps.is_array()) {
-            Some(_) => trajectory(&mut b, record, output),
+            Some(_) => {
+                declared::members(&mut b.run, record, output);
+                trajectory(&mut b, record, output);
+            }
             None => response(&mut b, record, output, out),
         }
     }

@@ -9,12 +9,12 @@
 //! print all of them as one array; some tools wrap the body of an event in `message`.
 
 use super::shared::claude_words::{UserWords, user_words};
-use super::shared::{anthropic, claude};
+use super::shared::{anthropic, claude, declared};
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Convention, Cost, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Payload, Status, Text,
-    ToolDefinition, Trajectory, Usage, time,
+    Convention, Cost, DeclaredOutcome, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent,
+    Payload, Status, Text, ToolDefinition, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -321,6 +321,14 @@ impl Session {
                 .or_else(|| self.main.run.outcome.clone())
                 .unwrap_or_else(|| Text::owned("is_error"))
         });
+        // Every prompt of a process has a result; the last one decides. A failure of the API
+        // has the subtype of a success.
+        let run = &mut self.main.run;
+        run.declared = None;
+        if failed && run.outcome.as_ref().is_none_or(|o| o.is("success")) {
+            let says = body.get("is_error").unwrap_or(body);
+            declared::declare(run, record, DeclaredOutcome::Failed, "is_error true", says);
+        }
         let text = text.map(|t| record.payload(t));
         let kind = if failed {
             EventKind::Error

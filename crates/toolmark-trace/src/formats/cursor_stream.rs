@@ -7,13 +7,15 @@
 //! `model_call_id` identifies responses in newer versions; without it, a new response begins
 //! after every result. Reasoning is in `thinking` deltas.
 
+use super::shared::declared;
 use super::shared::events::{note, open_step, set_once, words};
 use super::shared::pieces::{self, Pieces};
 use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{
-    At, Convention, EventKind, Fact, Fidelity, Level, Status, Text, Tokens, ToolName, Usage, time,
+    At, Convention, DeclaredOutcome, EventKind, Fact, Fidelity, Level, Status, Text, Tokens,
+    ToolName, Usage, time,
 };
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -238,6 +240,10 @@ fn outcome(record: &Record<'_>, result: Option<Value<'_>>, at: At) -> Answer {
 
 fn end(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) {
     b.run.outcome = record.text_at(event, "subtype");
+    if let Some(failed) = event.get("is_error").filter(|failed| failed.as_bool() == Some(true)) {
+        let outcome = DeclaredOutcome::Failed;
+        declared::declare(&mut b.run, record, outcome, "is_error true", failed);
+    }
     if let Some(usage) = event.get("usage") {
         let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or(0);
         let recorded = Tokens {

@@ -15,11 +15,12 @@
 //! - Providers differ in whether `input_tokens` includes cached input and
 //!   `output_tokens` includes reasoning; `total_tokens` determines which.
 
+use super::shared::declared::{self, Full};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
 use crate::model::{
-    Actor, Cost, EventKind, Fact, Fidelity, Level, Payload, Status, Text, Tokens, ToolDefinition,
-    ToolName, Trajectory, Usage, time,
+    Actor, Cost, DeclaredOutcome, EventKind, Fact, Fidelity, Level, Payload, Status, Text, Tokens,
+    ToolDefinition, ToolName, Trajectory, Usage, time,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -234,6 +235,7 @@ struct Sample<'a> {
     usage: Option<Value<'a>>,
     error: Option<Value<'a>>,
     limit: Option<Value<'a>>,
+    scores: Option<Value<'a>>,
     started: Option<Value<'a>>,
     completed: Option<Value<'a>>,
 }
@@ -263,6 +265,8 @@ impl<'a> Sample<'a> {
                 "model_usage" => sample.usage = value,
                 "error" => sample.error = value,
                 "limit" => sample.limit = value,
+                // Logs of the first versions have one score.
+                "scores" | "score" => sample.scores = value,
                 "started_at" => sample.started = value,
                 "completed_at" => sample.completed = value,
                 _ => {}
@@ -281,6 +285,29 @@ impl<'a> Sample<'a> {
 
     fn events(&self) -> impl Iterator<Item = Value<'a>> + use<'a> {
         self.events.into_iter().flat_map(Value::items)
+    }
+}
+
+/// What scorers say about a sample. Letters are answers (correct, incorrect, no answer); a
+/// number may measure anything, and is one only where no other scorer was asked.
+fn declare_scores(run: &mut Trajectory, record: &Record<'_>, scores: Value<'_>) {
+    let is_single = scores.fields().count() == 1;
+    let single = scores.get("value").map(|value| ("score", value));
+    let by_scorer = scores
+        .fields()
+        .filter_map(|(name, score)| Some((name.inner()?, score.get("value").or(Some(score))?)));
+    for (name, value) in single.map_or_else(|| by_scorer.collect(), |one| vec![one]) {
+        let outcome = match value.inner() {
+            Some("C") => DeclaredOutcome::Passed,
+            Some("I" | "N") => DeclaredOutcome::Failed,
+            _ if is_single || single.is_some() => {
+                declared::verdict(run, record, &format!("score {name}"), value, Full::Ends);
+                continue;
+            }
+            _ => continue,
+        };
+        let letter = value.inner().unwrap_or_default();
+        declared::declare(run, record, outcome, format!("score {name} {letter}"), value);
     }
 }
 
@@ -349,6 +376,12 @@ impl<'r, 'a> Conversation<'r, 'a> {
             }
             (None, None) => stop.and_then(|s| record.text(s)),
         };
+        if let Some(scores) = sample.scores {
+            declare_scores(run, record, scores);
+        }
+        if let (Some(error), None) = (sample.error, &run.declared) {
+            declared::declare(run, record, DeclaredOutcome::Failed, "error", error);
+        }
         for time in [sample.started, sample.completed] {
             self.b.seen(time.and_then(time::from_value));
         }

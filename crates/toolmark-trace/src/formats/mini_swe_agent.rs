@@ -7,6 +7,7 @@
 //! as `<returncode>` in the text. The call that submits usually has no result.
 
 use super::shared::chat;
+use super::shared::declared;
 use super::shared::exit_code::leading_number;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -99,6 +100,7 @@ fn describe(b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
     if b.run.steps.iter().all(|s| s.model.is_none()) {
         b.run.agent.model = text(&["config", "model", "model_name"]);
     }
+    declared::members(&mut b.run, record, info);
     let outcome = text(&["exit_status"]).filter(|o| !o.is_empty());
     b.run.outcome = outcome.or_else(|| b.run.outcome.take());
     let usd = info.at(&["model_stats", "instance_cost"]).and_then(Value::as_f64);

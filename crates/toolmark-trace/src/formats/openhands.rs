@@ -14,11 +14,12 @@
 //! - An exit code of -1 means that the command is still running.
 
 use super::shared::chat;
+use super::shared::declared;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Actor, Cost, EventKind, Fact, Fidelity, Level, Payload, Status, Text, ToolDefinition, ToolName,
-    Usage, time,
+    Actor, Cost, DeclaredOutcome, EventKind, Fact, Fidelity, Level, Payload, Status, Text,
+    ToolDefinition, ToolName, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -318,6 +319,10 @@ impl Run {
             "agent_state_changed" => {
                 let state = extra("agent_state").and_then(|s| record.text(s));
                 let failed = state.as_ref().is_some_and(|s| s.is("error"));
+                // The agent may be told to go on after an error.
+                if failed || b.run.outcome.as_ref().is_some_and(|o| o.is("error")) {
+                    b.run.outcome = state.clone();
+                }
                 let kind = if failed {
                     EventKind::Error
                 } else {
@@ -368,12 +373,18 @@ impl Run {
         if let (0, Some(task)) = (b.run.user_turns, task) {
             b.user(Some(record.payload(task)), None, record.at_value(task));
         }
+        for part in [Some(output), output.get("test_result"), output.at(&["test_result", "report"])]
+        {
+            part.into_iter().for_each(|part| declared::members(&mut b.run, record, part));
+        }
         if let Some(success) = output.get("success").and_then(Value::as_bool) {
             b.run.outcome = Some(Text::owned(if success { "success" } else { "failure" }));
         }
         if let Some(error) = output.get("error").filter(|e| !e.is("")) {
             let text = Some(record.payload(error));
             b.run.outcome = Some(Text::owned("error"));
+            let failed = DeclaredOutcome::Failed;
+            declared::declare(&mut b.run, record, failed, "error", error);
             b.event(EventKind::Error, text, None, None, record.at_value(error));
         }
         let Some(metrics) = output.get("metrics") else { return };

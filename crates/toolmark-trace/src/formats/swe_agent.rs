@@ -9,6 +9,7 @@
 //! this run. Failures of actions are not recorded.
 
 use super::shared::chat;
+use super::shared::declared;
 use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -215,6 +216,7 @@ fn read_assistant(b: &mut Builder, record: &Record<'_>, message: Value<'_>) -> O
 
 fn read_info(b: &mut Builder, record: &Record<'_>, info: Value<'_>) {
     b.run.outcome = record.text_at(info, "exit_status");
+    declared::members(&mut b.run, record, info);
     b.run.agent.version = record.text_at(info, "swe_agent_version");
     if let Some(submission) = info.get("submission") {
         let text: Payload = record.payload(submission);

@@ -7,6 +7,7 @@
 //! `tool_messages`.
 
 use super::shared::chat;
+use super::shared::declared::{self, Full};
 use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -82,6 +83,10 @@ fn read_simulation(
     b.run.id = text("id");
     b.run.name = text("task_id");
     b.run.outcome = text("termination_reason");
+    let reward = simulation.get("reward_info").map(|info| info.get("reward").unwrap_or(info));
+    if let Some(reward) = reward.or_else(|| simulation.get("reward")) {
+        declared::verdict(&mut b.run, record, "reward", reward, Full::OnlyOne);
+    }
     let usd = simulation.get("agent_cost").and_then(Value::as_f64);
     b.run.cost = usd.and_then(Cost::from_usd);
     for key in ["start_time", "end_time"] {

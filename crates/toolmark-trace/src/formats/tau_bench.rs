@@ -6,6 +6,7 @@
 //! `Error`.
 
 use super::shared::chat;
+use super::shared::declared::{self, Full};
 use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -77,6 +78,9 @@ fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {
         let reward = record.label(r)?;
         Some(Text::owned(format!("reward {reward}")))
     });
+    if let Some(reward) = run.get("reward") {
+        declared::verdict(&mut b.run, record, "reward", reward, Full::OnlyOne);
+    }
     let usd = run.at(&["info", "total_cost"]).and_then(Value::as_f64);
     b.run.cost = usd.and_then(crate::model::Cost::from_usd);
 }

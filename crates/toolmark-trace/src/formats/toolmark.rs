@@ -10,7 +10,7 @@ use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::formats::FORMATS;
 use crate::model::MAX_DEPTH;
 use crate::model::{
-    Actor, Agent, At, Call, CallResult, Completeness, Convention, Cost, Event, EventKind, Fact,
+    Actor, Agent, At, Call, CallResult, Completeness, Convention, Cost, Declared, DeclaredOutcome, Event, EventKind, Fact,
     Fidelity, Level, Location, Parent, Payload, Stated, Status, Step, Text, Tokens, ToolDefinition,
     ToolName, Trajectory, Usage, time,
 };
@@ -88,6 +88,7 @@ impl Line<'_> {
                 "started" => run.started = time::from_value(value),
                 "ended" => run.ended = time::from_value(value),
                 "outcome" => run.outcome = record.text(value),
+                "declared" => run.declared = self.declared(value),
                 "user_turns" => run.user_turns = count(value).unwrap_or(0),
                 "orphans" => run.orphans = count(value).unwrap_or(0),
                 "failed_orphans" => run.failed_orphans = count(value).unwrap_or(0),
@@ -314,7 +315,16 @@ impl Line<'_> {
         self.record.at_value(value)
     }
 
-    /// Returns a recorded position.
+    /// A recorded place.
+    fn declared(&self, value: Value<'_>) -> Option<Declared> {
+        let at = value.get("at").map(|at| self.at(at));
+        Some(Declared {
+            outcome: DeclaredOutcome::from_word(value.word("outcome"))?,
+            says: self.record.text_at(value, "says")?,
+            at: at.unwrap_or_else(|| self.record.at_value(value)),
+        })
+    }
+
     fn at(&self, value: Value<'_>) -> At {
         let mut place = Location { file: Arc::clone(&self.file), line: 0, column: 0, byte: 0 };
         for (key, value) in value.fields() {

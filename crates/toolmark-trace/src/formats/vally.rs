@@ -23,6 +23,7 @@ mod run;
 
 use super::shared::copilot;
 use super::shared::events::declared_error;
+use super::shared::declared;
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{At, Convention, EventKind, Fact, Fidelity, Payload, Stated, Usage, time};
@@ -229,6 +230,8 @@ fn trial(b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
     if run.completeness.declared_error.is_none() && line.field_is("status", "error") {
         run.completeness.declared_error = record.text_at(line, "status");
     }
+    let grade = line.get("gradeResult").filter(|grade| grade.is_object());
+    grade.into_iter().for_each(|grade| declared::members(run, record, grade));
     if let Some(error) = error {
         b.event(EventKind::Error, Some(record.payload(error)), None, None, record.at_value(error));
     }

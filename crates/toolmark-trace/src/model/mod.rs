@@ -2,6 +2,7 @@
 
 mod call;
 mod completeness;
+mod declared;
 mod fidelity;
 mod json;
 mod name;
@@ -14,6 +15,7 @@ mod usage;
 
 pub use call::{Actor, Call, CallResult};
 pub use completeness::{Completeness, Gap};
+pub use declared::{Declared, DeclaredOutcome};
 pub use fidelity::{Fact, Fidelity, Recorded};
 pub use name::{Canonical, ToolName};
 pub use payload::{Form, Payload};

@@ -2,6 +2,7 @@
 
 use super::completeness::is_error;
 use super::{At, Call, Completeness, Cost, Fact, Fidelity, Gap, Payload, Recorded, Text, Usage};
+use super::{At, Call, Cost, Declared, Fact, Fidelity, Payload, Recorded, Text, Usage};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 
@@ -58,8 +59,11 @@ pub struct Trajectory {
     pub outcome: Option<Text>,
     /// Values that the source states about the run as a whole.
     pub stated: Stated,
-    /// Whether the run of this sub-agent was read from its parent's records because its own file
-    /// is missing. Counts of the parent's file leave it out.
+    /// Was the run of this sub-agent read from records of its parent that report
+    /// Whether the source says that the run succeeded, in a reward, a score or a flag;
+    /// see [`Trajectory::declared_outcome`].
+    pub declared: Option<Declared>,
+    /// on it, for want of its own file? Counts of the parent's file leave it out.
     pub relayed: bool,
     /// Facts that the source did not record.
     pub fidelity: Fidelity,
@@ -313,6 +317,7 @@ impl Trajectory {
             fidelity,
             completeness: Completeness::default(),
         }
+            declared: None,
     }
 
     /// Returns the calls of one step.

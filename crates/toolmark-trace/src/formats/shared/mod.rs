@@ -10,6 +10,7 @@ pub(crate) mod claude_words;
 pub(crate) mod codex;
 pub(crate) mod conversation;
 pub(crate) mod copilot;
+pub(crate) mod declared;
 pub(crate) mod events;
 pub(crate) mod exit_code;
 pub(crate) mod gemini;

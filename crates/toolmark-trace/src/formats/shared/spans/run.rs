@@ -5,8 +5,8 @@ use super::facts::{Facts, Mark, MarkKind, Message, Own, Part, Role};
 use super::seen::{Request, Seen};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::model::{
-    Cost, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, ToolName, Trajectory,
-    Usage,
+    Cost, Declared, DeclaredOutcome, EventKind, Fact, Fidelity, Level, Parent, Payload, Status,
+    Text, ToolName, Trajectory, Usage,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -425,6 +425,9 @@ impl Run {
         if is_outermost && span.failed && self.b.run.outcome.is_none() {
             let kind = span.attributes.text(&["error.type"]);
             self.b.run.outcome = kind.or_else(|| Some(Text::owned("error")));
+            let says = Text::owned("span status error");
+            let at = span.at.clone();
+            self.b.run.declare(Declared { outcome: DeclaredOutcome::Failed, says, at });
         }
         if self.has_messages {
             return;
