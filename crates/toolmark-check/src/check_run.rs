@@ -7,7 +7,7 @@ use crate::{CallRow, Checked, OverviewSums, Rule};
 use std::borrow::Cow;
 use std::io;
 use toolmark_outcome::{
-    Cause, Confidence, Finding, Printable, Redactor, Severity, Untrusted, Verdict,
+    Axis, Cause, Confidence, Finding, Printable, Redactor, Severity, Untrusted, Verdict,
 };
 
 /// Iterator over stored rows.
@@ -71,6 +71,8 @@ pub struct CheckRun<T: Ord = Untrusted> {
     pub rules: Vec<&'static Rule>,
     /// Minimum severity that fails the run.
     pub fail_on: Option<Severity>,
+    /// Whether a run that failed by its own record does not fail the check.
+    pub accepts_failed_runs: bool,
     /// Results of the gates.
     pub gates: Vec<GateRow<T>>,
     /// Comparison with the baseline, if there is one.
@@ -87,6 +89,7 @@ impl<T: Ord> Default for CheckRun<T> {
             notes: Vec::new(),
             rules: Vec::new(),
             fail_on: None,
+            accepts_failed_runs: false,
             gates: Vec::new(),
             changes: None,
         }
@@ -108,6 +111,7 @@ impl CheckRun {
             notes: redactor.apply_all(self.notes),
             rules: self.rules,
             fail_on: self.fail_on,
+            accepts_failed_runs: self.accepts_failed_runs,
             gates: self.gates.into_iter().map(|row| row.redact(redactor)).collect(),
             changes: self.changes.map(|changes| changes.redact(redactor)),
         }
@@ -172,17 +176,31 @@ impl CheckRun<Printable> {
         self.files == 0 && self.checked.scorecard.sessions == 0
     }
 
-    /// Returns the verdict of findings and gates together. A run without any calls does not
-    /// pass.
+    /// Whether no rule could judge any call, so that the absence of findings says nothing.
+    #[must_use]
+    pub fn is_unassessed(&self) -> bool {
+        let total = self.checked.scorecard.total();
+        let is_judged = Axis::ALL.iter().any(|axis| total.axis(*axis).of > 0);
+        // Rules about rare calls have looked at all calls, and found none of theirs.
+        let every_call_counts = |axis| self.rules.iter().any(|rule| rule.axis == axis);
+        let looks_everywhere =
+            every_call_counts(Axis::Selection) && every_call_counts(Axis::Arguments);
+        total.calls == 0 || !is_judged && looks_everywhere
+    }
+
+    /// Findings, gates and what the runs declare together. No finding is no pass where no
+    /// call was seen or could be judged.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let findings = !self.groups().iter().any(|group| self.is_severe(group.severity));
-        let is_blind = self.checked.scorecard.unrecorded > 0 || self.is_empty();
-        let seen = match is_blind && (self.fail_on.is_some() || !self.gates.is_empty()) {
+        let declared = self.accepts_failed_runs || self.checked.declared.failed == 0;
+        let wants = self.fail_on.is_some() || !self.gates.is_empty();
+        let is_blind = self.checked.scorecard.unrecorded > 0 && wants;
+        let seen = match is_blind || self.is_unassessed() {
             true => Verdict::Unknown(Cause::MissingEvidence),
             false => Verdict::Pass,
         };
-        Verdict::of(findings).and(gate::verdict(&self.gates)).and(seen)
+        Verdict::of(findings && declared).and(gate::verdict(&self.gates)).and(seen)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::call_rows::CallRow;
 use crate::decisions::Decisions;
+use crate::declared_runs::DeclaredRuns;
 use crate::destructive_calls::DestructiveCall;
 use crate::doubts::{self, Doubt};
 use crate::gold::{Gold, Pair, Selection};
@@ -54,6 +55,8 @@ pub struct Checked<T: Ord = Untrusted> {
     pub calls: Vec<CallRow<T>>,
     /// Decisions that the guard would have made.
     pub decisions: Decisions<T>,
+    /// What the runs declare about themselves.
+    pub declared: DeclaredRuns<T>,
     /// Calls for which the rules are unsure, if requested.
     pub doubts: Vec<Doubt>,
     /// Number of doubts that were counted but not kept, by rubric.
@@ -75,6 +78,7 @@ impl<T: Ord> Default for Checked<T> {
             destructive: Vec::new(),
             calls: Vec::new(),
             decisions: Decisions::default(),
+            declared: DeclaredRuns::default(),
             doubts: Vec::new(),
             not_asked: BTreeMap::new(),
             judged: None,
@@ -98,6 +102,7 @@ impl Checked {
             destructive: self.destructive.into_iter().map(|one| one.redact(redactor)).collect(),
             calls: self.calls.into_iter().map(|one| one.redact(redactor)).collect(),
             decisions: self.decisions.redact(redactor),
+            declared: self.declared.redact(redactor),
             doubts: Vec::new(),
             not_asked: self.not_asked,
             judged: self.judged.map(refined),
@@ -115,6 +120,7 @@ impl Checked {
         self.destructive.extend(other.destructive);
         self.calls.extend(other.calls);
         self.decisions.merge(other.decisions);
+        self.declared.merge(other.declared);
         self.doubts.extend(other.doubts);
         for (rubric, count) in other.not_asked {
             *self.not_asked.entry(rubric).or_default() += count;
@@ -220,6 +226,7 @@ impl Checker {
         if let Some(profile) = all.profiles.first_mut() {
             sub_agents.iter().for_each(|sub_agent| profile.absorb(sub_agent));
         }
+        all.declared = DeclaredRuns::of(run);
         if let Some(gold) = &self.gold {
             all.pairs = gold.pair(run, &self.toolsets);
         }

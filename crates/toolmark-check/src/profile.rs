@@ -4,6 +4,7 @@
 //! Costs are known only if the trace records them, so every sum includes the number of calls
 //! that it covers.
 
+use crate::declared_runs::DeclaredRun;
 use crate::stored::Stored;
 use foldhash::quality::FixedState;
 use serde::ser::SerializeStruct;
@@ -138,6 +139,9 @@ pub struct SessionProfile<T = Untrusted> {
     pub started: Option<String>,
     /// ISO week of the start, in UTC: `2026-W07`.
     pub week: Option<T>,
+    /// What its record declares about how it went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared: Option<DeclaredRun<T>>,
     /// Number of findings that are errors or warnings.
     pub faults: u64,
     /// All calls.
@@ -169,6 +173,7 @@ impl SessionProfile {
             model: text(&run.agent.model).map(Into::into),
             started: run.started.map(|time| time.to_string()),
             week: run.started.map(|time| week_of(time).into()),
+            declared: DeclaredRun::of(run),
             faults,
             calls: Spent::default(),
             failed: Spent::default(),
@@ -210,6 +215,7 @@ impl SessionProfile {
             model: self.model.map(|model| redactor.apply(model)),
             started: self.started,
             week: self.week.map(|week| redactor.apply(week)),
+            declared: self.declared.map(|declared| declared.redact(redactor)),
             faults: self.faults,
             calls: self.calls,
             failed: self.failed,

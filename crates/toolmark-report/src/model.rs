@@ -11,6 +11,7 @@ pub(crate) type Change = toolmark_feed::trend::Change<Printable>;
 pub(crate) type Changes = toolmark_check::baseline::Changes<Printable>;
 pub(crate) type CheckRun = toolmark_check::CheckRun<Printable>;
 pub(crate) type Decisions = toolmark_check::Decisions<Printable>;
+pub(crate) type DeclaredRuns = toolmark_check::DeclaredRuns<Printable>;
 pub(crate) type DestructiveCall = toolmark_check::DestructiveCall<Printable>;
 pub(crate) type Evidence = toolmark_outcome::Evidence<Printable>;
 pub(crate) type Explanation = toolmark_outcome::Explanation<Printable>;

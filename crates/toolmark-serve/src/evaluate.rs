@@ -83,6 +83,7 @@ impl Evaluator {
         };
         let verdict = match findings {
             FindingCount { error: 1.., .. } => "fail",
+            _ if checked.declared.failed > 0 => "fail",
             FindingCount { warning: 1.., .. } => "warn",
             _ if !is_recorded => "unknown",
             _ => "ok",

@@ -132,9 +132,11 @@ pub(crate) mod tests {
     use toolmark_check::baseline::Baseline;
     use toolmark_check::gate::{Cells, Gate};
     use toolmark_check::{Checker, OverviewSums, RULES};
+    use toolmark_check::{Checker, DeclaredRun, DeclaredRuns, OverviewSums, RULES, notation};
     use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
     use toolmark_outcome::{Confidence, Redactor, Severity, Verdict};
     use toolmark_session::notation;
+    use toolmark_trace::DeclaredOutcome;
 
     /// A run with findings, gates and a baseline, with hostile text everywhere.
     pub(crate) fn sample() -> CheckRun {
@@ -265,6 +267,51 @@ pub(crate) mod tests {
             let text = format_by_id(format).unwrap().to_text(&run, &options).unwrap();
             assert!(!text.contains("/w/b.rs"), "{format} shows what is known");
         }
+    }
+
+    #[test]
+    fn a_run_that_failed_by_its_own_record_is_named() {
+        let mut run = sample();
+        let place = run.checked.findings[0].place.clone();
+        run.checked.findings.clear();
+        run.gates.clear();
+        assert_eq!(run.verdict(), Verdict::Pass);
+        let says = "reward 0.0".into();
+        let first = Some(DeclaredRun { outcome: DeclaredOutcome::Failed, says, place });
+        run.checked.declared = DeclaredRuns { passed: 0, failed: 1, first };
+        assert_eq!(run.verdict(), Verdict::Fail);
+        // Rows of a table are of findings.
+        for format in FORMATS.iter().filter(|f| f.has_findings && f.is_text && f.id != "csv") {
+            let text = format.to_text(&run, &Options::default()).unwrap();
+            assert!(text.contains("reward 0.0"), "{} does not name it", format.id);
+        }
+        let text = report_of("text", &run);
+        assert!(text.starts_with("\u{2717} fail: run failed: reward 0.0 ("), "{text}");
+        assert_eq!(text.matches("reward 0.0").count(), 1, "{text}");
+        run.accepts_failed_runs = true;
+        assert_eq!(run.verdict(), Verdict::Pass);
+    }
+
+    #[test]
+    fn what_nobody_could_judge_has_no_score() {
+        let checker = Checker::default();
+        let checked = checker.check(&notation::parse("ponder {} -> \"ok\"").unwrap());
+        let run = toolmark_check::CheckRun {
+            checked,
+            files: 1,
+            rules: checker.rules().to_vec(),
+            fail_on: Some(Severity::Warning),
+            ..Default::default()
+        };
+        let run = run.redact(Redactor::new(true));
+        let text = report_of("text", &run);
+        assert!(text.starts_with("? unknown: not assessed: "), "{text}");
+        let rows =
+            text.lines().filter(|line| line.starts_with("ponder") || line.starts_with("all"));
+        assert!(rows.clone().count() > 0 && rows.clone().all(|row| !row.contains('%')), "{text}");
+        let junit = report_of("junit", &run);
+        assert!(!junit.contains("<failure"), "{junit}");
+        assert_eq!(junit.matches("<skipped").count(), run.rules.len(), "{junit}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Text about the counts of many sessions, for reports for people.
 
 use crate::model::{CheckRun, Group, Overview};
-use crate::shown::{millis, things};
+use crate::shown::{in_trace, millis, things};
 use crate::terminal::human;
 use toolmark_check::Spent;
 use toolmark_outcome::{Printable, printable};
@@ -41,6 +41,43 @@ pub(crate) fn rates(group: &Group) -> Printable {
         group.affected,
         things(group.sessions, "session")
     )
+}
+
+/// What comes first: a run that failed by its own record, or that nothing could be judged;
+/// then the rates, where they say something.
+pub(crate) fn headline(run: &CheckRun) -> Printable {
+    let mut parts: Vec<Printable> = declared(run).into_iter().collect();
+    if run.is_unassessed() {
+        let (sessions, calls) =
+            (run.checked.scorecard.sessions, run.checked.scorecard.total().calls);
+        let (sessions, calls) = (things(sessions, "session"), things(calls, "call"));
+        parts.push(printable!(
+            "not assessed: {}, {}, none that a rule could judge",
+            sessions,
+            calls
+        ));
+    } else {
+        parts.push(rates(&of(run).total));
+    }
+    Printable::join(&parts, "; ")
+}
+
+/// `run failed: reward 0.0 (runs.json:3)`
+pub(crate) fn declared(run: &CheckRun) -> Option<Printable> {
+    let declared = &run.checked.declared;
+    let first = declared.first.as_ref()?;
+    let place = in_trace(&first.place);
+    let sessions = run.checked.scorecard.sessions;
+    Some(match (declared.failed, sessions) {
+        (1, 1) => printable!("run failed: {} ({})", first.says, place),
+        (failed, _) => printable!(
+            "{} of {} failed by their own record, first: {} ({})",
+            failed,
+            things(sessions, "run"),
+            first.says,
+            place
+        ),
+    })
 }
 
 /// Cost of failed and repeated calls; `None` if there are none.

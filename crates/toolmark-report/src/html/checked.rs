@@ -79,7 +79,8 @@ fn check(run: &CheckRun, sessions: &Sessions<'_>, options: &Options) -> io::Resu
         "calls": card.total().calls,
         "files": run.files,
         "elapsed": options.elapsed.map(shown::seconds),
-        "rates": overview::rates(&counts.total),
+        "rates": overview::headline(run),
+        "declared": run.checked.declared,
         "counts": {
             "error": run.count(Severity::Error),
             "warning": run.count(Severity::Warning),
@@ -238,7 +239,7 @@ fn tables(run: &CheckRun) -> io::Result<Markup> {
         p {
             (shown::things(card.sessions, "session")) ", " (shown::things(card.total().calls, "call"))
             ", " (shown::things(run.files, "file")) "; "
-            (overview::rates(&overview::of(run).total))
+            (safe(&overview::headline(run)))
         }
         @if !rows.is_empty() {
             (table(&["", "rule", "finding", "where"], &rows, found - rows.len()))

@@ -3,8 +3,8 @@
 use crate::Options;
 use crate::checked::overview;
 use crate::model::{
-    Changes, CheckRun, Decisions, DestructiveCall, GateRow, Overview, Refined, Scorecard,
-    Selection, SessionProfile,
+    Changes, CheckRun, Decisions, DeclaredRuns, DestructiveCall, GateRow, Overview, Refined,
+    Scorecard, Selection, SessionProfile,
 };
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -44,6 +44,9 @@ pub(super) struct Shape<'r> {
     trajectories: Trajectories<'r>,
     /// Decisions that the guard would have made about the calls.
     decisions: &'r Decisions,
+    /// What the runs declare about themselves.
+    #[serde(skip_serializing_if = "DeclaredRuns::is_empty")]
+    declared: &'r DeclaredRuns,
     notes: &'r [Printable],
 }
 
@@ -66,6 +69,7 @@ pub(super) fn shape<'r>(run: &'r CheckRun, options: &Options) -> Shape<'r> {
         destructive: &run.checked.destructive,
         trajectories: Trajectories(run),
         decisions: &run.checked.decisions,
+        declared: &run.checked.declared,
         notes: &run.notes,
     }
 }

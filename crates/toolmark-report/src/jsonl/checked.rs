@@ -3,7 +3,9 @@
 
 use super::graded::line;
 use crate::checked::overview;
-use crate::model::{Changes, CheckRun, Finding, GateRow, Overview, Refined, Scorecard, Selection};
+use crate::model::{
+    Changes, CheckRun, DeclaredRuns, Finding, GateRow, Overview, Refined, Scorecard, Selection,
+};
 use crate::{Options, ReportError, SCHEMA_VERSION};
 use serde::Serialize;
 use std::io::Write;
@@ -50,6 +52,8 @@ struct Last<'r> {
     #[serde(flatten)]
     scorecard: &'r Scorecard,
     overview: Overview,
+    #[serde(skip_serializing_if = "DeclaredRuns::is_empty")]
+    declared: &'r DeclaredRuns,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<&'r Changes>,
     #[serde(skip_serializing_if = "<[Printable]>::is_empty")]
@@ -83,6 +87,7 @@ pub(super) fn write(
         left_out: run.checked.left_out,
         scorecard: &run.checked.scorecard,
         overview: overview::of(run),
+        declared: &run.checked.declared,
         changes: run.changes.as_ref(),
         notes: &run.notes,
     };

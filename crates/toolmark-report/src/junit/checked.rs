@@ -3,10 +3,10 @@
 
 use super::{Suite, Test, Trouble};
 use crate::Options;
-use crate::checked::{gates, judged};
+use crate::checked::{gates, judged, overview};
 use crate::model::{CheckRun, Finding};
 use crate::shown;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
 use toolmark_outcome::{Printable, Verdict, printable};
@@ -16,13 +16,32 @@ const OF_A_RULE: usize = 100;
 
 pub(super) fn suites(run: &CheckRun, options: &Options) -> io::Result<Vec<Suite>> {
     let time = options.generated_at.map(|time| ("timestamp", time.to_string()));
-    let suites = [("rules", of_rules(run)?), ("gates", of_gates(run))].map(|(name, tests)| Suite {
+    let suites = [("runs", of_runs(run)), ("rules", of_rules(run)?), ("gates", of_gates(run))];
+    let suites = suites.map(|(name, tests)| Suite {
         name: name.to_owned(),
         attributes: time.iter().cloned().collect(),
         properties: vec![("toolmark".into(), env!("CARGO_PKG_VERSION").into())],
         tests,
     });
     Ok(suites.into_iter().filter(|suite| !suite.tests.is_empty()).collect())
+}
+
+/// Whether the runs succeeded by their own record; nothing where none says so.
+fn of_runs(run: &CheckRun) -> Vec<Test> {
+    let declared = &run.checked.declared;
+    let trouble = declared.first.as_ref().map(|_| Trouble {
+        tag: if run.accepts_failed_runs { "skipped" } else { "failure" },
+        message: overview::declared(run).unwrap_or_default(),
+        kind: None,
+        body: String::new(),
+    });
+    let test = Test {
+        name: "declared outcome".into(),
+        class: "toolmark.runs".to_owned(),
+        attributes: Vec::new(),
+        trouble,
+    };
+    if declared.is_empty() { Vec::new() } else { vec![test] }
 }
 
 fn of_rules(run: &CheckRun) -> io::Result<Vec<Test>> {
@@ -33,11 +52,23 @@ fn of_rules(run: &CheckRun) -> io::Result<Vec<Test>> {
             failing.entry(finding.code).or_default().add(&finding);
         }
     }
+    let counts = &run.checked.scorecard.rules;
+    let judged: BTreeSet<&str> =
+        counts.iter().filter(|(_, count)| count.of > 0).map(|((code, _), _)| *code).collect();
+    // A rule without a call to judge has not passed.
+    let skipped = |rule: &toolmark_check::Rule| {
+        (!judged.contains(rule.code)).then(|| Trouble {
+            tag: "skipped",
+            message: "no call that the rule could judge".into(),
+            kind: None,
+            body: String::new(),
+        })
+    };
     let test = |rule: &&toolmark_check::Rule| Test {
         name: printable!("{} {}", rule.code, rule.name),
         class: "toolmark.rules".to_owned(),
         attributes: Vec::new(),
-        trouble: failing.remove(rule.code).map(Failing::trouble),
+        trouble: failing.remove(rule.code).map(Failing::trouble).or_else(|| skipped(rule)),
     };
     Ok(run.rules.iter().map(test).collect())
 }

@@ -76,7 +76,7 @@ fn head(page: &mut String, run: &CheckRun, options: &Options) -> io::Result<()> 
     );
     let _ = writeln!(page, "{}\n", totals.join(" \u{b7} "));
     let overview = overview::of(run);
-    let _ = writeln!(page, "{}", overview::rates(&overview.total));
+    let _ = writeln!(page, "{}", words(&cut(&overview::headline(run), WORDS)));
     if let Some(costs) = overview::costs(&overview.total) {
         let _ = writeln!(page, "\n{costs}");
     }

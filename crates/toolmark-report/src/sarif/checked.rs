@@ -42,6 +42,7 @@ impl<'r> Log<'r> {
             "files": run.files,
             "sessions": run.checked.scorecard.sessions,
             "left_out": run.checked.left_out,
+            "declared": run.checked.declared,
             "notes": run.notes,
         });
         let frame = log_of(rules, Vec::new(), properties, options);

@@ -72,8 +72,7 @@ impl Page<'_> {
         };
         let verdict = run.verdict();
         let lead = printable!("{} {}", sign(verdict), verdict.word());
-        let total = overview::of(run).total;
-        let words = overview::rates(&total);
+        let words = overview::headline(run);
         self.words(0, (tone.bold(), printable!("{}: ", lead)), style::PLAIN, &words);
         for finding in worst(run)? {
             let (tone, mark) = look(finding.severity);

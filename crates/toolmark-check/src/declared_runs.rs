@@ -1,0 +1,84 @@
+//! What runs declare about themselves: those that failed by their own record.
+
+use serde::Serialize;
+use toolmark_outcome::{Printable, Redactor, TracePlace, Untrusted};
+use toolmark_trace::{Declared, DeclaredOutcome, Trajectory};
+
+/// A statement in the record of a run about how the run went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DeclaredRun<T = Untrusted> {
+    /// Whether it succeeded: `passed` or `failed`.
+    pub outcome: DeclaredOutcome,
+    /// The statement: `reward 0.0`.
+    pub says: T,
+    /// Where it is.
+    pub place: TracePlace<T>,
+}
+
+impl DeclaredRun {
+    /// The statement about a run, where its record has one.
+    pub(crate) fn of(run: &Trajectory) -> Option<Self> {
+        let Declared { outcome, says, at } = run.declared_outcome()?;
+        Some(Self { outcome, says: says.get().into(), place: at.location().into() })
+    }
+
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> DeclaredRun<Printable> {
+        DeclaredRun {
+            outcome: self.outcome,
+            says: redactor.apply(self.says),
+            place: self.place.redact(redactor),
+        }
+    }
+}
+
+/// The statements of all runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DeclaredRuns<T = Untrusted> {
+    /// Number of runs that passed by their own record.
+    pub passed: u64,
+    /// Number of runs that failed by their own record.
+    pub failed: u64,
+    /// The first that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<DeclaredRun<T>>,
+}
+
+impl<T> Default for DeclaredRuns<T> {
+    fn default() -> Self {
+        Self { passed: 0, failed: 0, first: None }
+    }
+}
+
+impl DeclaredRuns {
+    /// The statement about one run.
+    pub(crate) fn of(run: &Trajectory) -> Self {
+        let declared = DeclaredRun::of(run);
+        let has = |outcome| u64::from(declared.as_ref().is_some_and(|d| d.outcome == outcome));
+        let (passed, failed) = (has(DeclaredOutcome::Passed), has(DeclaredOutcome::Failed));
+        Self { passed, failed, first: declared.filter(|_| failed > 0) }
+    }
+
+    /// Adds those of other runs.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.first = self.first.take().or(other.first);
+    }
+
+    /// They as they may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> DeclaredRuns<Printable> {
+        let first = self.first.map(|first| first.redact(redactor));
+        DeclaredRuns { passed: self.passed, failed: self.failed, first }
+    }
+}
+
+impl<T> DeclaredRuns<T> {
+    /// Whether no run declares anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.passed + self.failed == 0
+    }
+}
