@@ -12,6 +12,7 @@ use toolmark_hosts::toolset::ToolRole;
 use toolmark_session::errand;
 use toolmark_session::error_class::{ErrorClass, of_failure};
 use toolmark_session::shell::CommandLine;
+use toolmark_trace::{DeniedBy, denial, words};
 
 word_enum! {
     /// Class of a failure.
@@ -20,7 +21,7 @@ word_enum! {
         Cancelled = "cancelled",
         /// The user refused the call.
         RefusedByUser = "refused-by-user",
-        /// A hook, a policy or a sandbox refused the call.
+        /// A hook, a policy, a classifier or a sandbox refused it.
         RefusedByPolicy = "refused-by-policy",
         /// The text to be replaced is not in the file.
         EditNoMatch = "edit-no-match",
@@ -153,6 +154,7 @@ pub fn classify<'c>(failed: &FailedCall<'c>) -> Classified<'c> {
     let done = |class| Classified { class, language: Language::None, salient: None };
     match error {
         ErrorClass::Cancelled => return done(FailureClass::Cancelled),
+        ErrorClass::Denied if is_without_verdict(text) => return done(FailureClass::Cancelled),
         ErrorClass::Denied if is_by_user(text) => return done(FailureClass::RefusedByUser),
         ErrorClass::Denied => return done(FailureClass::RefusedByPolicy),
         ErrorClass::NothingFound => return done(FailureClass::NothingFound),
@@ -184,6 +186,11 @@ fn is_by_user(text: &str) -> bool {
     let start = crate::template::cut(text, 600);
     text.trim().is_empty()
         || is_about_user(start) && WORDS.iter().any(|words| start.contains(words))
+}
+
+/// Did whatever decides give no verdict, so that the call did not run?
+fn is_without_verdict(text: &str) -> bool {
+    denial(text).is_some_and(|denial| denial.by == DeniedBy::NoVerdict)
 }
 
 /// Whether a text mentions a user; hardly any error does.

@@ -63,6 +63,7 @@
 
 mod builder;
 mod call_shapes;
+mod denials;
 mod detect;
 mod diagnostic;
 mod export;
@@ -81,6 +82,7 @@ mod testing;
 
 pub use builder::{Answer, Builder, NewCall};
 pub use call_shapes::{LooseCall, NotCalls, calls_in};
+pub use denials::{Denial, DeniedBy, denial};
 pub use diagnostic::{Diagnostic, Severity};
 pub use export::{EXPORTERS, ExportInfo, Exporter, Losses, Part, exporter_by_id, rewrite};
 pub use format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};

@@ -43,6 +43,13 @@
 //! Bash {"command":"pnpm -v && ls"} !1 "This project is configured to use yarn"
 //! ```
 //!
+//! The user refused it:
+//!
+//! ```fires
+//! Bash {"command":"vercel deploy"} x> "The user doesn't want to proceed with this tool use. The tool use was rejected."
+//! Bash {"command":"vercel deploy"} x> "The user doesn't want to proceed with this tool use. The tool use was rejected."
+//! ```
+//!
 //! The third attempt, where one retry is reasonable:
 //!
 //! ```fires
@@ -91,6 +98,13 @@
 //! & Read {"file_path":"/w/a.rs"} !> "File does not exist."
 //! ```
 //!
+//! The host could not judge the call, and asks for another try:
+//!
+//! ```quiet
+//! Bash {"command":"vercel deploy"} x> "m is temporarily unavailable, so auto mode cannot determine the safety of Bash right now. Wait briefly and then try this action again."
+//! Bash {"command":"vercel deploy"} x> "m is temporarily unavailable, so auto mode cannot determine the safety of Bash right now. Wait briefly and then try this action again."
+//! ```
+//!
 //! The user sent a message, or one retry is reasonable:
 //!
 //! ```quiet
@@ -104,6 +118,7 @@
 //! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
 //! ```
 
+use toolmark_session::error_class::ErrorClass;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use std::collections::BTreeSet;
@@ -128,9 +143,15 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut told = BTreeSet::new();
-    for failure in session.failures().iter().filter(|failure| failure.asks) {
+    for failure in session.failures() {
         let Some(failed) = session.calls().get(failure.at) else { continue };
-        recorder.count_opportunity(failed);
+        // What the user refused asks for nothing, but it is not to be called again either.
+        let is_refused = failure.class == ErrorClass::Denied && !has_feedback(failed);
+        if failure.asks {
+            recorder.count_opportunity(failed);
+        } else if !is_refused {
+            continue;
+        }
         let is_repeat = failure.is_fault(Fault::Repeat) && failure.blind;
         let Some(by) = failure.by.filter(|by| is_repeat && told.insert(*by)) else { continue };
         let Some(again) = session.calls().get(by) else { continue };
@@ -153,6 +174,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         recorder.find(draft);
     }
     started_twice(session, recorder);
+}
+
+/// Does a refusal come with words of the user, which may ask for the same call?
+fn has_feedback(call: &SessionCall<'_>) -> bool {
+    call.result().is_some_and(|text| text.to_lowercase().contains("the user said"))
 }
 
 /// Reports a background command that is started again, with only reads in between and without

@@ -5,7 +5,7 @@ use crate::error_class::ErrorClass;
 use crate::session::{Session, SessionCall};
 use crate::shell::CommandLine;
 use crate::words::Words;
-use toolmark_trace::Status;
+use toolmark_trace::{DeniedBy, Status};
 
 /// Phrases before a run of tests that is meant to fail.
 const MEANT_TO_FAIL: &[&str] = &[
@@ -106,6 +106,7 @@ fn is_announced(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
 pub(super) fn is_refused_by_user(call: &SessionCall<'_>) -> bool {
     let is_denied = call.call.status == Status::Denied;
     match call.result() {
+        Some(text) if toolmark_trace::denial(&text).is_some_and(|d| d.by == DeniedBy::User) => true,
         Some(text) => REFUSED_BY_USER.iter().any(|words| text.contains(words)),
         None => is_denied,
     }

@@ -20,6 +20,7 @@ pub use fidelity::{Fact, Fidelity, Recorded};
 pub use name::{Canonical, ToolName};
 pub use payload::{Form, Payload};
 pub use status::{Level, Status};
+pub(crate) use text::floor;
 pub use text::{At, Block, Location, Text};
 pub use trajectory::{
     Agent, Event, EventKind, Move, Parent, Stated, Step, ToolDefinition, Trajectory,

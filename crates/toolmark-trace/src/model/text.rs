@@ -256,8 +256,8 @@ fn has_escape(bytes: &[u8]) -> bool {
     }
 }
 
-/// Returns the last character boundary of a text that is not after `at`.
-pub(super) fn floor(text: &str, at: usize) -> usize {
+/// The last place of a text, no later than `at`, where a character ends.
+pub(crate) fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;

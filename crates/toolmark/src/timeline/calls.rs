@@ -8,7 +8,7 @@ use crate::text::{Layout, head, width};
 use anstyle::Style;
 use toolmark_redact::printable;
 use toolmark_report::terminal::{glance, headline};
-use toolmark_trace::{Call, Status, Trajectory};
+use toolmark_trace::{Call, DeniedBy, Status, Trajectory};
 
 /// Maximum width for aligned tool names; longer ones shift their arguments.
 const WIDEST_TOOL: usize = 14;
@@ -47,9 +47,11 @@ pub(super) fn call_line(call: &Call, tool_width: usize, cwd: Option<&str>, look:
         line.push(style::PLAIN, "  ");
         line.push(style::PLAIN, &words.main);
     }
-    let extra = match words.extra {
-        extra if extra.is_empty() => extra,
-        extra => printable!("  {}", extra),
+    let extra = match (words.extra, call.denied_by()) {
+        (_, Some(DeniedBy::NoVerdict)) => "  denied: no verdict".into(),
+        (_, Some(by)) => printable!("  denied by {}", by.word()),
+        (extra, None) if extra.is_empty() => extra,
+        (extra, None) => printable!("  {}", extra),
     };
     let took = call.duration.map(human::duration).unwrap_or_default();
     let room = look.width.saturating_sub(extra.width() + took.width() + 2);

@@ -3,6 +3,7 @@
 
 use super::exit_code;
 use crate::builder::{Answer, Builder, NewCall};
+use crate::denials;
 use crate::format::Record;
 use crate::model::{Actor, EventKind, Level, Status, Text, Tokens, ToolName};
 use jiff::Timestamp;
@@ -115,21 +116,11 @@ pub(crate) fn first_text(content: Value<'_>) -> Cow<'_, str> {
 
 /// Returns the status if the text of an error means that the call was refused or interrupted.
 pub(crate) fn refusal(text: &str) -> Option<Status> {
-    const DENIED: [&str; 7] = [
-        "The user doesn't want to proceed with this tool use",
-        "The user doesn't want to take this action",
-        "The user declined",
-        "User rejected",
-        "Claude requested permissions to",
-        "Permission to use",
-        "Permission for this action has been denied",
-    ];
     let text = text.trim_start();
     if text.starts_with("[Request interrupted by user") {
         return Some(Status::Interrupted);
     }
-    let hook_block = text.contains("hook error:") || text.contains("hook blocking error");
-    (DENIED.iter().any(|d| text.starts_with(d)) || hook_block).then_some(Status::Denied)
+    denials::of_claude(text).map(|_| Status::Denied)
 }
 
 /// Reads the `usage` object of a message.
