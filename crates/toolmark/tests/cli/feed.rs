@@ -64,9 +64,13 @@ impl Place {
     }
 
     fn run(&self, args: &[&str]) -> (i32, String, String) {
+        self.run_in(self.dir.path(), args)
+    }
+
+    fn run_in(&self, directory: &Path, args: &[&str]) -> (i32, String, String) {
         let mut command = toolmark(args);
         let output = command
-            .current_dir(self.dir.path())
+            .current_dir(directory)
             .env("SOURCE_DATE_EPOCH", "1773273600")
             .env("USER", "me")
             .output()
@@ -160,14 +164,46 @@ fn a_fix_is_shown_and_written_once() {
     assert_snapshot!(out.replace(&id, "ID"));
     let file = place.dir.path().join("CLAUDE.md");
     assert!(!file.exists());
-    // The test is not interactive.
-    assert_eq!(place.run(&["feed", "fix", &id, "runs", "--apply"]).0, 2);
+    // The project of the sessions is another one than the current directory.
+    let (code, _, err) = place.run(&["feed", "fix", &id, "runs", "--apply", "--yes"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("is of the project") && err.contains("--repo"), "{err}");
+    assert!(!file.exists());
+    // Nobody is there to ask.
+    let apply = ["feed", "fix", &id[..8], "runs", "--repo", ".", "--apply"];
+    assert_eq!(place.run(&apply).0, 2);
     for _ in 0..2 {
-        assert_eq!(place.run(&["feed", "fix", &id[..8], "runs", "--apply", "--yes"]).0, 0);
+        assert_eq!(place.run(&[&apply[..], &["--yes"]].concat()).0, 0);
     }
     let text = fs::read_to_string(file).unwrap();
     assert_eq!(text, "## Known problems\n\n- `b.yml` does not exist, `b.yaml` does.\n");
     assert_eq!(place.run(&["feed", "fix", "0000", "runs"]).0, 2);
+}
+
+#[test]
+fn a_fix_is_written_only_into_the_project_of_its_issue() {
+    let place = Place::new();
+    let root = place.dir.path().canonicalize().unwrap();
+    let (project, other) = (root.join("project"), root.join("other"));
+    for directory in [project.join(".git"), project.join("deep"), other.join(".git")] {
+        fs::create_dir_all(directory).unwrap();
+    }
+    for entry in fs::read_dir(root.join("runs")).unwrap() {
+        let file = entry.unwrap().path();
+        let text = fs::read_to_string(&file).unwrap();
+        let text = text.replace("\"cwd\":\"/w\"", &format!("\"cwd\":{:?}", project));
+        fs::write(&file, text.replace("/w/", &format!("{}/", project.display()))).unwrap();
+    }
+    let id = place.id("missing-path");
+    let apply = ["feed", "fix", &id, "../runs", "--apply", "--yes"];
+    let (code, _, err) = place.run_in(&other, &apply);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains(&format!("cd {}", project.display())), "{err}");
+    assert!(!other.join("CLAUDE.md").exists() && !project.join("CLAUDE.md").exists());
+    // Below the project, its own file is written.
+    let apply = ["feed", "fix", &id, "../../runs", "--apply", "--yes"];
+    assert_eq!(place.run_in(&project.join("deep"), &apply).0, 0);
+    assert!(project.join("CLAUDE.md").exists() && !project.join("deep/CLAUDE.md").exists());
 }
 
 #[test]

@@ -7,13 +7,15 @@ use crate::exit::{Exit, Failure};
 use crate::judging::{JudgeArgs, JudgeRequest};
 use crate::printer::{Line, Printer, style};
 use clap::Args;
+use std::env;
 use std::fs;
 use std::io::{self, BufRead};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toolmark_feed::fix::worded;
 use toolmark_feed::{Fix, Issue};
 use toolmark_grade::UsualJudge;
 use toolmark_hosts::install::unified_diff;
+use toolmark_outcome::Untrusted;
 use toolmark_outcome::judging::Judge;
 
 /// Show the change that prevents an issue, and apply it
@@ -28,6 +30,9 @@ pub(super) struct FixIssue {
     /// Write it without a question
     #[arg(long, requires = "apply", conflicts_with = "judge")]
     yes: bool,
+    /// Repository to write to [default: that of the issue, in the current directory]
+    #[arg(long, value_name = "DIR")]
+    repo: Option<PathBuf>,
     /// Ask a judge to word the line; its quotes must be in the trace
     #[arg(long)]
     judge: bool,
@@ -59,6 +64,7 @@ impl FixIssue {
             printer.line(&Line::of(style::DIM, words))?;
             return Ok(Exit::Ok);
         };
+        let place = Place::of(fix.project.as_ref().map(Untrusted::raw), self.repo.as_deref());
         let fix = fix.redact(printer.redactor);
         printer.line(&Line::of(style::STRONG, title))?;
         printer.line(&Line::of(style::DIM, &fix.why))?;
@@ -72,7 +78,7 @@ impl FixIssue {
             }
             return Ok(Exit::Ok);
         };
-        let path = Path::new(file);
+        let path = &place.directory.join(file);
         let before = match fs::read_to_string(path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -100,6 +106,16 @@ impl FixIssue {
         if !self.apply {
             return Ok(Exit::Ok);
         }
+        if let (true, Some(project)) = (place.is_foreign, &fix.project) {
+            let here = env::current_dir().unwrap_or_default();
+            let failure = Failure::usage(format!(
+                "the issue is of the project {project}, and {} is another one",
+                here.display()
+            ));
+            return Err(failure
+                .hint(format!("run `cd {project}` first, or name the repository with --repo"))
+                .into());
+        }
         if !self.yes && !confirmed(printer)? {
             return Ok(Exit::Ok);
         }
@@ -111,6 +127,39 @@ impl FixIssue {
         printer.notice(&Line::of(style::DIM, printer.redact(format!("{file} written"))))?;
         Ok(Exit::Ok)
     }
+}
+
+/// Where the file of a fix is.
+struct Place {
+    /// The directory that the name of the file starts from; empty for the current one.
+    directory: PathBuf,
+    /// Whether the current directory is in another repository than that of the issue.
+    is_foreign: bool,
+}
+
+impl Place {
+    /// The place of a fix for a project, unless the repository is given.
+    fn of(project: Option<&str>, repository: Option<&Path>) -> Self {
+        let at = |directory: &Path, is_foreign| Self { directory: directory.into(), is_foreign };
+        let current = Path::new("");
+        let (project, here) = match (repository, project, env::current_dir()) {
+            (Some(given), ..) => return at(given, false),
+            (None, Some(project), Ok(here)) => (Path::new(project), here),
+            _ => return at(current, false),
+        };
+        // Nobody can tell whether a directory of another machine is this one.
+        let Ok(real) = project.canonicalize() else { return at(current, true) };
+        let here = here.canonicalize().unwrap_or(here);
+        match real == here {
+            true => at(current, false),
+            false => at(project, repository_of(&real) != repository_of(&here)),
+        }
+    }
+}
+
+/// The repository that a directory is in, or the directory itself.
+fn repository_of(directory: &Path) -> &Path {
+    directory.ancestors().find(|one| one.join(".git").exists()).unwrap_or(directory)
 }
 
 impl FixIssue {
