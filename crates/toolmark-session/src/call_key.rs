@@ -54,6 +54,7 @@ pub fn call_keys(session: &Session<'_>) -> Vec<CallKey> {
 pub fn directories(session: &Session<'_>) -> Vec<String> {
     let mut shells = Shells::new(session);
     let mut next = |call| {
+        shells.follow_record(call);
         let directory = shells.directory(call);
         shells.follow(call);
         directory
@@ -67,6 +68,10 @@ struct Shells {
     moved: HashMap<Option<String>, String>,
     /// Whether the host resets the directory after every command.
     is_put_back: bool,
+    /// Does the source say with every call where the shell is?
+    is_recorded: bool,
+    /// The response that made the last call.
+    step: Option<u32>,
 }
 
 /// Message of Claude Code when it resets the directory of the shell.
@@ -79,7 +84,9 @@ impl Shells {
     fn new(session: &Session<'_>) -> Self {
         let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
         let start = cwd.as_deref().unwrap_or_default().to_owned();
-        let mut shells = Self { start, moved: HashMap::new(), is_put_back: false };
+        let is_recorded = session.trajectory().moves_recorded;
+        let mut shells =
+            Self { start, moved: HashMap::new(), is_put_back: false, is_recorded, step: None };
         for call in session.calls() {
             shells.follow(call);
         }
@@ -94,6 +101,16 @@ impl Shells {
     fn given<'a>(call: &SessionCall<'a>) -> Option<&'a str> {
         let spec = call.spec.filter(|spec| !spec.directory.is_empty())?;
         spec.directory.text(call.args()?)
+    }
+
+    /// Takes the shell where the record of a call says that it is. The calls of one response
+    /// are recorded before the first of them has run: the first says where all begin.
+    fn follow_record(&mut self, call: &SessionCall<'_>) {
+        let is_first = call.call.step.is_none() || call.call.step != self.step;
+        self.step = call.call.step;
+        if let Some(cwd) = call.cwd().filter(|_| self.is_recorded && is_first) {
+            self.moved.insert(Self::agent(call), cwd.to_owned());
+        }
     }
 
     /// Returns the directory in which a command starts.

@@ -12,8 +12,9 @@ pub fn resolve(cwd: Option<&str>, path: &str) -> String {
         start.next().is_some_and(|c| c.is_ascii_alphabetic()) && start.next() == Some(':')
     };
     let is_absolute = |path: &str| path.starts_with(['/', '~', '$']) || windows(path);
-    // Most paths are already normalized.
-    if path.starts_with('/') && has_plain_parts(&path[1..]) {
+    // Most paths are as they should be.
+    let may_be_drive = cwd.is_some_and(windows);
+    if !may_be_drive && path.starts_with('/') && has_plain_parts(&path[1..]) {
         return path.to_owned();
     }
     if let Some(cwd) = cwd
@@ -26,6 +27,7 @@ pub fn resolve(cwd: Option<&str>, path: &str) -> String {
     }
     let joined = match cwd {
         Some(cwd) if !is_absolute(path) => format!("{cwd}/{path}"),
+        Some(cwd) if windows(cwd) => on_drive(path).unwrap_or_else(|| path.to_owned()),
         _ => path.to_owned(),
     };
     let joined = if windows(&joined) { joined.replace('\\', "/") } else { joined };
@@ -44,6 +46,14 @@ pub fn resolve(cwd: Option<&str>, path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
+/// The path that a shell of Windows means by `/d/x`: `D:/x`.
+fn on_drive(path: &str) -> Option<String> {
+    let mut parts = path.strip_prefix('/')?.splitn(2, '/');
+    let (drive, rest) = (parts.next()?, parts.next().unwrap_or_default());
+    let is_drive = drive.len() == 1 && drive.starts_with(|c: char| c.is_ascii_alphabetic());
+    is_drive.then(|| format!("{}:/{rest}", drive.to_ascii_uppercase()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::resolve;
@@ -59,6 +69,9 @@ mod tests {
             (None, "a/../../x", "../x"),
             (Some("C:\\w"), "src\\a.rs", "C:/w/src/a.rs"),
             (Some("/w"), "C:\\w\\a.rs", "C:/w/a.rs"),
+            (Some("C:\\w"), "/d/x/a.rs", "D:/x/a.rs"),
+            (Some("C:\\w"), "/tmp/a", "/tmp/a"),
+            (Some("/w"), "/d/x", "/d/x"),
             (Some("/w"), "~/x", "~/x"),
             (Some("/w"), "file:///w/a", "/w/a"),
             (Some("/w"), "", "/w"),

@@ -57,15 +57,15 @@ impl Writer {
             })?;
         }
         w.opt("cwd", run.cwd.as_ref())?;
+        if run.moves_recorded || !run.moves.is_empty() {
+            w.array("moves", &run.moves, |w, moved| {
+                w.put("call", &moved.call)?;
+                w.put("to", &moved.to)
+            })?;
+        }
         w.time("started", run.started)?;
         w.time("ended", run.ended)?;
         w.opt("outcome", run.outcome.as_ref())?;
-        w.put("user_turns", &run.user_turns)?;
-        w.put("orphans", &run.orphans)?;
-        if run.failed_orphans > 0 {
-            w.put("failed_orphans", &run.failed_orphans)?;
-        }
-        w.put("repeated_results", &run.repeated_results)?;
         if let Some(declared) = &run.declared {
             w.object("declared", |w| {
                 w.put("outcome", declared.outcome.word())?;
@@ -73,6 +73,12 @@ impl Writer {
                 self.at(w, run, &declared.at)
             })?;
         }
+        w.put("user_turns", &run.user_turns)?;
+        w.put("orphans", &run.orphans)?;
+        if run.failed_orphans > 0 {
+            w.put("failed_orphans", &run.failed_orphans)?;
+        }
+        w.put("repeated_results", &run.repeated_results)?;
         if run.relayed {
             w.put("relayed", &true)?;
         }

@@ -465,9 +465,9 @@ fn note_directory(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
     let Some(cwd) = line.cwd.and_then(|c| record.text(c)) else { return };
     let last = b.run.moves.last().map(|last| &last.to).or(b.run.cwd.as_ref());
     match last {
-        None => b.run.cwd = Some(cwd),
+        None => (b.run.cwd, b.run.moves_recorded) = (Some(cwd), true),
         Some(last) if last.raw() == cwd.raw() => {}
-        Some(_) if b.run.moves.len() >= MAX_MOVES => {}
+        Some(_) if b.run.moves.len() >= MAX_MOVES => b.run.moves_recorded = false,
         Some(_) => b.run.moves.push(Move { call: b.run.calls.len(), to: cwd }),
     }
 }

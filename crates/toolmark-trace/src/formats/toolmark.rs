@@ -10,9 +10,7 @@ use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::formats::FORMATS;
 use crate::model::MAX_DEPTH;
 use crate::model::{
-    Actor, Agent, At, Call, CallResult, Completeness, Convention, Cost, Declared, DeclaredOutcome, Event, EventKind, Fact,
-    Fidelity, Level, Location, Parent, Payload, Stated, Status, Step, Text, Tokens, ToolDefinition,
-    ToolName, Trajectory, Usage, time,
+    Actor, Agent, At, Call, CallResult, Completeness, Convention, Cost, Declared, DeclaredOutcome, Event, EventKind, Fact, Fidelity, Level, Location, Move, Parent, Payload, Stated, Status, Step, Text, Tokens, ToolDefinition, ToolName, Trajectory, Usage, time,
 };
 use jiff::SignedDuration;
 use std::sync::Arc;
@@ -85,6 +83,10 @@ impl Line<'_> {
                 "agent" => run.agent = self.agent(value),
                 "parent" if value.is_object() => run.parent = Some(self.parent(value)),
                 "cwd" => run.cwd = record.text(value),
+                "moves" => {
+                    run.moves = value.items().filter_map(|v| self.moved(v)).collect();
+                    run.moves_recorded = true;
+                }
                 "started" => run.started = time::from_value(value),
                 "ended" => run.ended = time::from_value(value),
                 "outcome" => run.outcome = record.text(value),
@@ -316,6 +318,11 @@ impl Line<'_> {
     }
 
     /// A recorded place.
+    fn moved(&self, value: Value<'_>) -> Option<Move> {
+        let call = usize::try_from(value.get("call")?.as_u64()?).ok()?;
+        Some(Move { call, to: self.record.text_at(value, "to")? })
+    }
+
     fn declared(&self, value: Value<'_>) -> Option<Declared> {
         let at = value.get("at").map(|at| self.at(at));
         Some(Declared {

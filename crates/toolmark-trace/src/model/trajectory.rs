@@ -29,6 +29,9 @@ pub struct Trajectory {
     pub cwd: Option<Text>,
     /// Changes of the working directory, if the source records them.
     pub moves: Vec<Move>,
+    /// Whether every record names the working directory, so that [`Self::moves`] has every
+    /// change of it.
+    pub moves_recorded: bool,
     /// First recorded time.
     pub started: Option<Timestamp>,
     /// Last recorded time.
@@ -57,12 +60,12 @@ pub struct Trajectory {
     pub children: Vec<Trajectory>,
     /// Outcome of the run according to the source (`success`, `error_max_turns`, an exit status).
     pub outcome: Option<Text>,
-    /// Values that the source states about the run as a whole.
-    pub stated: Stated,
-    /// Was the run of this sub-agent read from records of its parent that report
     /// Whether the source says that the run succeeded, in a reward, a score or a flag;
     /// see [`Trajectory::declared_outcome`].
     pub declared: Option<Declared>,
+    /// What the source itself says about the run as a whole.
+    pub stated: Stated,
+    /// Was the run of this sub-agent read from records of its parent that report
     /// on it, for want of its own file? Counts of the parent's file leave it out.
     pub relayed: bool,
     /// Facts that the source did not record.
@@ -298,6 +301,7 @@ impl Trajectory {
             parent: None,
             cwd: None,
             moves: Vec::new(),
+            moves_recorded: false,
             started: None,
             ended: None,
             events: Vec::new(),
@@ -312,12 +316,12 @@ impl Trajectory {
             tools: None,
             children: Vec::new(),
             outcome: None,
+            declared: None,
             stated: Stated::default(),
             relayed: false,
             fidelity,
             completeness: Completeness::default(),
         }
-            declared: None,
     }
 
     /// Returns the calls of one step.
