@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod promote;
+pub(crate) mod repeated;
 pub(crate) mod rows;
 
 use crate::exit::Failure;

@@ -7,6 +7,7 @@ use crate::Stop;
 use crate::args::{
     InputArgs, ReportArgs, Selected, SessionArgs, at_least_one, format_of, report_of,
 };
+use crate::checking::repeated::Repeated;
 use crate::checking::rows::Collected;
 use crate::checking::{self, Keep, Part, PrintedSessions, config};
 use crate::commands::rules;
@@ -416,8 +417,11 @@ fn check(
     let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Part>| {
         checking::check(runs, checker, keep, reader.pool(), emit);
     };
+    let mut repeated = Repeated::default();
     let walked = reader.stream(&selected.inputs, printer, work, |part| {
-        if let Ok(part) = part {
+        if let Ok(mut part) = part {
+            repeated.remove(&mut part.checked.findings, |id| id.raw().len());
+            repeated.remove(&mut part.findings, |id| id.len());
             run.files += u64::from(part.is_last);
             run.checked.merge(part.checked);
             run.sums.merge(part.sums);
@@ -430,7 +434,16 @@ fn check(
     run.stored = Some(Box::new(stored.finish()?));
     run.notes.extend(walked.note(printer.verbosity).map(Into::into));
     run.notes.extend(unrecorded(&run.checked).map(Into::into));
+    run.notes.extend(again(repeated.count).map(Into::into));
     Ok((run, sessions, walked))
+}
+
+/// Findings that are not counted a second time.
+fn again(count: u64) -> Option<String> {
+    let what = human::things(count, "finding");
+    (count > 0).then(|| {
+        format!("{what} not counted again: a resumed or forked session repeats the calls of another file")
+    })
 }
 
 /// Notes about sessions without a complete record of their calls.

@@ -510,3 +510,39 @@ fn rows_are_of_findings_or_calls() {
     let bytes = toolmark(&parquet).output().unwrap().stdout;
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
 }
+
+#[test]
+fn the_calls_of_a_resumed_session_are_counted_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let session = |id: &str| {
+        let record = |kind: &str, n: usize, content: serde_json::Value| {
+            serde_json::json!({
+                "type": kind, "uuid": format!("{kind}{n}"), "parentUuid": null, "sessionId": id, "cwd": "/w",
+                "version": "2.1.0", "message": {"role": kind, "id": format!("m{n}"), "content": [content]},
+            })
+        };
+        let calls = (0..2).flat_map(|n| {
+            let call = format!("toolu_01AbCdEfGhIjKlMnOp{n}");
+            [
+                record("assistant", n, serde_json::json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "frob --now"}})),
+                record("user", n, serde_json::json!({"type": "tool_result", "tool_use_id": call, "is_error": true, "content": "Exit code 2\nno frob today"})),
+            ]
+        });
+        calls.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let count = |files: &[&str]| {
+        let output = toolmark(&["check", "--format", "json", "--exit-zero"])
+            .args(files)
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let notes = report["notes"].to_string();
+        (report["findings"].as_array().unwrap().len(), notes.contains("not counted again"))
+    };
+    std::fs::write(dir.path().join("a.jsonl"), session("first")).unwrap();
+    std::fs::write(dir.path().join("b.jsonl"), session("resumed")).unwrap();
+    let (alone, noted) = count(&["a.jsonl"]);
+    assert!(alone > 0 && !noted);
+    assert_eq!(count(&["a.jsonl", "b.jsonl"]), (alone, true));
+}
