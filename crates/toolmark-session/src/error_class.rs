@@ -250,6 +250,8 @@ const GIT_WORDS: Words = &[
     ("divergent branches", ErrorClass::Conflict),
     ("could not apply", ErrorClass::Conflict),
     ("Not possible to fast-forward", ErrorClass::Conflict),
+    // The answer to a commit that is not needed.
+    ("nothing to commit", ErrorClass::NothingFound),
 ];
 
 /// Messages of interpreters about missing libraries.

@@ -38,6 +38,16 @@
 //! Bash {"command":"curl -s 'https://rpc.example.com/?api-key=d4f302b4-c9aa-4632-a08c-dba50524db17'"} -> "{}"
 //! ```
 //!
+//! The id of the key that signed an address, which is sent in the open:
+//!
+//! ```quiet
+//! WebFetch {"url":"https://b.s3.amazonaws.com/a?X-Amz-Credential=AKIAQ3EGRIDVNJ5XTAYZ%2F20260101%2Fus-east-1%2Fs3%2Faws4_request"} -> "ok"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"export AWS_ACCESS_KEY_ID=AKIAQ3EGRIDVNJ5XTAYZ"} -> ""
+//! ```
+//!
 //! ```quiet
 //! Bash {"command":"curl -s \"https://rpc.example.com/?api-key=$KEY\""} -> "{}"
 //! ```
@@ -60,8 +70,8 @@ use memchr::memmem;
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_redact::{Proof, secrets};
 use toolmark_session::session::Session;
+use toolmark_redact::{Proof, Secret, secrets};
 use toolmark_trace::Payload;
 
 pub(crate) static RULE: Rule = Rule {
@@ -96,6 +106,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             let Some(text) = payload.map(Payload::source).map(|text| text.raw()) else { continue };
             let found: Vec<_> = secrets(text, Proof::Certain, MOST)
                 .into_iter()
+                .filter(|secret| !is_public(text, secret))
                 .filter(|secret| {
                     let whole = text.get(secret.range.clone()).unwrap_or("");
                     seen.insert(whole.to_owned())
@@ -127,6 +138,20 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             recorder.find(draft.severity(severity).without_arguments());
         }
     }
+}
+
+/// Is it the id of a key that signed a request? It is sent in the open, and the key stays
+/// with the signer.
+fn is_public(text: &str, secret: &Secret) -> bool {
+    const SIGNED_BY: &[&str] = &["x-amz-credential=", "awsaccesskeyid=", "credential="];
+    const LONGEST: usize = 24;
+    let start = secret.range.start;
+    let before = text.as_bytes().get(start.saturating_sub(LONGEST)..start).unwrap_or_default();
+    secret.what == "AWS access key id"
+        && SIGNED_BY.iter().any(|name| {
+            let end = before.len().checked_sub(name.len()).and_then(|from| before.get(from..));
+            end.is_some_and(|end| end.eq_ignore_ascii_case(name.as_bytes()))
+        })
 }
 
 /// Returns a key in the query of a URL: the name of the parameter and its value.

@@ -41,6 +41,12 @@
 //! Bash {"command":"find . -name '*.rs' -exec sh -c 'wc -l \"$1\"' _ {} \\;"} -> "3"
 //! ```
 //!
+//! A script file that a variable names is code that lies in a file:
+//!
+//! ```quiet
+//! Bash {"command":"p=$(ls t*.sh | head -1); sh \"$p\""} -> "ok"
+//! ```
+//!
 //! ```quiet
 //! Bash {"command":"echo 'eval \"$x\"' >> notes.md"} -> ""
 //! ```

@@ -37,6 +37,13 @@
 //! Bash {"command":"frob --version"} !127 "bash: frob: command not found"
 //! ```
 //!
+//! There is nothing left to commit:
+//!
+//! ```quiet
+//! Bash {"command":"git add -A && git commit -m done"} !1 "On branch main\nnothing to commit, working tree clean"
+//! assistant: It was committed already.
+//! ```
+//!
 //! ```quiet
 //! Bash {"command":"frob x"} !127 "bash: frob: command not found"
 //! Bash {"command":"npm install -g frob"} -> "added 1 package"

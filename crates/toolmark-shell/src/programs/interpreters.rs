@@ -122,7 +122,10 @@ fn shell(run: &mut Run<'_, '_>) {
     if let Some(script) = script.filter(|_| !parsed.has("s", "")) {
         let script = script.clone();
         if script.dynamic && is_one_variable(&script.text) {
-            execute_unknown(run, &script.text);
+            // The code is in a file, which the variable only names.
+            let why = "runs a script file named by a variable";
+            let certainty = Certainty::Unresolved;
+            run.sure(Kind::ExecuteUntrusted, &script.text, Scope::Unknown, R1, certainty, why);
         }
         let arguments = rest.get(1..).unwrap_or_default().to_vec();
         run.analyzer.variables.set_arguments(&arguments);
