@@ -12,7 +12,7 @@ use toolmark_hosts::toolset::ToolRole;
 use toolmark_session::errand;
 use toolmark_session::error_class::{ErrorClass, of_failure};
 use toolmark_session::shell::CommandLine;
-use toolmark_trace::{DeniedBy, denial, words};
+use toolmark_trace::{DeniedBy, denial};
 
 word_enum! {
     /// Class of a failure.

@@ -9,8 +9,8 @@ use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use toolmark_session::past::Past;
 use toolmark_hosts::Event;
+use toolmark_session::past::Past;
 use toolmark_shell::{Facts, Left};
 
 /// Maximum size of a script that the session did not write, in bytes; larger ones are not read.

@@ -10,9 +10,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::path::Path;
+use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_session::effects::{Arguments, ToolInput};
 use toolmark_session::patch::{self, Change};
-use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_trace::ToolName;
 
 /// Maximum number of bytes read from the end of the file.

@@ -1,9 +1,9 @@
 //! The sentences in which hosts say that a call was not allowed to run, and who decided so.
 
 use crate::model::{Call, Status};
-use crate::words;
+use toolmark_base::word_enum;
 
-words! {
+word_enum! {
     /// Who kept a call from running.
     pub enum DeniedBy {
         /// The user, asked for permission.

@@ -70,8 +70,8 @@ use memchr::memmem;
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_session::session::Session;
 use toolmark_redact::{Proof, Secret, secrets};
+use toolmark_session::session::Session;
 use toolmark_trace::Payload;
 
 pub(crate) static RULE: Rule = Rule {

@@ -118,7 +118,6 @@
 //! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
 //! ```
 
-use toolmark_session::error_class::ErrorClass;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use std::collections::BTreeSet;
@@ -126,6 +125,7 @@ use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::effects::{IN_BACKGROUND, is_set};
+use toolmark_session::error_class::ErrorClass;
 use toolmark_session::recovery::Fault;
 use toolmark_session::session::{Ended, Session, SessionCall};
 

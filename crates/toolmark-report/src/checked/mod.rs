@@ -131,8 +131,7 @@ pub(crate) mod tests {
     use toolmark_check::Toolsets;
     use toolmark_check::baseline::Baseline;
     use toolmark_check::gate::{Cells, Gate};
-    use toolmark_check::{Checker, OverviewSums, RULES};
-    use toolmark_check::{Checker, DeclaredRun, DeclaredRuns, OverviewSums, RULES, notation};
+    use toolmark_check::{Checker, DeclaredRun, DeclaredRuns, OverviewSums, RULES};
     use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
     use toolmark_outcome::{Confidence, Redactor, Severity, Verdict};
     use toolmark_session::notation;

@@ -10,7 +10,9 @@ use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::formats::FORMATS;
 use crate::model::MAX_DEPTH;
 use crate::model::{
-    Actor, Agent, At, Call, CallResult, Completeness, Convention, Cost, Declared, DeclaredOutcome, Event, EventKind, Fact, Fidelity, Level, Location, Move, Parent, Payload, Stated, Status, Step, Text, Tokens, ToolDefinition, ToolName, Trajectory, Usage, time,
+    Actor, Agent, At, Call, CallResult, Completeness, Convention, Cost, Declared, DeclaredOutcome,
+    Event, EventKind, Fact, Fidelity, Level, Location, Move, Parent, Payload, Stated, Status, Step,
+    Text, Tokens, ToolDefinition, ToolName, Trajectory, Usage, time,
 };
 use jiff::SignedDuration;
 use std::sync::Arc;

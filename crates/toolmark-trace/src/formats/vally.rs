@@ -22,8 +22,8 @@
 mod run;
 
 use super::shared::copilot;
-use super::shared::events::declared_error;
 use super::shared::declared;
+use super::shared::events::declared_error;
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{At, Convention, EventKind, Fact, Fidelity, Payload, Stated, Usage, time};

@@ -1,9 +1,9 @@
 //! What the record of a run says about whether the run succeeded.
 
 use super::{At, Text, Trajectory};
-use crate::words;
+use toolmark_base::word_enum;
 
-words! {
+word_enum! {
     /// The outcome that the source of a run declares.
     pub enum DeclaredOutcome {
         /// It succeeded: full reward, a success flag.

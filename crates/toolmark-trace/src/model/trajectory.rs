@@ -1,8 +1,9 @@
 //! The trajectory: a run of one agent.
 
 use super::completeness::is_error;
-use super::{At, Call, Completeness, Cost, Fact, Fidelity, Gap, Payload, Recorded, Text, Usage};
-use super::{At, Call, Cost, Declared, Fact, Fidelity, Payload, Recorded, Text, Usage};
+use super::{
+    At, Call, Completeness, Cost, Declared, Fact, Fidelity, Gap, Payload, Recorded, Text, Usage,
+};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 

@@ -515,7 +515,7 @@ fn rows_are_of_findings_or_calls() {
 fn the_calls_of_a_resumed_session_are_counted_once() {
     let dir = tempfile::tempdir().unwrap();
     let session = |id: &str| {
-        let record = |kind: &str, n: usize, content: serde_json::Value| {
+        let record = |kind: &str, n: usize, content: Value| {
             serde_json::json!({
                 "type": kind, "uuid": format!("{kind}{n}"), "parentUuid": null, "sessionId": id, "cwd": "/w",
                 "version": "2.1.0", "message": {"role": kind, "id": format!("m{n}"), "content": [content]},
@@ -536,7 +536,7 @@ fn the_calls_of_a_resumed_session_are_counted_once() {
             .current_dir(dir.path())
             .output()
             .unwrap();
-        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         let notes = report["notes"].to_string();
         (report["findings"].as_array().unwrap().len(), notes.contains("not counted again"))
     };
