@@ -190,13 +190,13 @@ impl<'a> Call<'a> {
     pub fn written(&self) -> Vec<Touched> {
         let mut all = Vec::new();
         if matches!(self.role(), ToolRole::Writes | ToolRole::Edits) {
-            all.extend(self.input().paths().map(|path| Touched { path, below: false }));
+            all.extend(self.input().paths().map(|path| Touched::file(path)));
         }
         if let Some(patch) = self.input().patch() {
             let cwd = self.event.cwd.as_deref();
             for file in patch::parse(patch) {
                 let paths = file.paths().map(|path| resolve(cwd, path));
-                all.extend(paths.map(|path| Touched { path, below: false }));
+                all.extend(paths.map(|path| Touched::file(path)));
             }
         }
         let Some(analysis) = self.analysis else { return all };
@@ -207,10 +207,13 @@ impl<'a> Call<'a> {
             }
             let below = matches!(effect.kind, Kind::Delete | Kind::DiscardVcs | Kind::Privilege);
             for path in self.of_effect(effect, &from) {
-                // A pattern at the end names all that is in the directory.
-                let stem = path.rsplit_once('/').filter(|(_, end)| end.contains(['*', '?', '[']));
-                let path = stem.map_or(path.as_str(), |(stem, _)| stem).to_owned();
-                all.push(Touched { path, below });
+                // A pattern at the end names what is in the directory.
+                all.push(match path.rsplit_once('/') {
+                    Some((stem, end)) if end.contains(['*', '?', '[']) => {
+                        Touched { path: stem.to_owned(), below, names: Some(end.to_owned()) }
+                    }
+                    _ => Touched { path, below, names: None },
+                });
             }
         }
         for command in &analysis.commands {
@@ -220,7 +223,7 @@ impl<'a> Call<'a> {
             for arg in command.args.iter().filter(|arg| !arg.dynamic && !arg.text.starts_with('-'))
             {
                 let paths = from.iter().map(|from| resolve(Some(from), &arg.text));
-                all.extend(paths.map(|path| Touched { path, below: true }));
+                all.extend(paths.map(|path| Touched { path, below: true, names: None }));
             }
         }
         all
@@ -284,6 +287,15 @@ pub struct Touched {
     pub path: String,
     /// Whether everything below the path is affected too.
     pub below: bool,
+    /// Pattern of the affected names in the directory; without one, all of them.
+    pub names: Option<String>,
+}
+
+impl Touched {
+    /// Returns one file.
+    pub(super) fn file(path: String) -> Self {
+        Self { path, below: false, names: None }
+    }
 }
 
 /// Whether an effect of this kind changes files.

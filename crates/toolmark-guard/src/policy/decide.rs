@@ -349,7 +349,7 @@ impl Layer {
                 }
                 let own = self.origin.file.as_str();
                 if guards_itself && base.is_at_or_above(&touched, own) {
-                    let reason = format!("{} is the policy itself", touched.path);
+                    let reason = format!("{own} is the policy itself");
                     let suggestion = "let a person change what the guard lets through".to_owned();
                     let decision = match self.origin.whose {
                         Whose::User => Decision::Deny,

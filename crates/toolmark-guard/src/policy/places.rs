@@ -47,7 +47,7 @@ impl Base {
     #[must_use]
     pub fn is_at_or_above(&self, touched: &Touched, file: &str) -> bool {
         let path = self.of_call(&touched.path);
-        path == file || (touched.below && is_above(&path, file))
+        (path == file && touched.names.is_none()) || reaches(touched, &path, file)
     }
 
     /// Returns a path of a call with the home directory in place of `~`.
@@ -118,7 +118,7 @@ impl Paths {
     pub fn stop(&self, touched: &Touched, base: &Base, session: Option<&str>) -> Option<&str> {
         let path = base.of_call(&touched.path);
         self.find(
-            |pattern| covers(pattern, &path) || (touched.below && is_above(&path, fixed(pattern))),
+            |pattern| covers(pattern, &path) || reaches(touched, &path, fixed(pattern)),
             base,
             session,
         )
@@ -186,6 +186,21 @@ fn fixed(pattern: &str) -> &str {
 fn is_above(path: &str, other: &str) -> bool {
     let rest = other.strip_prefix(path.trim_end_matches('/'));
     !other.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a change of everything below `path`, or of the names there that a pattern matches,
+/// affects `other`.
+fn reaches(touched: &Touched, path: &str, other: &str) -> bool {
+    if !touched.below || !is_above(path, other) {
+        return false;
+    }
+    let Some(names) = &touched.names else { return true };
+    let rest = other.strip_prefix(path.trim_end_matches('/')).unwrap_or_default();
+    match rest.trim_start_matches('/').split('/').next() {
+        Some(name) if !name.is_empty() => shell_glob_means(names, name),
+        // The protected pattern is one of names in this very directory.
+        _ => true,
+    }
 }
 
 /// Whether a shell pattern may match this path. A wildcard at the start of a name does not match a
@@ -271,9 +286,30 @@ mod tests {
             ("/etc/**", "/etc/passwd", false, true),
             ("/etc/**", "/etcetera", false, false),
         ] {
-            let touched = Touched { path: path.into(), below };
+            let touched = Touched { path: path.into(), below, names: None };
             let hit = paths(&[pattern]).stop(&touched, &base(), None).is_some();
             assert_eq!(hit, want, "{pattern} {path} {below}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_touches_the_policy_only_by_its_name() {
+        for (names, want) in [
+            (None, true),
+            (Some("*"), true),
+            (Some("tool*"), true),
+            (Some("*.o"), false),
+            (Some("a?"), false),
+        ] {
+            let touched =
+                Touched { path: "/work/app".into(), below: true, names: names.map(str::to_owned) };
+            assert_eq!(
+                base().is_at_or_above(&touched, "/work/app/toolmark.yaml"),
+                want,
+                "{names:?}"
+            );
+            let hit = paths(&["./toolmark.yaml"]).stop(&touched, &base(), None).is_some();
+            assert_eq!(hit, want, "{names:?}");
         }
     }
 
@@ -294,10 +330,10 @@ mod tests {
     #[test]
     fn without_a_directory_paths_start_where_the_session_runs() {
         let base = Base { directory: None, home: None };
-        let touched = Touched { path: "/w/gen/x".into(), below: false };
+        let touched = Touched::file("/w/gen/x".into());
         assert!(paths(&["gen/**"]).stop(&touched, &base, Some("/w")).is_some());
         assert!(paths(&["gen/**"]).stop(&touched, &base, Some("/v")).is_none());
-        let home = Touched { path: "~/.ssh/x".into(), below: false };
+        let home = Touched::file("~/.ssh/x".into());
         assert!(paths(&["~/.ssh"]).stop(&home, &base, None).is_some());
     }
 
