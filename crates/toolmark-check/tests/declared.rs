@@ -1,5 +1,7 @@
 //! A run whose own record says that it failed is not a pass, whatever format the record has.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Cursor;

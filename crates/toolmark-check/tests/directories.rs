@@ -1,5 +1,7 @@
 //! The records of Claude Code say where the shell is: they decide, and not the commands.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use serde_json::{Value, json};
 use std::io::Cursor;
 use toolmark_check::Checker;

@@ -127,7 +127,7 @@ impl<'r, K: Ord> Different<'r, K> {
 pub(crate) mod tests {
     use crate::model::CheckRun;
     use crate::terminal::text::is_obeyed;
-    use crate::{FORMATS, Options, format_by_id};
+    use crate::{FORMATS, Options, Verbosity, format_by_id};
     use toolmark_check::Toolsets;
     use toolmark_check::baseline::Baseline;
     use toolmark_check::gate::{Cells, Gate};
@@ -287,6 +287,9 @@ pub(crate) mod tests {
         let text = report_of("text", &run);
         assert!(text.starts_with("\u{2717} fail: run failed: reward 0.0 ("), "{text}");
         assert_eq!(text.matches("reward 0.0").count(), 1, "{text}");
+        let options = Options { verbosity: Verbosity::Quiet, ..Options::default() };
+        let quiet = format_by_id("text").unwrap().to_text(&run, &options).unwrap();
+        assert!(quiet.starts_with("run failed: reward 0.0 ("), "{quiet}");
         run.accepts_failed_runs = true;
         assert_eq!(run.verdict(), Verdict::Pass);
     }

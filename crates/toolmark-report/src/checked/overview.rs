@@ -46,20 +46,17 @@ pub(crate) fn rates(group: &Group) -> Printable {
 /// What comes first: a run that failed by its own record, or that nothing could be judged;
 /// then the rates, where they say something.
 pub(crate) fn headline(run: &CheckRun) -> Printable {
-    let mut parts: Vec<Printable> = declared(run).into_iter().collect();
-    if run.is_unassessed() {
-        let (sessions, calls) =
-            (run.checked.scorecard.sessions, run.checked.scorecard.total().calls);
-        let (sessions, calls) = (things(sessions, "session"), things(calls, "call"));
-        parts.push(printable!(
-            "not assessed: {}, {}, none that a rule could judge",
-            sessions,
-            calls
-        ));
-    } else {
-        parts.push(rates(&of(run).total));
-    }
-    Printable::join(&parts, "; ")
+    let rates = || rates(&of(run).total);
+    let parts = [declared(run), Some(not_assessed(run).unwrap_or_else(rates))];
+    Printable::join(parts.iter().flatten(), "; ")
+}
+
+/// `not assessed: 1 session, 2 calls, none that a rule could judge`
+pub(crate) fn not_assessed(run: &CheckRun) -> Option<Printable> {
+    let card = &run.checked.scorecard;
+    let (sessions, calls) = (things(card.sessions, "session"), things(card.total().calls, "call"));
+    run.is_unassessed()
+        .then(|| printable!("not assessed: {}, {}, none that a rule could judge", sessions, calls))
 }
 
 /// `run failed: reward 0.0 (runs.json:3)`

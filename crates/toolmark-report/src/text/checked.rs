@@ -36,6 +36,12 @@ pub(super) fn write(
             page.brief(&*finding?);
             page.flush(out)?;
         }
+        // Whatever decides the exit code has a line.
+        let declared = overview::declared(run).map(|words| (style::BAD, words));
+        let not_assessed = overview::not_assessed(run).map(|words| (style::WARN, words));
+        for (tone, words) in declared.into_iter().chain(not_assessed) {
+            page.line(Line::of(tone, words));
+        }
         run.gates.iter().filter(|row| row.verdict != Verdict::Pass).for_each(|r| page.gate(r));
         page.summary(run);
     } else {
