@@ -1,5 +1,7 @@
-//! Connections, limited in number, with TLS if there is a certificate.
+//! Connections: accepted without waiting, closed where nothing happens, in TLS where there
+//! is a certificate.
 
+use crate::places::{Activity, GivesWay, Place, Places};
 use crate::server::{ServeError, Tls};
 use axum::serve::Listener;
 use rustls::ServerConfig;
@@ -15,15 +17,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_rustls::TlsAcceptor;
 
-/// Maximum number of open connections; others wait.
-const MAX_CONNECTIONS: usize = 512;
-
 /// Time limit of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// The head of the first request must be there within this time.
+const FIRST_HEAD: Duration = Duration::from_secs(10);
 
 /// Time after which an idle connection is closed. No response takes that long, and open pages
 /// receive an event every 15 seconds.
@@ -59,16 +60,35 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 /// A connection, which releases its slot when it ends.
 pub(crate) struct Connection {
     stream: Box<dyn Stream>,
-    /// Time of closing if the connection stays idle.
-    idle: Pin<Box<Sleep>>,
-    _place: OwnedSemaphorePermit,
+    /// When it is looked at whether it is to be closed.
+    look: Pin<Box<Sleep>>,
+    gives_way: GivesWay,
+    place: Place,
 }
 
 impl Connection {
-    /// Resets the idle timer.
-    fn stay(&mut self) {
-        let later = Instant::now() + IDLE;
-        self.idle.as_mut().reset(later);
+    fn new(stream: Box<dyn Stream>, place: Place, gives_way: GivesWay) -> Self {
+        Self { stream, look: Box::pin(sleep(FIRST_HEAD)), gives_way, place }
+    }
+
+    /// What it is doing.
+    pub(crate) fn activity(&self) -> &Arc<Activity> {
+        &self.place.activity
+    }
+
+    /// Whether it is to be closed: another one needs its place, or nothing happens.
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
+        if Pin::new(&mut self.gives_way).poll(context).is_ready() {
+            return Poll::Ready(io::ErrorKind::ConnectionAborted.into());
+        }
+        while self.look.as_mut().poll(context).is_ready() {
+            let deadline = self.place.activity.deadline(FIRST_HEAD, IDLE);
+            if deadline <= Instant::now() {
+                return Poll::Ready(io::ErrorKind::TimedOut.into());
+            }
+            self.look.as_mut().reset(deadline);
+        }
+        Poll::Pending
     }
 }
 
@@ -80,11 +100,12 @@ impl AsyncRead for Connection {
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         match read {
-            Poll::Ready(_) => self.stay(),
-            Poll::Pending if self.idle.as_mut().poll(context).is_ready() => {
-                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            Poll::Ready(_) => self.activity().stay(),
+            Poll::Pending => {
+                if let Poll::Ready(error) = self.poll_end(context) {
+                    return Poll::Ready(Err(error));
+                }
             }
-            Poll::Pending => {}
         }
         read
     }
@@ -98,7 +119,7 @@ impl AsyncWrite for Connection {
     ) -> Poll<io::Result<usize>> {
         let wrote = Pin::new(&mut self.stream).poll_write(context, bytes);
         if wrote.is_ready() {
-            self.stay();
+            self.activity().stay();
         }
         wrote
     }
@@ -118,14 +139,14 @@ pub(crate) struct Connections {
     address: io::Result<SocketAddr>,
 }
 
-/// Accepts connections. Handshakes run concurrently, so that a slow one delays no other.
+/// Accepts connections. Accepting never waits for a place, and handshakes are made beside
+/// each other, so that slow ones delay nobody.
 pub(crate) fn listener(bound: TcpListener, acceptor: Option<Acceptor>) -> Connections {
     let address = bound.local_addr();
     let (tell, ready) = mpsc::channel(16);
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let places = Arc::new(Places::default());
     tokio::spawn(async move {
         loop {
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
             let accepted = tokio::select! {
                 accepted = bound.accept() => accepted,
                 () = tell.closed() => return,
@@ -137,16 +158,19 @@ pub(crate) fn listener(bound: TcpListener, acceptor: Option<Acceptor>) -> Connec
                     continue;
                 }
             };
+            // Where every connection is being answered, a new one is closed at once.
+            let Some((place, mut gives_way)) = places.take(peer.ip().to_canonical()) else {
+                continue;
+            };
             let _ = stream.set_nodelay(true);
             let (tell, acceptor) = (tell.clone(), acceptor.clone());
             tokio::spawn(async move {
-                if let Some(stream) = greet(stream, acceptor).await {
-                    let _ = tell
-                        .send((
-                            Connection { stream, idle: Box::pin(sleep(IDLE)), _place: place },
-                            peer,
-                        ))
-                        .await;
+                let stream = tokio::select! {
+                    stream = greet(stream, acceptor) => stream,
+                    _ = &mut gives_way => None,
+                };
+                if let Some(stream) = stream {
+                    let _ = tell.send((Connection::new(stream, place, gives_way), peer)).await;
                 }
             });
         }

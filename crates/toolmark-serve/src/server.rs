@@ -12,6 +12,7 @@ use crate::live::Hub;
 use crate::model::Time;
 use crate::otlp::units::Units;
 use crate::otlp::{Limits, Receiver, grpc, http};
+use crate::pace::{OnConnection, paced};
 use crate::store::{Store, StoreError};
 use crate::watch::{Folder, FolderState, Watch};
 use axum::Router;
@@ -314,8 +315,10 @@ async fn run(
     let mut start = |bound: TcpListener, router: Router| {
         let stopped = stopped(stopping.clone());
         let listener = listener(bound, acceptor.clone());
+        let router = router.layer(axum::middleware::from_fn(paced));
+        let service = router.into_make_service_with_connect_info::<OnConnection>();
         servers.spawn(async move {
-            axum::serve(listener, router).with_graceful_shutdown(stopped).await
+            axum::serve(listener, service).with_graceful_shutdown(stopped).await
         });
     };
     // The stored issues are grouped now, so that the first request does not wait.

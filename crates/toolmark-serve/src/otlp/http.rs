@@ -3,6 +3,7 @@
 use super::receive::Accepted;
 use super::{Receiver, Refused, Room, Signal};
 use crate::access::{Access, Scope};
+use crate::pace::is_too_slow;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -27,6 +28,9 @@ use std::sync::Arc;
 
 /// Seconds that senders wait before they retry.
 const RETRY_AFTER: &str = "1";
+
+/// Memory for a body is reserved up to this size before it has come.
+const MAX_CAPACITY: usize = 64 << 10;
 
 const PROTOBUF: &str = "application/x-protobuf";
 const JSON: &str = "application/json";
@@ -124,21 +128,22 @@ async fn whole(
     if length.is_some_and(|length| length > limit) {
         return Err(too_large());
     }
-    if length.is_some_and(|length| !room.grow(length)) {
-        return Err(busy());
-    }
     let mut body = Limited::new(body, limit);
-    let mut read = Vec::with_capacity(length.unwrap_or(0));
+    let mut read = Vec::with_capacity(length.unwrap_or(0).min(MAX_CAPACITY));
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
             if error.downcast_ref::<LengthLimitError>().is_some() {
                 too_large()
+            } else if is_too_slow(&*error) {
+                (StatusCode::REQUEST_TIMEOUT, "the request came too slowly".to_owned())
             } else {
                 (StatusCode::BAD_REQUEST, format!("the request broke off: {error}"))
             }
         })?;
         let Ok(data) = frame.into_data() else { continue };
-        if length.is_none() && !room.grow(data.len()) {
+        // Room is taken by what has come, not by what was announced: an upload that stalls
+        // must not hold what others need.
+        if !room.grow(data.len()) {
             return Err(busy());
         }
         read.extend_from_slice(&data);

@@ -25,8 +25,8 @@ pub(crate) enum Signal {
 pub struct Limits {
     /// Bytes of a request, both compressed and decompressed.
     pub body: usize,
-    /// Bytes of all requests that are read, decoded or written at the same time. A larger request
-    /// is accepted if it is the only one.
+    /// All requests that are being read, decoded or written at once. A larger one is taken
+    /// while others hold less than a quarter of it.
     pub in_flight: usize,
     /// Number of spans or log records of a request.
     pub records: usize,

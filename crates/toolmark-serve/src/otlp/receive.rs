@@ -60,8 +60,10 @@ impl Room<'_> {
     pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         let before = self.receiver.in_flight.fetch_add(bytes, Ordering::Relaxed);
         self.bytes += bytes;
-        // What others hold does not count where there are no others.
-        before + bytes <= self.receiver.limits.in_flight || before + bytes == self.bytes
+        let limit = self.receiver.limits.in_flight;
+        let all = before + bytes;
+        // A request that is larger than the room is taken while others hold little of it.
+        all <= limit || all - self.bytes <= limit / 4
     }
 }
 

@@ -4,10 +4,11 @@
 use super::{PATIENCE, Served, binary, log, request, sample, served, start, watched};
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// Runs `curl`; `None` if it is not installed.
 fn curl(args: &[&str]) -> Option<Output> {
@@ -214,4 +215,67 @@ fn agents_ask_over_http_where_they_may() {
         let answer = request(&served.ui, "POST", "/mcp", &headers, hello.as_bytes());
         assert_eq!(answer.status, status, "{token:?}: {}", answer.body);
     }
+}
+
+/// The smallest request with a span.
+const SPAN: &[u8] = br#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"0102030405060708","name":"execute_tool ls","startTimeUnixNano":"1","endTimeUnixNano":"2"}]}]}]}"#;
+
+#[test]
+fn an_upload_that_stalls_holds_up_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = dir.path().join("s.db").to_string_lossy().into_owned();
+    let served = start(dir.path(), &["--db", &db]);
+    let mut stalled = TcpStream::connect(&served.http).unwrap();
+    let head = format!(
+        "POST /v1/traces HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{{",
+        served.http,
+        (16 << 20) - 6
+    );
+    stalled.write_all(head.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    for _ in 0..5 {
+        assert_eq!(served.send("/v1/traces", "application/json", SPAN).status, 200);
+    }
+    // It is told so and closed, although it sends a byte now and then.
+    stalled.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    let (began, mut answer) = (Instant::now(), Vec::new());
+    let mut part = [0; 512];
+    loop {
+        match stalled.read(&mut part) {
+            Ok(0) => break,
+            Ok(read) => answer.extend_from_slice(&part[..read]),
+            Err(_) if stalled.write_all(b" ").is_err() => break,
+            Err(_) => {}
+        }
+        assert!(began.elapsed() < PATIENCE, "it is still open");
+    }
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert!(began.elapsed() > Duration::from_secs(10));
+}
+
+#[test]
+fn connections_that_ask_nothing_hold_up_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = dir.path().join("s.db").to_string_lossy().into_owned();
+    let served = start(dir.path(), &["--db", &db]);
+    let half_open: Vec<TcpStream> = (0..520)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&served.http).unwrap();
+            let _ = stream.write_all(b"POST /v1/traces HTTP/1.1\r\nhost: 127");
+            stream
+        })
+        .collect();
+    let began = Instant::now();
+    for _ in 0..5 {
+        assert_eq!(served.send("/v1/traces", "application/json", SPAN).status, 200);
+    }
+    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+    // Those that are left end by themselves.
+    for mut stream in half_open {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let read = stream.read(&mut [0; 64]);
+        assert!(!matches!(&read, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock));
+    }
+    assert_eq!(served.send("/v1/traces", "application/json", SPAN).status, 200);
 }
