@@ -109,6 +109,120 @@ test('events survive being cut anywhere', { skip }, async () => {
   }
 });
 
+/** What a browser shares between its tabs, and a server that counts its open streams. */
+function fakeBrowser() {
+  const queue = [];
+  let held = false;
+  const grant = () => {
+    const next = !held && queue.shift();
+    if (!next) return;
+    held = true;
+    void next().finally(() => {
+      held = false;
+      grant();
+    });
+  };
+  const locks = {
+    request: (_name, { signal }, work) =>
+      new Promise((done, fail) => {
+        const run = () => Promise.resolve(work()).then(done, fail);
+        queue.push(run);
+        signal.addEventListener('abort', () => {
+          const at = queue.indexOf(run);
+          if (at >= 0) queue.splice(at, 1);
+          if (at >= 0) fail(new DOMException('aborted', 'AbortError'));
+        });
+        grant();
+      }),
+  };
+  const open = new Set();
+  const fetch = async (_path, { signal }) => {
+    let stream;
+    const body = new ReadableStream({ start: (controller) => void (stream = controller) });
+    open.add(stream);
+    signal.addEventListener('abort', () => {
+      open.delete(stream);
+      stream.error(signal.reason);
+    });
+    return { ok: true, body };
+  };
+  const send = (text) => open.forEach((stream) => stream.enqueue(new TextEncoder().encode(text)));
+  return { locks, fetch, open, send };
+}
+
+const soon = async (what, isSo) => {
+  for (let n = 0; n < 200; n += 1) {
+    if (isSo()) return;
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  assert.fail(what);
+};
+
+test('all tabs share one event stream, and go on when the tab that reads it is closed', { skip }, async () => {
+  const { listenShared } = await load('api/shared.ts');
+  const browser = fakeBrowser();
+  const before = { fetch: globalThis.fetch, navigator: Object.getOwnPropertyDescriptor(globalThis, 'navigator') };
+  globalThis.fetch = browser.fetch;
+  Object.defineProperty(globalThis, 'navigator', { value: { locks: browser.locks }, configurable: true });
+  const tabs = [];
+  try {
+    for (let n = 0; n < 8; n += 1) {
+      const tab = { abort: new AbortController(), heard: [], connected: null };
+      tab.done = listenShared('/events', tab.abort.signal, ({ data }) => tab.heard.push(data), (connected) => (tab.connected = connected));
+      tabs.push(tab);
+    }
+    await soon('every tab is connected', () => tabs.every((tab) => tab.connected));
+    assert.equal(browser.open.size, 1);
+    browser.send('event: change\ndata: {"issues":1}\n\n');
+    await soon('every tab hears of it', () => tabs.every((tab) => tab.heard.length === 1));
+    tabs[0].abort.abort();
+    await tabs[0].done;
+    await soon('another tab reads', () => browser.open.size === 1);
+    browser.send('event: change\ndata: {"issues":2}\n\n');
+    await soon('the others hear of it', () => tabs.slice(1).every((tab) => tab.heard.length === 2));
+    assert.deepEqual(tabs[0].heard, ['{"issues":1}']);
+  } finally {
+    tabs.forEach((tab) => tab.abort.abort());
+    await Promise.all(tabs.map((tab) => tab.done));
+    globalThis.fetch = before.fetch;
+    if (before.navigator) Object.defineProperty(globalThis, 'navigator', before.navigator);
+    else delete globalThis.navigator;
+  }
+  assert.equal(browser.open.size, 0);
+});
+
+test('without locks a tab reads a stream of its own, but not while it is hidden', { skip }, async () => {
+  const { listenShared } = await load('api/shared.ts');
+  const browser = fakeBrowser();
+  const before = { fetch: globalThis.fetch, navigator: Object.getOwnPropertyDescriptor(globalThis, 'navigator') };
+  globalThis.fetch = browser.fetch;
+  Object.defineProperty(globalThis, 'navigator', { value: {}, configurable: true });
+  globalThis.document = Object.assign(new EventTarget(), { hidden: false });
+  const hide = (hidden) => {
+    globalThis.document.hidden = hidden;
+    globalThis.document.dispatchEvent(new Event('visibilitychange'));
+  };
+  const abort = new AbortController();
+  const heard = [];
+  const done = listenShared('/events', abort.signal, ({ data }) => heard.push(data), () => {});
+  try {
+    await soon('it reads', () => browser.open.size === 1);
+    hide(true);
+    await soon('it does not read', () => browser.open.size === 0);
+    assert.deepEqual(heard, []);
+    hide(false);
+    await soon('it reads again, and pages look again', () => browser.open.size === 1 && heard.length === 1);
+  } finally {
+    abort.abort();
+    await done;
+    delete globalThis.document;
+    globalThis.fetch = before.fetch;
+    if (before.navigator) Object.defineProperty(globalThis, 'navigator', before.navigator);
+    else delete globalThis.navigator;
+  }
+  assert.equal(browser.open.size, 0);
+});
+
 test('addresses', { skip }, async () => {
   const { parsePath } = await load('router.svelte.ts');
   assert.deepEqual(parsePath('/'), { page: 'feed', id: '' });

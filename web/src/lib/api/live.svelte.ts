@@ -1,6 +1,6 @@
 // What changed on the server since the page last loaded it. Nothing moves by itself: pages show a pill.
 import { inlinedReport } from './client';
-import { listen } from './events';
+import { listenShared } from './shared';
 import type { ChangeCounts } from './types';
 
 export type Topic = keyof ChangeCounts;
@@ -17,7 +17,9 @@ class Live {
     if (inlinedReport()) return;
     const abort = new AbortController();
     addEventListener('pagehide', () => abort.abort(), { once: true });
-    void listen(
+    // A page that the browser kept and shows again goes on.
+    addEventListener('pageshow', (event) => event.persisted && this.start(), { once: true });
+    void listenShared(
       '/api/v1/events',
       abort.signal,
       ({ event, data }) => event === 'change' && this.#take(data),
