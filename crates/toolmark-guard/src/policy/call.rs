@@ -190,13 +190,13 @@ impl<'a> Call<'a> {
     pub fn written(&self) -> Vec<Touched> {
         let mut all = Vec::new();
         if matches!(self.role(), ToolRole::Writes | ToolRole::Edits) {
-            all.extend(self.input().paths().map(|path| Touched::file(path)));
+            all.extend(self.input().paths().map(Touched::file));
         }
         if let Some(patch) = self.input().patch() {
             let cwd = self.event.cwd.as_deref();
             for file in patch::parse(patch) {
                 let paths = file.paths().map(|path| resolve(cwd, path));
-                all.extend(paths.map(|path| Touched::file(path)));
+                all.extend(paths.map(Touched::file));
             }
         }
         let Some(analysis) = self.analysis else { return all };
