@@ -2,7 +2,16 @@
 //
 //     node pack.mjs --binary target/dist/toolmark --platform linux-x64 --out dist
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,7 +58,15 @@ try {
     const { version, license, repository } = about;
     const description = `The toolmark binary for ${values.platform}`;
     const limits = { os: [os], cpu: [cpu], ...(os === "linux" && { libc: [libc ?? "glibc"] }) };
-    const json = { name, version, description, license, repository, preferUnplugged: true, ...limits };
+    const json = {
+      name,
+      version,
+      description,
+      license,
+      repository,
+      preferUnplugged: true,
+      ...limits,
+    };
     writeFileSync(join(directory, "package.json"), JSON.stringify(json, null, 2));
     pack(directory, `toolmark-${values.platform}`);
   }

@@ -27,7 +27,15 @@ export interface Evidence {
   role: string;
   text?: string;
   excerpt?: string;
-  call?: { index: number; step?: number; id?: string; tool: string; args?: string; status: string; place: Place };
+  call?: {
+    index: number;
+    step?: number;
+    id?: string;
+    tool: string;
+    args?: string;
+    status: string;
+    place: Place;
+  };
 }
 
 export interface Finding {

@@ -33,7 +33,10 @@ function shared(paths, options) {
 
 /** JSON lines as rows: those of one type, and the last line apart. */
 function rowsOf(finished, type, last, unread = "throw") {
-  const lines = finished.stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  const lines = finished.stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
   const summary = lines.find((line) => line.type === last) ?? {};
   const rows = lines.filter((line) => line.type === type);
   const { diagnostics } = finished;

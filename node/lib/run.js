@@ -51,7 +51,10 @@ function run(args, { input, cwd, width } = {}) {
       const diagnostics = parseDiagnostics(stderr);
       const isDone = code === 0 || code === 1 || (code === 3 && stdout !== "");
       if (isDone) resolve({ code, stdout, stderr, diagnostics });
-      else reject(new ToolmarkError(stderr.trim() || `toolmark ended with ${code ?? signal}`, diagnostics));
+      else
+        reject(
+          new ToolmarkError(stderr.trim() || `toolmark ended with ${code ?? signal}`, diagnostics),
+        );
     });
   });
 }

@@ -37,16 +37,31 @@ try {
   assert.equal(tarballs.length, 2);
 
   mkdirSync(project);
-  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "fresh", type: "module", private: true }));
+  writeFileSync(
+    join(project, "package.json"),
+    JSON.stringify({ name: "fresh", type: "module", private: true }),
+  );
   // The packages of other platforms are on no registry yet.
-  const peers = process.argv.includes("--with-peers") ? ["vitest", "jest", "typescript", "@types/node"] : [];
-  const install = ["install", "--silent", "--no-audit", "--no-fund", "--omit=optional", "--fetch-retries=1"];
+  const peers = process.argv.includes("--with-peers")
+    ? ["vitest", "jest", "typescript", "@types/node"]
+    : [];
+  const install = [
+    "install",
+    "--silent",
+    "--no-audit",
+    "--no-fund",
+    "--omit=optional",
+    "--fetch-retries=1",
+  ];
   step("install");
   run("npm", [...install, ...tarballs]);
 
   const version = JSON.parse(readFileSync(join(here, "../package.json"), "utf8")).version;
   assert.equal(run("npx", ["--no-install", "toolmark", "--version"]), `toolmark ${version}\n`);
-  const failed = spawnSync("npx", ["--no-install", "toolmark", "check", samples], { cwd: project, env });
+  const failed = spawnSync("npx", ["--no-install", "toolmark", "check", samples], {
+    cwd: project,
+    env,
+  });
   assert.equal(failed.status, 1, "the exit code is that of the binary");
 
   writeFileSync(
@@ -88,7 +103,8 @@ for (const isNot of [false, true]) {
   );
   step("use");
   run(process.execPath, ["use.mjs", samples]);
-  const required = 'require("toolmark").check(process.argv[1]).then((one) => console.log(one.verdict))';
+  const required =
+    'require("toolmark").check(process.argv[1]).then((one) => console.log(one.verdict))';
   assert.equal(run(process.execPath, ["--input-type=commonjs", "-e", required, samples]), "fail\n");
 
   if (peers.length > 0) {
@@ -120,8 +136,18 @@ test("fails with the alignment", async () => {
     const vitest = tested("vitest", "run", "--reporter=verbose", "--testTimeout=120000");
     assert.match(vitest, /1 failed \| 1 passed/, vitest);
     assert.match(vitest, /− `Write`/, vitest);
-    const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022"];
-    run("npx", ["--no-install", "tsc", ...options, "agent.test.ts"], { stdio: ["ignore", "inherit", "inherit"] });
+    const options = [
+      "--noEmit",
+      "--strict",
+      "--skipLibCheck",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2022",
+    ];
+    run("npx", ["--no-install", "tsc", ...options, "agent.test.ts"], {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
 
     step("jest");
     // As it is without any settings: CommonJS, and matchers that register themselves.

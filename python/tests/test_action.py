@@ -52,7 +52,9 @@ def test_check_fails_as_the_command_does(tmp_path: Path) -> None:
 
 
 def test_an_argument_is_not_a_command(tmp_path: Path) -> None:
-    codes, said, _ = run_action(tmp_path, "grade", "samples/toolmark.yaml\nsamples; touch $RUNNER_TEMP/x\n")
+    codes, _, _ = run_action(
+        tmp_path, "grade", "samples/toolmark.yaml\nsamples; touch $RUNNER_TEMP/x\n"
+    )
     assert codes[-1] == 3 or codes[-1] == 2
     assert not (tmp_path / "x").exists()
 

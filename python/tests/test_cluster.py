@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
+from standalone import PACKAGE, missing_for_spark, spark_cluster
 
 import toolmark
-from standalone import PACKAGE, missing_for_spark, spark_cluster
 
 #: Copies of the sample sessions.
 COPIES = int(os.environ.get("TOOLMARK_COPIES", "12"))
@@ -171,7 +171,12 @@ def test_spark_finds_what_one_machine_finds(
 
 @pytest.mark.parametrize("command", ["check", "grade", "feed"])
 def test_spark_loses_an_executor(
-    command: str, spark: Any, spark_trap: Trap, names: list[str], spec: Path, whole: dict[str, bytes]
+    command: str,
+    spark: Any,
+    spark_trap: Trap,
+    names: list[str],
+    spec: Path,
+    whole: dict[str, bytes],
 ) -> None:
     # The driver asks the binary for the columns; only executors have the trap.
     run = by_spark(spec, frame_of_paths(spark, names))[command]()
@@ -194,7 +199,7 @@ def test_spark_says_what_cannot_be_read(spark: Any, names: list[str]) -> None:
     import toolmark.spark
 
     frame = frame_of_paths(spark, [names[0], "/nowhere/none.jsonl"])
-    with pytest.raises(Exception, match="none.jsonl"):
+    with pytest.raises(Exception, match=r"none\.jsonl"):
         toolmark.spark.check(frame).collect()
     assert toolmark.spark.check(frame, unread="ignore").count() > 0
     errors = {row["file"]: row["error"] for row in toolmark.spark.stats(frame).collect()}

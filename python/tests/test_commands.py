@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 import threading
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,12 @@ from toolmark import _run, _tables
 
 def test_stats_has_a_row_per_file(samples: Path) -> None:
     rows = toolmark.stats(samples)
-    assert [row["format"] for row in rows] == ["atif", "claude-code", "claude-code", "codex-rollout"]
+    assert [row["format"] for row in rows] == [
+        "atif",
+        "claude-code",
+        "claude-code",
+        "codex-rollout",
+    ]
     assert all(row["schema_version"] == 1 for row in rows)
     assert rows.verdict is None and rows.diagnostics == []
 
@@ -59,10 +66,12 @@ def test_lists_and_parts_are_the_whole(samples: Path, tmp_path: Path) -> None:
     whole = toolmark.stats(samples)
     assert toolmark.stats(files_from=tmp_path / "list") == whole
     parts = [toolmark.stats(samples, shard=f"{part}/3") for part in (1, 2, 3)]
-    assert sorted(sum(parts, []), key=lambda row: row["file"]) == list(whole)
+    assert sorted(chain.from_iterable(parts), key=itemgetter("file")) == list(whole)
     findings = [toolmark.check(samples, shard=f"{part}/3") for part in (1, 2, 3)]
-    key = lambda row: row["fingerprint"]
-    assert sorted(sum(findings, []), key=key) == sorted(toolmark.check(samples), key=key)
+    key = itemgetter("fingerprint")
+    assert sorted(chain.from_iterable(findings), key=key) == sorted(
+        toolmark.check(samples), key=key
+    )
     # More parts than files: some have nothing, and say so without an error.
     empty = toolmark.check(samples, shard="9/9")
     assert empty == [] and empty.summary["files"] == 0
@@ -108,7 +117,9 @@ def test_wrong_use_raises(samples: Path) -> None:
         toolmark.check(samples, table="calls")
 
 
-def test_a_name_that_looks_like_an_option(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_looks_like_an_option(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = (samples / "claude-code" / "flaky-test.jsonl").read_bytes()
     (tmp_path / "--jobs").write_bytes(text)
     monkeypatch.chdir(tmp_path)
@@ -164,7 +175,9 @@ def stand_in(directory: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
-def test_rows_are_taken_while_the_binary_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_taken_while_the_binary_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # More than a pipe holds, on both sides: nobody may wait for the other.
     row = '{"type":"finding","code":"S101","message":"é' + "x" * 1000 + '"}\\n'
     script = f"""for _ in range(500):
@@ -192,7 +205,9 @@ sys.exit(1)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
-def test_a_binary_that_is_killed_is_not_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_binary_that_is_killed_is_not_a_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = """sys.stdout.write('{"type":"finding","code":"S101"}\\\\n{"type":"fin')
 sys.stdout.flush()
 os.kill(os.getpid(), 9)

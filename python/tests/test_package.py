@@ -22,11 +22,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # A debug binary is large because of what a debugger wants to know.
     subprocess.run(["strip", str(binary)], check=True)
     pack = [sys.executable, str(ROOT / "python" / "pack.py"), "--binary", str(binary), "--level=1"]
-    made = subprocess.run([*pack, "--out", str(directory)], check=True, capture_output=True, text=True)
+    made = subprocess.run(
+        [*pack, "--out", str(directory)], check=True, capture_output=True, text=True
+    )
     return Path(made.stdout.strip())
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="pack.py reads TOML with the standard library")
+@pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="pack.py reads TOML with the standard library"
+)
 def test_a_fresh_environment_has_everything(wheel: Path, tmp_path: Path) -> None:
     environment = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
@@ -39,7 +43,9 @@ def test_a_fresh_environment_has_everything(wheel: Path, tmp_path: Path) -> None
         "print(len(rows), toolmark.find_binary(), toolmark.version())"
     )
     first = [str(python), "-c", code, str(ROOT / "samples")]
-    said = subprocess.run(first, check=True, capture_output=True, text=True, env=clean, cwd=tmp_path)
+    said = subprocess.run(
+        first, check=True, capture_output=True, text=True, env=clean, cwd=tmp_path
+    )
     count, binary, version = said.stdout.split()
     assert (count, binary) == ("4", str(environment / "bin" / "toolmark"))
     assert version in wheel.name
@@ -53,7 +59,9 @@ def test_a_fresh_environment_has_everything(wheel: Path, tmp_path: Path) -> None
     subprocess.run(check, check=True, capture_output=True)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="pack.py reads TOML with the standard library")
+@pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="pack.py reads TOML with the standard library"
+)
 def test_the_wheel_is_typed_and_has_no_tests(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "toolmark/py.typed" in names

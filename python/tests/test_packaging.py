@@ -69,7 +69,9 @@ def test_the_formula_has_every_checksum(tmp_path: Path) -> None:
     if shutil.which("ruby"):
         run("ruby", "-c", input=formula)
     (tmp_path / "SHA256SUMS").write_text(sums[0])
-    done = subprocess.run([str(word) for word in (*fill, tmp_path / "SHA256SUMS")], capture_output=True)
+    done = subprocess.run(
+        [str(word) for word in (*fill, tmp_path / "SHA256SUMS")], capture_output=True
+    )
     assert done.returncode == 1
 
 

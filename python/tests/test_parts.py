@@ -29,7 +29,11 @@ def test_contents_have_the_names_of_their_paths(samples: Path) -> None:
 
 def test_nothing_has_the_schema_of_something(samples: Path) -> None:
     files, name = spec_files(samples / "toolmark.yaml")
-    for command in (Command("stats"), Command("feed"), Command("grade", ("--no-judge",), files, name)):
+    for command in (
+        Command("stats"),
+        Command("feed"),
+        Command("grade", ("--no-judge",), files, name),
+    ):
         empty = command.paths([])
         assert empty.schema == command.paths([str(samples)]).schema
         assert all(row["trajectory"] is None for row in empty.to_pylist() if "trajectory" in row)
@@ -56,13 +60,19 @@ def test_a_name_cannot_leave_the_directory(samples: Path, tmp_path: Path) -> Non
 def test_no_content_takes_the_place_of_another(samples: Path) -> None:
     text = (samples / "claude-code" / "flaky-test.jsonl").read_bytes()
     # Keys of an object store, where a key may be the directory of another.
-    keys = ["s3://b/x.jsonl", "s3://b/x.jsonl", "s3://b/x.jsonl/y.jsonl", "s3://b/a/../z", "s3://b/a/__/z"]
+    keys = [
+        "s3://b/x.jsonl",
+        "s3://b/x.jsonl",
+        "s3://b/x.jsonl/y.jsonl",
+        "s3://b/a/../z",
+        "s3://b/a/__/z",
+    ]
     table = Command("stats").contents((key, text) for key in keys)
     assert sorted(table.column("file").to_pylist()) == sorted(keys)
     assert table.column("tool_calls").to_pylist() == [5] * len(keys)
 
 
-def rows(columns: str, *values: str) -> "pyarrow.Table":
+def rows(columns: str, *values: str) -> pyarrow.Table:
     names = columns.split()
     made = [dict(zip(names, line.split())) for line in values]
     for row in made:
@@ -108,10 +118,18 @@ def test_issues_know_when_they_were_seen() -> None:
     )
     (row,) = count_issue(issue).to_pylist()
     assert (row["count"], row["sessions"], row["title"]) == (3, 2, "b")
-    assert (row["first_seen"], row["last_seen"]) == ("2026-02-06T09:59:02Z", "2026-02-06T09:59:02.5Z")
+    assert (row["first_seen"], row["last_seen"]) == (
+        "2026-02-06T09:59:02Z",
+        "2026-02-06T09:59:02.5Z",
+    )
 
 
 def test_groups_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolmark._parts.MAX_BYTES", 10)
     files = [(str(n), b"x" * n) for n in (4, 4, 4, 20, 1)]
-    assert [[name for name, _ in group] for group in batches_of(files)] == [["4", "4"], ["4"], ["20"], ["1"]]
+    assert [[name for name, _ in group] for group in batches_of(files)] == [
+        ["4", "4"],
+        ["4"],
+        ["20"],
+        ["1"],
+    ]

@@ -31,7 +31,10 @@ def test_arrow_and_rows_agree(samples: Path) -> None:
     [
         ("stats", lambda samples: toolmark.stats(samples, result="arrow")),
         ("calls", lambda samples: toolmark.check(samples, result="arrow", table="calls")),
-        ("outcomes", lambda samples: toolmark.grade(samples / "toolmark.yaml", samples, result="arrow")),
+        (
+            "outcomes",
+            lambda samples: toolmark.grade(samples / "toolmark.yaml", samples, result="arrow"),
+        ),
         (
             "graders",
             lambda samples: toolmark.grade(

@@ -6,10 +6,9 @@ import unittest
 from pathlib import Path
 
 import pytest
-
-import toolmark
 from test_trajectory import ANTHROPIC, LANGCHAIN, OPENAI
 
+import toolmark
 
 
 @pytest.mark.parametrize("messages", [OPENAI, ANTHROPIC, LANGCHAIN])

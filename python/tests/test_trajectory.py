@@ -16,7 +16,11 @@ OPENAI: list[dict[str, Any]] = [
     {
         "role": "assistant",
         "tool_calls": [
-            {"id": "1", "type": "function", "function": {"name": "refund", "arguments": '{"order": 7}'}}
+            {
+                "id": "1",
+                "type": "function",
+                "function": {"name": "refund", "arguments": '{"order": 7}'},
+            }
         ],
     },
     {"role": "tool", "tool_call_id": "1", "content": "refunded"},
@@ -24,13 +28,23 @@ OPENAI: list[dict[str, Any]] = [
 ]
 ANTHROPIC: list[dict[str, Any]] = [
     {"role": "user", "content": "Refund order 7"},
-    {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "refund", "input": {"order": 7}}]},
-    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "refunded"}]},
+    {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "1", "name": "refund", "input": {"order": 7}}],
+    },
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "1", "content": "refunded"}],
+    },
     {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
 ]
 LANGCHAIN: list[dict[str, Any]] = [
     {"type": "human", "content": "Refund order 7"},
-    {"type": "ai", "content": "", "tool_calls": [{"name": "refund", "args": {"order": 7}, "id": "1"}]},
+    {
+        "type": "ai",
+        "content": "",
+        "tool_calls": [{"name": "refund", "args": {"order": 7}, "id": "1"}],
+    },
     {"type": "tool", "content": "refunded", "tool_call_id": "1", "status": "success"},
     {"type": "ai", "content": "Done."},
 ]
@@ -87,6 +101,6 @@ def test_what_is_read_is_what_convert_wrote(samples: Path, tmp_path: Path) -> No
 
 
 def test_one_and_several(samples: Path) -> None:
-    with pytest.raises(ValueError, match="2 trajectories; use toolmark.read_all"):
+    with pytest.raises(ValueError, match=r"2 trajectories; use toolmark\.read_all"):
         toolmark.read(samples / "claude-code")
     assert len(toolmark.read_all(samples / "claude-code")) == 2

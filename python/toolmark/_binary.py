@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from functools import lru_cache
+from functools import cache
 from typing import Iterator
 
 from ._run import BinaryNotFound
@@ -72,7 +72,7 @@ def version() -> str:
     return _version_of(find_binary())
 
 
-@lru_cache(maxsize=None)
+@cache
 def _version_of(binary: str) -> str:
     said = subprocess.run([binary, "--version"], capture_output=True, check=True, text=True)
     return said.stdout.split()[-1]

@@ -5,7 +5,17 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, Optional, Sequence, Union, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Iterable,
+    Literal,
+    Mapping,
+    Optional,
+    Sequence,
+    Union,
+    overload,
+)
 
 from ._run import Finished, Path, Paths, Unread, names, run, settle
 from ._tables import ResultKind, RowReader, Rows, from_parquet, to_pandas
@@ -31,6 +41,7 @@ def stats(
     unread: Unread = "raise",
 ) -> Rows: ...
 
+
 @overload
 def stats(
     paths: Paths = (),
@@ -43,6 +54,7 @@ def stats(
     options: Sequence[str] = (),
     unread: Unread = "raise",
 ) -> pyarrow.Table: ...
+
 
 @overload
 def stats(
@@ -106,6 +118,7 @@ def check(
     unread: Unread = "raise",
 ) -> Rows: ...
 
+
 @overload
 def check(
     paths: Paths = (),
@@ -125,6 +138,7 @@ def check(
     options: Sequence[str] = (),
     unread: Unread = "raise",
 ) -> pyarrow.Table: ...
+
 
 @overload
 def check(
@@ -205,6 +219,7 @@ def grade(
     unread: Unread = "raise",
 ) -> Rows: ...
 
+
 @overload
 def grade(
     spec: Spec,
@@ -223,6 +238,7 @@ def grade(
     options: Sequence[str] = (),
     unread: Unread = "raise",
 ) -> pyarrow.Table: ...
+
 
 @overload
 def grade(
@@ -298,6 +314,7 @@ def feed(
     unread: Unread = "raise",
 ) -> Rows: ...
 
+
 @overload
 def feed(
     paths: Paths = (),
@@ -313,6 +330,7 @@ def feed(
     options: Sequence[str] = (),
     unread: Unread = "raise",
 ) -> pyarrow.Table: ...
+
 
 @overload
 def feed(

@@ -65,7 +65,9 @@ def count_issue(occurrences: pyarrow.Table) -> pyarrow.Table:
         "first_seen": (times[0] if times else None, text),
         "last_seen": (times[-1] if times else None, text),
     }
-    return pyarrow.table({name: pyarrow.array([value], kind) for name, (value, kind) in columns.items()})
+    return pyarrow.table(
+        {name: pyarrow.array([value], kind) for name, (value, kind) in columns.items()}
+    )
 
 
 def sortable(time: Optional[str]) -> str:

@@ -18,7 +18,7 @@ Unread = Literal["raise", "warn", "ignore"]
 #: Takes whole lines of output as they come, without the end of the last one.
 TakeLines = Callable[[bytes], None]
 
-#: So many bytes of names fit on a command line everywhere; Windows takes the fewest.
+#: Maximum number of bytes of names on a command line; Windows has the lowest limit.
 MAX_NAMES = 30_000 if os.name == "nt" else 1_000_000
 
 #: Lines are handed on in blocks of about this many bytes. Memory for larger ones would be

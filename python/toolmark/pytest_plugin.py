@@ -20,7 +20,9 @@ from ._tables import Rows
 from .testing import WIDTH, Expect, Trace, TrajectoryError, _trace, grade_trace
 from .trajectory import Trajectory, read
 
-MARKER = "toolmark_gate(*gates): thresholds for the trajectories of a test, such as 'recovery >= 0.8'"
+MARKER = (
+    "toolmark_gate(*gates): thresholds for the trajectories of a test, such as 'recovery >= 0.8'"
+)
 
 _FIXTURE: pytest.StashKey[ToolmarkFixture] = pytest.StashKey()
 _OUTCOMES: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
@@ -91,10 +93,14 @@ class ToolmarkFixture:
                 if read_as:
                     # Traces of several formats are read in one go.
                     with open(path, "rb") as file:
-                        done = run(["convert", "--to=toolmark", f"--as={read_as}", "-"], stdin=file.read())
+                        done = run(
+                            ["convert", "--to=toolmark", f"--as={read_as}", "-"], stdin=file.read()
+                        )
                     with open(path, "wb") as file:
                         file.write(done.stdout)
-                files.append(os.path.relpath(path, directory) if path.startswith(directory) else path)
+                files.append(
+                    os.path.relpath(path, directory) if path.startswith(directory) else path
+                )
             arguments = ["check", *files, "--color=never", *(f"--gate={gate}" for gate in gates)]
             finished = run(arguments, cwd=directory, width=WIDTH)
         if finished.code != 0:
@@ -173,10 +179,12 @@ def _report(outcomes: list[dict[str, Any]]) -> dict[str, Any]:
         # The second trajectory of a test is its second trial.
         outcome["trial"] = seen.get(outcome["case"], 0)
         seen[outcome["case"]] = outcome["trial"] + 1
-    counts = {word: 0 for word in ("pass", "fail", "unknown")}
+    counts = dict.fromkeys(("pass", "fail", "unknown"), 0)
     for outcome in ordered:
         counts[outcome["verdict"]] += 1
-    verdict = "fail" if counts["fail"] else "unknown" if counts["unknown"] or not ordered else "pass"
+    verdict = (
+        "fail" if counts["fail"] else "unknown" if counts["unknown"] or not ordered else "pass"
+    )
     scores = [outcome["score"] for outcome in ordered if outcome.get("score") is not None]
     return {
         "schema_version": 1,

@@ -1,5 +1,7 @@
 """toolmark over Ray Data: datasets of paths or contents in, datasets of rows out.
 
+Example::
+
     files = ray.data.read_binary_files("s3://bucket/sessions", include_paths=True)
     toolmark.ray.check(files).groupby("code").count().show()
 """

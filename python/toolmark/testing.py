@@ -133,9 +133,7 @@ def _spec(
     return "expected.yaml"
 
 
-def _trace(
-    trace: Trace, format: Optional[str], directory: str
-) -> tuple[str, Optional[str]]:
+def _trace(trace: Trace, format: Optional[str], directory: str) -> tuple[str, Optional[str]]:
     """The name of the file, and the format to read it as, where it is known."""
     if isinstance(trace, (str, os.PathLike)):
         return os.path.abspath(os.fspath(trace)), format
@@ -160,7 +158,7 @@ class TrajectoryAssertions:
     True
     """
 
-    def assertTrajectory(  # noqa: N802
+    def assertTrajectory(
         self, trace: Trace, expect: Optional[Expect] = None, **options: Any
     ) -> None:
         """:func:`assert_trajectory`, with the same parameters."""

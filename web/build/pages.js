@@ -59,7 +59,10 @@ export function pages() {
         // Svelte's templates contain comments; inside an inlined script they would confuse the HTML parser.
         const plain = bundle['app.js'].code.replaceAll('<!--', '<\\!--');
         // A report may be printed to a terminal. Strings of Svelte have control characters as they are; escaped they are the same.
-        const js = (bundle['app.js'].code = plain.replace(/(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`));
+        const js = (bundle['app.js'].code = plain.replace(
+          /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+          (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        ));
         const css = String(bundle['app.css'].source);
         if (/<\/script|<!--/i.test(js)) this.error('app.js contains "</script" or "<!--" and cannot be inlined');
         if (/<\/style/i.test(css)) this.error('app.css contains "</style" and cannot be inlined');

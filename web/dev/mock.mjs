@@ -7,7 +7,8 @@ import * as data from './data.mjs';
 
 const DIST = new URL('../dist/', import.meta.url);
 const SESSIONS = 2_000;
-const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const FILES = { '/app.js': 'text/javascript; charset=utf-8', '/app.css': 'text/css; charset=utf-8' };
 
 class NotFound extends Error {}
@@ -24,13 +25,24 @@ function store({ empty }) {
     if (!sessions.has(id)) sessions.set(id, data.session(row, id === 's-big' ? 10_000 : (row.calls ?? 5)));
     return sessions.get(id);
   };
-  return { issues, rows, session, runs: empty ? [] : data.runs(), decisions: empty ? [] : Array.from({ length: 3_000 }, (_, i) => data.decision(i)) };
+  return {
+    issues,
+    rows,
+    session,
+    runs: empty ? [] : data.runs(),
+    decisions: empty ? [] : Array.from({ length: 3_000 }, (_, i) => data.decision(i)),
+  };
 }
 
 function page(items, query, extra = {}) {
   const start = Number(query.get('cursor') ?? 0);
   const end = start + Math.min(500, Number(query.get('limit') ?? 200));
-  return { items: items.slice(start, end), next: end < items.length ? String(end) : null, total: items.length, ...extra };
+  return {
+    items: items.slice(start, end),
+    next: end < items.length ? String(end) : null,
+    total: items.length,
+    ...extra,
+  };
 }
 
 const SPAN = { h: 3_600_000, d: 86_400_000 };
@@ -57,7 +69,8 @@ function listIssues(db, query) {
 }
 
 function listSessions(db, query) {
-  const verdict = (row) => (row.calls === null ? 'unknown' : row.findings.error ? 'fail' : row.findings.warning ? 'warn' : 'ok');
+  const verdict = (row) =>
+    row.calls === null ? 'unknown' : row.findings.error ? 'fail' : row.findings.warning ? 'warn' : 'ok';
   let found = db.rows.filter(sinceTest(query, (row) => row.started));
   for (const name of ['project', 'agent', 'model', 'version']) {
     const value = query.get(name);
@@ -88,13 +101,24 @@ function timeline(db, id, query) {
 
 function search(db, id, query) {
   const q = (query.get('q') ?? '').toLowerCase();
-  const hits = db.session(id).main.filter((entry) => `${entry.tool ?? ''} ${entry.title ?? entry.text}`.toLowerCase().includes(q));
-  return { items: hits.slice(0, 100).map((entry) => ({ call: entry.call ?? null, n: entry.n, excerpt: entry.title ?? entry.text })) };
+  const hits = db
+    .session(id)
+    .main.filter((entry) => `${entry.tool ?? ''} ${entry.title ?? entry.text}`.toLowerCase().includes(q));
+  return {
+    items: hits
+      .slice(0, 100)
+      .map((entry) => ({ call: entry.call ?? null, n: entry.n, excerpt: entry.title ?? entry.text })),
+  };
 }
 
 function diff(db, a, b) {
   const ref = (entry) => entry && { call: entry.call, tool: entry.tool, title: entry.title, status: entry.status };
-  const [left, right] = [a, b].map((id) => db.session(id).main.filter((entry) => entry.type === 'call').slice(0, 400));
+  const [left, right] = [a, b].map((id) =>
+    db
+      .session(id)
+      .main.filter((entry) => entry.type === 'call')
+      .slice(0, 400),
+  );
   const rows = Array.from({ length: Math.max(left.length, right.length) }, (_, i) => {
     const [l, r] = [ref(left[i]) ?? null, ref(right[i]) ?? null];
     return { left: l, right: r, same: !l ? 'added' : !r ? 'removed' : l.title === r.title ? 'equal' : 'changed' };
@@ -113,13 +137,24 @@ function read(db, path, query) {
   if (what === 'projects') return { items: data.projects() };
   if (what === 'agents') return { items: data.agents() };
   if (what === 'issues' && !id) return listIssues(db, query);
-  if (what === 'issues' && sub === 'occurrences') return page(Array.from({ length: issue().count }, (_, i) => data.occurrence({ id }, i)), query);
-  if (what === 'issues' && sub === 'fix') return issue().fix && { ...issue().fix, diff: `--- a/CLAUDE.md\n+++ b/CLAUDE.md\n@@ -1,3 +1,4 @@\n # Notes\n \n - Run the tests before you finish.\n+${issue().fix.text}\n` };
+  if (what === 'issues' && sub === 'occurrences')
+    return page(
+      Array.from({ length: issue().count }, (_, i) => data.occurrence({ id }, i)),
+      query,
+    );
+  if (what === 'issues' && sub === 'fix')
+    return (
+      issue().fix && {
+        ...issue().fix,
+        diff: `--- a/CLAUDE.md\n+++ b/CLAUDE.md\n@@ -1,3 +1,4 @@\n # Notes\n \n - Run the tests before you finish.\n+${issue().fix.text}\n`,
+      }
+    );
   if (what === 'issues') return data.issueDetail(issue(), db.issues);
   if (what === 'sessions' && !id) return listSessions(db, query);
   if (what === 'sessions' && !sub) return db.session(id).detail;
   if (what === 'sessions' && sub === 'timeline') return timeline(db, id, query);
-  if (what === 'sessions' && sub === 'calls') return data.callDetail(db.session(id).info[Number(extra) - 1] ?? fail(`no call ${extra}`));
+  if (what === 'sessions' && sub === 'calls')
+    return data.callDetail(db.session(id).info[Number(extra) - 1] ?? fail(`no call ${extra}`));
   if (what === 'sessions' && sub === 'search') return search(db, id, query);
   if (what === 'sessions' && sub === 'diff') return diff(db, id, extra);
   if (what === 'tools') return { items: db.rows.length === 0 ? [] : data.tools() };
@@ -129,7 +164,10 @@ function read(db, path, query) {
   if (what === 'guard' && id === 'status') return data.guardStatus();
   if (what === 'guard') {
     const [host, decision] = [query.get('host'), query.get('decision')];
-    return page(db.decisions.filter((one) => (!host || one.host === host) && (!decision || one.decision === decision)), query);
+    return page(
+      db.decisions.filter((one) => (!host || one.host === host) && (!decision || one.decision === decision)),
+      query,
+    );
   }
   return fail(`no ${path}`);
 }
@@ -138,13 +176,32 @@ const NEXT_STATE = { resolve: 'resolved', ignore: 'ignored', reopen: 'ongoing' }
 function write(db, path, body) {
   const [what, id, sub] = path.split('/').map(decodeURIComponent);
   if (what === 'guard' && id === 'replay') {
-    if (!body.policy.includes('guard:')) return [400, { error: { code: 'bad_policy', message: 'The policy has no key "guard".', hint: 'See docs/guard-policy.md.' } }];
-    const rows = Array.from({ length: 240 }, (_, i) => ({ session: 's-big', call: i + 1, tool: 'Bash', title: i % 9 === 0 ? data.HOSTILE : 'rm -rf target/debug', decision: i % 4 === 0 ? 'ask' : 'deny', rule: 'no-rm', reason: 'rm -rf' }));
+    if (!body.policy.includes('guard:'))
+      return [
+        400,
+        { error: { code: 'bad_policy', message: 'The policy has no key "guard".', hint: 'See docs/guard-policy.md.' } },
+      ];
+    const rows = Array.from({ length: 240 }, (_, i) => ({
+      session: 's-big',
+      call: i + 1,
+      tool: 'Bash',
+      title: i % 9 === 0 ? data.HOSTILE : 'rm -rf target/debug',
+      decision: i % 4 === 0 ? 'ask' : 'deny',
+      rule: 'no-rm',
+      reason: 'rm -rf',
+    }));
     return [200, { calls: 214_000, stopped: 180, asked: 60, rows }];
   }
   const issue = db.issues.find((one) => one.id === id);
   if (what !== 'issues' || !issue) throw new NotFound(path);
-  if (sub === 'promote') return [200, { files: [`.toolmark/cases/${id}.yaml`, `.toolmark/cases/${id}.jsonl`], case: `id: ${id}\ngraders:\n  - tool-call-count: { tool: Edit, status: failed, max: 0 }\n` }];
+  if (sub === 'promote')
+    return [
+      200,
+      {
+        files: [`.toolmark/cases/${id}.yaml`, `.toolmark/cases/${id}.jsonl`],
+        case: `id: ${id}\ngraders:\n  - tool-call-count: { tool: Edit, status: failed, max: 0 }\n`,
+      },
+    ];
   if (body.action === 'merge') db.issues.splice(db.issues.indexOf(issue), 1);
   if (body.action === 'note') issue.notes.push(body.text);
   issue.state = NEXT_STATE[body.action] ?? issue.state;
@@ -161,7 +218,8 @@ async function bodyOf(request) {
 export async function start({ port = 0, empty = false } = {}) {
   const db = store({ empty });
   const listeners = new Set();
-  const json = (response, status, value) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  const json = (response, status, value) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 
   async function api(request, response, url) {
     const path = url.pathname.slice('/api/v1/'.length);
@@ -172,7 +230,8 @@ export async function start({ port = 0, empty = false } = {}) {
       return response.on('close', () => listeners.delete(response));
     }
     if (request.method === 'GET') return json(response, 200, read(db, path, url.searchParams));
-    if (request.headers['x-toolmark'] !== '1') return json(response, 403, { error: { code: 'csrf', message: 'the header X-Toolmark is missing', hint: null } });
+    if (request.headers['x-toolmark'] !== '1')
+      return json(response, 403, { error: { code: 'csrf', message: 'the header X-Toolmark is missing', hint: null } });
     return json(response, ...write(db, path, await bodyOf(request)));
   }
 
@@ -184,15 +243,22 @@ export async function start({ port = 0, empty = false } = {}) {
       if (url.pathname.startsWith('/api/v1/')) return await api(request, response, url);
       const type = FILES[url.pathname];
       const file = type ? url.pathname.slice(1) : 'index.html';
-      return response.writeHead(200, { 'content-type': type ?? 'text/html; charset=utf-8' }).end(await readFile(new URL(file, DIST)));
+      return response
+        .writeHead(200, { 'content-type': type ?? 'text/html; charset=utf-8' })
+        .end(await readFile(new URL(file, DIST)));
     } catch (problem) {
       const missing = problem instanceof NotFound;
-      return json(response, missing ? 404 : 500, { error: { code: missing ? 'not_found' : 'internal', message: problem.message, hint: null } });
+      return json(response, missing ? 404 : 500, {
+        error: { code: missing ? 'not_found' : 'internal', message: problem.message, hint: null },
+      });
     }
   });
   await new Promise((done) => server.listen(port, '127.0.0.1', done));
   const change = (counts) => {
-    for (const response of listeners) response.write(`event: change\ndata: ${JSON.stringify({ sessions: 0, issues: 0, runs: 0, guard: 0, ...counts })}\n\n`);
+    for (const response of listeners)
+      response.write(
+        `event: change\ndata: ${JSON.stringify({ sessions: 0, issues: 0, runs: 0, guard: 0, ...counts })}\n\n`,
+      );
   };
   const close = () => {
     server.closeAllConnections();

@@ -2,7 +2,15 @@
 import { existsSync } from 'node:fs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 
 async function load(name) {
   try {
@@ -30,17 +38,32 @@ const FROM_DIST = { '/app.js': 'text/javascript', '/app.css': 'text/css' };
 export const launch = () => playwright.chromium.launch({ executablePath: CHROMIUM, headless: true, args: ARGS });
 
 /** A page that records what must not happen: console errors and requests to other hosts. */
-export async function open(browser, url, { width = 1280, height = 800, scheme = 'light', reducedMotion = 'reduce' } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion, permissions: ['clipboard-read', 'clipboard-write'] });
+export async function open(
+  browser,
+  url,
+  { width = 1280, height = 800, scheme = 'light', reducedMotion = 'reduce' } = {},
+) {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    reducedMotion,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
   const page = await context.newPage();
-  if (fromDist && url.startsWith('http')) for (const [path, contentType] of Object.entries(FROM_DIST)) await page.route(url + path, (route) => route.fulfill({ path: DIST + path, contentType }));
+  if (fromDist && url.startsWith('http'))
+    for (const [path, contentType] of Object.entries(FROM_DIST))
+      await page.route(url + path, (route) => route.fulfill({ path: DIST + path, contentType }));
   const problems = [];
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && problems.push(`console: ${message.text()}`));
+  page.on(
+    'console',
+    (message) => ['error', 'warning'].includes(message.type()) && problems.push(`console: ${message.text()}`),
+  );
   page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
   page.on('dialog', (dialog) => (problems.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
   page.on('request', (request) => {
     const address = request.url();
-    if (!address.startsWith(url) && !address.startsWith('data:') && !address.startsWith('file:')) problems.push(`foreign request: ${address}`);
+    if (!address.startsWith(url) && !address.startsWith('data:') && !address.startsWith('file:'))
+      problems.push(`foreign request: ${address}`);
   });
   return { page, problems, close: () => context.close() };
 }
@@ -48,7 +71,11 @@ export async function open(browser, url, { width = 1280, height = 800, scheme = 
 /** Addresses of every page, with ids that the server has. */
 export async function addresses(url) {
   const get = async (path) => (await fetch(`${url}/api/v1${path}`)).json();
-  const [issues, sessions, runs] = await Promise.all([get('/issues?limit=50'), get('/sessions?limit=200'), get('/runs')]);
+  const [issues, sessions, runs] = await Promise.all([
+    get('/issues?limit=50'),
+    get('/sessions?limit=200'),
+    get('/runs'),
+  ]);
   const session = [...sessions.items].sort((a, b) => (b.calls ?? 0) - (a.calls ?? 0))[0];
   const [issue, [a, b]] = [issues.items[0], runs.items];
   const id = (value) => encodeURIComponent(value);
@@ -72,7 +99,13 @@ export async function violations(page) {
   const { violations: found } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(' | ')}`);
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .slice(0, 3)
+          .map(({ html }) => html.slice(0, 160))
+          .join(' | ')}`,
+    );
 }
 
 /** Waits until the page shows its data. */

@@ -22,7 +22,9 @@ test('the bundle fetches nothing from elsewhere', async () => {
   const harmless = /^https?:\/\/(www\.w3\.org\/|svelte\.dev\/e\/|127\.0\.0\.1)/;
   for (const file of FILES) {
     const text = await readFile(`${ROOT}dist/${file}`, 'utf8');
-    const found = (text.match(/https?:\/\/[^\s"'`)<>$]*/g) ?? []).filter((address) => address.length > 8 && !harmless.test(address));
+    const found = (text.match(/https?:\/\/[^\s"'`)<>$]*/g) ?? []).filter(
+      (address) => address.length > 8 && !harmless.test(address),
+    );
     assert.deepEqual(found, [], file);
   }
 });
@@ -38,7 +40,9 @@ test('no component inserts HTML or inline styles', async () => {
 test('building again gives the committed bytes', { skip }, async () => {
   const out = `${ROOT}out/rebuilt`;
   await rm(out, { recursive: true, force: true });
-  execFileSync(process.execPath, ['node_modules/vite/bin/vite.js', 'build', '--outDir', out, '--logLevel', 'error'], { cwd: ROOT });
+  execFileSync(process.execPath, ['node_modules/vite/bin/vite.js', 'build', '--outDir', out, '--logLevel', 'error'], {
+    cwd: ROOT,
+  });
   for (const file of FILES) {
     const [committed, rebuilt] = await Promise.all([readFile(`${ROOT}dist/${file}`), readFile(`${out}/${file}`)]);
     assert.ok(committed.equals(rebuilt), `${file} differs from what the sources build: run npm run build`);

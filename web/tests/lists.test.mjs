@@ -42,18 +42,29 @@ describe('long lists', { skip }, () => {
       await page.locator('.viewport').evaluate((element) => element.scrollTo(0, 2000));
       await page.waitForTimeout(100);
       const link = page.getByRole('row').nth(22).getByRole('link');
-      const [href, top] = await link.evaluate((element) => [element.getAttribute('href'), Math.round(element.getBoundingClientRect().top)]);
+      const [href, top] = await link.evaluate((element) => [
+        element.getAttribute('href'),
+        Math.round(element.getBoundingClientRect().top),
+      ]);
       // A click of playwright may scroll the row elsewhere first.
       await link.dispatchEvent('click');
       await page.waitForURL(/\/session\//);
       await page.goBack();
       // Rows are measured as they appear; then the one that was opened is where it was.
-      await page.waitForFunction(([address, y]) => Math.round(document.querySelector(`a[href="${address}"]`)?.getBoundingClientRect().top ?? -1) === y, [href, top]);
+      await page.waitForFunction(
+        ([address, y]) =>
+          Math.round(document.querySelector(`a[href="${address}"]`)?.getBoundingClientRect().top ?? -1) === y,
+        [href, top],
+      );
     }));
 
   test('answers of judges, and the gap between telemetry and file, are shown', () =>
     visit('/session/s-9?call=5&tab=judge', async (page) => {
-      await page.getByRole('tabpanel').getByText(/version/).first().waitFor();
+      await page
+        .getByRole('tabpanel')
+        .getByText(/version/)
+        .first()
+        .waitFor();
       await page.getByText(/Telemetry and session file disagree/).waitFor();
       await page.getByText('judge:goal-reached').first().click();
       await page.getByText('The image is smaller and the tests pass.').waitFor();

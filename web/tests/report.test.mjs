@@ -36,7 +36,12 @@ after(async () => {
 
 /** Runs the binary; what it prints is the report. Exit code 1 says that something was found. */
 async function write(name, args) {
-  const { stdout } = await promisify(execFile)(BINARY, [...args, '--format', 'html'], { cwd: folder, env: environment, maxBuffer: 64 << 20, timeout: 120_000 }).catch((error) => {
+  const { stdout } = await promisify(execFile)(BINARY, [...args, '--format', 'html'], {
+    cwd: folder,
+    env: environment,
+    maxBuffer: 64 << 20,
+    timeout: 120_000,
+  }).catch((error) => {
     if (error.code !== 1) throw error;
     return error;
   });
@@ -48,7 +53,11 @@ async function visit(name, run, options) {
   await page.goto(`file://${folder}/${name}.html`);
   await settled(page);
   await run(page);
-  assert.deepEqual(await page.evaluate(() => [document.querySelectorAll('img, iframe').length, window.pwned ?? null]), [0, null], `${name}: hostile text came alive`);
+  assert.deepEqual(
+    await page.evaluate(() => [document.querySelectorAll('img, iframe').length, window.pwned ?? null]),
+    [0, null],
+    `${name}: hostile text came alive`,
+  );
   assert.deepEqual(problems, [], name);
   await close();
 }
@@ -59,13 +68,23 @@ describe('reports', { skip }, () => {
   test('every report: both themes, narrow and wide, no serious violation', async () => {
     const found = [];
     for (const name of ['check', 'feed', 'grade', 'compare']) {
-      for (const [width, scheme] of [[390, 'dark'], [1280, 'light']]) {
-        await visit(name, async (page) => {
-          const where = `${name} at ${width}`;
-          assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${where} is too wide`);
-          assert.equal(await page.locator('#static').isVisible(), false);
-          if (axe) for (const text of await violations(page)) found.push(`${where}: ${text}`);
-        }, { width, scheme });
+      for (const [width, scheme] of [
+        [390, 'dark'],
+        [1280, 'light'],
+      ]) {
+        await visit(
+          name,
+          async (page) => {
+            const where = `${name} at ${width}`;
+            assert.ok(
+              (await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0,
+              `${where} is too wide`,
+            );
+            assert.equal(await page.locator('#static').isVisible(), false);
+            if (axe) for (const text of await violations(page)) found.push(`${where}: ${text}`);
+          },
+          { width, scheme },
+        );
       }
     }
     assert.deepEqual(found, []);
@@ -91,7 +110,11 @@ describe('reports', { skip }, () => {
       await page.getByLabel('Search findings').fill('shared-fixtures');
       await page.waitForFunction(() => location.hash.includes('q=shared'));
       await page.getByRole('list', { name: 'Findings' }).getByText('I301').first().waitFor();
-      for (const [view, text] of [['Scorecard', 'all tools'], ['Overview', 'per 100 calls'], ['Gates and more', 'recovery >= 0.8']]) {
+      for (const [view, text] of [
+        ['Scorecard', 'all tools'],
+        ['Overview', 'per 100 calls'],
+        ['Gates and more', 'recovery >= 0.8'],
+      ]) {
         await page.getByRole('button', { name: view }).click();
         await page.getByText(text).first().waitFor();
         if (axe) assert.deepEqual(await violations(page), [], view);
@@ -114,7 +137,11 @@ describe('reports', { skip }, () => {
       await page.getByRole('listitem').first().locator('[data-main]').click();
       await page.getByRole('heading', { name: 'Representative' }).waitFor();
       await page.getByText('command not found').first().waitFor();
-      await page.getByRole('table', { name: /Occurrences/ }).getByRole('row').nth(1).waitFor();
+      await page
+        .getByRole('table', { name: /Occurrences/ })
+        .getByRole('row')
+        .nth(1)
+        .waitFor();
       if (axe) assert.deepEqual(await violations(page), []);
       await page.goBack();
       await page.getByRole('list', { name: 'Issues' }).waitFor();
@@ -134,7 +161,10 @@ describe('reports', { skip }, () => {
       await page.getByRole('heading', { name: /disk-full/ }).waitFor();
       await page.getByRole('button', { name: 'Graders' }).click();
       await page.getByRole('heading', { name: 'Scores' }).waitFor();
-      await page.getByRole('link', { name: /expect/ }).first().click();
+      await page
+        .getByRole('link', { name: /expect/ })
+        .first()
+        .click();
       await page.getByRole('status').getByText('1 outcome').waitFor();
     }));
 
@@ -147,7 +177,13 @@ describe('reports', { skip }, () => {
     }));
 
   test('without scripts and on paper there are tables', async () => {
-    const words = { check: 'R401', feed: 'A program is not installed: rg', grade: 'disk-full', compare: 'flaky-checkout', trend: 'calls' };
+    const words = {
+      check: 'R401',
+      feed: 'A program is not installed: rg',
+      grade: 'disk-full',
+      compare: 'flaky-checkout',
+      trend: 'calls',
+    };
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     for (const [name, text] of Object.entries(words)) {
@@ -178,7 +214,10 @@ describe('reports', { skip }, () => {
     assert.ok(size <= MAX_BYTES, `${size} bytes`);
     assert.match(await readFile(join(folder, 'many.html'), 'utf8'), /data-encoding="gzip-base64"/);
     await visit('many', async (page) => {
-      await page.getByText(/5\d\d sessions/).first().waitFor();
+      await page
+        .getByText(/5\d\d sessions/)
+        .first()
+        .waitFor();
       await page.keyboard.press('j');
       await page.locator('.pick.cursor').waitFor();
     });

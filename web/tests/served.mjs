@@ -28,8 +28,27 @@ export async function startServer({ fixture = true, long = 0, isTame = false } =
   const folder = await mkdtemp(join(tmpdir(), 'toolmark-page-'));
   const { sessions, runs, environment } = fixture
     ? await writeFixture(folder, BINARY, { long, isTame })
-    : { sessions: join(folder, 'none'), runs: join(folder, 'runs'), environment: { PATH: process.env.PATH, HOME: folder, TOOLMARK_GUARD_LOG: join(folder, 'guard.jsonl') } };
-  const args = ['serve', '--quiet', '--ui', '127.0.0.1:0', '--http', '127.0.0.1:0', '--grpc', 'off', '--watch', sessions, '--runs', runs, '--db', join(folder, 'serve.db')];
+    : {
+        sessions: join(folder, 'none'),
+        runs: join(folder, 'runs'),
+        environment: { PATH: process.env.PATH, HOME: folder, TOOLMARK_GUARD_LOG: join(folder, 'guard.jsonl') },
+      };
+  const args = [
+    'serve',
+    '--quiet',
+    '--ui',
+    '127.0.0.1:0',
+    '--http',
+    '127.0.0.1:0',
+    '--grpc',
+    'off',
+    '--watch',
+    sessions,
+    '--runs',
+    runs,
+    '--db',
+    join(folder, 'serve.db'),
+  ];
   const process_ = spawn(BINARY, args, { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((done) => process_.once('exit', done));
   const close = async () => {

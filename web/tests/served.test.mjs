@@ -44,23 +44,36 @@ async function visit(path, run, options) {
 const query = (page) => Object.fromEntries(new URL(page.url()).searchParams);
 const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
 const issue = (page, title) => page.getByRole('listitem').filter({ hasText: title });
-const decided = (id, state) => server.until(`${id} to be ${state}`, async () => (await server.get(`/issues/${id}`)).state === state);
+const decided = (id, state) =>
+  server.until(`${id} to be ${state}`, async () => (await server.get(`/issues/${id}`)).state === state);
 const byTitle = async (title) => (await server.get('/issues')).items.find((one) => one.title.startsWith(title));
-const inert = (page) => page.evaluate(() => [document.querySelectorAll('img, iframe, script:not([src])').length, window.pwned ?? null]);
+const inert = (page) =>
+  page.evaluate(() => [document.querySelectorAll('img, iframe, script:not([src])').length, window.pwned ?? null]);
 const gotoCall = (page, test) => page.waitForURL((url) => test(Number(url.searchParams.get('call'))));
 
 describe('served', { skip }, () => {
   test('the binary has the page that is committed', async () => {
     for (const file of ['app.js', 'app.css']) {
-      const [served, built] = await Promise.all([(await fetch(`${server.url}/${file}`)).text(), readFile(new URL(`../dist/${file}`, import.meta.url), 'utf8')]);
+      const [served, built] = await Promise.all([
+        (await fetch(`${server.url}/${file}`)).text(),
+        readFile(new URL(`../dist/${file}`, import.meta.url), 'utf8'),
+      ]);
       assert.ok(process.env.TOOLMARK_PAGE === 'dist' || served === built, `${file}: build the binary again`);
     }
   });
 
   test('every page in both themes and three widths: no error, no foreign request, nothing comes alive, no serious violation', async () => {
-    const paths = { ...(await addresses(server.url)), replay: '/guard?view=replay', hostile: `/session/${HOSTILE_SESSION}?call=1&tab=result` };
+    const paths = {
+      ...(await addresses(server.url)),
+      replay: '/guard?view=replay',
+      hostile: `/session/${HOSTILE_SESSION}?call=1&tab=result`,
+    };
     const found = [];
-    for (const [width, scheme] of [[390, 'dark'], [1280, 'light'], [1920, 'dark']]) {
+    for (const [width, scheme] of [
+      [390, 'dark'],
+      [1280, 'light'],
+      [1920, 'dark'],
+    ]) {
       const { page, problems, close } = await open(browser, server.url, { width, scheme });
       for (const [name, path] of Object.entries(paths)) {
         await page.goto(server.url + path);
@@ -143,7 +156,10 @@ describe('served', { skip }, () => {
       await page.getByRole('button', { name: 'Done' }).click();
       await third.hover();
       await third.getByRole('button', { name: 'Promote' }).click();
-      await page.getByRole('dialog').getByLabel(/Directory/).fill('promoted/edit');
+      await page
+        .getByRole('dialog')
+        .getByLabel(/Directory/)
+        .fill('promoted/edit');
       await page.getByRole('dialog').getByRole('button', { name: 'Promote' }).click();
       await page.getByRole('dialog').getByText('toolmark.yaml').first().waitFor();
       assert.match(await readFile(join(server.folder, 'promoted/edit/toolmark.yaml'), 'utf8'), /graders:/);
@@ -173,7 +189,11 @@ describe('served', { skip }, () => {
       await page.getByRole('textbox', { name: 'Note' }).fill('waits for the new image');
       await page.getByRole('button', { name: 'Add note' }).click();
       await page.getByText('waits for the new image').waitFor();
-      await page.getByRole('table', { name: /Occurrences/ }).getByRole('link').first().click();
+      await page
+        .getByRole('table', { name: /Occurrences/ })
+        .getByRole('link')
+        .first()
+        .click();
       await page.waitForURL(/\/session\/.*call=\d/);
       await page.getByRole('heading', { name: /Bash #/ }).waitFor();
       await page.goBack();
@@ -209,7 +229,11 @@ describe('served', { skip }, () => {
 
   test('session: deep link, tabs, failures, findings, strip, search, raw record, sub-agent', async () => {
     await visit(`/session/${RETRIES}?call=1&tab=result`, async (page) => {
-      await page.getByRole('tabpanel').getByText(/TS2339/).first().waitFor();
+      await page
+        .getByRole('tabpanel')
+        .getByText(/TS2339/)
+        .first()
+        .waitFor();
       await page.locator('.entry.cursor .call.first').waitFor();
       const tab = async (name, text) => {
         await page.getByRole('tab', { name }).click();
@@ -237,7 +261,10 @@ describe('served', { skip }, () => {
       await page.locator('.hits button').first().click();
       await page.getByRole('heading', { name: /Edit #8/ }).waitFor();
       await tab('Diff', /settings\.cacheRoot/);
-      await page.getByText(/exit code|is_error|protocol|words/).first().waitFor();
+      await page
+        .getByText(/exit code|is_error|protocol|words/)
+        .first()
+        .waitFor();
     });
     await visit(`/session/${WITH_SUB_AGENT}?call=1`, async (page) => {
       const fold = page.locator('.cursor .sub');
@@ -248,7 +275,9 @@ describe('served', { skip }, () => {
       await fold.click();
       await page.getByText('cargo tree -i billing').waitFor({ state: 'detached' });
     });
-    const inside = (await server.get(`/sessions/${WITH_SUB_AGENT}`)).strip.find((tick) => tick.agent && tick.status === 'failed');
+    const inside = (await server.get(`/sessions/${WITH_SUB_AGENT}`)).strip.find(
+      (tick) => tick.agent && tick.status === 'failed',
+    );
     await visit(`/session/${WITH_SUB_AGENT}?call=${inside.n}`, async (page) => {
       await page.getByRole('heading', { name: `#${inside.n}` }).waitFor();
       await page.locator('.sub[aria-expanded=true]').waitFor();
@@ -267,26 +296,34 @@ describe('served', { skip }, () => {
       await page.getByRole('slider').waitFor();
     }));
 
-  test('dialogs and tabs have no serious violation', { skip: axe ? false : 'SKIPPED: axe-core is not installed (npm install)' }, () =>
-    visit('/feed', async (page) => {
-      const found = [];
-      const look = async (name) => {
-        for (const text of await violations(page)) found.push(`${name}: ${text}`);
-      };
-      await page.keyboard.press('j');
-      for (const key of ['?', 'Control+k', 'i', 'm', 'p']) {
-        await page.keyboard.press(key);
-        await page.getByRole('dialog').waitFor();
-        await look(`dialog ${key}`);
-        await page.keyboard.press('Escape');
-      }
-      for (const [call, tab] of [[8, 'diff'], [3, 'findings'], [1, 'raw']]) {
-        await page.goto(`${server.url}/session/${RETRIES}?call=${call}&tab=${tab}`);
-        await settled(page);
-        await look(`tab ${tab}`);
-      }
-      assert.deepEqual(found, []);
-    }));
+  test(
+    'dialogs and tabs have no serious violation',
+    { skip: axe ? false : 'SKIPPED: axe-core is not installed (npm install)' },
+    () =>
+      visit('/feed', async (page) => {
+        const found = [];
+        const look = async (name) => {
+          for (const text of await violations(page)) found.push(`${name}: ${text}`);
+        };
+        await page.keyboard.press('j');
+        for (const key of ['?', 'Control+k', 'i', 'm', 'p']) {
+          await page.keyboard.press(key);
+          await page.getByRole('dialog').waitFor();
+          await look(`dialog ${key}`);
+          await page.keyboard.press('Escape');
+        }
+        for (const [call, tab] of [
+          [8, 'diff'],
+          [3, 'findings'],
+          [1, 'raw'],
+        ]) {
+          await page.goto(`${server.url}/session/${RETRIES}?call=${call}&tab=${tab}`);
+          await settled(page);
+          await look(`tab ${tab}`);
+        }
+        assert.deepEqual(found, []);
+      }),
+  );
 
   test('hostile text of a trace stays text on every tab', () =>
     visit(`/session/${HOSTILE_SESSION}?call=1`, async (page) => {
@@ -307,7 +344,10 @@ describe('served', { skip }, () => {
       assert.equal(query(page).sort, 'rate');
       await page.getByRole('button', { name: 'Edit', exact: true }).click();
       await page.getByText('p95 per week').waitFor();
-      await page.getByText(/edit-no-match/).first().waitFor();
+      await page
+        .getByText(/edit-no-match/)
+        .first()
+        .waitFor();
       await page.getByRole('link', { name: 'Sessions that call Edit' }).click();
       await page.waitForURL(/\/sessions\?tool=Edit/);
       await page.getByRole('button', { name: /tool Edit/ }).click();
@@ -328,14 +368,24 @@ describe('served', { skip }, () => {
       await page.goto(`${server.url}/runs`);
       await page.getByRole('link', { name: /2026-branch/ }).click();
       await page.getByText('67 % of 12').waitFor();
-      await page.getByRole('button', { name: /: fail$/ }).first().click();
-      await page.getByText(/output-matches/).first().waitFor();
+      await page
+        .getByRole('button', { name: /: fail$/ })
+        .first()
+        .click();
+      await page
+        .getByText(/output-matches/)
+        .first()
+        .waitFor();
       assert.ok(query(page).trial);
     }));
 
   test('guard: decisions by host, status of each host, replay of a policy', () =>
     visit('/guard', async (page) => {
-      await page.getByRole('list', { name: 'Hosts' }).getByText(/installed, last decision .* ago/).first().waitFor();
+      await page
+        .getByRole('list', { name: 'Hosts' })
+        .getByText(/installed, last decision .* ago/)
+        .first()
+        .waitFor();
       await page.getByLabel('Host', { exact: true }).selectOption('codex');
       await page.getByRole('status').getByText('15 decisions').waitFor();
       await page.getByLabel('Decision', { exact: true }).selectOption('deny');
@@ -343,11 +393,18 @@ describe('served', { skip }, () => {
       await page.getByRole('button', { name: 'Replay a policy' }).click();
       await page.getByRole('button', { name: 'Replay', exact: true }).click();
       await page.getByText(/calls? stopped/).waitFor({ timeout: 60_000 });
-      await page.getByText(/rm -rf dist/).first().waitFor();
+      await page
+        .getByText(/rm -rf dist/)
+        .first()
+        .waitFor();
     }));
 
   test('live: a session that is written appears behind a pill and keeps the place', async () => {
-    const file = new SessionFile({ id: '11ee0000-0000-4000-8000-00000000aaaa', project: 'shop-api', start: Date.now() - 5_000 });
+    const file = new SessionFile({
+      id: '11ee0000-0000-4000-8000-00000000aaaa',
+      project: 'shop-api',
+      start: Date.now() - 5_000,
+    });
     file.user('Watch this one.').step({ tool: 'Bash', input: { command: 'npm run watch' }, result: 'ok' });
     const path = join(server.sessions, `${file.id}.jsonl`);
     await visit('/sessions', async (page) => {
@@ -419,15 +476,28 @@ describe('served', { skip }, () => {
       await gotoCall(page, (call) => call > 0);
       await page.locator('.entry.cursor').waitFor();
       await press('2');
-      await page.getByRole('tabpanel').getByText(/not found/).first().waitFor();
+      await page
+        .getByRole('tabpanel')
+        .getByText(/not found/)
+        .first()
+        .waitFor();
       await press('d', 'w');
-      await page.getByRole('tabpanel').getByText(/tool_use/).first().waitFor();
+      await page
+        .getByRole('tabpanel')
+        .getByText(/tool_use/)
+        .first()
+        .waitFor();
       await press('y');
       await page.getByText('Copied link').waitFor();
       assert.equal(await clipboard(page), page.url());
       await press('Escape', 'Escape');
       await page.waitForURL(/\/issue\//);
-      for (const [key, name] of [['s', 'sessions'], ['t', 'tools'], ['u', 'guard'], ['r', 'runs']]) {
+      for (const [key, name] of [
+        ['s', 'sessions'],
+        ['t', 'tools'],
+        ['u', 'guard'],
+        ['r', 'runs'],
+      ]) {
         await press('g', key);
         await page.waitForURL(new RegExp(`/${name}`));
       }
@@ -447,16 +517,21 @@ describe('served', { skip }, () => {
     visit('/help', async (page) => {
       const session = await page.context().newCDPSession(page);
       await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-      const used = async () => (await session.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration').value * 1_000;
+      const used = async () =>
+        (await session.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration').value *
+        1_000;
       const start = await used();
       await page.goto(`${server.url}/session/${LONG}?call=7000`);
       await page.waitForFunction(() => {
-        const ready = document.querySelector('.entry.cursor .call') && document.querySelector('[role=tabpanel]')?.textContent;
+        const ready =
+          document.querySelector('.entry.cursor .call') && document.querySelector('[role=tabpanel]')?.textContent;
         if (ready) window.readyAt ??= performance.now();
         return ready;
       });
       const cpu = (await used()) - start;
-      t.diagnostic(`usable after ${Math.round(await page.evaluate(() => window.readyAt))} ms by the clock; the page used ${Math.round(cpu)} ms of CPU; bar 1000 ms`);
+      t.diagnostic(
+        `usable after ${Math.round(await page.evaluate(() => window.readyAt))} ms by the clock; the page used ${Math.round(cpu)} ms of CPU; bar 1000 ms`,
+      );
       assert.ok(cpu < 1_000, `${cpu} ms of CPU`);
       for (const key of ['j', 'f', 'n', 'End']) await page.keyboard.press(key);
       await gotoCall(page, (call) => call === CALLS);
@@ -464,13 +539,17 @@ describe('served', { skip }, () => {
     }));
 
   test('one pane at a time on a phone; theme is switched and kept', async () => {
-    await visit(`/session/${EDITS}`, async (page) => {
-      await page.getByRole('list', { name: 'Timeline' }).locator('.call').first().click();
-      await page.getByRole('tab', { name: 'Result' }).waitFor();
-      assert.equal(await page.getByRole('list', { name: 'Timeline' }).isVisible(), false);
-      await page.getByRole('button', { name: 'Back to the timeline' }).click();
-      await page.getByRole('list', { name: 'Timeline' }).waitFor();
-    }, { width: 390, height: 844 });
+    await visit(
+      `/session/${EDITS}`,
+      async (page) => {
+        await page.getByRole('list', { name: 'Timeline' }).locator('.call').first().click();
+        await page.getByRole('tab', { name: 'Result' }).waitFor();
+        assert.equal(await page.getByRole('list', { name: 'Timeline' }).isVisible(), false);
+        await page.getByRole('button', { name: 'Back to the timeline' }).click();
+        await page.getByRole('list', { name: 'Timeline' }).waitFor();
+      },
+      { width: 390, height: 844 },
+    );
     await visit('/feed', async (page) => {
       const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       const light = await background();
@@ -489,7 +568,10 @@ describe('served', { skip }, () => {
     await page.goto(`${server.url}/guard?view=replay`);
     await page.getByLabel('Policy (YAML)').fill('guard: {rules: 3}');
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
-    await page.getByRole('alert').getByText(/policy is invalid/).waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/policy is invalid/)
+      .waitFor();
     await page.route('**/api/v1/tools*', (route) => route.abort());
     await page.goto(`${server.url}/tools`);
     await page.getByText('The server does not answer.').waitFor();
@@ -500,7 +582,14 @@ describe('served', { skip }, () => {
     const empty = await startServer({ fixture: false });
     try {
       const { page: blank, problems, close: closeBlank } = await open(browser, empty.url);
-      for (const [path, text] of [['/feed', 'toolmark serve --demo'], ['/sessions', 'No sessions yet'], ['/tools', 'No calls yet'], ['/runs', 'toolmark run'], ['/guard', 'toolmark guard install'], ['/compare', 'toolmark compare']]) {
+      for (const [path, text] of [
+        ['/feed', 'toolmark serve --demo'],
+        ['/sessions', 'No sessions yet'],
+        ['/tools', 'No calls yet'],
+        ['/runs', 'toolmark run'],
+        ['/guard', 'toolmark guard install'],
+        ['/compare', 'toolmark compare'],
+      ]) {
         await blank.goto(empty.url + path);
         await blank.getByText(text).first().waitFor();
       }

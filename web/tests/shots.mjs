@@ -27,15 +27,24 @@ async function shoot(browser, url, name, path, { width, scheme, height = HEIGHTS
 }
 
 await mkdir(OUT, { recursive: true });
-const [server, browser] = await Promise.all([startServer({ isTame: !isReview, long: isReview ? 10_000 : 0 }), launch()]);
+const [server, browser] = await Promise.all([
+  startServer({ isTame: !isReview, long: isReview ? 10_000 : 0 }),
+  launch(),
+]);
 try {
   const issues = (await server.get('/issues')).items;
   const session = '5e551001-0000-4000-8000-000000001001';
   if (isReview) {
-    const paths = { ...(await addresses(server.url)), 'session-diff': `/session/${session}?call=7&tab=diff`, 'session-compared': `/session/${session}?with=5e551006-0000-4000-8000-000000001006`, replay: '/guard?view=replay' };
+    const paths = {
+      ...(await addresses(server.url)),
+      'session-diff': `/session/${session}?call=7&tab=diff`,
+      'session-compared': `/session/${session}?with=5e551006-0000-4000-8000-000000001006`,
+      replay: '/guard?view=replay',
+    };
     for (const scheme of ['light', 'dark']) {
       for (const width of Object.keys(HEIGHTS)) {
-        for (const [name, path] of Object.entries(paths)) await shoot(browser, server.url, `${name}-${width}-${scheme}`, path, { width: Number(width), scheme });
+        for (const [name, path] of Object.entries(paths))
+          await shoot(browser, server.url, `${name}-${width}-${scheme}`, path, { width: Number(width), scheme });
       }
     }
   } else {

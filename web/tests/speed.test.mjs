@@ -21,7 +21,9 @@ async function cpuMeter(page) {
 
 /** CPU must be within the bar; the clock, too, unless others use the machine. */
 function within(t, what, bar, clock, cpu) {
-  t.diagnostic(`${what}: median ${Math.round(median(clock))} ms, worst ${Math.round(Math.max(...clock))} ms; CPU median ${Math.round(median(cpu))} ms; bar ${bar} ms`);
+  t.diagnostic(
+    `${what}: median ${Math.round(median(clock))} ms, worst ${Math.round(Math.max(...clock))} ms; CPU median ${Math.round(median(cpu))} ms; bar ${bar} ms`,
+  );
   assert.ok(median(cpu) <= bar, `${what}: ${median(cpu)} ms of CPU`);
   if (busy()) t.diagnostic(`SKIPPED the clock of "${what}": the machine is busy (load ${loadavg()[0].toFixed(1)})`);
   else assert.ok(median(clock) <= bar, `${what}: ${median(clock)} ms`);
@@ -51,7 +53,8 @@ test('10,000 calls', { skip: skip }, async (t) => {
     const start = await used();
     await page.goto(`${server.url}/session/s-big?call=7321`);
     await page.waitForFunction(() => {
-      const ready = document.querySelector('.entry.cursor .call') && document.querySelector('[role=tabpanel]')?.textContent;
+      const ready =
+        document.querySelector('.entry.cursor .call') && document.querySelector('[role=tabpanel]')?.textContent;
       if (ready) window.readyAt ??= performance.now();
       return ready;
     });
@@ -71,10 +74,13 @@ test('10,000 calls', { skip: skip }, async (t) => {
           const before = document.querySelector('.entry.cursor')?.textContent;
           const start = performance.now();
           const look = () => {
-            if (document.querySelector('.entry.cursor')?.textContent !== before || performance.now() - start > 1_000) requestAnimationFrame(() => done(performance.now() - start));
+            if (document.querySelector('.entry.cursor')?.textContent !== before || performance.now() - start > 1_000)
+              requestAnimationFrame(() => done(performance.now() - start));
             else setTimeout(look, 0);
           };
-          (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true }));
+          (document.activeElement ?? document.body).dispatchEvent(
+            new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true }),
+          );
           look();
         }),
       key,
@@ -90,7 +96,9 @@ test('10,000 calls', { skip: skip }, async (t) => {
   }
 
   for (const share of [0.1, 0.5, 0.9]) {
-    await page.locator('.timeline .viewport').evaluate((element, s) => element.scrollTo(0, element.scrollHeight * s), share);
+    await page
+      .locator('.timeline .viewport')
+      .evaluate((element, s) => element.scrollTo(0, element.scrollHeight * s), share);
     await page.waitForFunction(() => !document.querySelector('.placeholder'));
     assert.ok((await rows()) <= 200, `${await rows()} rows in the DOM`);
   }

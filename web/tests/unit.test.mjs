@@ -12,7 +12,13 @@ try {
 let server;
 before(async () => {
   if (skip) return;
-  server = await vite.createServer({ root: new URL('..', import.meta.url).pathname, server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+  server = await vite.createServer({
+    root: new URL('..', import.meta.url).pathname,
+    server: { middlewareMode: true, hmr: false, ws: false, watch: null },
+    appType: 'custom',
+    logLevel: 'error',
+    optimizeDeps: { noDiscovery: true },
+  });
   load = (path) => server.ssrLoadModule(`/src/lib/${path}`);
 });
 after(() => server?.close());
@@ -29,15 +35,31 @@ test('control and bidirectional characters become visible', { skip }, async () =
 
 test('terminal colours become classes, other escapes disappear', { skip }, async () => {
   const { runs } = await load('text/ansi.ts');
-  assert.deepEqual(runs('a\u001b[31mb\u001b[0mc'), [{ text: 'a', look: '' }, { text: 'b', look: 'ansi-red' }, { text: 'c', look: '' }]);
-  assert.deepEqual(runs('\u001b[38;5;31mx\u001b[1;92my\u001b[2J'), [{ text: 'x', look: '' }, { text: 'y', look: 'ansi-green ansi-bold' }]);
+  assert.deepEqual(runs('a\u001b[31mb\u001b[0mc'), [
+    { text: 'a', look: '' },
+    { text: 'b', look: 'ansi-red' },
+    { text: 'c', look: '' },
+  ]);
+  assert.deepEqual(runs('\u001b[38;5;31mx\u001b[1;92my\u001b[2J'), [
+    { text: 'x', look: '' },
+    { text: 'y', look: 'ansi-green ansi-bold' },
+  ]);
   assert.deepEqual(runs('<img>\u001b'), [{ text: '<img>␛', look: '' }]);
 });
 
 test('unified diffs get line numbers', { skip }, async () => {
   const { parseDiff, counts } = await load('text/diff.ts');
   const lines = parseDiff('--- a/x\n+++ b/x\n@@ -3,2 +3,2 @@\n same\n--- old\n+new\n\\ No newline at end of file\n');
-  assert.deepEqual(lines.map(({ kind, before, after }) => [kind, before, after]), [['hunk', null, null], ['same', 3, 3], ['remove', 4, null], ['add', null, 4], ['hunk', null, null]]);
+  assert.deepEqual(
+    lines.map(({ kind, before, after }) => [kind, before, after]),
+    [
+      ['hunk', null, null],
+      ['same', 3, 3],
+      ['remove', 4, null],
+      ['add', null, 4],
+      ['hunk', null, null],
+    ],
+  );
   assert.equal(lines[2].text, '-- old');
   assert.deepEqual(counts(lines), { added: 1, removed: 1 });
 });
@@ -65,11 +87,29 @@ test('heights agree with plain sums', { skip }, async () => {
 test('numbers carry what they are', { skip }, async () => {
   const f = await load('format.ts');
   const cases = [
-    [f.percent(0.004), '< 1 %'], [f.percent(0.9961), '> 99 %'], [f.percent(0), '0 %'], [f.percent(1), '100 %'], [f.percent(null), '–'],
-    [f.duration(999), '999 ms'], [f.duration(6_400), '6.4 s'], [f.duration(251_000), '4m 11s'], [f.duration(7_260_000), '2h 01m'], [f.duration(null), '–'],
-    [f.compact(740_000), '740k'], [f.compact(1_250), '1.3k'], [f.compact(0), '0'], [f.dollars(0.0051), '$0.0051'], [f.dollars(0), '$0'], [f.dollars(null), '–'],
-    [f.plural(1, 'call'), '1 call'], [f.plural(2_000, 'call'), '2,000 calls'], [f.signed(-3, String), '−3'], [f.signed(0, String), '±0'],
-    [f.ago('2026-01-01T00:00:00Z', Date.parse('2026-01-01T03:00:00Z')), '3 h ago'], [f.since('2026-01-01T01:02:03Z', '2026-01-01T00:00:00Z'), '1:02:03'], [f.shortPath('/a/b/c.jsonl:3'), '…/b/c.jsonl:3'],
+    [f.percent(0.004), '< 1 %'],
+    [f.percent(0.9961), '> 99 %'],
+    [f.percent(0), '0 %'],
+    [f.percent(1), '100 %'],
+    [f.percent(null), '–'],
+    [f.duration(999), '999 ms'],
+    [f.duration(6_400), '6.4 s'],
+    [f.duration(251_000), '4m 11s'],
+    [f.duration(7_260_000), '2h 01m'],
+    [f.duration(null), '–'],
+    [f.compact(740_000), '740k'],
+    [f.compact(1_250), '1.3k'],
+    [f.compact(0), '0'],
+    [f.dollars(0.0051), '$0.0051'],
+    [f.dollars(0), '$0'],
+    [f.dollars(null), '–'],
+    [f.plural(1, 'call'), '1 call'],
+    [f.plural(2_000, 'call'), '2,000 calls'],
+    [f.signed(-3, String), '−3'],
+    [f.signed(0, String), '±0'],
+    [f.ago('2026-01-01T00:00:00Z', Date.parse('2026-01-01T03:00:00Z')), '3 h ago'],
+    [f.since('2026-01-01T01:02:03Z', '2026-01-01T00:00:00Z'), '1:02:03'],
+    [f.shortPath('/a/b/c.jsonl:3'), '…/b/c.jsonl:3'],
   ];
   for (const [got, want] of cases) assert.equal(got, want);
 });
@@ -86,7 +126,14 @@ test('intervals and weeks', { skip }, async () => {
 
 test('strip: every failure shows, and next and previous find it', { skip }, async () => {
   const { stripShape, nextCall } = await load('strip.ts');
-  const calls = Array.from({ length: 10_000 }, (_, i) => ({ n: i + 1, status: i === 7_777 ? 'failed' : 'succeeded', finding: i === 3, agent: null, step: i, ms: null }));
+  const calls = Array.from({ length: 10_000 }, (_, i) => ({
+    n: i + 1,
+    status: i === 7_777 ? 'failed' : 'succeeded',
+    finding: i === 3,
+    agent: null,
+    step: i,
+    ms: null,
+  }));
   const shape = stripShape(calls, 1_000);
   assert.equal(shape.columns, 500);
   assert.equal(shape.ticks.fail.split('M').length - 1, 1);
@@ -100,12 +147,21 @@ test('strip: every failure shows, and next and previous find it', { skip }, asyn
 
 test('events survive being cut anywhere', { skip }, async () => {
   const { parseEvents } = await load('api/events.ts');
-  const text = 'event: ping\ndata: {}\n\nevent: change\r\ndata: {"issues":1}\r\n\r\n: comment\n\nevent: change\ndata: {"issues":2}\n\n';
+  const text =
+    'event: ping\ndata: {}\n\nevent: change\r\ndata: {"issues":1}\r\n\r\n: comment\n\nevent: change\ndata: {"issues":2}\n\n';
   for (let cut = 0; cut <= text.length; cut += 1) {
     const found = [];
     const rest = parseEvents(text.slice(0, cut), (event) => found.push(event));
     parseEvents(rest + text.slice(cut), (event) => found.push(event));
-    assert.deepEqual(found.map(({ event, data }) => [event, data]), [['ping', '{}'], ['change', '{"issues":1}'], ['change', '{"issues":2}']], `cut at ${cut}`);
+    assert.deepEqual(
+      found.map(({ event, data }) => [event, data]),
+      [
+        ['ping', '{}'],
+        ['change', '{"issues":1}'],
+        ['change', '{"issues":2}'],
+      ],
+      `cut at ${cut}`,
+    );
   }
 });
 

@@ -3,7 +3,8 @@ export const NOT_RECORDED = '–';
 
 const whole = new Intl.NumberFormat('en-US');
 
-export const int = (n: number | null | undefined): string => (n === null || n === undefined ? NOT_RECORDED : whole.format(n));
+export const int = (n: number | null | undefined): string =>
+  n === null || n === undefined ? NOT_RECORDED : whole.format(n);
 
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${whole.format(n)} ${n === 1 ? one : many}`;
@@ -106,7 +107,10 @@ export function projectName(project: string | null | undefined): string {
 export function projectOptions(projects: string[]): { value: string; label: string }[] {
   const names = projects.map(projectName);
   const twice = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
-  return projects.map((value, i) => ({ value, label: twice(names[i] ?? '') ? shortPath(value, 3) : (names[i] ?? value) }));
+  return projects.map((value, i) => ({
+    value,
+    label: twice(names[i] ?? '') ? shortPath(value, 3) : (names[i] ?? value),
+  }));
 }
 
 /** The end of a path says more than its start. */

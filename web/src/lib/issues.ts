@@ -23,7 +23,9 @@ export function weeklyCounts(issue: Issue): number[] {
 }
 
 export function sessionsText(issue: Issue, of: number | null): string {
-  return of === null ? `in ${plural(issue.sessions, 'session')}` : `in ${int(issue.sessions)} of ${plural(of, 'session')}`;
+  return of === null
+    ? `in ${plural(issue.sessions, 'session')}`
+    : `in ${int(issue.sessions)} of ${plural(of, 'session')}`;
 }
 
 export function whereText(issue: Issue): string {

@@ -47,5 +47,6 @@ function copyBySelection(text: string, what: string): void {
   field.remove();
   if (before instanceof HTMLElement) before.focus();
   if (done) notices.say(`Copied ${what}`);
-  else notices.say('The browser did not allow copying.', { failed: true, hint: 'Select the text and copy it yourself.' });
+  else
+    notices.say('The browser did not allow copying.', { failed: true, hint: 'Select the text and copy it yourself.' });
 }

@@ -17,7 +17,17 @@ export type PageName =
   | 'missing';
 
 const WITH_ID: ReadonlySet<string> = new Set(['issue', 'session', 'run']);
-const WITHOUT_ID: ReadonlySet<string> = new Set(['feed', 'sessions', 'tools', 'runs', 'compare', 'guard', 'help', 'check', 'grade']);
+const WITHOUT_ID: ReadonlySet<string> = new Set([
+  'feed',
+  'sessions',
+  'tools',
+  'runs',
+  'compare',
+  'guard',
+  'help',
+  'check',
+  'grade',
+]);
 
 function decode(text: string): string {
   try {

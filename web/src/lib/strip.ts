@@ -25,7 +25,12 @@ interface Column {
 }
 
 function group(calls: CallTick[], columns: number): Column[] {
-  const found = Array.from({ length: columns }, (): Column => ({ calls: 0, tones: { fail: 0, warn: 0, faint: 0, pass: 0 }, findings: 0, agent: false }));
+  const found = Array.from({ length: columns }, (): Column => ({
+    calls: 0,
+    tones: { fail: 0, warn: 0, faint: 0, pass: 0 },
+    findings: 0,
+    agent: false,
+  }));
   calls.forEach((call, i) => {
     const column = found[Math.floor((i * columns) / calls.length)];
     if (!column) return;
@@ -58,14 +63,20 @@ export function stripShape(calls: CallTick[], pixels: number): StripShape {
       if (top < bottom) ticks[tone] += `M${i + 0.5} ${bottom}V${top}`;
       bottom -= tall;
     }
-    if (column.findings > 0) findings += `M${i + 0.5} ${STRIP.dotBottom}v-${1.5 + Math.min(1, (3 * column.findings) / column.calls) * 2.5}`;
+    if (column.findings > 0)
+      findings += `M${i + 0.5} ${STRIP.dotBottom}v-${1.5 + Math.min(1, (3 * column.findings) / column.calls) * 2.5}`;
     if (column.agent) agents += `M${i} ${STRIP.bracketY}h1`;
   });
   return { columns, ticks, findings, agents };
 }
 
 /** The first call after `from` in a direction that matches; null at the end. */
-export function nextCall(calls: CallTick[], from: number | null, by: 1 | -1, test: (call: CallTick) => boolean): number | null {
+export function nextCall(
+  calls: CallTick[],
+  from: number | null,
+  by: 1 | -1,
+  test: (call: CallTick) => boolean,
+): number | null {
   const at = from === null ? -1 : calls.findIndex(({ n }) => n === from);
   const start = at < 0 ? (by > 0 ? 0 : calls.length - 1) : at + by;
   for (let i = start; i >= 0 && i < calls.length; i += by) {

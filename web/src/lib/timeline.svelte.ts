@@ -145,7 +145,7 @@ export class Timeline {
     const tick = this.#ticks.get(call);
     if (!tick?.entry) return this.#search(call);
     const chain: string[] = [];
-    for (let agent = tick.agent; agent !== null && !chain.includes(agent); ) {
+    for (let agent = tick.agent; agent !== null && !chain.includes(agent);) {
       chain.unshift(agent);
       agent = this.#startOf(agent)?.agent ?? null;
     }

@@ -10,7 +10,10 @@ export interface ServerEvent {
 export function parseEvents(buffer: string, emit: (event: ServerEvent) => void): string {
   // A carriage return at the end may be half of a line break; it waits for the next part.
   const held = buffer.endsWith('\r') ? '\r' : '';
-  const blocks = buffer.slice(0, buffer.length - held.length).replace(/\r\n?/g, '\n').split('\n\n');
+  const blocks = buffer
+    .slice(0, buffer.length - held.length)
+    .replace(/\r\n?/g, '\n')
+    .split('\n\n');
   const rest = (blocks.pop() ?? '') + held;
   for (const block of blocks) {
     let event = 'message';

@@ -122,14 +122,28 @@ function derived({ data }: Inlined, path: string): unknown {
     return [...counts].sort(([, a], [, b]) => b - a);
   };
   if (list === 'projects') {
-    const all = [...items('issues').flatMap((row) => names(row['projects'])), ...items('sessions').flatMap((row) => names([row['project'] ?? '']))];
+    const all = [
+      ...items('issues').flatMap((row) => names(row['projects'])),
+      ...items('sessions').flatMap((row) => names([row['project'] ?? ''])),
+    ];
     return { items: count(all.filter(Boolean)).map(([project, sessions]) => ({ project, sessions })) };
   }
   if (list === 'agents') {
     const rows = items('sessions').filter((row) => row['agent']);
-    const models = (agent: string) => rows.filter((row) => row['agent'] === agent).flatMap((row) => names([row['model'] ?? '']));
-    const all = rows.length > 0 ? rows.map((row) => String(row['agent'])) : items('issues').flatMap((row) => names(row['agents']));
-    return { items: count(all).map(([agent, sessions]) => ({ agent, versions: [], models: [...new Set(models(agent).filter(Boolean))], sessions })) };
+    const models = (agent: string) =>
+      rows.filter((row) => row['agent'] === agent).flatMap((row) => names([row['model'] ?? '']));
+    const all =
+      rows.length > 0
+        ? rows.map((row) => String(row['agent']))
+        : items('issues').flatMap((row) => names(row['agents']));
+    return {
+      items: count(all).map(([agent, sessions]) => ({
+        agent,
+        versions: [],
+        models: [...new Set(models(agent).filter(Boolean))],
+        sessions,
+      })),
+    };
   }
   return undefined;
 }

@@ -54,7 +54,10 @@ export interface CheckReport {
   gates: { verdict: Verdict; gate: string; value: string; besides: string | null }[];
   changes: { trend: string; kind: string; rates: string }[];
   groups: CheckGroup[];
-  destructive: { total: number; items: { announced: string; effect: string; place: Place | null; call: string; said: string | null }[] };
+  destructive: {
+    total: number;
+    items: { announced: string; effect: string; place: Place | null; call: string; said: string | null }[];
+  };
   judge?: {
     counts: { rubric: string; of: number; agrees: number; disagrees: number; alone: number; unknown: number }[];
     total: number;

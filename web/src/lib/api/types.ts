@@ -456,8 +456,22 @@ export interface Comparison {
     faults: MeasureChange | null;
     per_100_calls: MeasureChange | null;
     measures: CompareGroup['measures'];
-    kinds?: { code: string; tool: string; bucket?: string | null; trend: string; before: Found; now: Found; p?: number | null }[];
-    gates?: { gate: string; tool?: string | null; bucket?: string | null; before?: Verdict | null; after?: Verdict | null }[];
+    kinds?: {
+      code: string;
+      tool: string;
+      bucket?: string | null;
+      trend: string;
+      before: Found;
+      now: Found;
+      p?: number | null;
+    }[];
+    gates?: {
+      gate: string;
+      tool?: string | null;
+      bucket?: string | null;
+      before?: Verdict | null;
+      after?: Verdict | null;
+    }[];
     only_before?: { id?: string | null; file: string }[] | null;
     only_after?: { id?: string | null; file: string }[] | null;
   } | null;

@@ -25,6 +25,7 @@ export function oneLine(text: string | null | undefined, max = 400): string {
   return line.length > max ? `${line.slice(0, max)}…` : line;
 }
 
-export const ESCAPE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[P^_X][^\u001b]*(?:\u001b\\|$)|[ -/]*[0-~])/g;
+export const ESCAPE =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[P^_X][^\u001b]*(?:\u001b\\|$)|[ -/]*[0-~])/g;
 
 export const stripAnsi = (text: string): string => text.replace(ESCAPE, '');
