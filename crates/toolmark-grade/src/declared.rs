@@ -12,7 +12,7 @@ pub static DECLARED: GraderInfo = GraderInfo {
     id: "declared",
     aliases: &[],
     origin: "toolmark",
-    summary: "a grader of a plugin, which is not run here",
+    summary: "stands for a grader of a plugin, which is not run here",
     docs: "Stands for a grader that only a plugin of another system has. Its configuration is not looked at, and its answer is unknown.",
     example: "type: declared",
     taxonomy: Taxonomy {

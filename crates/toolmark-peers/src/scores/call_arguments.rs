@@ -55,8 +55,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "call-arguments",
     aliases: &["call_arguments"],
     origin: "toolmark",
-    summary: "did one call of a tool have these arguments",
-    docs: "Did one call of `tool` have these `args`? `occurrence` says which: `first` (the default), `last`, or a number \
+    summary: "checks whether a call of a tool had these arguments",
+    docs: "Passes if one call of `tool` had these `args`. `occurrence` says which: `first` (the default), `last`, or a number \
 from 0. Failed calls are skipped, unless `include_failed` is set. With `mode: subset` (the default) every given key \
 must be there with an equal value; `exact` allows no others. 1 equals 1.0, true does not equal 1. Arguments that the \
 trace does not record are unknown.

@@ -59,8 +59,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "call-counts",
     aliases: &["call_counts"],
     origin: "toolmark",
-    summary: "was each tool called as often as expected",
-    docs: "Were tools called the expected number of times? `counts` says how often each tool must be called: a number, or a comparison \
+    summary: "checks how often each tool was called",
+    docs: "Checks whether tools were called the expected number of times. `counts` says how often each tool must be called: a number, or a comparison \
 (`= != < <= > >=`). `exact`, `min` and `max` are about all calls together. Calls that failed count, unless \
 `include_failed: false`.
 

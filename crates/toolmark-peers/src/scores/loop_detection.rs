@@ -63,8 +63,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "loop-detection",
     aliases: &["agent_loop_detection"],
     origin: "toolmark",
-    summary: "did the agent avoid loops",
-    docs: "Did the agent avoid loops? A call is repeated where one with the same tool and the same arguments \
+    summary: "fails if the agent repeated calls without a new result",
+    docs: "Fails if the agent looped. A call is repeated where one with the same tool and the same arguments \
 gave the same result before, anywhere in the run; polling that gives something new is none. It passes where no call was \
 made `repetition_threshold` times (3) or more. The score is 1, or what is allowed divided by what was done. Where the \
 trace does not record results, repeated calls are unknown.

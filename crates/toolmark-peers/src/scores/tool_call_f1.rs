@@ -40,8 +40,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "tool-call-f1",
     aliases: &["tool_call_f1"],
     origin: "toolmark",
-    summary: "how well do the tools that were called agree with those expected",
-    docs: "How well do the tools that were called agree with those expected? `value` lists the tools, each as often as it \
+    summary: "scores how well the called tools match the expected ones",
+    docs: "Scores how well the called tools match the expected ones. `value` lists the tools, each as often as it \
 is expected; `[]` means none. Precision is the share of calls that were expected, recall the share of expected ones that \
 were called, and the score is their harmonic mean, 1 where nothing was expected and nothing called. A call that failed \
 was not expected. It passes from `threshold` (1) on; `negate: true` asks for the opposite.

@@ -38,8 +38,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "tool-permission",
     aliases: &["tool_permission"],
     origin: "toolmark",
-    summary: "were only permitted tools called",
-    docs: "Were only permitted tools called? `allowed_tools` is a list of the only tools that may be called, \
+    summary: "fails if a tool was called that is not permitted",
+    docs: "Passes if only permitted tools were called. `allowed_tools` is a list of the only tools that may be called, \
 `denied_tools` of those that must not be, even if they are allowed; `denied_sequences` are lists of tools that must \
 not be called one right after the other. Names are compared as they are. A call that failed was made all the same.
 

@@ -28,8 +28,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "tool-retries",
     aliases: &["tool_retries"],
     origin: "toolmark",
-    summary: "were failing tools retried only a few times",
-    docs: "Were failing tools not tried again and again? A retry is a call with the same tool and the same arguments right \
+    summary: "fails if a failing tool was retried too often",
+    docs: "Fails if a failing tool was retried too often. A retry is a call with the same tool and the same arguments right \
 after one that failed; a call with other arguments is another attempt. It passes where no row of retries is longer than \
 `max_retries` (2). The score is 1, less 0.2 for every retry beyond.
 

@@ -176,7 +176,7 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "trajectory-match",
     aliases: &["trajectory_match"],
     origin: "toolmark",
-    summary: "how near are the calls to a reference trajectory",
+    summary: "scores how close the calls are to a reference trajectory",
     docs: DOCS,
     example: "type: trajectory-match\nconfig:\n  mode: in_order\n  reference:\n    - search\n    - {name: book, args: {id: a}}",
     taxonomy: Taxonomy::EXPECTED,
@@ -188,7 +188,7 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     },
 };
 
-const DOCS: &str = "How near are the calls to a reference trajectory? The reference is `reference`, else what the row \
+const DOCS: &str = "Scores how close the calls are to a reference trajectory. The reference is `reference`, else what the row \
 expects (`expected`, `expected_response`, `expected_output`). `[]` means that no call is right; where nothing is \
 said, the verdict is unknown.
 

@@ -46,6 +46,10 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    /// First words of summaries.
+    const VERBS: [&str; 8] =
+        ["checks", "combines", "evaluates", "fails", "removed", "runs", "scores", "stands"];
+
     #[test]
     fn words_are_unique_and_everything_is_documented() {
         let mut words = BTreeSet::new();
@@ -54,6 +58,8 @@ mod tests {
                 assert!(words.insert(*word), "two graders are called {word}");
             }
             assert!(!info.summary.ends_with('.'), "{}: a summary is a fragment", info.id);
+            let verb = info.summary.split(' ').next().unwrap_or_default();
+            assert!(VERBS.contains(&verb), "{}: a summary starts with a verb", info.id);
             assert!(info.docs.len() > 80, "{} has no page", info.id);
             assert!(info.example.contains("type:"), "{} has no example", info.id);
         }

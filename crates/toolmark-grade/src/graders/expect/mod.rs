@@ -30,7 +30,7 @@ pub static EXPECT: GraderInfo = GraderInfo {
     id: "expect",
     aliases: &[],
     origin: "toolmark",
-    summary: "did the agent make the expected calls, and none it must not",
+    summary: "checks the calls against those that are expected and forbidden",
     docs: DOCS,
     example: EXAMPLE,
     taxonomy: Taxonomy::EXPECTED,
@@ -59,7 +59,7 @@ config:
     - { call: book_*, before: search_flights }";
 
 const DOCS: &str = "\
-Did the agent make the expected calls, and none it must not make?
+Checks whether the agent made the expected calls, and none that is forbidden.
 
 | key | what must hold |
 |---|---|

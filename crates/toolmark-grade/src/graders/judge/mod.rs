@@ -22,7 +22,7 @@ pub static JUDGE: GraderInfo = GraderInfo {
     id: "judge",
     aliases: &["custom-llm-judge", "CustomLLMJudge"],
     origin: "toolmark",
-    summary: "how does a model mark the run by a rubric, with quotes from the trace",
+    summary: "scores the run with a model by a rubric, with quotes from the trace",
     docs: "A model marks the run, or chosen calls of it, by a `rubric`: a text, a list of criteria, or the name of a \
 built-in one (`edit-minimal-scope`, `irreversibility-awareness`, `tool-selection`, `error-recovery`, \
 `claimed-success`, `read-slice-coverage`). A criterion is a text or a map of `id`, `text`, `weight`, `needs` (the share it must reach, or \

@@ -46,8 +46,8 @@ pub(crate) static CODE_GRADER: GraderInfo = GraderInfo {
     id: "code-grader",
     aliases: &["code_grader", "code-judge", "code_judge", "script"],
     origin: "agentv",
-    summary: "does your own program pass the run",
-    docs: "Does a program accept the run? `command` (older: `script`) is a list of the program and its arguments, or a line for the shell; it runs in `cwd`, or beside the spec.
+    summary: "checks the run with your own program",
+    docs: "Passes if a program accepts the run. `command` (older: `script`) is a list of the program and its arguments, or a line for the shell; it runs in `cwd`, or beside the spec.
 
 It reads one JSON object: `criteria`, `input`, `expected_output`, `output` and `messages` (the run, as AgentV's messages), `answer`, `trace` and `trace_summary` (counts), `token_usage`, `cost_usd`, `duration_ms`, `start_time`, `end_time`, `file_changes`, `workspace_path`, `config`. It answers with one: `score` from 0 to 1, `assertions` (a list of `text` and `passed`) and `details`. Without a `score`, it is the share of assertions that passed. Plain text is an answer too: the exit code decides. 0.8 passes.
 

@@ -76,8 +76,8 @@ pub(crate) static COMPOSITE: GraderInfo = GraderInfo {
     id: "composite",
     aliases: &["assert-set"],
     origin: "agentv",
-    summary: "do several graders, taken together, pass",
-    docs: "Do the `assertions` (also `evaluators`, `assert`), taken together, pass? `aggregator` says how they are taken:
+    summary: "combines several graders into one verdict",
+    docs: "Checks whether the `assertions` (also `evaluators`, `assert`), taken together, pass. `aggregator` says how they are taken:
 
 - `weighted_average`: the mean of their scores by `weights` (names to numbers), else by their own `weight`; 0.8 passes;
 - `threshold`: the share of them that pass must reach `threshold`;

@@ -42,8 +42,8 @@ pub(crate) static EXECUTION_METRICS: GraderInfo = GraderInfo {
     id: "execution-metrics",
     aliases: &["execution_metrics"],
     origin: "agentv",
-    summary: "did the run keep within its limits",
-    docs: "Did the run keep within the limits that are given? Each is one check, and the score is checks that hold / checks; 0.8 passes.
+    summary: "checks the run against several limits",
+    docs: "Checks whether the run kept within the limits that are given. Each is one check, and the score is checks that hold / checks; 0.8 passes.
 
 `target_exploration_ratio` asks that the share of calls of `read`, `grep`, `glob`, `search`, `list`, `Read`, `Grep`, `Glob`, `WebSearch` and `WebFetch` is within `exploration_tolerance` (0.2) of it.
 

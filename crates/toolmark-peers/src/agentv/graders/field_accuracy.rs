@@ -78,8 +78,8 @@ pub(crate) static FIELD_ACCURACY: GraderInfo = GraderInfo {
     id: "field-accuracy",
     aliases: &["field_accuracy"],
     origin: "agentv",
-    summary: "are the fields of a JSON answer those of the reference",
-    docs: "Are the fields of the final answer, which must be JSON, those of the case's `expected_output`? Each of `fields` is compared by `match`: `exact`; `numeric_tolerance`, within `tolerance` (`relative: true` makes it a share of the expected number); `date`, the same day in whatever notation.
+    summary: "scores the fields of a JSON answer against the reference",
+    docs: "Scores the fields of the final answer, which must be JSON, against those of the case's `expected_output`. Each of `fields` is compared by `match`: `exact`; `numeric_tolerance`, within `tolerance` (`relative: true` makes it a share of the expected number); `date`, the same day in whatever notation.
 
 The score is the share of the weight of fields that are right, or with `aggregation: all_or_nothing` 1 or 0; 0.8 passes. A field with `required: false` that the answer lacks does not count.
 

@@ -78,8 +78,8 @@ pub(crate) static JAVASCRIPT: GraderInfo = GraderInfo {
     id: "javascript",
     aliases: &[],
     origin: "agentv",
-    summary: "does a piece of JavaScript hold",
-    docs: "Does a piece of JavaScript hold? `value` is an expression, the body of a function, or `file://` and the file of a module; it sees `output`, the final answer, and `context` with `vars`, `prompt` and what `code-grader` tells a program. It gives true or false, a score (`threshold` passes, else any above 0), or an object of `pass`, `score` and `reason`.
+    summary: "evaluates a JavaScript expression",
+    docs: "Evaluates a piece of JavaScript. `value` is an expression, the body of a function, or `file://` and the file of a module; it sees `output`, the final answer, and `context` with `vars`, `prompt` and what `code-grader` tells a program. It gives true or false, a score (`threshold` passes, else any above 0), or an object of `pass`, `score` and `reason`.
 
 It is run by `node`. Where that is not installed, or programs may not be run, it is unknown.",
     example: "type: javascript\nconfig:\n  value: output.length < 100",
@@ -93,8 +93,8 @@ pub(crate) static PYTHON: GraderInfo = GraderInfo {
     id: "python",
     aliases: &[],
     origin: "agentv",
-    summary: "does a piece of Python hold",
-    docs: "Does a piece of Python hold? `value` is an expression, the body of a function, or `file://` and a file that defines `get_assert(output, context)`. What it sees and gives, `javascript` says.
+    summary: "evaluates a Python expression",
+    docs: "Evaluates a piece of Python. `value` is an expression, the body of a function, or `file://` and a file that defines `get_assert(output, context)`. `javascript` describes its input and output.
 
 It is run by `python3`. Where that is not installed, or programs may not be run, it is unknown.",
     example: "type: python\nconfig:\n  value: len(output) < 100",

@@ -43,7 +43,10 @@ macro_rules! unanswered {
             aliases: $aliases,
             origin: "agentv",
             summary: $summary,
-            docs: concat!($docs, " The configuration is read and kept for whoever answers; the verdict is unknown, and says why."),
+            docs: concat!(
+                $docs,
+                " The configuration is read and kept; the verdict is unknown, with the reason."
+            ),
             example: concat!("type: ", $id, "\nconfig:\n", $example),
             taxonomy: Taxonomy {
                 determinism: Determinism::Judge,
@@ -68,21 +71,21 @@ unanswered!(
     SIMILAR,
     "similar",
     &[],
-    "is the answer similar to a text",
+    "scores the similarity of the answer to a text",
     Cause::NeedsJudge,
     "an embedding model would have to compare",
     "  value: your order is cancelled",
-    "Is the answer similar to `value`, as an embedding model sees it?"
+    "Scores the similarity of the answer to `value`, as an embedding model sees it."
 );
 unanswered!(
     WEBHOOK,
     "webhook",
     &[],
-    "does a web service pass the run",
+    "checks the run with a web service",
     Cause::Program,
     "toolmark calls no web service",
     "  value: https://example.com/grade",
-    "Does the web service at `value` say yes? Grading makes no network calls."
+    "Passes if the web service at `value` accepts the run. Grading makes no network calls."
 );
 
 #[cfg(test)]

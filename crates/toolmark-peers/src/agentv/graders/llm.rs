@@ -33,9 +33,8 @@ pub(crate) static LLM_GRADER: GraderInfo = GraderInfo {
     id: "llm-grader",
     aliases: &["llm_grader", "llm-judge", "llm_judge", "agent-judge", "agent_judge"],
     origin: "agentv",
-    summary: "does a model find the answer good",
-    docs: "Does a model find that the run meets the criteria of the case, or those of `prompt` (a text, or a file beside \
-the spec, or a map with the `command` of a program that writes it)? Marks go from 0 to 10, unless the prompt's own \
+    summary: "scores the answer with a model",
+    docs: "Scores with a model how well the run meets the criteria of the case, or those of `prompt` (a text, or a file beside the spec, or a map with the `command` of a program that writes it). Marks go from 0 to 10, unless the prompt's own \
 words use 0 to 1, and 0.8 of the way passes. Names in braces (`{{output}}`, `{{input}}`, `{{expected_output}}`, \
 `{{criteria}}`, `{{tool_calls}}`, `{{file_changes}}`) stand for what the judge is shown under them; any other name is \
 refused. With `rubrics`, each criterion is marked on its own, as by `rubrics`. `model` or `target` names the judge; \
@@ -59,8 +58,8 @@ pub(crate) static RUBRICS: GraderInfo = GraderInfo {
     id: "rubrics",
     aliases: &["rubric"],
     origin: "agentv",
-    summary: "does a model find every criterion met",
-    docs: "Does a model find the `criteria` met, one by one? A criterion is a text, which must hold, or a map of `id`, \
+    summary: "scores the run with a model, criterion by criterion",
+    docs: "Scores with a model whether the `criteria` are met, one by one. A criterion is a text, which must hold, or a map of `id`, \
 `outcome`, `weight`, `required` (true unless said), `min_score`, and `score_ranges`, which say what marks from 0 to 10 \
 mean. The score is the weighted mean, and 0.8 passes; a criterion that must hold and does not fails all of it.",
     example: "type: rubrics\nconfig:\n  criteria:\n    - names the order\n    - {id: short, outcome: is short, weight: 2, required: false}",
@@ -83,8 +82,8 @@ pub(crate) static LLM_RUBRIC: GraderInfo = GraderInfo {
     id: "llm-rubric",
     aliases: &["g-eval"],
     origin: "agentv",
-    summary: "does a model find a rubric met",
-    docs: "Does a model find the rubric in `value` (or `prompt`) met: a text, or a list of criteria? Without either it is what the case says success is. It is met or not; with a \
+    summary: "scores the run with a model by a rubric",
+    docs: "Scores with a model whether the rubric in `value` (or `prompt`) is met: a text, or a list of criteria. Without either it is what the case says success is. It is met or not; with a \
 `threshold` the marks go from 0 to 10, and that share of the way passes. The same type is promptfoo's.",
     example: "type: llm-rubric\nconfig:\n  value: names the order",
     taxonomy: TAXONOMY,
@@ -114,9 +113,8 @@ pub(crate) static GOAL_SUCCESS: GraderInfo = GraderInfo {
     id: "trajectory:goal-success",
     aliases: &[],
     origin: "agentv",
-    summary: "did the agent reach its goal",
-    docs: "Does a model find, looking at every step and at the answer, that the goal in `value` (a text, or a map with \
-`goal`) was reached? promptfoo's type of this name asks the same; there the judge is shown the first and the last twelve \
+    summary: "checks with a model whether the agent reached its goal",
+    docs: "Passes if a model finds, looking at every step and at the answer, that the goal in `value` (a text, or a map with `goal`) was reached. promptfoo's type of this name asks the same; there the judge is shown the first and the last twelve \
 steps without their arguments, here all of them with their arguments.",
     example: "type: trajectory:goal-success\nconfig:\n  value: the order is cancelled",
     taxonomy: TAXONOMY,

@@ -61,8 +61,8 @@ pub(crate) static SKILL_TRIGGER: GraderInfo = GraderInfo {
     id: "skill-trigger",
     aliases: &["skill_trigger"],
     origin: "agentv",
-    summary: "was a skill used",
-    docs: "Was the skill used, or with `should_trigger: false` left alone? The score is 1 or 0.
+    summary: "checks whether a skill was used",
+    docs: "Passes if the skill was used, or with `should_trigger: false` if it was not. The score is 1 or 0.
 
 A skill is used by a call of the tool `skill` that names it (with or without a plugin before a colon), by reading a file under `skills/<name>/`, or where the trace itself says so. Calls that failed do not count, unless the skill is to be left alone.
 
@@ -86,10 +86,10 @@ pub(crate) static SKILL_USED: GraderInfo = GraderInfo {
     id: "skill-used",
     aliases: &[],
     origin: "agentv",
-    summary: "were skills used, and how often",
-    docs: "Was the skill used? `value` is a skill, a list of skills that must all be used, or a map with `name` or `pattern` (`*`, `?`) and how often: at least `min` and at most `max` times. Without `min` it is 1, or 0 where there is a `max`. `negate: true` (or `not-` before the type) asks that none is used.
+    summary: "checks whether skills were used, and how often",
+    docs: "Passes if the skill was used. `value` is a skill, a list of skills that must all be used, or a map with `name` or `pattern` (`*`, `?`) and how often: at least `min` and at most `max` times. Without `min` it is 1, or 0 where there is a `max`. `negate: true` (or `not-` before the type) asks that none is used.
 
-What a use is, `skill-trigger` says. Names are compared whole; only `pattern` takes them in any case.",
+`skill-trigger` defines a use. Names are compared whole; only `pattern` takes them in any case.",
     example: "type: skill-used\nconfig:\n  value: [pdf, forms]",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,

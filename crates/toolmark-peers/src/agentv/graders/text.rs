@@ -91,110 +91,110 @@ check!(
     CONTAINS,
     "contains",
     &[],
-    "does the final answer contain a text",
+    "checks that the final answer contains a text",
     One,
     "  value: done",
-    "Does the final answer contain `value`? Upper and lower case differ.",
+    "Passes if the final answer contains `value`. Upper and lower case differ.",
     |config, b| one(b, config, |text| Check::All { texts: vec![text], ignore_case: false })
 );
 check!(
     CONTAINS_ANY,
     "contains-any",
     &["contains_any"],
-    "does the final answer contain one of several texts",
+    "checks that the final answer contains one of several texts",
     Many,
     "  value: [done, finished]",
-    "Does the final answer contain at least one text of `value`? Upper and lower case differ.",
+    "Passes if the final answer contains at least one text of `value`. Upper and lower case differ.",
     |config, b| many(b, config, |texts| Check::Any { texts, ignore_case: false })
 );
 check!(
     CONTAINS_ALL,
     "contains-all",
     &["contains_all"],
-    "does the final answer contain all of several texts",
+    "checks that the final answer contains all of several texts",
     Many,
     "  value: [name, date]",
-    "Does the final answer contain every text of `value`? Upper and lower case differ.",
+    "Passes if the final answer contains every text of `value`. Upper and lower case differ.",
     |config, b| many(b, config, |texts| Check::All { texts, ignore_case: false })
 );
 check!(
     ICONTAINS,
     "icontains",
     &[],
-    "does the final answer contain a text in any case",
+    "checks that the final answer contains a text, ignoring case",
     One,
     "  value: done",
-    "Does the final answer contain `value`? Upper and lower case do not matter.",
+    "Passes if the final answer contains `value`. Upper and lower case do not matter.",
     |config, b| one(b, config, |text| Check::All { texts: vec![text], ignore_case: true })
 );
 check!(
     ICONTAINS_ANY,
     "icontains-any",
     &["icontains_any"],
-    "does the final answer contain one of several texts in any case",
+    "checks that the final answer contains one of several texts, ignoring case",
     Many,
     "  value: [done, finished]",
-    "Does the final answer contain at least one text of `value`? Upper and lower case do not matter.",
+    "Passes if the final answer contains at least one text of `value`. Upper and lower case do not matter.",
     |config, b| many(b, config, |texts| Check::Any { texts, ignore_case: true })
 );
 check!(
     ICONTAINS_ALL,
     "icontains-all",
     &["icontains_all"],
-    "does the final answer contain all of several texts in any case",
+    "checks that the final answer contains all of several texts, ignoring case",
     Many,
     "  value: [name, date]",
-    "Does the final answer contain every text of `value`? Upper and lower case do not matter.",
+    "Passes if the final answer contains every text of `value`. Upper and lower case do not matter.",
     |config, b| many(b, config, |texts| Check::All { texts, ignore_case: true })
 );
 check!(
     STARTS_WITH,
     "starts-with",
     &["starts_with"],
-    "does the final answer start with a text",
+    "checks that the final answer starts with a text",
     One,
     "  value: \"Dear \"",
-    "Does the final answer start with `value`, white space around both left out?",
+    "Passes if the final answer starts with `value`, white space around both left out.",
     |config, b| one(b, config, Check::Starts)
 );
 check!(
     ENDS_WITH,
     "ends-with",
     &["ends_with"],
-    "does the final answer end with a text",
+    "checks that the final answer ends with a text",
     One,
     "  value: Yours",
-    "Does the final answer end with `value`, white space around both left out?",
+    "Passes if the final answer ends with `value`, white space around both left out.",
     |config, b| one(b, config, Check::Ends)
 );
 check!(
     EQUALS,
     "equals",
     &[],
-    "is the final answer this text",
+    "checks that the final answer equals a text",
     One,
     "  value: \"42\"",
-    "Is the final answer `value`, white space around both left out?",
+    "Passes if the final answer is `value`, white space around both left out.",
     |config, b| one(b, config, Check::Equals)
 );
 check!(
     REGEX,
     "regex",
     &[],
-    "does the final answer match a regular expression",
+    "checks that the final answer matches a regular expression",
     Regex,
     "  value: \"order [0-9]+\"\n  flags: i",
-    "Does the final answer match the JavaScript regular expression `value`, with `flags`?",
+    "Passes if the final answer matches the JavaScript regular expression `value`, with `flags`.",
     regex
 );
 check!(
     IS_JSON,
     "is-json",
     &["is_json"],
-    "is the final answer JSON",
+    "checks that the final answer is JSON",
     Nothing,
     "  {}",
-    "Is the final answer JSON, and nothing else?",
+    "Passes if the final answer is JSON, and nothing else.",
     |_, b| reading(b, Check::Json)
 );
 

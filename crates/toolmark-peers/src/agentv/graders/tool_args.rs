@@ -43,8 +43,8 @@ pub(crate) static TOOL_ARGS_MATCH: GraderInfo = GraderInfo {
     id: "trajectory:tool-args-match",
     aliases: &[],
     origin: "agentv",
-    summary: "was a tool called with these arguments",
-    docs: "Does some call of the tool have these arguments? With `mode: partial` (the default) every given key must be there, through all levels; lists must be as long as the given ones and are compared item by item. `mode: exact` allows no other keys.
+    summary: "checks whether a tool was called with given arguments",
+    docs: "Passes if a call of the tool has these arguments. With `mode: partial` (the default) every given key must be there, through all levels; lists must be as long as the given ones and are compared item by item. `mode: exact` allows no other keys.
 
 `ignore` names top-level arguments that are left out on both sides, with `*` and `?`; `defaults` names those that are left out where they have this value. Arguments that are JSON in a text are decoded. `negate: true` asks that no call has these arguments.
 

@@ -43,8 +43,8 @@ pub(crate) static TOOL_SEQUENCE: GraderInfo = GraderInfo {
     id: "trajectory:tool-sequence",
     aliases: &[],
     origin: "agentv",
-    summary: "were the tools used in this order",
-    docs: "Were the tools used in this order? `value` is a list of tools, or a map with `steps` and `mode`: `in_order` (others may come between) or `exact` (and no others).
+    summary: "checks whether tools were used in a given order",
+    docs: "Passes if the tools were used in this order. `value` is a list of tools, or a map with `steps` and `mode`: `in_order` (others may come between) or `exact` (and no others).
 
 A tool is a name, with `*` and `?`, in any case, or a map with `name` or `pattern`. The score is 1 or 0. `negate: true` asks for the opposite.
 

@@ -115,7 +115,7 @@ pub(crate) static TOOL_TRAJECTORY: GraderInfo = GraderInfo {
     id: "tool-trajectory",
     aliases: &["tool_trajectory"],
     origin: "agentv",
-    summary: "did the agent call the expected tools, in the expected order",
+    summary: "checks the called tools against the expected ones, in order",
     docs: DOCS,
     example: "type: tool-trajectory\nconfig:\n  mode: in_order\n  expected:\n    - tool: search\n      args: { query: rust }\n    - tool: save\n      max_duration_ms: 500",
     taxonomy: Taxonomy::EXPECTED,
@@ -124,11 +124,11 @@ pub(crate) static TOOL_TRAJECTORY: GraderInfo = GraderInfo {
     build,
 };
 
-const DOCS: &str = "Did the agent call the expected tools?
+const DOCS: &str = "Checks whether the agent called the expected tools.
 
 | mode | what must hold | score |
 |---|---|---|
-| `any_order` | every tool of `minimums` is called so many times at least | tools that are / tools listed |
+| `any_order` | every tool of `minimums` is called at least that many times | tools that are / tools listed |
 | `in_order` | the calls of `expected` are made in this order, others may come between | (made + in time) / (expected + limits) |
 | `exact` | the same, and no other call is made | (made + in time) / (expected + limits + other calls) |
 | `superset` | every call of `expected` is made, in any order | made / expected |

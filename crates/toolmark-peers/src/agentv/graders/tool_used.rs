@@ -42,8 +42,8 @@ pub(crate) static TOOL_USED: GraderInfo = GraderInfo {
     id: "trajectory:tool-used",
     aliases: &[],
     origin: "agentv",
-    summary: "was a tool used, and how often",
-    docs: "Was the tool used? `value` is a tool, a list of tools that must all be used, or a map with `name` or `pattern` and how often: at least `min` (1 without) and at most `max` times.
+    summary: "checks whether a tool was used, and how often",
+    docs: "Passes if the tool was used. `value` is a tool, a list of tools that must all be used, or a map with `name` or `pattern` and how often: at least `min` (1 without) and at most `max` times.
 
 Names are compared whole and in any case; `*` stands for any characters and `?` for one. `negate: true` (or `not-` before the type) asks for the opposite: of a list, that none of its tools was used.
 

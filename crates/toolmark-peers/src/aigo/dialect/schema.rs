@@ -29,7 +29,7 @@ pub(super) fn schema() -> Value {
         .collect();
     shapes.push(Shape {
         words: ELSEWHERE.iter().map(|word| (*word).to_owned()).collect(),
-        summary: "a scorer that only a judge or AI GO! itself can run".to_owned(),
+        summary: "stands for a scorer that only a judge or AI GO! itself can run".to_owned(),
         schema: json!({ "type": "object", "properties": common() }),
     });
     let definition = definition();

@@ -42,7 +42,7 @@ pub(crate) static SCORER_ELSEWHERE: GraderInfo = GraderInfo {
     id: "aigo_scorer",
     aliases: &[],
     origin: "aigo",
-    summary: "a scorer that only a judge or AI GO! itself can run",
+    summary: "stands for a scorer that only a judge or AI GO! itself can run",
     docs: "\
 A placeholder for a scorer of an AI GO! task that toolmark knows but does not run: those that ask a model \
 (`model_as_a_judge_classifier`, `model_as_a_judge_scorer`, `labeler_via_model`, `rag_checker`), run \

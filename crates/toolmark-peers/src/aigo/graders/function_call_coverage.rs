@@ -51,9 +51,9 @@ pub(crate) static FUNCTION_CALL_COVERAGE: GraderInfo = GraderInfo {
     id: "function_call_coverage",
     aliases: &[],
     origin: "aigo",
-    summary: "were all required function calls made",
+    summary: "checks that all required function calls were made",
     docs: "\
-Did the agent make every call of `function_calls`? An entry is the name of a function, or an \
+Checks whether the agent made every call of `function_calls`. An entry is the name of a function, or an \
 object with `name` and `arguments`; arguments are compared as a whole. Every entry takes one call, \
 and no call is taken twice: a name that is required twice must be called twice.
 

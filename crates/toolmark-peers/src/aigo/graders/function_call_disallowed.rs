@@ -41,7 +41,7 @@ pub(crate) static FUNCTION_CALL_DISALLOWED: GraderInfo = GraderInfo {
     id: "function_call_disallowed",
     aliases: &["disallowed_function_calls", "function_call_not_allowed"],
     origin: "aigo",
-    summary: "was a function called that must not be called",
+    summary: "fails if a forbidden function was called",
     docs: "\
 Passes where no call of the trace has a name of `function_names`. A call counts however it ended.
 

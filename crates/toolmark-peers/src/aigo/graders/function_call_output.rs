@@ -61,7 +61,7 @@ output!(
     "function_call_output_contains",
     "function_call_output_matches",
     true,
-    "does an output of a function match a pattern",
+    "checks that an output of a function matches a pattern",
     "Passes where `pattern` matches in at least one output of `function_name`."
 );
 output!(
@@ -69,7 +69,7 @@ output!(
     "function_call_output_not_contains",
     "function_call_output_not_matches",
     false,
-    "does no output of a function match a pattern",
+    "checks that no output of a function matches a pattern",
     "Passes where `pattern` matches in no output of `function_name`. A function that was never \
      called has no such output: that passes, and a note says so."
 );

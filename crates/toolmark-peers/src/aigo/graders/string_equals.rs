@@ -76,7 +76,7 @@ pub(crate) static STRING_EQUALS: GraderInfo = GraderInfo {
     id: "string_equals",
     aliases: &[],
     origin: "aigo",
-    summary: "is the final answer exactly this text",
+    summary: "checks that the final answer is exactly a text",
     docs: "\
 Passes where the final answer is `ground_truth`, to the letter: case and white space count. With \
 `value`, that text is compared instead. `metrics` has `is_correct`, 1 or 0, which is also the score.",
@@ -97,7 +97,7 @@ pub(crate) static STRING_EQUALS_MCQA: GraderInfo = GraderInfo {
     id: "string_equals_mcqa",
     aliases: &[],
     origin: "aigo",
-    summary: "does the final answer begin with the right choice",
+    summary: "checks that the final answer begins with the right choice",
     docs: "\
 Passes where the first character of the final answer is `ground_truth_choice`, and the answer is \
 one of `choices` without doubt: the character stands alone or before something that is no letter \

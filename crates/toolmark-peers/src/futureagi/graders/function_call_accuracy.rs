@@ -14,8 +14,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "function_call_accuracy",
     aliases: &["function-call-accuracy"],
     origin: "futureagi",
-    summary: "how near are the calls made to the expected ones",
-    docs: "How near are the calls made to the expected ones?
+    summary: "scores how close the calls are to the expected ones",
+    docs: "Scores how close the calls are to the expected ones.
 
 The expected calls are `expected`, else those of the row (`expected` or `expected_response`), in \
 any shape: objects of any API, lists, JSON or Python in a text. `[]` and `\"\"` mean that no call \

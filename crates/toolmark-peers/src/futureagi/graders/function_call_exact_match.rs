@@ -13,8 +13,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "function_call_exact_match",
     aliases: &["function-call-exact-match"],
     origin: "futureagi",
-    summary: "were exactly the expected calls made, arguments included",
-    docs: "Were exactly the expected calls made, with the same arguments, and no others?
+    summary: "checks that exactly the expected calls were made, arguments included",
+    docs: "Passes if exactly the expected calls were made, with the same arguments, and no others.
 
 The expected calls are `expected`, else those of the row (`expected` or `expected_response`), in \
 any shape: objects of any API, lists, JSON or Python in a text. `[]` and `\"\"` mean that no call \

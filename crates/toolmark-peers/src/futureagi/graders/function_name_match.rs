@@ -13,8 +13,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "function_name_match",
     aliases: &["function-name-match"],
     origin: "futureagi",
-    summary: "were the expected tools called, each as often as expected, and no others",
-    docs: "Were the expected tools called, each as often as expected, and no others? \
+    summary: "checks that exactly the expected tools were called, each as often as expected",
+    docs: "Passes if the expected tools were called, each as often as expected, and no others. \
            Arguments do not matter.
 
 The expected calls are `expected`, else those of the row (`expected` or `expected_response`), in \

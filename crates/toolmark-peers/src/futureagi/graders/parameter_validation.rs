@@ -20,8 +20,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "parameter_validation",
     aliases: &["parameter-validation"],
     origin: "futureagi",
-    summary: "do the calls keep to the definitions of the functions",
-    docs: "Do the calls keep to the definitions of the functions?
+    summary: "checks that calls match the definitions of their functions",
+    docs: "Checks whether the calls match the definitions of the functions.
 
 The definitions are `function_definitions`, else those of the row (`function_definitions` or \
 `tools`), else the tools the trace records. A definition has a `name` and its parameters: a flat \

@@ -13,8 +13,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "goal-progress",
     aliases: &["goal_progress"],
     origin: "toolmark",
-    summary: "did the run come nearer to its goal",
-    docs: "Did the run make progress towards its goal? Words in common do not show progress, so toolmark answers unknown: only a judge can tell (`type: judge`, or `trajectory:goal-success`).
+    summary: "scores progress towards the goal; needs a judge",
+    docs: "Scores whether the run made progress towards its goal. Words in common do not show progress, so toolmark answers unknown: only a judge can tell (`type: judge`, or `trajectory:goal-success`).
 
 The profile `futureagi` (ai-evaluation 1.1.0) counts the words of the goal that occur in each step, never fewer than \
 before: 0.3 of the mean, 0.5 of the last and 0.2 of the highest share. A goal without words is 0.5. It passes from 0.5 on.",

@@ -13,9 +13,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "reasoning-quality",
     aliases: &["reasoning_quality"],
     origin: "toolmark",
-    summary: "are the reasons of the agent good",
-    docs: "Are the reasons of the agent good? Neither their length nor their connectives tell, so that toolmark answers \
-unknown: only a judge can (`type: judge`).
+    summary: "scores the agent's reasoning; needs a judge",
+    docs: "Scores the reasoning of the agent. Length and connectives do not show quality, so toolmark answers unknown; only a judge can tell (`type: judge`).
 
 The profile `futureagi` (ai-evaluation 1.1.0) adds up the mean length of thoughts (0.3; best from 10 to 29 words), \
 connectives per thought (0.4; inside other words too) and the number of thoughts (0.3; three are enough). Without \

@@ -22,8 +22,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "step-efficiency",
     aliases: &["step_efficiency"],
     origin: "toolmark",
-    summary: "were no steps wasted",
-    docs: "Were no steps wasted? A call is wasted where one with the same tool and arguments gave the same result before. The \
+    summary: "scores the share of steps that were not wasted",
+    docs: "Scores the share of steps that were not wasted. A call is wasted where one with the same tool and arguments gave the same result before. The \
 score is the share of calls that are not; where the run has a budget (`max_steps` of calls, `max_total_tokens`, \
 `max_total_duration_ms`) it is the mean with the share of each budget that was kept. It passes where nothing was wasted \
 and every budget kept, or from `threshold` on. A budget for something the trace does not record is unknown.

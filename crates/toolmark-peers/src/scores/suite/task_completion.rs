@@ -15,8 +15,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "task-completion",
     aliases: &["task_completion"],
     origin: "toolmark",
-    summary: "did the run end with the expected result",
-    docs: "Was the task done? Checked are: that the run ended with an answer; that the answer is `expected_result` (of the \
+    summary: "checks whether the run ended with the expected result",
+    docs: "Checks whether the task was completed. Checked are: that the run ended with an answer; that the answer is `expected_result` (of the \
 configuration, of the row, of the case), the same value, or a text that contains it in any case; and `success_criteria` \
 of the task, which only a judge can decide: they are unknown here (`type: judge` asks one). Where nothing says what is \
 expected, the verdict is unknown. The score is the share of checks that hold.

@@ -17,8 +17,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "tool-selection",
     aliases: &["tool_selection_accuracy"],
     origin: "toolmark",
-    summary: "were the required tools called, and none that does not exist",
-    docs: "Were the right tools chosen? Every tool of the task's `required_tools` must be called and succeed, and every call \
+    summary: "checks that required tools were called, and only existing ones",
+    docs: "Checks whether the right tools were chosen. Every tool of the task's `required_tools` must be called and succeed, and every call \
 must be of a tool in `available_tools` (of the configuration or the row, else those the trace records). Where neither is \
 known, the verdict is unknown. The score is the share of required tools and of calls that are right.
 

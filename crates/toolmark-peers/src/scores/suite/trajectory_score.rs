@@ -15,8 +15,8 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "trajectory-score",
     aliases: &["trajectory_score"],
     origin: "toolmark",
-    summary: "is the run as a whole good: done, without waste, with the right tools",
-    docs: "Is the run as a whole good? It is made of `task-completion`, `step-efficiency` and `tool-selection`, with the same \
+    summary: "scores completion, efficiency and tool selection together",
+    docs: "Scores the run as a whole. It combines `task-completion`, `step-efficiency` and `tool-selection`, with the same \
 configuration. The score is their weighted mean (`completion_weight` 0.4, `efficiency_weight` 0.3, `tool_weight` 0.3). It \
 passes where all three do, or from `threshold` on; where one of them is unknown, so is this.
 

@@ -30,8 +30,8 @@ pub(crate) static ASSISTANT_CONTAINS_TOOL_OUTPUT: GraderInfo = GraderInfo {
     id: "assistant-contains-tool-output",
     aliases: &[],
     origin: "vally",
-    summary: "does the agent say the value a tool gave it",
-    docs: "Does a value out of a tool's result come back in a later message of the agent?
+    summary: "checks that the agent repeats a value from a tool's result",
+    docs: "Passes if a value from a tool's result occurs in a later message of the agent.
 
 Results of tools that match one of `tools` are searched for `pattern`; the value is its first group, or the whole match \
 where it has none. One value that a message after the result contains, letter for letter, is enough. A run without such \

@@ -93,62 +93,62 @@ fn plain(quantity: Quantity, max: u64) -> Option<BudgetGrader> {
 budget!(
     TOKEN_BUDGET,
     "token-budget",
-    "did the run use at most N tokens",
+    "fails if the run used more than N tokens",
     Budget,
     |config, _| plain(Quantity::Tokens, config.max),
     "50000",
-    "Are input and output tokens together at most `max`?"
+    "Passes if input and output tokens together are at most `max`."
 );
 budget!(
     TOOL_CALL_COUNT,
     "tool-call-count",
-    "did the agent make at most N calls",
+    "fails if the agent made more than N calls",
     ToolBudget,
     |config, building| plain(
         Quantity::Calls(ToolFilter::build(config.tools.as_ref(), building)?),
         config.max
     ),
     "20",
-    "Did the agent make at most `max` tool calls? `tools` restricts the count."
+    "Passes if the agent made at most `max` tool calls. `tools` restricts the count."
 );
 budget!(
     TURN_COUNT,
     "turn-count",
-    "did the agent take at most N turns",
+    "fails if the agent took more than N turns",
     Budget,
     |config, _| plain(Quantity::Turns, config.max),
     "10",
-    "Did the agent take at most `max` turns, that is model responses?"
+    "Passes if the agent took at most `max` turns, that is model responses."
 );
 budget!(
     STEP_COUNT,
     "step-count",
-    "did the agent take at most N steps",
+    "fails if the agent took more than N steps",
     ToolBudget,
     |config, building| plain(
         Quantity::Steps(ToolFilter::build(config.tools.as_ref(), building)?),
         config.max
     ),
     "10",
-    "Did the agent take at most `max` steps? With `tools`, only steps that call one of them count."
+    "Passes if the agent took at most `max` steps. With `tools`, only steps that call one of them count."
 );
 budget!(
     ERROR_COUNT,
     "error-count",
-    "were there at most N errors",
+    "fails if the run reported more than N errors",
     Budget,
     |config, _| plain(Quantity::Errors, config.max),
     "0",
-    "Did the run report at most `max` errors? `max: 0` asks for none. Failed tool calls are not errors of the run."
+    "Passes if the run reported at most `max` errors. `max: 0` asks for none. Failed tool calls are not errors of the run."
 );
 budget!(
     WALL_TIME,
     "wall-time",
-    "did the run stay within a time limit",
+    "fails if the run took longer than a time limit",
     TimeBudget,
     |config, _| Some(BudgetGrader { quantity: Quantity::WallTime, max: config.max.millis }),
     "2m",
-    "Did the run take at most `max`, from its first to its last record?"
+    "Passes if the run took at most `max`, from its first to its last record."
 );
 
 impl Grader for BudgetGrader {

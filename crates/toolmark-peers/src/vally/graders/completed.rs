@@ -20,8 +20,8 @@ pub(crate) static COMPLETED: GraderInfo = GraderInfo {
     id: "completed",
     aliases: &[],
     origin: "vally",
-    summary: "did the run end with an answer and without errors",
-    docs: "Did the run complete? Three things must hold: the final answer is not empty, there was no error event, and at least one response of the model was complete (`turn_end` in a Vally trajectory).
+    summary: "checks that the run ended with an answer and without errors",
+    docs: "Checks whether the run completed. Three things must hold: the final answer is not empty, there was no error event, and at least one response of the model was complete (`turn_end` in a Vally trajectory).
 
 An answer that is only white space is empty. A failed tool call is not an error of the run. There is nothing to configure.",
     example: "type: completed",
@@ -40,8 +40,8 @@ pub(crate) static EXIT_SUCCESS: GraderInfo = GraderInfo {
     id: "exit-success",
     aliases: &[],
     origin: "vally",
-    summary: "did the agent give an answer at all",
-    docs: "Is the final answer not empty? That is all it asks: see `completed` for a run without errors. An answer of \
+    summary: "checks that the final answer is not empty",
+    docs: "Passes if the final answer is not empty. That is all it asks: see `completed` for a run without errors. An answer of \
 white space alone is empty. There is nothing to configure.",
     example: "type: exit-success",
     taxonomy: Taxonomy::OUTPUT,

@@ -67,7 +67,7 @@ pub(crate) static CUSTOM_METRICS: GraderInfo = GraderInfo {
     id: "custom-metrics",
     aliases: &[],
     origin: "vally",
-    summary: "are the numbers that the run wrote to a file as expected",
+    summary: "checks the metrics that the run wrote to a file",
     docs: "Reads a JSON file of named values that the run left behind and checks each of \
            `assertions`: a `metric` by name with `equals`, `min` or `max`. All must hold.\n\n\
            The file is `custom_metrics.json`, or what `path` says, among the artifacts of the \

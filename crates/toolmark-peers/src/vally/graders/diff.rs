@@ -92,32 +92,32 @@ macro_rules! diff_grader {
 diff_grader!(
     DIFF_CONTAINS,
     "diff-contains",
-    "did the agent change something that says this",
+    "checks that the agent's changes contain a text or match a pattern",
     Containing,
     |config, building| containing(config, false, building),
     "\nconfig:\n  pattern: '^\\+.*export function'",
-    "Does the diff contain the text `value`, or match the regular expression `pattern`? All of \
+    "Passes if the diff contains the text `value`, or matches the regular expression `pattern`. All of \
      the diff is looked at, removed lines and headers included: begin a pattern with `(?m)^\\+` \
      to ask for added lines."
 );
 diff_grader!(
     DIFF_NOT_CONTAINS,
     "diff-not-contains",
-    "did the agent change nothing that says this",
+    "checks that the agent's changes do not contain a text or pattern",
     Containing,
     |config, building| containing(config, true, building),
     "\nconfig:\n  value: console.log",
-    "Is the text `value` not in the diff, or the regular expression `pattern` without a match? \
+    "Passes if the diff neither contains the text `value` nor matches the regular expression `pattern`. \
      All of the diff is looked at, removed lines and headers included."
 );
 diff_grader!(
     DIFF_EMPTY,
     "diff-empty",
-    "did the agent change nothing",
+    "checks that the agent changed nothing",
     Nothing,
     |_, _| Some(Arc::new(DiffEmpty)),
     "",
-    "Did the agent leave the workspace as it was? It has no configuration."
+    "Passes if the agent left the workspace as it was. It has no configuration."
 );
 
 fn containing(

@@ -120,65 +120,64 @@ macro_rules! file_grader {
 file_grader!(
     FILE_EXISTS,
     "file-exists",
-    "is there a file of this name",
+    "checks that a file exists",
     Existence,
     existence,
     false,
     "",
-    "Is there a file that `path` names? A path without wildcards may name a directory too."
+    "Passes if a file that `path` names exists. A path without wildcards may name a directory too."
 );
 file_grader!(
     FILE_NOT_EXISTS,
     "file-not-exists",
-    "is there no file of this name",
+    "checks that a file does not exist",
     Existence,
     existence,
     true,
     "",
-    "Is there no file that `path` names? A path without wildcards may name a directory too."
+    "Passes if no file that `path` names exists. A path without wildcards may name a directory too."
 );
 file_grader!(
     FILE_CONTAINS,
     "file-contains",
-    "does a file have this text",
+    "checks that a file contains a text",
     Containing,
     containing,
     false,
     "\n  value: export function main",
-    "Does at least one of the files that `path` names have the text `value`, letter case \
-     included? No such file is a failure of its own."
+    "Passes if at least one of the files that `path` names contains the text `value`, letter case included. No such file is a failure of its own."
 );
 file_grader!(
     FILE_NOT_CONTAINS,
     "file-not-contains",
-    "does no file have this text",
+    "checks that no file contains a text",
     Containing,
     containing,
     true,
     "\n  value: console.log",
-    "Has none of the files that `path` names the text `value`, letter case included? No such \
+    "Passes if none of the files that `path` names contains the text `value`, letter case included. No such \
      file at all is a pass with a note, unless `require_file` is set."
 );
 file_grader!(
     FILE_MATCHES,
     "file-matches",
-    "does a file match this pattern",
+    "checks that a file matches a pattern",
     Matching,
     matching,
     false,
     "\n  pattern: export (async )?function",
-    "Does at least one of the files that `path` names match the regular expression `pattern`? \
+    "Passes if at least one of the files that `path` names matches the regular expression `pattern`. \
      No such file is a failure of its own."
 );
 file_grader!(
     FILE_NOT_MATCHES,
     "file-not-matches",
-    "does no file match this pattern",
+    "checks that no file matches a pattern",
     Matching,
     matching,
     true,
     "\n  pattern: console\\.log|debugger",
-    "Does none of the files that `path` names match the regular expression `pattern`? No such \
+    "Passes if none of the files that `path` names matches the regular expression `pattern`. No such \
      file at all is a pass with a note, unless `require_file` is set."
 );
 

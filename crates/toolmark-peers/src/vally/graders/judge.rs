@@ -112,7 +112,7 @@ pub(crate) static PROMPT: GraderInfo = GraderInfo {
     id: "prompt",
     aliases: &[],
     origin: "vally",
-    summary: "how does a model mark the run by the rubric of the case",
+    summary: "scores the run with a model by the rubric of the case",
     docs: "A model judges the run by the criteria of the case's `rubric`; `prompt` adds instructions, it does not replace \
 the rubric. Its answer (`scoring`) is brought to 0 to 1 and passes from `threshold` on.
 
@@ -152,7 +152,7 @@ pub(crate) static PANEL: GraderInfo = GraderInfo {
     id: "panel",
     aliases: &[],
     origin: "vally",
-    summary: "how do several models mark the run by the rubric of the case",
+    summary: "scores the run with several models by the rubric of the case",
     docs: "Several `models` judge the run by the criteria of the case's `rubric`, and `aggregation` makes one score of \
 theirs: `majority`, `mean`, `median` or `min`. The other options are those of `prompt`.
 

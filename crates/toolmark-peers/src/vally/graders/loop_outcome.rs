@@ -38,8 +38,8 @@ pub(crate) static LOOP_OUTCOME: GraderInfo = GraderInfo {
     id: "loop-outcome",
     aliases: &[],
     origin: "vally",
-    summary: "did the agent loop exactly when it was expected to",
-    docs: "Did the agent loop, and was that expected?
+    summary: "checks whether the agent looped, against `should_loop`",
+    docs: "Checks whether the agent looped, and whether that was expected.
 
 The same action N times in a row is N - 1 retries; more than `max_acceptable_retries` are a loop. A run that its host \
 stopped for too many iterations looped as well. The grader passes when that equals `should_loop` (false by default).

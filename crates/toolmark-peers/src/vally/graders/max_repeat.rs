@@ -34,8 +34,8 @@ pub(crate) static MAX_REPEAT: GraderInfo = GraderInfo {
     id: "max-repeat",
     aliases: &[],
     origin: "vally",
-    summary: "did the agent repeat an action at most N times in a row",
-    docs: "Was no action taken more than `max` times in a row?
+    summary: "fails if the agent repeated an action more than N times in a row",
+    docs: "Passes if no action was taken more than `max` times in a row.
 
 What makes two calls the same action is `match`: the same tool gave the same result (`observation`, the default), the \
 same tool (`name`), or the same tool with equal arguments (`name-args`; the order of keys does not count). Calls of \

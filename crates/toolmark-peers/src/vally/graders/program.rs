@@ -75,7 +75,7 @@ pub(crate) static PROGRAM: GraderInfo = GraderInfo {
     id: "program",
     aliases: &[],
     origin: "vally",
-    summary: "how does your own program mark the run",
+    summary: "scores the run with your own program",
     docs: "Runs `program` in the workspace and takes its answer.\n\n\
            It finds the workspace in the variable `EVALUATE_WORKSPACE`, and in \
            `EVALUATE_GRADER_INPUT` the path of a JSON file with `trajectory` (in Vally's form, with \

@@ -140,7 +140,7 @@ pub(crate) static RUN_COMMAND: GraderInfo = GraderInfo {
     id: "run-command",
     aliases: &[],
     origin: "vally",
-    summary: "does a command run in the workspace do what it should",
+    summary: "runs a command in the workspace and checks its exit code and output",
     docs: "Runs `command` in the workspace and looks at its exit code and at what it writes. All \
            that is configured must hold; `parts` says what did.\n\n\
            Without `args`, `command` is a line for the shell. With `args`, even an empty list, \

@@ -19,8 +19,8 @@ pub(crate) static SKILL_INVOCATION: GraderInfo = GraderInfo {
     id: "skill-invocation",
     aliases: &[],
     origin: "vally",
-    summary: "were these skills activated, and those not",
-    docs: "Was every skill in `required` activated at least once, and none in `disallowed`?
+    summary: "checks for required and forbidden skills",
+    docs: "Passes if every skill in `required` was activated at least once, and none in `disallowed`.
 
 Names are compared exactly. At least one list must be given, and a name may stand in one of them only.
 

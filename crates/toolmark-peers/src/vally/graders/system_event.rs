@@ -14,8 +14,8 @@ pub(crate) static SYSTEM_EVENT: GraderInfo = GraderInfo {
     id: "system-event",
     aliases: &[],
     origin: "vally",
-    summary: "did these system events happen, and those not",
-    docs: "Did every type of system event in `required` happen at least once, and none in `disallowed`?
+    summary: "checks for required and forbidden system events",
+    docs: "Passes if every type of system event in `required` happened at least once, and none in `disallowed`.
 
 A system event is something the host did to the conversation, such as compacting the context. Its type is the source's \
 own word (`data.eventType` of Vally's `system` events), compared exactly; a compaction whose source has no word for it \

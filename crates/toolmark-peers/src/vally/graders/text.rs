@@ -86,11 +86,11 @@ macro_rules! text {
 text!(
     OUTPUT_CONTAINS,
     "output-contains",
-    "does the final answer contain this text",
+    "checks that the final answer contains a text",
     Substring,
     "substring: done",
     |building| substring(building, Where::Output, false),
-    "Does the final answer contain `substring` (or `value`, another name for it)?
+    "Passes if the final answer contains `substring` (or `value`, another name for it).
 
 The case of letters does not count unless `case_sensitive: true`. `negate: true` turns the question round. The final \
 answer is what the source states, else the last message of the model; restricted to a turn, the last message of the turn."
@@ -98,21 +98,21 @@ answer is what the source states, else the last message of the model; restricted
 text!(
     OUTPUT_NOT_CONTAINS,
     "output-not-contains",
-    "does the final answer not contain this text",
+    "checks that the final answer does not contain a text",
     Substring,
     "substring: sorry",
     |building| substring(building, Where::Output, true),
-    "Is `substring` (or `value`) absent from the final answer? The opposite of `output-contains`, with the same options \
+    "Passes if `substring` (or `value`) is absent from the final answer. The opposite of `output-contains`, with the same options \
 but `negate`, which it implies."
 );
 text!(
     OUTPUT_MATCHES,
     "output-matches",
-    "does the final answer match this pattern",
+    "checks that the final answer matches a pattern",
     Matching,
     "pattern: (?i)all tests pass",
     |building| matching(building, Where::Output, false),
-    "Does the final answer match `pattern` anywhere?
+    "Passes if the final answer matches `pattern` anywhere.
 
 A JavaScript regular expression; case counts unless it begins with `(?i)`. `negate: true` turns the question round. The \
 final answer is what the source states, else the last message of the model."
@@ -120,20 +120,20 @@ final answer is what the source states, else the last message of the model."
 text!(
     OUTPUT_NOT_MATCHES,
     "output-not-matches",
-    "does the final answer not match this pattern",
+    "checks that the final answer does not match a pattern",
     Matching,
     "pattern: (?i)as an ai",
     |building| matching(building, Where::Output, true),
-    "Does the final answer match `pattern` nowhere? The opposite of `output-matches`, without `negate`, which it implies."
+    "Passes if the final answer matches `pattern` nowhere. The opposite of `output-matches`, without `negate`, which it implies."
 );
 text!(
     TRANSCRIPT_CONTAINS,
     "transcript-contains",
-    "does any message of the agent contain this text",
+    "checks that a message of the agent contains a text",
     Substring,
     "substring: running the tests",
     |building| substring(building, Where::Transcript, false),
-    "Does any message of the agent contain `substring` (or `value`)?
+    "Passes if any message of the agent contains `substring` (or `value`).
 
 Each message is looked at by itself: a text split over two is not found. Case does not count unless \
 `case_sensitive: true`."
@@ -141,31 +141,31 @@ Each message is looked at by itself: a text split over two is not found. Case do
 text!(
     TRANSCRIPT_NOT_CONTAINS,
     "transcript-not-contains",
-    "does no message of the agent contain this text",
+    "checks that no message of the agent contains a text",
     Substring,
     "substring: password",
     |building| substring(building, Where::Transcript, true),
-    "Is `substring` (or `value`) absent from every message of the agent?
+    "Passes if `substring` (or `value`) is absent from every message of the agent.
 
 A run in which the agent said nothing fails: absence of words is no proof that they would have been right."
 );
 text!(
     TRANSCRIPT_MATCHES,
     "transcript-matches",
-    "does any message of the agent match this pattern",
+    "checks that a message of the agent matches a pattern",
     Matching,
     "pattern: (?i)step \\d+",
     |building| matching(building, Where::Transcript, false),
-    "Does any message of the agent match `pattern`? Each message is looked at by itself."
+    "Passes if any message of the agent matches `pattern`. Each message is looked at by itself."
 );
 text!(
     TRANSCRIPT_NOT_MATCHES,
     "transcript-not-matches",
-    "does no message of the agent match this pattern",
+    "checks that no message of the agent matches a pattern",
     Matching,
     "pattern: (?i)i cannot",
     |building| matching(building, Where::Transcript, true),
-    "Does no message of the agent match `pattern`? A run in which the agent said nothing fails."
+    "Passes if no message of the agent matches `pattern`. A run in which the agent said nothing fails."
 );
 
 fn substring(building: &mut Building<'_>, place: Where, inverse: bool) -> Option<TextGrader> {

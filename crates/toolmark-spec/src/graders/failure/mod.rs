@@ -73,8 +73,8 @@ pub static FAILURE: GraderInfo = GraderInfo {
     id: "failure",
     aliases: &[],
     origin: "toolmark",
-    summary: "does no call fail in the way of an issue of `toolmark feed`",
-    docs: "Does no call fail in this way?
+    summary: "fails if a call repeats a known issue of `toolmark feed`",
+    docs: "Passes if no call fails in this way.
 
 `class` is the kind of failure, as `toolmark feed` calls it: `missing-path`, `edit-no-match`, `dependency` and so on. \
 `role` (`edit`, `read`, `search`, `shell`), `tool` and `template` restrict it to what an issue is recognised by: the \

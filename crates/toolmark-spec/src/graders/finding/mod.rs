@@ -86,8 +86,8 @@ pub static FINDING: GraderInfo = GraderInfo {
     id: "finding",
     aliases: &[],
     origin: "toolmark",
-    summary: "does a rule of `toolmark check` find nothing",
-    docs: "Does the rule `code` find no fault?
+    summary: "fails if a rule of `toolmark check` reports a finding",
+    docs: "Passes if the rule `code` reports nothing.
 
 The rules are those of `toolmark check`; `toolmark rules` lists them. `tool` and `bucket` restrict it to findings \
 on calls of one tool, or of one kind, as the findings name them. `scope` says whose calls are looked at: `all` \

@@ -23,6 +23,9 @@ const ORIGINS: [(&str, &str, &str); 5] = [
     ("futureagi", "Future AGI", "specs/futureagi.md"),
 ];
 
+/// First words of grader pages that begin with a summary.
+const STATEMENTS: [&str; 5] = ["Checks ", "Passes if ", "Fails if ", "Scores ", "Evaluates "];
+
 /// Explanation of the notation in rule examples, for readers of the book.
 const NOTATION: &str = r#"
 ## How to read the examples
@@ -127,12 +130,12 @@ fn the_graders() {
     let mut pages = BTreeMap::new();
     for (origin, title, spec) in ORIGINS {
         index.push_str(&format!(
-            "\n## {title}\n\nSpecs: [{spec}]({spec})\n\n| grader | question |\n|---|---|\n"
+            "\n## {title}\n\nSpecs: [{spec}]({spec})\n\n| grader | what it does |\n|---|---|\n"
         ));
         for grader in graders.iter().filter(|grader| word(grader, "origin") == origin) {
             let (id, file) = (word(grader, "type"), grader_file(grader));
-            let question = question(word(grader, "summary"));
-            index.push_str(&format!("| [{id}](graders/{file}) | {} |\n", cell(&question)));
+            let summary = sentence(word(grader, "summary"));
+            index.push_str(&format!("| [{id}](graders/{file}) | {} |\n", cell(&summary)));
             let other = pages.insert(file, grader_page(grader, title));
             assert!(other.is_none(), "two graders have the page of {id}");
         }
@@ -153,10 +156,10 @@ fn grader_page(grader: &Value, origin: &str) -> String {
         false => format!("`{}`", words.join("`, `")),
     };
     let docs = demoted(word(grader, "docs"), 2);
-    // Most pages begin with the question themselves.
-    let asks = match docs.split_once('?').is_some_and(|(first, _)| !first.contains(". ")) {
+    // Most pages begin with a summary of their own.
+    let summary = match STATEMENTS.iter().any(|verb| docs.starts_with(verb)) {
         true => String::new(),
-        false => question(word(grader, "summary")) + "\n\n",
+        false => sentence(word(grader, "summary")) + "\n\n",
     };
     let mut facts = vec![
         ("from".to_owned(), origin.to_owned()),
@@ -170,7 +173,7 @@ fn grader_page(grader: &Value, origin: &str) -> String {
     );
     let facts: String = facts.iter().map(|(name, fact)| format!("| {name} | {fact} |\n")).collect();
     format!(
-        "# {}\n\n{NOTE}\n{asks}{docs}\n## Example\n\n```yaml\n{}\n```\n{}\n\
+        "# {}\n\n{NOTE}\n{summary}{docs}\n## Example\n\n```yaml\n{}\n```\n{}\n\
          ## Facts\n\n| | |\n|---|---|\n{facts}\n\
          [All graders](../graders.md) · [Grading](../grading.md)\n",
         word(grader, "type"),
@@ -234,11 +237,9 @@ fn demoted(text: &str, level: usize) -> String {
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// Formats a summary as a sentence, or as a question if it begins like one.
-fn question(summary: &str) -> String {
-    let first = summary.split(' ').next().unwrap_or_default();
-    let asks = ["was", "were", "did", "do", "does", "is", "are", "what", "how"].contains(&first);
-    format!("{}{}", capital(summary), if asks { "?" } else { "." })
+/// Formats a summary as a sentence.
+fn sentence(summary: &str) -> String {
+    capital(summary) + "."
 }
 
 fn capital(text: &str) -> String {

@@ -46,7 +46,7 @@ pub(crate) static TOOL_CALLS: GraderInfo = GraderInfo {
     id: "tool-calls",
     aliases: &[],
     origin: "vally",
-    summary: "were the right tools called, and the wrong ones not",
+    summary: "checks for required and forbidden tool calls",
     docs: include_str!("page.md"),
     example: "type: tool-calls
 config:
