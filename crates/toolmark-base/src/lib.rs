@@ -1,5 +1,5 @@
-//! What every crate needs and none should write again: enums of words, text cuts, lexical
-//! paths, atomic writes.
+//! Helpers for every crate: enums whose variants are words, text cuts at character boundaries,
+//! lexical paths, and atomic writes.
 
 #![forbid(unsafe_code)]
 
