@@ -65,7 +65,7 @@ between them.
 - `all_required_calls_made`: 1 or 0, which is also the score and decides the verdict,
 - `required_calls_coverage`: the share of required calls that were made, 1 where none is required,
 - `num_required_calls_made`, `num_required_calls_not_made`, `num_required_calls_total`,
-- `num_unrequired_calls`: calls nobody asked for, surplus repetitions included.
+- `num_unrequired_calls`: calls that were not required, surplus repetitions included.
 
 Only the first depends on order. A call counts as made however it ended; a note says so where one \
 failed. An empty list is met by every run.

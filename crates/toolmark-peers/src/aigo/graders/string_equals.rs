@@ -100,7 +100,7 @@ pub(crate) static STRING_EQUALS_MCQA: GraderInfo = GraderInfo {
     summary: "checks that the final answer begins with the right choice",
     docs: "\
 Passes where the first character of the final answer is `ground_truth_choice`, and the answer is \
-one of `choices` without doubt: the character stands alone or before something that is no letter \
+one of `choices` without doubt: the character is alone or before a character that is not a letter \
 or digit. Anything else is wrong. `metrics` has `is_correct`, 1 or 0, which is also the score, and \
 `completion_validity`, `VALID` or `INVALID`.",
     example: "\

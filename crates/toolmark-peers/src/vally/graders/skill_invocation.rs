@@ -22,7 +22,7 @@ pub(crate) static SKILL_INVOCATION: GraderInfo = GraderInfo {
     summary: "checks for required and forbidden skills",
     docs: "Passes if every skill in `required` was activated at least once, and none in `disallowed`.
 
-Names are compared exactly. At least one list must be given, and a name may stand in one of them only.
+Names are compared exactly. At least one list must be given, and a name may be in only one of them.
 
 What counts as an activation: an event of the trace that says so, and a call of a tool named `skill` whose argument \
 `skill`, `name` or `command` names it, where the trace has no event for the call. A call that failed, was refused or got \

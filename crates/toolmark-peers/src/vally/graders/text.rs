@@ -147,7 +147,7 @@ text!(
     |building| substring(building, Where::Transcript, true),
     "Passes if `substring` (or `value`) is absent from every message of the agent.
 
-A run in which the agent said nothing fails: absence of words is no proof that they would have been right."
+A run in which the agent said nothing fails: the absence of words does not prove that they would have been right."
 );
 text!(
     TRANSCRIPT_MATCHES,
