@@ -10,7 +10,7 @@ use toolmark_outcome::{Evidence, Role};
 use toolmark_session::session::{Ended, Session, SessionCall};
 
 /// Maximum number of findings of one rule to keep per session; the rest is only counted.
-const MOST: usize = 1000;
+const MAX_FINDINGS: usize = 1000;
 
 /// A finding under construction: the faulty call and the fault. Fields that are not set are
 /// taken from the rule.
@@ -330,7 +330,7 @@ impl Recorder<'_, '_> {
         }
         self.touch(draft.index, FOUND);
         self.found += 1;
-        if self.found > MOST {
+        if self.found > MAX_FINDINGS {
             self.gathered.left_out += 1;
             return;
         }

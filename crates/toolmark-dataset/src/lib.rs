@@ -30,13 +30,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Maximum size of a dataset, for the file and for its parsed rows, in bytes.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Maximum number of rows.
-const MOST_ROWS: usize = 1_000_000;
+const MAX_ROWS: usize = 1_000_000;
 
 /// Maximum number of reported errors.
-const MOST_ERRORS: usize = 20;
+const MAX_ERRORS: usize = 20;
 
 /// A row of a dataset.
 #[derive(Debug, Clone)]
@@ -101,9 +101,9 @@ fn read_into(path: &Path, rows: &mut Rows) -> Result<(), String> {
     let refused = |error: std::io::Error| error.to_string();
     let mut file = File::open(path).map_err(refused)?;
     let mut bytes = Vec::new();
-    file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(refused)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("the file has more than {MOST_BYTES} bytes"));
+    file.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(refused)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("the file has more than {MAX_BYTES} bytes"));
     }
     let kind = kind(path, &bytes);
     if kind == Kind::Parquet {
@@ -166,7 +166,7 @@ impl Rows {
     fn fail(&mut self, line: Option<u64>, message: impl Into<String>) -> bool {
         let (file, message) = (Arc::clone(&self.file), message.into());
         self.errors.push(DatasetError { file, line, column: None, message });
-        self.errors.len() < MOST_ERRORS
+        self.errors.len() < MAX_ERRORS
     }
 
     /// Records a JSON syntax error in text that starts on line `first`. Returns `false` once
@@ -181,7 +181,7 @@ impl Rows {
         let line = Some(first + (error.line() as u64).saturating_sub(1));
         let column = Some(error.column() as u64);
         self.errors.push(DatasetError { file: Arc::clone(&self.file), line, column, message });
-        self.errors.len() < MOST_ERRORS
+        self.errors.len() < MAX_ERRORS
     }
 
     /// Adds a row, which must be an object. Returns `false` if reading should stop.
@@ -189,8 +189,8 @@ impl Rows {
         if !value.is_object() {
             return self.fail(Some(line), format!("expected an object, found {}", word(&value)));
         }
-        if self.rows.len() >= MOST_ROWS {
-            self.fail(Some(line), format!("the file has more than {MOST_ROWS} rows"));
+        if self.rows.len() >= MAX_ROWS {
+            self.fail(Some(line), format!("the file has more than {MAX_ROWS} rows"));
             return false;
         }
         self.rows.push(Row { value: Arc::new(value), line });
@@ -298,6 +298,6 @@ mod tests {
         let gone = read(Path::new("/nonexistent/d.jsonl")).unwrap_err();
         assert!(gone[0].to_string().starts_with("/nonexistent/d.jsonl: "), "{}", gone[0]);
         let many = rows_of("d.jsonl", &"x\n".repeat(1000)).unwrap_err();
-        assert_eq!(many.len(), MOST_ERRORS);
+        assert_eq!(many.len(), MAX_ERRORS);
     }
 }

@@ -7,7 +7,7 @@
 //! The library panics on files that combine incompatible types; such a file is reported like
 //! any other unreadable file.
 
-use super::{MOST_BYTES, Rows};
+use super::{MAX_BYTES, Rows};
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -22,7 +22,7 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Maximum nesting depth of columns.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 pub(super) fn read(file: File, rows: &mut Rows) -> Result<(), String> {
     match catch_unwind(AssertUnwindSafe(|| read_rows(file, rows))) {
@@ -35,12 +35,12 @@ pub(super) fn read(file: File, rows: &mut Rows) -> Result<(), String> {
 fn read_rows(file: File, rows: &mut Rows) -> Result<(), String> {
     let reader = SerializedFileReader::new(file).map_err(|error| error.to_string())?;
     let schema = reader.metadata().file_metadata().schema().clone();
-    let mut writer = Writer { left: MOST_BYTES };
+    let mut writer = Writer { left: MAX_BYTES };
     for (n, row) in reader.get_row_iter(None).map_err(|e| e.to_string())?.enumerate() {
         let place = n as u64 + 1;
         let value = row
             .map_err(|error| error.to_string())
-            .and_then(|row| writer.group(&row, Some(&schema), DEEPEST));
+            .and_then(|row| writer.group(&row, Some(&schema), MAX_DEPTH));
         match value {
             Ok(value) => {
                 if !rows.push(place, value) {
@@ -69,7 +69,7 @@ impl Writer {
                 self.left = left;
                 Ok(())
             }
-            None => Err(format!("the rows come to more than {MOST_BYTES} bytes")),
+            None => Err(format!("the rows come to more than {MAX_BYTES} bytes")),
         }
     }
 

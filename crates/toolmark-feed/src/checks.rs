@@ -89,7 +89,7 @@ const DEPENDENCIES: &[(&str, Language)] = &[
 ];
 
 /// Number of bytes of an output that are searched, from its start and from its end.
-const LOOKED_AT: usize = 8 << 10;
+const MAX_SEARCHED: usize = 8 << 10;
 
 /// Findings in an output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -111,7 +111,7 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 pub(crate) fn shown(text: &str) -> Shown {
     let mut shown = Shown::default();
     let Some(finder) = FINDER.as_ref() else { return shown };
-    let (start, end) = crate::salient::ends(text, LOOKED_AT);
+    let (start, end) = crate::salient::ends(text, MAX_SEARCHED);
     for part in [start, end] {
         for mark in finder.find_iter(part) {
             let at = mark.pattern().as_usize();
@@ -138,7 +138,7 @@ pub(crate) fn shown(text: &str) -> Shown {
 /// Whether a recipe of a makefile failed.
 #[must_use]
 pub(crate) fn is_make(text: &str) -> bool {
-    let (start, end) = crate::salient::ends(text, LOOKED_AT);
+    let (start, end) = crate::salient::ends(text, MAX_SEARCHED);
     let part = if end.is_empty() { start } else { end };
     part.lines().rev().take(5).any(|line| line.starts_with("make") && line.contains(": *** ["))
 }

@@ -7,7 +7,7 @@ use memchr::{memchr2, memmem};
 use std::sync::LazyLock;
 
 /// Number of bytes of an error that are searched, from its start and from its end.
-const LOOKED_AT: usize = 4 << 10;
+const MAX_SEARCHED: usize = 4 << 10;
 
 /// Maximum length of a line; a longer one is searched in part.
 const MAX_LINE: usize = 800;
@@ -102,7 +102,7 @@ pub(crate) fn find(text: &str) -> Option<Salient<'_>> {
 /// Returns the salient line of a command's output. Programs put their name before the error.
 #[must_use]
 pub(crate) fn find_for<'t>(text: &'t str, command: &str) -> Option<Salient<'t>> {
-    let (start, end) = ends(printed(text), LOOKED_AT);
+    let (start, end) = ends(printed(text), MAX_SEARCHED);
     let mut best: Option<Salient<'_>> = None;
     for part in [start, end] {
         find_in(part, command, &mut best);

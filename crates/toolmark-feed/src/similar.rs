@@ -6,10 +6,10 @@ use crate::key::{IssueId, Key};
 use std::collections::HashMap;
 
 /// Minimum similarity of two issues.
-const LEAST: f64 = 0.5;
+const MIN_SIMILARITY: f64 = 0.5;
 
 /// Maximum number of similar issues shown.
-const MOST: usize = 3;
+const MAX_SIMILAR: usize = 3;
 
 /// Maximum number of issues that contain a word; more common words are ignored in the search.
 const MAX_ISSUES: usize = 200;
@@ -45,12 +45,12 @@ pub(crate) fn similar(keys: &[(IssueId, &Key)]) -> Vec<Vec<Similar>> {
                     id: keys[other].0,
                     similarity: both / (sums[at] + sums[other] - both),
                 })
-                .filter(|similar| similar.similarity >= LEAST)
+                .filter(|similar| similar.similarity >= MIN_SIMILARITY)
                 .collect();
             found.sort_by(|a, b| {
                 b.similarity.total_cmp(&a.similarity).then_with(|| a.id.cmp(&b.id))
             });
-            found.truncate(MOST);
+            found.truncate(MAX_SIMILAR);
             for one in &mut found {
                 one.similarity = (one.similarity * 100.0).round() / 100.0;
             }

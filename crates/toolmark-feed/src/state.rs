@@ -237,10 +237,10 @@ fn version_key(version: &str) -> Vec<(u64, &str)> {
 /// three standard deviations.
 #[must_use]
 pub(crate) fn is_escalating(this_week: u64, before: [u64; 4]) -> bool {
-    const LEAST: u64 = 5;
+    const MIN_OCCURRENCES: u64 = 5;
     let mean = before.iter().sum::<u64>() as f64 / 4.0;
     let variance = before.iter().map(|n| (*n as f64 - mean).powi(2)).sum::<f64>() / 4.0;
-    this_week >= LEAST && this_week as f64 > mean + 3.0 * variance.sqrt()
+    this_week >= MIN_OCCURRENCES && this_week as f64 > mean + 3.0 * variance.sqrt()
 }
 
 #[cfg(test)]

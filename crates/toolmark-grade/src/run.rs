@@ -25,7 +25,7 @@ use toolmark_trace::{EventKind, Gap, Trajectory};
 const TIMELINE_ENTRIES: usize = 1000;
 
 /// Maximum number of trials of a case with a pass@k value for each k.
-const MOST_K: u64 = 100;
+const MAX_K: u64 = 100;
 
 /// Data to keep of the trajectories in addition to the verdicts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -558,7 +558,7 @@ fn summary_of(
     // Where trials were left out because the rest did not matter any more, those that
     // were made are not a sample: they ended with what decided.
     let is_sample = trials.len() as u64 == planned && are_trials(trials);
-    let most = if told > 1 && is_sample { told.min(MOST_K) } else { 0 };
+    let most = if told > 1 && is_sample { told.min(MAX_K) } else { 0 };
     let profile = case.map_or(Profile::Toolmark, |case| case.scoring.profile);
     let hat = if profile == Profile::Vally { pass_rate_to_the_k } else { pass_hat_k };
     let ks = 1..=most;

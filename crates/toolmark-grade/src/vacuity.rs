@@ -27,7 +27,7 @@ const OF_A_KIND: usize = 60;
 const ARGUMENTS: usize = 4;
 
 /// Maximum number of calls in all changed trajectories together, to bound time and memory.
-const MOST_CALLS: usize = 4_000_000;
+const MAX_CALLS: usize = 4_000_000;
 
 /// Number of times all calls are repeated to simulate too many calls.
 const FLOOD: usize = 12;
@@ -197,7 +197,7 @@ fn mutants(trajectory: &Trajectory, tools: &BTreeSet<String>) -> Vec<Mutant> {
     for kind in [Mutant::Fail, Mutant::Result, Mutant::Repeat, Mutant::Slow, Mutant::NewArgument] {
         list.extend(places(OF_A_KIND / 2).into_iter().map(kind));
     }
-    list.truncate(MOST_CALLS / calls.max(1) + 3);
+    list.truncate(MAX_CALLS / calls.max(1) + 3);
     list
 }
 
@@ -321,7 +321,7 @@ fn flood(run: &mut Trajectory) {
     if again.is_empty() {
         again.push(first_call(run, ToolName::new(OTHER)));
     }
-    for _ in 0..FLOOD.min(MOST_CALLS / again.len().max(1)) {
+    for _ in 0..FLOOD.min(MAX_CALLS / again.len().max(1)) {
         for call in &again {
             let call = Call { step: None, ..call.clone() };
             run.events.push(event_of(run.calls.len() as u32, &call));

@@ -10,7 +10,7 @@ use toolmark_session::hidden_failure;
 use toolmark_shell::Decision;
 
 /// Maximum number of secrets named.
-const MOST: usize = 4;
+const MAX_SECRETS: usize = 4;
 
 /// Reviews a call that has run and returns a verdict with a message for the agent if there is a
 /// finding.
@@ -25,7 +25,7 @@ pub(crate) fn look_back(event: &Event<'_>, input: &ToolInput<'_>) -> Verdict {
             rules.push("masked-failure");
             words.push(format!("the exit code hides a failure: {}", masked.line));
         }
-        let found = secrets(result, Proof::Certain, MOST);
+        let found = secrets(result, Proof::Certain, MAX_SECRETS);
         if !found.is_empty() {
             rules.push("secret-in-output");
             let named =

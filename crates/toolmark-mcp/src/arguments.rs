@@ -103,7 +103,7 @@ fn run_with_timeout<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static
 /// Lists the problems, each as a path and a message.
 fn list_problems(compiled: &Arguments, args: &Value) -> Vec<String> {
     /// Maximum number of problems listed.
-    const MOST: usize = 8;
+    const MAX_LISTED: usize = 8;
     match compiled {
         Arguments::Flat(_) => compiled
             .check(args)
@@ -111,7 +111,7 @@ fn list_problems(compiled: &Arguments, args: &Value) -> Vec<String> {
             .map(|wrong| format!("/{} {}", wrong.argument, wrong.message))
             .collect(),
         Arguments::Full(validator) => validator
-            .mismatches(args, MOST)
+            .mismatches(args, MAX_LISTED)
             .into_iter()
             .map(|mismatch| {
                 let place = if mismatch.pointer.is_empty() { "/" } else { &mismatch.pointer };
@@ -125,14 +125,14 @@ fn list_problems(compiled: &Arguments, args: &Value) -> Vec<String> {
 /// endlessly. Also true for schemas that are too large to analyze.
 fn has_reference_cycle(root: &Value) -> bool {
     /// Maximum number of parts of a schema.
-    const MOST: usize = 50_000;
+    const MAX_PARTS: usize = 50_000;
     // Part (by its pointer) → parts asked about the same place.
     let mut leads: BTreeMap<String, Vec<String>> = BTreeMap::new();
     // Parts with a name of their own, and those that refer to one.
     let (mut named, mut by_name) = (Vec::new(), Vec::new());
     let mut rest = vec![(String::new(), root)];
     while let Some((place, value)) = rest.pop() {
-        if leads.len() > MOST {
+        if leads.len() > MAX_PARTS {
             return true;
         }
         let mut here = Vec::new();
@@ -185,7 +185,7 @@ fn has_reference_cycle(root: &Value) -> bool {
         leads.insert(place, here);
     }
     // Names are not resolved: a reference by name may lead to any of them.
-    if named.len().saturating_mul(by_name.len()) > MOST {
+    if named.len().saturating_mul(by_name.len()) > MAX_PARTS {
         return true;
     }
     for place in by_name {

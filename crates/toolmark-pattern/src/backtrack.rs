@@ -19,8 +19,8 @@ const FOLD_STEPS: u64 = 16;
 const MAX_FRAMES: usize = 2_000_000;
 /// Number of steps after which failed choices are recorded, and the maximum number of bits
 /// for the record.
-const PATIENCE: u64 = 4096;
-const PATIENCE_PER_BYTE: u64 = 8;
+const STEP_LIMIT: u64 = 4096;
+const STEP_LIMIT_PER_BYTE: u64 = 8;
 const MAX_MEMO_BITS: usize = 1 << 27;
 
 /// Value of a slot without a position.
@@ -63,7 +63,7 @@ pub(super) fn search(
         looks: Vec::new(),
         steps: 0,
         limit: STEPS.saturating_add(bytes.saturating_mul(STEPS_PER_BYTE)),
-        patience: PATIENCE.saturating_add(bytes.saturating_mul(PATIENCE_PER_BYTE)),
+        patience: STEP_LIMIT.saturating_add(bytes.saturating_mul(STEP_LIMIT_PER_BYTE)),
         memo: Vec::new(),
     };
     let (mut at, once) = match begin {

@@ -6,10 +6,10 @@ use toolmark_outcome::{Explanation, Row, RowState};
 use toolmark_outcome::{Seen, View};
 
 /// Maximum amount of evidence per grader.
-const MOST_EVIDENCE: usize = 20;
+const MAX_EVIDENCE: usize = 20;
 
 /// Maximum number of rows of an explanation.
-const MOST_ROWS: usize = 400;
+const MAX_ROWS: usize = 400;
 
 /// Result of an expectation.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) ->
         explanation.rows.push(row);
     };
     let extra = |explanation: &mut Explanation, seen: Seen<'_>| {
-        if explanation.rows.len() >= MOST_ROWS {
+        if explanation.rows.len() >= MAX_ROWS {
             explanation.elided += 1;
             return;
         }
@@ -62,7 +62,7 @@ pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) ->
             }
             next = next.max(at + 1);
         }
-        if explanation.rows.len() >= 2 * MOST_ROWS {
+        if explanation.rows.len() >= 2 * MAX_ROWS {
             continue;
         }
         let call = state.call().and_then(|at| calls.get(at)).map(|seen| view.call_ref(*seen));
@@ -82,7 +82,7 @@ pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) ->
     for seen in calls.get(next..).unwrap_or_default() {
         extra(&mut explanation, *seen);
     }
-    explanation.repair.truncate(MOST_EVIDENCE);
+    explanation.repair.truncate(MAX_EVIDENCE);
     explanation
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct Found {
 impl Found {
     /// Adds a call that meets an expectation.
     pub(crate) fn matched(&mut self, view: &View<'_>, text: &str, at: usize) {
-        if self.matched.len() < MOST_EVIDENCE
+        if self.matched.len() < MAX_EVIDENCE
             && let Some(seen) = view.calls().get(at)
         {
             self.matched.push(view.evidence(Role::Matched, text, *seen));
@@ -107,7 +107,7 @@ impl Found {
     /// Adds a call that counts against the run.
     pub(crate) fn against(&mut self, view: &View<'_>, role: Role, text: String, at: usize) {
         match view.calls().get(at) {
-            Some(seen) if self.against.len() < MOST_EVIDENCE => {
+            Some(seen) if self.against.len() < MAX_EVIDENCE => {
                 self.against.push(view.evidence(role, text, *seen));
             }
             _ => self.left += 1,
@@ -116,7 +116,7 @@ impl Found {
 
     /// Adds something that is missing.
     pub(crate) fn missing(&mut self, text: String) {
-        if self.against.len() < MOST_EVIDENCE {
+        if self.against.len() < MAX_EVIDENCE {
             self.against.push(Evidence::absence(text));
         } else {
             self.left += 1;
@@ -139,7 +139,7 @@ impl Found {
     /// Returns the evidence, and a note about omitted evidence.
     pub(crate) fn finish(self) -> (Vec<Evidence>, Option<String>) {
         let mut evidence = self.against;
-        let room = MOST_EVIDENCE.saturating_sub(evidence.len());
+        let room = MAX_EVIDENCE.saturating_sub(evidence.len());
         evidence.extend(self.matched.into_iter().take(room));
         let note = (self.left > 0).then(|| {
             format!("{} that speak against are not listed", count(self.left, "more thing"))

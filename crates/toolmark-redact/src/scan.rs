@@ -401,7 +401,7 @@ impl<'t> Scan<'t> {
     /// Finds a JSON Web Token, `eyJ….eyJ….signature`; certain with a signature.
     fn web_token(&mut self, at: usize) -> Option<Secret> {
         /// Maximum length of a part of a token.
-        const MOST: usize = 8 << 10;
+        const MAX_LENGTH: usize = 8 << 10;
         let bytes = self.bytes;
         if !bytes.get(at..)?.starts_with(b"eyJ") {
             return None;
@@ -409,12 +409,12 @@ impl<'t> Scan<'t> {
         let token = |end| Secret { what: "web token", range: at..end, shown: 3 };
         let dot = |end: usize| bytes.get(end) == Some(&b'.');
         if self.is_certain() {
-            let head = at + run(bytes, at, Of::Token, MOST);
-            let body = head + 1 + run(bytes, head + 1, Of::Token, MOST);
+            let head = at + run(bytes, at, Of::Token, MAX_LENGTH);
+            let body = head + 1 + run(bytes, head + 1, Of::Token, MAX_LENGTH);
             if !dot(head) || !dot(body) || !bytes.get(head + 1..)?.starts_with(b"eyJ") {
                 return None;
             }
-            let end = body + 1 + run(bytes, body + 1, Of::Token, MOST);
+            let end = body + 1 + run(bytes, body + 1, Of::Token, MAX_LENGTH);
             let signature = bytes.get(body + 1..end)?;
             return (signature.len() >= 40 && is_random(signature)).then(|| token(end));
         }
@@ -475,10 +475,11 @@ impl<'t> Scan<'t> {
 
     /// Finds the password in `scheme://user:password@host`.
     fn url_password(&self, at: usize) -> Option<Secret> {
-        const MOST: usize = 200;
+        const MAX_LENGTH: usize = 200;
         const LOCAL: [&[u8]; 7] =
             [b"localhost", b"127.", b"0.0.0.0", b"example", b"host", b"db", b"postgres"];
-        let (most, stop) = if self.is_certain() { (MOST, Some(b'\\')) } else { (usize::MAX, None) };
+        let (most, stop) =
+            if self.is_certain() { (MAX_LENGTH, Some(b'\\')) } else { (usize::MAX, None) };
         let login = login(self.bytes, at, most, stop)?;
         let password = self.bytes.get(login.password.clone())?;
         let is_one = if self.is_certain() {
@@ -503,7 +504,7 @@ impl<'t> Scan<'t> {
     /// value leaves no doubt.
     fn variable(&mut self, at: usize) -> Option<Secret> {
         /// Minimum length of a randomly generated key.
-        const LEAST: usize = 12;
+        const MIN_LENGTH: usize = 12;
         let bytes = self.bytes;
         let rest = bytes.get(at..)?;
         let end = VARIABLES.iter().find(|name| rest.starts_with(name.as_bytes()))?.len() + at;
@@ -521,7 +522,7 @@ impl<'t> Scan<'t> {
         }
         let written = bytes.get(value.clone())?;
         let is_address = written.starts_with(b"/") || written.contains(&b':');
-        let is_one = written.len() >= LEAST && names::is_plain(written) && !is_address;
+        let is_one = written.len() >= MIN_LENGTH && names::is_plain(written) && !is_address;
         (is_one && is_random(written)).then(|| Secret {
             what: name.what(),
             shown: value.start - start,

@@ -10,9 +10,9 @@ use toolmark_outcome::{Printable, RowState, printable};
 /// Maximum length of a run of rows of the same kind that is not shortened.
 const RUN: usize = 6;
 /// Number of rows kept at the start and at the end of a shortened run.
-const KEPT: (usize, usize) = (2, 1);
+const KEPT_ROWS: (usize, usize) = (2, 1);
 /// Maximum number of drawn rows.
-const MOST_ROWS: usize = 400;
+const MAX_ROWS: usize = 400;
 /// Minimum width of a column.
 const NARROWEST: usize = 12;
 
@@ -37,7 +37,7 @@ pub(crate) fn drawn(explanation: &Explanation, all: bool) -> Vec<Drawn<'_>> {
         let end = at + run.len();
         let holds = divergence.is_some_and(|d| (at..end).contains(&d));
         let short = !all && run.len() > RUN && (!holds || is_first(at));
-        let gap = at + KEPT.0..end.saturating_sub(KEPT.1);
+        let gap = at + KEPT_ROWS.0..end.saturating_sub(KEPT_ROWS.1);
         for (offset, row) in run.iter().enumerate() {
             let place = at + offset;
             if !short || !gap.contains(&place) {
@@ -48,9 +48,9 @@ pub(crate) fn drawn(explanation: &Explanation, all: bool) -> Vec<Drawn<'_>> {
         }
         at = end;
     }
-    if out.len() > MOST_ROWS {
-        let more = out.len() - MOST_ROWS;
-        out.truncate(MOST_ROWS);
+    if out.len() > MAX_ROWS {
+        let more = out.len() - MAX_ROWS;
+        out.truncate(MAX_ROWS);
         out.push(Drawn::Gap(more, None));
     }
     out

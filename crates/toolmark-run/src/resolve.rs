@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use toolmark_grade::run_plan::{CommandLine, Recordings, Runner, Target, WorkspacePlan, inherited};
 
 /// Maximum length of a chain of references.
-const MOST_LINKS: usize = 10;
+const MAX_LINKS: usize = 10;
 
 /// Resolves a target under its own name.
 pub(crate) fn target(
@@ -22,8 +22,8 @@ pub(crate) fn target(
         let other = values.value(other);
         values.finish()?;
         links += 1;
-        if links > MOST_LINKS {
-            let message = format!("target {name}: more than {MOST_LINKS} targets for one another");
+        if links > MAX_LINKS {
+            let message = format!("target {name}: more than {MAX_LINKS} targets for one another");
             return Err(MatrixError::new(message, None));
         }
         let Some(next) = known.iter().find(|target| target.name == other) else {

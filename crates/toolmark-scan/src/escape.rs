@@ -33,7 +33,7 @@ fn escape_with<U: Unit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
 #[inline(always)]
 fn put_block<U: Unit>(unit: U, block: &[u8; 64], length: usize, out: &mut Vec<u8>) {
     /// Maximum length of an escaped block: one that consists of quotes only.
-    const MOST: usize = 128;
+    const MAX_ESCAPED: usize = 128;
     let masks = unit.masks(block);
     let marked = masks.quote | masks.backslash;
     if masks.control != 0 {
@@ -44,7 +44,7 @@ fn put_block<U: Unit>(unit: U, block: &[u8; 64], length: usize, out: &mut Vec<u8
         out.extend_from_slice(block.get(..length).unwrap_or_default());
         return;
     }
-    let (mut room, mut filled) = ([0; MOST], 0);
+    let (mut room, mut filled) = ([0; MAX_ESCAPED], 0);
     let eights = block.as_chunks::<8>().0.iter().enumerate();
     for (n, eight) in eights.take(length.div_ceil(8)) {
         let marked = (marked >> (8 * n)) as u8;

@@ -4,15 +4,15 @@ use crate::kinds::Kinds;
 use crate::vector::{Best, Unit, on_unit};
 
 /// Maximum number of bytes of each text that are compared.
-pub(crate) const LOOKED_AT: usize = 4;
+pub(crate) const MAX_COMPARED: usize = 4;
 /// Number of bytes needed to check 64 positions.
-pub(crate) const WINDOW: usize = 64 + LOOKED_AT - 1;
+pub(crate) const WINDOW: usize = 64 + MAX_COMPARED - 1;
 /// Number of groups of texts, eight for each half of the tables.
 const GROUPS: usize = 16;
 
 /// Kinds of bytes by group and offset in a text. A position where the byte at every offset
 /// is in the same group may begin a text of that group.
-pub(crate) type Tables = [[Kinds; LOOKED_AT]; GROUPS / 8];
+pub(crate) type Tables = [[Kinds; MAX_COMPARED]; GROUPS / 8];
 
 /// Searches for many texts at once. Each position found may begin one of the texts and must
 /// be verified by the caller; no position where a text begins is missed.
@@ -54,7 +54,7 @@ impl Prefixes {
             }
             list += 1;
         }
-        let mut tables = [[Kinds::NONE; LOOKED_AT]; GROUPS / 8];
+        let mut tables = [[Kinds::NONE; MAX_COMPARED]; GROUPS / 8];
         let mut beginnings = [0; HASHES / 64];
         let mut at = 0;
         while at < count {
@@ -123,7 +123,7 @@ const SHORT: u32 = u32::MAX >> 8;
 
 /// Returns the compared bytes of a text; one fewer for a short text.
 const fn beginning(text: &[u8]) -> u32 {
-    assert!(text.len() >= LOOKED_AT - 1, "a text is too short to be told from others");
+    assert!(text.len() >= MAX_COMPARED - 1, "a text is too short to be told from others");
     let bytes = [text[0], text[1], text[2], if text.len() > 3 { text[3] } else { 0 }];
     u32::from_le_bytes(bytes)
 }
@@ -132,9 +132,9 @@ const fn hash(bytes: u32) -> usize {
     bytes.wrapping_mul(0x9e37_79b1) as usize >> (u32::BITS - HASHES.trailing_zeros())
 }
 
-const fn add(kinds: &mut [Kinds; LOOKED_AT], text: &[u8], group: usize) {
+const fn add(kinds: &mut [Kinds; MAX_COMPARED], text: &[u8], group: usize) {
     let mut place = 0;
-    while place < LOOKED_AT {
+    while place < MAX_COMPARED {
         // Anything may follow a text that is shorter.
         let byte = if place < text.len() { Some(text[place]) } else { None };
         kinds[place].add(byte, group);
@@ -214,7 +214,7 @@ mod tests {
     /// Returns whether a text seems to be at a position, comparing byte by byte.
     fn begins(text: &[u8], at: usize) -> bool {
         let bytes: [u8; 4] = std::array::from_fn(|n| text.get(at + n).copied().unwrap_or(0));
-        let groups = |kinds: &[Kinds; LOOKED_AT]| {
+        let groups = |kinds: &[Kinds; MAX_COMPARED]| {
             kinds.iter().zip(bytes).fold(u8::MAX, |groups, (kinds, byte)| groups & kinds.of(byte))
         };
         WORDS.tables.iter().any(|kinds| groups(kinds) != 0)

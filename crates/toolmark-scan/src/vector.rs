@@ -263,7 +263,7 @@ pub(crate) mod x86 {
         Brackets, Breaks, Escapes, Kinds, Masks, SPREAD, Tables, Unit, WINDOW, write_positions,
     };
     use crate::index::escaped;
-    use crate::prefixes::LOOKED_AT;
+    use crate::prefixes::MAX_COMPARED;
     use std::arch::is_x86_feature_detected;
     use std::arch::x86_64::*;
 
@@ -557,7 +557,7 @@ pub(crate) mod x86 {
             let none = _mm256_setzero_si256();
             let absent = |from: usize| {
                 let mut groups = [_mm256_set1_epi8(-1); 2];
-                for place in 0..LOOKED_AT {
+                for place in 0..MAX_COMPARED {
                     // SAFETY: the last of the 32 bytes is at 32 + 3 + 31 at most, inside.
                     let v = unsafe {
                         _mm256_loadu_si256(window.as_ptr().add(from + place).cast::<__m256i>())
@@ -671,7 +671,7 @@ pub(crate) mod x86 {
         pub(super) fn prefixes(tables: &Tables, window: &[u8; WINDOW]) -> u64 {
             let half = _mm512_set1_epi8(0x0f);
             let mut groups = [_mm512_set1_epi8(-1); 2];
-            for place in 0..LOOKED_AT {
+            for place in 0..MAX_COMPARED {
                 // SAFETY: the last of the 64 bytes is at 3 + 63 at most, inside.
                 let v = unsafe { _mm512_loadu_si512(window.as_ptr().add(place).cast()) };
                 let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(v), half);

@@ -107,7 +107,7 @@ impl ErrorClass {
 }
 
 /// Maximum number of bytes to examine at the start and at the end of an error's text.
-const LOOKED_AT: usize = 4 << 10;
+const MAX_EXAMINED: usize = 4 << 10;
 
 type Words = &'static [(&'static str, ErrorClass)];
 
@@ -499,10 +499,10 @@ pub struct Shown<'t> {
 impl<'t> Shown<'t> {
     /// Prepares a text for classification.
     pub fn new(text: &'t str) -> Self {
-        if text.len() <= 2 * LOOKED_AT {
+        if text.len() <= 2 * MAX_EXAMINED {
             return Self { start: text, end: "", found: OnceCell::new() };
         }
-        let (mut start, mut end) = (LOOKED_AT, text.len() - LOOKED_AT);
+        let (mut start, mut end) = (MAX_EXAMINED, text.len() - MAX_EXAMINED);
         while !text.is_char_boundary(start) {
             start -= 1;
         }
@@ -585,10 +585,10 @@ impl<'t> Shown<'t> {
 /// Is this what a shell says about a program that is not there?
 pub fn is_not_found(line: &str) -> bool {
     /// Maximum number of blanks: `bash: line 12: name` has three.
-    const MOST_BLANKS: usize = 3;
+    const MAX_BLANKS: usize = 3;
     let line = line.trim();
     if let Some(who) = line.strip_suffix(": command not found") {
-        return who.matches(' ').count() <= MOST_BLANKS;
+        return who.matches(' ').count() <= MAX_BLANKS;
     }
     if let Some(who) = line.strip_suffix(": not found") {
         return who.starts_with("sh: ") || who.starts_with("/bin/sh: ");

@@ -19,7 +19,7 @@ use toolmark_hosts::toolset::{Name, ToolRole};
 /// Maximum size of a retained content.
 const LARGEST: usize = 8 << 20;
 /// Maximum size of all retained contents per session.
-const MOST_KEPT: usize = 256 << 20;
+const MAX_KEPT: usize = 256 << 20;
 /// Number of lines that hosts show of a file read as a whole.
 const LINES_SHOWN: usize = 2000;
 /// Number of columns that hosts show of a line.
@@ -222,7 +222,7 @@ impl Files {
             _ => return snapshot,
         };
         let kept = self.kept.get().saturating_add(size);
-        if size > LARGEST || kept > MOST_KEPT {
+        if size > LARGEST || kept > MAX_KEPT {
             snapshot.known = Known::Exists;
         } else {
             self.kept.set(kept);

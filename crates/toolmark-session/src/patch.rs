@@ -118,9 +118,9 @@ fn add_line<'p>(change: &mut Change<'p>, line: &'p str) {
 #[must_use]
 pub fn apply(content: &str, hunks: &[Hunk<'_>]) -> Option<String> {
     /// Maximum product of lines and hunks; a larger patch is not worth the effort.
-    const MOST_WORK: usize = 20_000_000;
+    const MAX_WORK: usize = 20_000_000;
     let mut lines: Vec<&str> = content.lines().collect();
-    if lines.len().saturating_mul(hunks.len()) > MOST_WORK {
+    if lines.len().saturating_mul(hunks.len()) > MAX_WORK {
         return None;
     }
     let mut from = 0;

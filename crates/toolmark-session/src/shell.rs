@@ -80,7 +80,7 @@ fn shown(word: &Word) -> String {
 }
 
 /// Programs that change no file, whatever their arguments.
-const LOOKING: &[&str] = &[
+const READ_ONLY_PROGRAMS: &[&str] = &[
     ":",
     "[",
     "basename",
@@ -276,7 +276,7 @@ fn looking_words(words: &[&str]) -> bool {
         ["command", "-v", ..] => true,
         ["time", rest @ ..] => looking_words(rest),
         ["env", _, ..] => false,
-        [name, ..] => LOOKING.contains(name),
+        [name, ..] => READ_ONLY_PROGRAMS.contains(name),
     }
 }
 

@@ -156,7 +156,7 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
         && !name.contains("ca-")
         && !name.contains("fullchain")
         && !name.contains("chain.pem");
-    const KEPT: &[&str] = &[
+    const SECRET_STORES: &[&str] = &[
         ".ssh/",
         ".aws/",
         ".gnupg/",
@@ -173,7 +173,7 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
     let kept = full.bytes().enumerate().any(|(at, byte)| {
         let starts = |start: &str| full.get(at..).is_some_and(|rest| rest.starts_with(start));
         match byte {
-            b'.' => KEPT.iter().any(|start| starts(start)),
+            b'.' => SECRET_STORES.iter().any(|start| starts(start)),
             b'/' => starts("/Keychains/"),
             b'g' => starts("google-chrome/"),
             _ => false,

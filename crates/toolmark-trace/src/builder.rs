@@ -66,7 +66,7 @@ impl SameId {
 }
 
 /// Maximum number of calls for which space is reserved in advance.
-const MOST_ROOM: usize = 64;
+const MAX_ROOM: usize = 64;
 
 /// A call found by a reader.
 #[derive(Debug)]
@@ -207,7 +207,7 @@ impl Builder {
     /// Reserves space for this many model responses with a call and a result each, within
     /// reason.
     pub fn reserve(&mut self, responses: usize) {
-        let responses = responses.min(MOST_ROOM);
+        let responses = responses.min(MAX_ROOM);
         self.run.steps.reserve(responses);
         self.run.calls.reserve(responses);
         self.run.events.reserve(2 * responses);

@@ -49,7 +49,7 @@ impl Status {
 }
 
 impl Progress {
-    const PATIENCE: Duration = Duration::from_millis(500);
+    const DELAY: Duration = Duration::from_millis(500);
 
     /// Returns a progress bar for this number of files.
     pub(crate) fn new(files: usize, verbosity: Verbosity) -> Self {
@@ -70,7 +70,7 @@ impl Progress {
         let (waiting, patience) = channel();
         let shown = bar.clone();
         std::thread::spawn(move || {
-            if patience.recv_timeout(Self::PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if patience.recv_timeout(Self::DELAY) == Err(RecvTimeoutError::Timeout) {
                 shown.set_draw_target(ProgressDrawTarget::stderr());
                 shown.enable_steady_tick(Duration::from_millis(100));
             }

@@ -30,7 +30,7 @@ use toolmark_outcome::{CallRef, Context, Environment, Seen, Subject, TracePlace,
 use toolmark_session::session::{Session, SessionCall};
 
 /// Maximum number of doubts of one rubric to keep per session.
-pub const MOST: usize = 20;
+pub const MAX_DOUBTS: usize = 20;
 /// Maximum total size of the questions of one session.
 const TEXT: usize = 4 << 20;
 
@@ -193,8 +193,8 @@ fn choose(candidates: &mut Vec<Candidate>) -> u64 {
     candidates.sort_by_key(|one| one.index);
     candidates.dedup_by_key(|one| one.index);
     candidates.sort_by_key(|one| (one.finding.is_none(), one.index));
-    let left = candidates.len().saturating_sub(MOST);
-    candidates.truncate(MOST);
+    let left = candidates.len().saturating_sub(MAX_DOUBTS);
+    candidates.truncate(MAX_DOUBTS);
     candidates.sort_by_key(|one| one.index);
     left as u64
 }

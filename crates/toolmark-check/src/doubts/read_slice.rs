@@ -29,7 +29,7 @@ pub(super) static KIND: Kind = Kind {
 /// Maximum length of the user's message to read.
 const LONGEST: usize = 16 << 10;
 /// Maximum number of symbols and ranges in the message to look for.
-const MOST: usize = 20;
+const MAX_SYMBOLS: usize = 20;
 /// Maximum number of additional lines in a close match.
 const LITTLE: i64 = 200;
 
@@ -228,7 +228,7 @@ impl Request {
             if is_file(name) {
                 request.names_files = true;
                 request.words.insert(name.to_owned());
-            } else if is_symbol(word) && request.symbols.len() < MOST {
+            } else if is_symbol(word) && request.symbols.len() < MAX_SYMBOLS {
                 let last = word.rsplit("::").next().unwrap_or(word);
                 let last = last.rsplit('.').next().unwrap_or(last).to_owned();
                 if !request.symbols.contains(&last) {
@@ -279,7 +279,7 @@ fn lines(text: &str) -> Vec<(i64, i64)> {
     let mut words =
         lower.split(|c: char| c.is_whitespace() || "\"'`()[]{}<>,;".contains(c)).peekable();
     while let Some(word) = words.next() {
-        if found.len() >= MOST {
+        if found.len() >= MAX_SYMBOLS {
             break;
         }
         let after_word = match word {

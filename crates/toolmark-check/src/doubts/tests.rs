@@ -236,12 +236,12 @@ fn parts_of_files() {
 #[test]
 fn what_is_too_much_is_counted() {
     let mut trace = String::from("tools: Read, Bash\n");
-    for n in 0..MOST + 3 {
+    for n in 0..MAX_DOUBTS + 3 {
         let _ = writeln!(trace, "Bash {{\"command\":\"cat /etc/{n}\"}} -> \"x\"");
     }
     let checked = checked(&trace);
     let asked = checked.doubts.iter().filter(|doubt| doubt.rubric.name == "tool-selection");
-    assert_eq!(asked.count(), MOST);
+    assert_eq!(asked.count(), MAX_DOUBTS);
     assert_eq!(checked.not_asked.get("tool-selection"), Some(&3));
 }
 

@@ -180,14 +180,14 @@ const REJECTIONS: &[&str] = &[
 /// Reports arguments that a host or a server rejects, whether or not the schema is known.
 fn check_answer(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &SessionCall<'_>) {
     /// Maximum number of bytes to search; a rejection is at the start.
-    const LOOKED_AT: usize = 600;
+    const MAX_EXAMINED: usize = 600;
     // A command may print anything, including such phrases.
     let is_free = matches!(call.role, ToolRole::RunsShell | ToolRole::TalksToShell);
     if call.ended != Ended::Failed || is_free || call.call.status == Status::Denied {
         return;
     }
     let Some(result) = call.result() else { return };
-    let start = head(&result, LOOKED_AT);
+    let start = head(&result, MAX_EXAMINED);
     if !REJECTIONS.iter().any(|words| start.contains(words)) {
         return;
     }

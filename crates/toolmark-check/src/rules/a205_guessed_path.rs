@@ -104,7 +104,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Maximum number of guesses per session to examine.
-const MOST: usize = 64;
+const MAX_GUESSES: usize = 64;
 /// Maximum number of files of the same name to compare.
 const COMPARED: usize = 16;
 /// Maximum number of bytes per session to search for names.
@@ -129,7 +129,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             }
             Ended::Failed if classify(call) == Some(ErrorClass::Missing) && is_missing(call) => {
                 guesses += 1;
-                if guesses > MOST {
+                if guesses > MAX_GUESSES {
                     return;
                 }
                 let right = known.get(name).into_iter().flatten().rev().take(COMPARED);

@@ -77,14 +77,14 @@ const REFUSALS: &[&str] = &["has not been read yet", "must read file", "must rea
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     /// Maximum number of bytes to search; a refusal is at the start.
-    const LOOKED_AT: usize = 300;
+    const MAX_EXAMINED: usize = 300;
     let mut known: HashSet<&str> = HashSet::new();
     for call in session.calls() {
         let Some(path) = call.path.as_deref() else { continue };
         match (call.role, call.ended) {
             (ToolRole::Edits | ToolRole::Writes, Ended::Failed) => {
                 let result = call.result();
-                let start = result.as_deref().map_or("", |result| head(result, LOOKED_AT));
+                let start = result.as_deref().map_or("", |result| head(result, MAX_EXAMINED));
                 let is_refused = REFUSALS.iter().any(|words| start.contains(words));
                 if is_refused && !known.contains(path) {
                     let message = format!("{} was not read before the edit", session.shown(path));

@@ -98,7 +98,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Maximum number of bytes of a result to examine.
-const LOOKED_AT: usize = 8 << 10;
+const MAX_EXAMINED: usize = 8 << 10;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut dollars: Option<HashSet<&str>> = None;
@@ -114,7 +114,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         if !may_be_misread && !command.contains('$') {
             continue;
         }
-        let shown = call.result_start(LOOKED_AT).unwrap_or_default();
+        let shown = call.result_start(MAX_EXAMINED).unwrap_or_default();
         let misread = if may_be_misread { misread(command, &shown) } else { None };
         let fault = misread.or_else(|| {
             let dollars = dollars.get_or_insert_with(|| paths_with_dollars(session));

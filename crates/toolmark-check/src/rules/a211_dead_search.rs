@@ -116,8 +116,8 @@ fn is_empty(call: &SessionCall<'_>) -> bool {
 
 /// Whether a command printed nothing.
 fn is_silent(call: &SessionCall<'_>) -> bool {
-    const LOOKED_AT: usize = 64;
-    let Some(start) = call.result_start(LOOKED_AT) else { return false };
+    const MAX_EXAMINED: usize = 64;
+    let Some(start) = call.result_start(MAX_EXAMINED) else { return false };
     // A command without output shows only one of these.
     let start = start.trim();
     if !start.is_empty() && !start.starts_with("Exit code 1") && !start.starts_with('(') {

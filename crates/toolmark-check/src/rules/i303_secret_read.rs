@@ -126,14 +126,14 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 /// Whether the result contains the value of a secret.
 fn shows_value(call: &SessionCall<'_>) -> bool {
     /// Maximum number of bytes of a result to examine.
-    const LOOKED_AT: usize = 64 << 10;
+    const MAX_EXAMINED: usize = 64 << 10;
     /// Placeholders that replace secrets in shared traces.
     const MASKS: &[&str] = &["REDACTED", "[redacted]", "<redacted>", "[MASKED]", "*****"];
     if call.ended == Ended::Failed {
         return false;
     }
     let Some(result) = call.result() else { return false };
-    let text = head(&result, LOOKED_AT);
+    let text = head(&result, MAX_EXAMINED);
     MASKS.iter().any(|mask| text.contains(mask))
         || text.contains("PRIVATE KEY-----")
         || !secrets(text, Proof::Certain, 1).is_empty()

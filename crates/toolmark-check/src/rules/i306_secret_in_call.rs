@@ -87,7 +87,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Maximum number of secrets of one text to examine.
-const MOST: usize = 8;
+const MAX_SECRETS: usize = 8;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // A repeated secret is not another finding.
@@ -104,7 +104,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             (result, "in the result", Severity::Warning),
         ] {
             let Some(text) = payload.map(Payload::source).map(|text| text.raw()) else { continue };
-            let found: Vec<_> = secrets(text, Proof::Certain, MOST)
+            let found: Vec<_> = secrets(text, Proof::Certain, MAX_SECRETS)
                 .into_iter()
                 .filter(|secret| !is_public(text, secret))
                 .filter(|secret| {

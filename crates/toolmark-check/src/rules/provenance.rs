@@ -7,7 +7,7 @@ use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_shell::Analysis;
 
 /// Maximum number of files to track.
-const MOST: usize = 64;
+const MAX_FILES: usize = 64;
 
 /// Kinds of tracked files.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Provenance {
             Marked::Download => &analysis.downloads,
         };
         for file in files.iter().chain(own.iter()) {
-            if self.files.len() < MOST {
+            if self.files.len() < MAX_FILES {
                 self.files.entry(file.clone()).or_insert(call.index);
             }
         }

@@ -125,14 +125,14 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Minimum number of identical calls in a loop.
-const LEAST: usize = 3;
+const MIN_CALLS: usize = 3;
 /// Maximum number of reported loops with which a new one is compared.
 const COMPARED: usize = 256;
 /// Maximum distance of two calls of one loop.
 const APART: usize = 6;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    if session.calls().len() < LEAST {
+    if session.calls().len() < MIN_CALLS {
         return;
     }
     // A tool with fewer calls is not in a loop.
@@ -147,7 +147,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             // White space and punctuation matter in written text.
             ToolRole::Writes | ToolRole::Edits | ToolRole::Patches => key.text,
             _ if call.call.args.is_none() => key.text,
-            _ if often.get(&*call.tool).is_none_or(|calls| *calls < LEAST) => key.text,
+            _ if often.get(&*call.tool).is_none_or(|calls| *calls < MIN_CALLS) => key.text,
             _ => letters(call),
         });
     }
@@ -231,7 +231,7 @@ fn found_refiltered(
     told: &mut Vec<(usize, usize)>,
 ) {
     // The first run and one more look at its output are normal.
-    if chain.len() >= LEAST && shown.len() + 1 >= LEAST {
+    if chain.len() >= MIN_CALLS && shown.len() + 1 >= MIN_CALLS {
         found(session, recorder, chain, Manner::OtherFilter, told);
     }
 }
@@ -278,7 +278,7 @@ fn loops(
     // Most sessions have no call with so many repetitions.
     let mut sorted = keys.to_vec();
     sorted.sort_unstable();
-    if !sorted.windows(LEAST).any(|alike| alike.first() == alike.last()) {
+    if !sorted.windows(MIN_CALLS).any(|alike| alike.first() == alike.last()) {
         return;
     }
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -286,11 +286,11 @@ fn loops(
         places.entry(*key).or_default().push(at);
     }
     let often: HashSet<u64> =
-        places.iter().filter(|(_, at)| at.len() >= LEAST).map(|(key, _)| *key).collect();
+        places.iter().filter(|(_, at)| at.len() >= MIN_CALLS).map(|(key, _)| *key).collect();
     // Restores the order of the session.
     for (first, key) in keys.iter().enumerate() {
         let Some(places) =
-            places.get(key).filter(|p| p.len() >= LEAST && p.first() == Some(&first))
+            places.get(key).filter(|p| p.len() >= MIN_CALLS && p.first() == Some(&first))
         else {
             continue;
         };
@@ -309,7 +309,7 @@ fn loops(
                 chain.push(at);
                 continue;
             }
-            if chain.len() >= LEAST {
+            if chain.len() >= MIN_CALLS {
                 let manner = match (confidence, cycle) {
                     (Confidence::Low, _) => Manner::Near,
                     (_, true) => Manner::Cycle,

@@ -496,7 +496,7 @@ impl<'s, 'a> Doubts<'s, 'a> {
 /// Whether the user says that something has changed, or asks to look again.
 fn asks(text: &str) -> bool {
     /// Maximum length of the message to examine.
-    const LOOKED_AT: usize = 2000;
+    const MAX_EXAMINED: usize = 2000;
     const WORDS: &[&str] = &[
         "look again",
         "check again",
@@ -521,7 +521,7 @@ fn asks(text: &str) -> bool {
         "has changed",
         "have changed",
     ];
-    let start = head(text, LOOKED_AT).to_lowercase();
+    let start = head(text, MAX_EXAMINED).to_lowercase();
     WORDS.iter().any(|words| start.contains(words))
 }
 

@@ -176,13 +176,13 @@ fn reads_of<'s, 'a: 's>(
 /// Whether the prompt of the turn asks to find something.
 fn asked(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
     /// Maximum length of a prompt to examine; questions are at the start.
-    const LOOKED_AT: usize = 400;
+    const MAX_EXAMINED: usize = 400;
     let before = session.events().get(..call.event).unwrap_or_default();
     let Some(prompt) = before.iter().rev().find(|event| Event::starts_turn(event)) else {
         return false;
     };
     let Some(text) = prompt.text.as_ref().map(|text| text.plain()) else { return false };
-    let start: String = text.chars().take(LOOKED_AT).collect::<String>().to_lowercase();
+    let start: String = text.chars().take(MAX_EXAMINED).collect::<String>().to_lowercase();
     ASKS.iter().any(|word| {
         start.match_indices(word).any(|(at, _)| {
             let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());

@@ -152,8 +152,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 /// Whether the host reports that the file did not exist before.
 fn says_new(call: &SessionCall<'_>) -> bool {
     /// Maximum number of bytes to search; the report is at the start.
-    const LOOKED_AT: usize = 120;
+    const MAX_EXAMINED: usize = 120;
     let Some(result) = call.result().filter(|_| call.ended == Ended::Ok) else { return false };
-    let start = result.char_indices().nth(LOOKED_AT).map_or(result.len(), |(at, _)| at);
+    let start = result.char_indices().nth(MAX_EXAMINED).map_or(result.len(), |(at, _)| at);
     result.get(..start).is_some_and(|words| words.to_ascii_lowercase().contains("created"))
 }

@@ -132,13 +132,13 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 /// Whether the host reports that the tool does not exist.
 pub(super) fn is_refused(call: &SessionCall<'_>) -> bool {
     /// Maximum number of bytes to search; a refusal is at the start.
-    const LOOKED_AT: usize = 200;
+    const MAX_EXAMINED: usize = 200;
     // A command may print anything.
     if call.role == ToolRole::RunsShell {
         return false;
     }
     let Some(result) = call.result() else { return false };
-    let end = result.char_indices().nth(LOOKED_AT).map_or(result.len(), |(at, _)| at);
+    let end = result.char_indices().nth(MAX_EXAMINED).map_or(result.len(), |(at, _)| at);
     let start = result.get(..end).unwrap_or_default();
     let name = call.call.name.original.get();
     start.contains(&*name)

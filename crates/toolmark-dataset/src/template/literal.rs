@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value};
 
 /// Maximum nesting depth of lists and maps.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Parses a list or a map. The error message describes why the text is invalid.
 pub(super) fn parse(text: &str) -> Result<Value, String> {
@@ -12,7 +12,7 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
         return Ok(value);
     }
     let mut parser = Parser { rest: text };
-    match parser.value(DEEPEST) {
+    match parser.value(MAX_DEPTH) {
         Some(value @ (Value::Array(_) | Value::Object(_))) if parser.rest.trim().is_empty() => {
             Ok(value)
         }

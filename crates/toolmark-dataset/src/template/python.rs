@@ -5,7 +5,7 @@ use minijinja::{Error, Output, State};
 use std::fmt::Write as _;
 
 /// Maximum nesting depth of lists and maps; deeper values are cut.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Formats a value for the template environment.
 pub(super) fn write_value(
@@ -22,7 +22,7 @@ pub(super) fn text(value: &Value) -> String {
         Some(text) => text.to_owned(),
         None => {
             let mut out = String::new();
-            repr(value, DEEPEST, &mut out);
+            repr(value, MAX_DEPTH, &mut out);
             out
         }
     }

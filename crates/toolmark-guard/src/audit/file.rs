@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Maximum wait for the lock. A writer holds it for microseconds; one that was stopped holds it
 /// indefinitely.
-const PATIENCE: Duration = Duration::from_millis(50);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// Maximum number of attempts to open the log, which may be rotated while it is opened.
@@ -105,7 +105,7 @@ fn is_log(found: &Metadata) -> io::Result<()> {
 
 /// Takes the lock; returns whether it was available.
 fn lock(file: &File) -> bool {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + LOCK_TIMEOUT;
     loop {
         match file.try_lock() {
             Ok(()) => return true,

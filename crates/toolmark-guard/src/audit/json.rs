@@ -6,9 +6,9 @@ use toolmark_base::text::head;
 use toolmark_redact::{MASK, moved, redact, redact_named};
 
 /// Number of bytes after a cut that are searched for a secret across the cut.
-const BEYOND: usize = 1 << 10;
+const OVERLAP: usize = 1 << 10;
 /// Minimum number of bytes kept of a text, regardless of other fields.
-const LEAST: usize = 256;
+const MIN_TEXT: usize = 256;
 /// Size assumed for quotes, commas, brackets and numbers.
 const BARE: usize = 4;
 /// Maximum nesting depth; deeper values are omitted.
@@ -74,7 +74,7 @@ pub(super) fn text(out: &mut Vec<u8>, text: &str, most: usize) {
     if text.len() <= most {
         return quoted(out, &redact(text));
     }
-    let seen = head(text, most.saturating_add(BEYOND));
+    let seen = head(text, most.saturating_add(OVERLAP));
     let kept = head(text, most).len();
     let shown = redact(seen);
     let shown = head(&shown, moved(seen, kept));
@@ -156,8 +156,8 @@ impl Values<'_> {
                         quoted(self.out, &format!("[{} cut]", map.len() - index));
                         break;
                     }
-                    text(self.out, key, LEAST);
-                    self.spend(key.len().min(LEAST));
+                    text(self.out, key, MIN_TEXT);
+                    self.spend(key.len().min(MIN_TEXT));
                     self.out.push(b':');
                     self.value(Some(key), item, depth - 1);
                 }
@@ -177,11 +177,11 @@ impl Values<'_> {
     }
 
     fn string(&mut self, name: Option<&str>, string: &str) {
-        if name.is_some_and(|name| redact_named(name, head(string, LEAST)) == MASK) {
+        if name.is_some_and(|name| redact_named(name, head(string, MIN_TEXT)) == MASK) {
             self.excess = self.excess.saturating_sub(string.len());
             return quoted(self.out, MASK);
         }
-        let cut = self.excess.min(string.len().saturating_sub(LEAST));
+        let cut = self.excess.min(string.len().saturating_sub(MIN_TEXT));
         self.excess -= cut;
         self.spend(string.len() - cut);
         text(self.out, string, string.len() - cut);

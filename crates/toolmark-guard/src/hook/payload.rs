@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const LARGEST: usize = 16 << 20;
 
 /// Number of timeouts granted to a payload that keeps arriving, as on a busy machine.
-const PATIENCE: u32 = 4;
+const MAX_TIMEOUTS: u32 = 4;
 
 /// Initial capacity of the buffer, in bytes.
 const ROOM: usize = 16 << 10;
@@ -19,7 +19,7 @@ pub(super) fn read(timeout: Duration) -> io::Result<Vec<u8>> {
     let mut payload = vec![0; ROOM];
     let (mut length, mut is_refused) = (0, false);
     let mut input = io::stdin().lock();
-    let last = Instant::now() + timeout * PATIENCE;
+    let last = Instant::now() + timeout * MAX_TIMEOUTS;
     loop {
         // Whoever sends nothing for so long is stuck.
         Wait::until((Instant::now() + timeout).min(last)).wait()?;

@@ -56,7 +56,7 @@ const LISTS: [(&str, Decision); 3] =
     [("deny", Decision::Deny), ("ask", Decision::Ask), ("allow", Decision::Allow)];
 
 /// Maximum number of rules.
-const MOST: usize = 10_000;
+const MAX_RULES: usize = 10_000;
 
 impl Permissions {
     /// Adds the rules of a settings file.
@@ -83,7 +83,7 @@ impl Permissions {
                 Some(Value::Array(items)) => items,
                 Some(_) => return Err(format!("`permissions.{list}` is no list")),
             };
-            for item in items.iter().take(MOST.saturating_sub(self.rules.len())) {
+            for item in items.iter().take(MAX_RULES.saturating_sub(self.rules.len())) {
                 match item.as_str() {
                     Some(text) => self.add_rule(text, decision, settings),
                     None => self.findings.push(Finding::never(

@@ -88,9 +88,9 @@ static SETS_OF: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
 /// Returns the first of the toolsets that contain most of the called tools.
 fn most_alike(run: &Trajectory) -> Option<&'static Toolset> {
     /// Maximum number of calls to inspect, enough to recognize an agent by its tools.
-    const LOOKED_AT: usize = 200;
+    const MAX_CALLS: usize = 200;
     let mut names: Vec<String> = Vec::new();
-    for call in run.calls.iter().take(LOOKED_AT) {
+    for call in run.calls.iter().take(MAX_CALLS) {
         let name = call.name.canonical().tool;
         if !names.contains(&name) {
             names.push(name);

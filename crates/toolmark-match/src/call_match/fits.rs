@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, HashMap};
 use toolmark_trace::Fact;
 
 /// Maximum number of pairs of pattern and call that are stored: 256 MB of bits.
-const MOST_PAIRS: usize = 1 << 31;
+const MAX_PAIRS: usize = 1 << 31;
 
 /// Maximum amount of work, in calls; long arguments and results count for more.
-const MOST_WORK: usize = 1 << 24;
+const MAX_WORK: usize = 1 << 24;
 
 /// Number of payload bytes that cost as much as a call.
 const BYTES: usize = 256;
@@ -26,7 +26,7 @@ const BYTES: usize = 256;
 const FEW: usize = 8;
 
 /// Number of open questions kept for the explanation.
-const KEPT: usize = 20;
+const MAX_OPEN: usize = 20;
 
 /// The calls that match each pattern.
 #[derive(Debug)]
@@ -73,8 +73,8 @@ pub fn fits(
 ) -> Result<Fits, TooLarge> {
     let calls = table.len();
     let searched = patterns.iter().filter(|p| !matches!(p.name(), NamePattern::Exact(_))).count();
-    if patterns.len().saturating_mul(calls) > MOST_PAIRS
-        || searched.saturating_mul(table.names().len()) > MOST_WORK
+    if patterns.len().saturating_mul(calls) > MAX_PAIRS
+        || searched.saturating_mul(table.names().len()) > MAX_WORK
     {
         return Err(TooLarge);
     }
@@ -213,7 +213,7 @@ impl Filling<'_, '_> {
         let pattern = self.patterns[number as usize];
         let number = number as usize;
         self.work += cost(pattern, &self.table.calls()[call]);
-        if self.work > MOST_WORK {
+        if self.work > MAX_WORK {
             return Err(TooLarge);
         }
         match name.and(pattern.fits(self.table, call)) {
@@ -228,7 +228,7 @@ impl Filling<'_, '_> {
                 let sure = &self.fits.sure[number];
                 let possible = self.fits.possible.entry(number).or_insert_with(|| sure.clone());
                 possible.set(call);
-                if self.fits.open.len() < KEPT {
+                if self.fits.open.len() < MAX_OPEN {
                     self.fits.open.push((number, call, lack));
                 }
             }

@@ -8,7 +8,7 @@ use super::grid::Grid;
 pub struct TooLarge;
 
 /// Maximum number of pairs of call and expectation stored for backtracking: 256 MB of bits.
-const MOST_PAIRS: usize = 1 << 31;
+const MAX_PAIRS: usize = 1 << 31;
 
 /// Returns the call assigned to each expectation, with calls in the order of expectations.
 /// The number of assignments is maximal, and among such assignments the earliest calls are used.
@@ -17,7 +17,7 @@ pub fn align(grid: &Grid) -> Result<Vec<Option<usize>>, TooLarge> {
     if let Some(all) = greedy(grid) {
         return Ok(all);
     }
-    if items.saturating_mul(calls) > MOST_PAIRS {
+    if items.saturating_mul(calls) > MAX_PAIRS {
         return Err(TooLarge);
     }
     let words = items.div_ceil(64);

@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// Maximum number of pairs of expectation and call: 256 MB.
-const MOST_CHOICES: usize = 1 << 26;
+const MAX_CHOICES: usize = 1 << 26;
 
 /// Maximum number of calls inspected when calls are exchanged so that surplus calls are used.
-const MOST_WORK: usize = 1 << 25;
+const MAX_WORK: usize = 1 << 25;
 
 /// A call expected in any order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn cover(wants: &[Want], columns: &[Column], elsewhere: &Column) -> Result<C
     let there: Vec<usize> =
         wants.iter().map(|want| want.count.min(columns[want.column].count())).collect();
     let copies: usize = there.iter().sum();
-    if copies.saturating_mul(copies.min(calls)) > MOST_CHOICES {
+    if copies.saturating_mul(copies.min(calls)) > MAX_CHOICES {
         return Err(TooLarge);
     }
     let mut owners = Vec::with_capacity(copies);
@@ -107,7 +107,7 @@ fn exchange(
     }
     let mut work = 0;
     for start in 0..calls {
-        if could_go == 0 || work > MOST_WORK {
+        if could_go == 0 || work > MAX_WORK {
             return;
         }
         if of_call[start].is_some() || spare.get(start) {

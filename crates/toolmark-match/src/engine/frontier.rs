@@ -26,10 +26,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Maximum number of remembered paths: some 250 MB.
-const MOST_STATES: usize = 1 << 22;
+const MAX_STATES: usize = 1 << 22;
 
 /// Maximum number of inspected calls: about a second.
-const MOST_WORK: usize = 1 << 26;
+const MAX_WORK: usize = 1 << 26;
 
 /// Number of paths that the narrow search keeps.
 const NARROW: usize = 6;
@@ -44,7 +44,7 @@ struct Gain {
 }
 
 impl Gain {
-    const LEAST: Self = Self { top: i64::MIN, required: 0, optional: 0 };
+    const MIN: Self = Self { top: i64::MIN, required: 0, optional: 0 };
 
     fn plus(self, other: Self) -> Self {
         Self {
@@ -328,11 +328,11 @@ impl<'a> Frontier<'a> {
         open.extend(ways.into_iter().map(|way| entry(&self.states, way)));
         let mut all = Vec::new();
         // The most gained before the batch at hand, and in it.
-        let (mut before, mut here, mut at) = (Gain::LEAST, Gain::LEAST, 0);
+        let (mut before, mut here, mut at) = (Gain::MIN, Gain::MIN, 0);
         while let Some(Reverse((batch, Reverse(gain), way))) = open.pop() {
             if batch != at {
                 (before, at) = (before.max(here), batch);
-                here = Gain::LEAST;
+                here = Gain::MIN;
             }
             if gain <= before {
                 continue;
@@ -484,12 +484,12 @@ impl<'a> Frontier<'a> {
             (state.batch, Reverse(state.gain), *way)
         });
         let mut kept: Vec<u32> = Vec::with_capacity(ways.len());
-        let (mut before, mut here, mut at) = (Gain::LEAST, Gain::LEAST, u32::MAX);
+        let (mut before, mut here, mut at) = (Gain::MIN, Gain::MIN, u32::MAX);
         let mut first_here = 0;
         for way in ways {
             let state = self.states[way as usize];
             if state.batch != at {
-                (before, here, at) = (before.max(here), Gain::LEAST, state.batch);
+                (before, here, at) = (before.max(here), Gain::MIN, state.batch);
                 first_here = kept.len();
             }
             let is_beaten = state.gain <= before
@@ -556,7 +556,7 @@ impl<'a> Frontier<'a> {
     }
 
     fn push(&mut self, state: State) -> Result<u32, TooLarge> {
-        if self.states.len() >= MOST_STATES || self.held.len() >= 2 * MOST_STATES {
+        if self.states.len() >= MAX_STATES || self.held.len() >= 2 * MAX_STATES {
             return Err(TooLarge);
         }
         self.states.push(state);
@@ -564,7 +564,7 @@ impl<'a> Frontier<'a> {
     }
 
     fn check(&self) -> Result<(), TooLarge> {
-        if self.room.work > MOST_WORK { Err(TooLarge) } else { Ok(()) }
+        if self.room.work > MAX_WORK { Err(TooLarge) } else { Ok(()) }
     }
 
     /// Returns the range of calls of a batch, from 1.

@@ -3,7 +3,7 @@
 use super::align::TooLarge;
 
 /// Maximum size of the table: 256 MB.
-const MOST_WORDS: usize = 1 << 25;
+const MAX_WORDS: usize = 1 << 25;
 
 /// A table of bits: a row per call, a column per expectation.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ impl Grid {
     /// Creates an empty table, unless it would be too large.
     pub fn bounded(calls: usize, items: usize) -> Result<Self, TooLarge> {
         match calls.checked_mul(items.div_ceil(64)) {
-            Some(words) if words <= MOST_WORDS => Ok(Self::new(calls, items)),
+            Some(words) if words <= MAX_WORDS => Ok(Self::new(calls, items)),
             _ => Err(TooLarge),
         }
     }

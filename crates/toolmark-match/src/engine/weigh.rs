@@ -6,9 +6,9 @@
 use super::align::TooLarge;
 
 /// Maximum number of steps of an assignment.
-const MOST_STEPS: usize = 64_000_000;
+const MAX_STEPS: usize = 64_000_000;
 /// Maximum number of pairs stored for backtracking.
-const MOST_PAIRS: usize = 1 << 24;
+const MAX_PAIRS: usize = 1 << 24;
 
 /// Returns the call assigned to each expectation, so that the total worth of all pairs
 /// is maximal. All elements of the smaller side are paired.
@@ -20,7 +20,7 @@ pub fn weigh(
     worth: impl Fn(usize, usize) -> f64,
 ) -> Result<Vec<Option<usize>>, TooLarge> {
     let (rows, columns) = (items.min(calls), items.max(calls));
-    if rows.saturating_mul(rows).saturating_mul(columns) > MOST_STEPS {
+    if rows.saturating_mul(rows).saturating_mul(columns) > MAX_STEPS {
         return Err(TooLarge);
     }
     let turned = items > calls;
@@ -108,7 +108,7 @@ pub fn weigh_in_order(
         SkipCall,
         SkipItem,
     }
-    if items.saturating_mul(calls) > MOST_PAIRS {
+    if items.saturating_mul(calls) > MAX_PAIRS {
         return Err(TooLarge);
     }
     let mut ways = vec![Way::SkipItem; items * calls];

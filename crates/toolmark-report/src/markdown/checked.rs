@@ -1,7 +1,7 @@
 //! Markdown for the summary of a CI job: the scorecard, the gates, and collapsible findings. Text
 //! from a trace is never interpreted as markup.
 
-use super::graded::{MOST, code, emblem, words};
+use super::graded::{MAX_BYTES, code, emblem, words};
 use crate::checked::{Alike, alike, gates, judged, kinds, overview, worst};
 use crate::model::CheckRun;
 use crate::shown;
@@ -37,7 +37,7 @@ pub(super) fn write(
     let mut findings = run.new_findings()?.peekable();
     while let Some(alike) = alike(&mut findings, OF_A_RULE)? {
         let text = details(&alike);
-        if page.len() + text.len() <= MOST {
+        if page.len() + text.len() <= MAX_BYTES {
             page.push_str(&text);
         } else {
             left_out += alike.count as u64;

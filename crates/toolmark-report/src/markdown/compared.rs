@@ -1,6 +1,6 @@
 //! A comparison for the summary of a CI job.
 
-use super::graded::{MOST, emblem, words};
+use super::graded::{MAX_BYTES, emblem, words};
 use crate::compared::{self, ARROW, signed};
 use crate::shown;
 use crate::terminal::text::cut;
@@ -91,7 +91,7 @@ fn graded(page: &mut String, graded: &GradedChange, comparison: &Comparison) {
             side(&case.after),
             words(&cut(&case.after.reason, WORDS)),
         );
-        if left_out == 0 && page.len() + row.len() <= MOST / 2 {
+        if left_out == 0 && page.len() + row.len() <= MAX_BYTES / 2 {
             page.push_str(&row);
         } else {
             left_out += 1;
@@ -151,7 +151,7 @@ fn listed(page: &mut String, what: &str, run: &Printable, names: Vec<String>) {
     if names.is_empty() {
         return;
     }
-    let mut room = MOST / 10;
+    let mut room = MAX_BYTES / 10;
     let fits = |name: &&String| {
         room = room.saturating_sub(name.len() + 2);
         room > 0
@@ -216,7 +216,7 @@ fn checked(page: &mut String, checked: &CheckedChange, comparison: &Comparison) 
             words(&cut(&finding.message, WORDS)),
             words(&place),
         );
-        if left_out == 0 && page.len() + row.len() <= MOST {
+        if left_out == 0 && page.len() + row.len() <= MAX_BYTES {
             page.push_str(&row);
         } else {
             left_out += 1;

@@ -14,9 +14,9 @@ use std::io::Write;
 use toolmark_outcome::{Printable, Verdict, printable};
 
 /// Maximum size of a report in bytes, with room for the final note.
-pub(crate) const MOST: usize = 900_000;
+pub(crate) const MAX_BYTES: usize = 900_000;
 /// Maximum size of the table in bytes, so that details fit as well.
-const MOST_TABLE: usize = 400_000;
+const MAX_TABLE: usize = 400_000;
 /// Maximum width of a reason in a table, in columns.
 const REASON: usize = 160;
 /// Maximum width of any other text, in columns.
@@ -45,7 +45,7 @@ pub(super) fn write(
         troubled.partition(|shown| shown.result.verdict == Verdict::Fail);
     for shown in failed.into_iter().chain(unknown) {
         let text = details(shown);
-        if left_out == 0 && page.len() + text.len() <= MOST {
+        if left_out == 0 && page.len() + text.len() <= MAX_BYTES {
             page.push_str(&text);
         } else {
             left_out += 1;
@@ -104,7 +104,7 @@ fn cases(page: &mut String, outcomes: &[Shown<'_>]) {
                 result.score.map_or("\u{2013}".into(), shown::score),
                 words(&cut(shown.first_reason(), REASON)),
             );
-            if left_out == 0 && page.len() - start + row.len() <= MOST_TABLE {
+            if left_out == 0 && page.len() - start + row.len() <= MAX_TABLE {
                 page.push_str(&row);
             } else {
                 left_out += 1;
@@ -133,7 +133,7 @@ fn trials(page: &mut String, cases: &[CaseSummary]) {
     let _ = writeln!(page, "\n|---|---|---:|{}", "---:|".repeat(2 * ks.len()));
     let start = page.len();
     for (at, case) in cases.iter().enumerate() {
-        if page.len() - start > MOST_TABLE / 4 {
+        if page.len() - start > MAX_TABLE / 4 {
             let more = shown::things((cases.len() - at) as u64, "more case");
             let _ = writeln!(page, "| \u{2026} {more} |");
             break;

@@ -1,6 +1,6 @@
 //! Issues in Markdown, for a weekly report: a table, then each issue with its example and fix.
 
-use super::graded::{MOST, code, words};
+use super::graded::{MAX_BYTES, code, words};
 use crate::model::{FeedRun, Issue};
 use crate::shown;
 use crate::{Options, ReportError};
@@ -21,7 +21,7 @@ pub(super) fn write(run: &FeedRun, _: &Options, out: &mut dyn Write) -> Result<(
         let Issue { id, state, count, sessions, .. } = issue;
         let (line, title) = (issue.sparkline(), words(&issue.title));
         let row = format!("| `{id}` | {state} | {count} | {sessions} | {line} | {title} |\n");
-        if page.len() + row.len() > MOST / 2 {
+        if page.len() + row.len() > MAX_BYTES / 2 {
             left_out += 1;
         } else {
             page.push_str(&row);
@@ -29,7 +29,7 @@ pub(super) fn write(run: &FeedRun, _: &Options, out: &mut dyn Write) -> Result<(
     }
     for issue in run.issues.iter().filter(|issue| issue.state.is_open()) {
         let text = details(issue);
-        if page.len() + text.len() > MOST {
+        if page.len() + text.len() > MAX_BYTES {
             left_out += 1;
         } else {
             page.push_str(&text);

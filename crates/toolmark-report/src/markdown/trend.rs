@@ -1,6 +1,6 @@
 //! Measures over time in Markdown: a table, then the changes.
 
-use super::graded::{MOST, words};
+use super::graded::{MAX_BYTES, words};
 use crate::model::TrendRun;
 use crate::shown;
 use crate::trends::{change, name, number, suspects};
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 /// Maximum number of time buckets in a sparkline.
-const MOST_SIGNS: usize = 52;
+const MAX_SIGNS: usize = 52;
 
 pub(super) fn write(run: &TrendRun, _: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
     let mut page = String::from("## toolmark trend\n\n");
@@ -32,11 +32,11 @@ pub(super) fn write(run: &TrendRun, _: &Options, out: &mut dyn Write) -> Result<
         let row = format!(
             "| {} | {} | {} | {} |\n",
             words(&name(series)),
-            series.sparkline(MOST_SIGNS),
+            series.sparkline(MAX_SIGNS),
             last,
             number(series.unit, series.total.value)
         );
-        if page.len() + row.len() > MOST {
+        if page.len() + row.len() > MAX_BYTES {
             left_out += 1;
         } else {
             page.push_str(&row);

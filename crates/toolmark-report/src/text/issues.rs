@@ -11,7 +11,7 @@ use toolmark_feed::State;
 use toolmark_outcome::{Printable, printable};
 
 /// Maximum number of issues, unless all are requested.
-const MOST: usize = 20;
+const MAX_ISSUES: usize = 20;
 
 pub(super) fn write(
     run: &FeedRun,
@@ -23,7 +23,7 @@ pub(super) fn write(
     // An issue of a rule is hidden if an issue of failures has the same calls.
     let is_shown = |one: &&Issue| is_all || (one.state.is_open() && one.same_calls.is_none());
     let open: Vec<&Issue> = run.issues.iter().filter(is_shown).collect();
-    let most = if is_all { open.len() } else { MOST };
+    let most = if is_all { open.len() } else { MAX_ISSUES };
     for issue in open.iter().take(most) {
         if page.is(Verbosity::Quiet) {
             page.line(head(issue));

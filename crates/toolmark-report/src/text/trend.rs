@@ -10,10 +10,10 @@ use std::io::Write;
 use toolmark_outcome::{Printable, printable};
 
 /// Maximum number of time buckets in a sparkline.
-const MOST_SIGNS: usize = 24;
+const MAX_SIGNS: usize = 24;
 
 /// Maximum number of tools, unless all are requested.
-const MOST_TOOLS: usize = 3;
+const MAX_TOOLS: usize = 3;
 
 pub(super) fn write(
     run: &TrendRun,
@@ -58,7 +58,7 @@ pub(super) fn write(
 fn shown(run: &TrendRun, is_all: bool) -> Vec<&Series> {
     let mut tools: Vec<&Printable> = Vec::new();
     for tool in run.series.iter().filter_map(|series| series.tool.as_ref()) {
-        if !tools.contains(&tool) && tools.len() < MOST_TOOLS {
+        if !tools.contains(&tool) && tools.len() < MAX_TOOLS {
             tools.push(tool);
         }
     }
@@ -77,7 +77,7 @@ fn shown(run: &TrendRun, is_all: bool) -> Vec<&Series> {
 fn line(series: &Series, name: &Printable, width: usize) -> Line {
     let mut line = Line::of(style::STRONG, name);
     line.pad(width + 2);
-    let signs = series.sparkline(MOST_SIGNS);
+    let signs = series.sparkline(MAX_SIGNS);
     line.push(style::USER, Printable::compose(format_args!("{signs}")));
     line.push(style::PLAIN, "  ");
     let last = series.points.iter().rev().flatten().next();

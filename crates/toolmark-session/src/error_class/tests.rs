@@ -153,7 +153,7 @@ fn every_word_is_found_in_its_list() {
     assert_eq!(all.len(), LISTS.len());
     for (list, name) in LISTS.iter().zip(all) {
         for (words, _) in *list {
-            let long = format!("{words}{}{words}", "x".repeat(3 * LOOKED_AT));
+            let long = format!("{words}{}{words}", "x".repeat(3 * MAX_EXAMINED));
             for text in [words, long.as_str()] {
                 let text = Shown::new(text);
                 // An earlier phrase of the list may be a substring.

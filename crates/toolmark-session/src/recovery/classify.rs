@@ -149,7 +149,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         let (Some(then), Some(now)) = (self.failed.result(), call.result()) else { return false };
         let last = |text: &str| {
             let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-            line.filter(|line| line.len() >= LEAST_ERROR).map(str::to_owned)
+            line.filter(|line| line.len() >= MIN_ERROR_LENGTH).map(str::to_owned)
         };
         let error = last(&then);
         if error.is_none() || error != last(&now) {
@@ -658,7 +658,7 @@ pub(super) const OPEN: Ruling = (Verdict::Open, "nothing that would mend it", No
 const OVERWRITTEN: &str = "wrote the whole file anew";
 const SCRIPTED: &str = "made the edit with a script";
 /// Minimum length of the last line of an error to be compared.
-const LEAST_ERROR: usize = 20;
+const MIN_ERROR_LENGTH: usize = 20;
 
 /// Whether a step only queries something or cleans up.
 fn looks((_, step): &(String, String)) -> bool {

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use toolmark_check::baseline::Baseline;
 use toolmark_check::config::Config;
-use toolmark_check::doubts::MOST;
+use toolmark_check::doubts::MAX_DOUBTS;
 use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow, shares};
 use toolmark_check::gold::template;
 use toolmark_check::promote::{self, Alike};
@@ -471,7 +471,9 @@ fn not_asked(checked: &Checked) -> Option<String> {
     let calls = human::things(checked.not_asked.values().sum(), "unsure call");
     (!each.is_empty()).then(|| {
         let each = each.join(", ");
-        format!("{calls} not put to the judge (at most {MOST} per rubric and session): {each}")
+        format!(
+            "{calls} not put to the judge (at most {MAX_DOUBTS} per rubric and session): {each}"
+        )
     })
 }
 

@@ -85,8 +85,8 @@ pub(super) fn problem_line(call: &Call, look: Look) -> Option<Line> {
 
 /// The most informative line of an error.
 fn reason(text: &str) -> &str {
-    const LOOKED_AT: usize = 16 << 10;
-    let text = head(text, LOOKED_AT);
+    const MAX_EXAMINED: usize = 16 << 10;
+    let text = head(text, MAX_EXAMINED);
     let text = text.trim().trim_start_matches("<tool_use_error>");
     let text = text.trim_end_matches("</tool_use_error>");
     let text = after_header(text);

@@ -40,7 +40,7 @@ pub(crate) struct Look {
 const USER_LINES: usize = 6;
 const MODEL_LINES: usize = 3;
 /// Maximum nesting depth of sub-agents that are printed.
-const DEEPEST: usize = 12;
+const MAX_DEPTH: usize = 12;
 /// Prefix of the guard's notes in its log.
 const GUARD: &str = "guard: ";
 
@@ -307,7 +307,7 @@ impl<'r> Walk<'r> {
         let mut first = bar("\u{256d} ");
         first.append(header::sub_agent(child, look));
         emit(first)?;
-        if self.depth < DEEPEST {
+        if self.depth < MAX_DEPTH {
             let mut inner = |line: Line| {
                 let mut whole = bar("\u{2502} ");
                 whole.append(line);

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Time limit for expected events, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 struct Served {
     process: Child,
@@ -81,7 +81,7 @@ fn request(
     body: &[u8],
 ) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         head += &format!("Host: {address}\r\n");
@@ -118,7 +118,7 @@ impl Served {
             if is_so(&answer) {
                 return answer;
             }
-            assert!(began.elapsed() < PATIENCE, "{path}: {answer}");
+            assert!(began.elapsed() < TIMEOUT, "{path}: {answer}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -405,7 +405,7 @@ fn the_samples_answer_an_agent() {
         if answer["open_issues"].as_u64() > Some(0) {
             break answer["worst"][0].clone();
         }
-        assert!(began.elapsed() < PATIENCE, "{answer}");
+        assert!(began.elapsed() < TIMEOUT, "{answer}");
         std::thread::sleep(Duration::from_millis(100));
     };
     let fix = ask("how_to_fix", json!({"issue": worst["issue"]}));

@@ -21,7 +21,7 @@ const RUN_SHOWN: usize = 4;
 const LISTED: usize = 50;
 
 /// Maximum number of pairs of call and expectation searched for near misses.
-const MOST_PAIRS: usize = 1 << 20;
+const MAX_PAIRS: usize = 1 << 20;
 
 /// Explanation of a reading.
 pub(super) struct Explained {
@@ -252,7 +252,7 @@ impl Writer<'_, '_, '_, '_> {
         let candidates: Vec<usize> =
             (0..table.len()).filter(|call| !self.used.get(*call)).collect();
         let pairs = candidates.len().max(table.names().len()).saturating_mul(gaps.len());
-        if pairs > MOST_PAIRS {
+        if pairs > MAX_PAIRS {
             return vec![None; gaps.len()];
         }
         let mut grid = Grid::new(candidates.len(), gaps.len());

@@ -29,7 +29,7 @@ pub struct PlainExpect {
 const USUAL_CALL: usize = 128;
 
 /// Maximum number of calls for which capacity is reserved in advance.
-const MOST_ROOM: usize = 256;
+const MAX_ROOM: usize = 256;
 
 /// Shapes of earlier calls, and whether the positions of keys are needed.
 struct Known<'s> {
@@ -72,7 +72,7 @@ impl PlainExpect {
                 List::Calls => &mut any,
             };
             if patterns.is_empty() {
-                patterns.reserve((text.len() / USUAL_CALL).clamp(1, MOST_ROOM));
+                patterns.reserve((text.len() / USUAL_CALL).clamp(1, MAX_ROOM));
             }
             patterns.push(pattern(text, call));
         })?;

@@ -8,7 +8,7 @@ use toolmark_match::engine::{
 };
 
 /// Maximum number of compared pairs of allowed tool and called tool.
-const MOST_NAMES: usize = 1 << 24;
+const MAX_NAMES: usize = 1 << 24;
 
 /// Known facts about the calls.
 pub(super) struct Known<'t, 'a> {
@@ -122,7 +122,7 @@ impl Expect {
         if self.only.is_empty() {
             return Ok((sure, maybe));
         }
-        if self.only.len().saturating_mul(table.names().len()) > MOST_NAMES {
+        if self.only.len().saturating_mul(table.names().len()) > MAX_NAMES {
             return Err(TooLarge);
         }
         let mut is_allowed = vec![(false, false); table.names().len()];

@@ -7,11 +7,11 @@ use toolmark_config::plain::{Pieces, Place, Plain, Shape};
 use toolmark_match::call_match::{ArgsMatch, KeySpans};
 
 /// Maximum number of shapes kept.
-const KEPT: usize = 8;
+const MAX_SHAPES: usize = 8;
 
 /// Maximum excess of calls without a known shape over matching calls, after which
 /// shapes are no longer used.
-const PATIENCE: usize = 64;
+const MAX_EXCESS: usize = 64;
 
 /// Shapes of recently read expected calls: most calls in a file
 /// are written like an earlier one.
@@ -62,7 +62,7 @@ impl CallShapes {
     }
 
     fn is_worth_it(&self) -> bool {
-        self.missed <= self.fitted + PATIENCE
+        self.missed <= self.fitted + MAX_EXCESS
     }
 
     /// Records the shape of a call that was read from the cursor to `end`. Its
@@ -76,7 +76,7 @@ impl CallShapes {
     ) {
         let shape = self.is_worth_it().then(|| CallShape::of(start, end, call, how)).flatten();
         if let Some(shape) = shape {
-            self.kept.truncate(KEPT - 1);
+            self.kept.truncate(MAX_SHAPES - 1);
             self.kept.push(shape);
         }
     }
@@ -168,13 +168,13 @@ mod tests {
     #[test]
     fn calls_that_are_never_alike_are_given_up_on() {
         let mut shapes = CallShapes::default();
-        for n in 0..=PATIENCE {
+        for n in 0..=MAX_EXCESS {
             let text = format!(r#"{{"tool":"a","args":{{"k{n}":1}}}}"#);
             assert_eq!(by_shape(&text, &mut shapes), None);
             assert!(alone(&text, &mut shapes).is_some());
-            assert!(shapes.kept.len() <= KEPT);
+            assert!(shapes.kept.len() <= MAX_SHAPES);
         }
-        let text = format!(r#"{{"tool":"a","args":{{"k{PATIENCE}":1}}}}"#);
+        let text = format!(r#"{{"tool":"a","args":{{"k{MAX_EXCESS}":1}}}}"#);
         assert_eq!(by_shape(&text, &mut shapes), None);
     }
 

@@ -63,7 +63,7 @@ pub(super) struct PatternWords<'e> {
 
 impl<'e> PatternWords<'e> {
     /// Number of cached descriptions.
-    const KEPT: usize = 8;
+    const MAX_CACHED: usize = 8;
 
     fn new(expect: &'e Expect) -> Self {
         Self { expect, kept: RefCell::default() }
@@ -76,7 +76,7 @@ impl<'e> PatternWords<'e> {
             return Rc::clone(words);
         }
         let words: Rc<str> = self.expect.patterns[pattern].to_string().into();
-        if kept.len() < Self::KEPT {
+        if kept.len() < Self::MAX_CACHED {
             kept.push((pattern, Rc::clone(&words)));
         }
         words

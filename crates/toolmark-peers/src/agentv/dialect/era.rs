@@ -16,11 +16,11 @@ const NEWEST_TYPES: &[&str] =
 
 /// Number of cases inspected to detect the schema version; a file has one version, and the first
 /// cases show which.
-const LOOKED_AT: usize = 200;
+const MAX_INSPECTED_CASES: usize = 200;
 
 fn cases(root: &Node) -> impl Iterator<Item = &Node> {
     let lists = CASES.iter().filter_map(|key| root.get(key));
-    lists.flat_map(Node::items).take(LOOKED_AT)
+    lists.flat_map(Node::items).take(MAX_INSPECTED_CASES)
 }
 
 /// Iterates over the evaluators of a node, under any of their keys.
@@ -30,7 +30,7 @@ fn evaluators(node: &Node) -> impl Iterator<Item = &Node> {
         .into_iter()
         .flatten()
         .flat_map(|block| EVALUATORS.iter().filter_map(move |key| block.get(key)));
-    lists.flat_map(Node::items).take(LOOKED_AT)
+    lists.flat_map(Node::items).take(MAX_INSPECTED_CASES)
 }
 
 fn types(root: &Node) -> impl Iterator<Item = &str> {

@@ -13,13 +13,13 @@ use toolmark_outcome::SpecPlace;
 use toolmark_pattern::{has_wildcards, is_wildcard_match};
 
 /// Maximum number of files that a spec may include.
-const MOST_FILES: usize = 10_000;
+const MAX_FILES: usize = 10_000;
 
 /// Maximum number of cases of a spec.
-const MOST_CASES: usize = 1_000_000;
+const MAX_CASES: usize = 1_000_000;
 
 /// Maximum nesting depth of template includes.
-const MOST_INCLUDES: usize = 3;
+const MAX_INCLUDES: usize = 3;
 
 /// Reads all cases of a file.
 pub(super) fn cases(root: &Node, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Vec<Case> {
@@ -77,8 +77,8 @@ impl Reading<'_, '_> {
             self.path(&path, item.span, loading);
             return;
         }
-        if self.cases.len() >= MOST_CASES {
-            if self.cases.len() == MOST_CASES {
+        if self.cases.len() >= MAX_CASES {
+            if self.cases.len() == MAX_CASES {
                 loading.error("too-many-cases", item.span, "the spec has too many tests");
             }
             return;
@@ -141,8 +141,8 @@ impl Reading<'_, '_> {
     /// Opens a file that the spec includes.
     fn open(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) -> Option<Source> {
         self.files += 1;
-        if self.files > MOST_FILES {
-            if self.files == MOST_FILES + 1 {
+        if self.files > MAX_FILES {
+            if self.files == MAX_FILES + 1 {
                 loading.error("too-many-files", span, "the spec draws in too many files");
             }
             return None;
@@ -315,7 +315,7 @@ fn matching(path: &Path, span: Span, loading: &mut Loading<'_>) -> Vec<PathBuf> 
     let mut files: Vec<PathBuf> = listed
         .into_iter()
         .flatten()
-        .take(MOST_FILES)
+        .take(MAX_FILES)
         .filter_map(|entry| Some(entry.ok()?.file_name()))
         .filter(|name| is_wildcard_match(&pattern, &name.to_string_lossy()))
         .map(|name| path.with_file_name(name))
@@ -332,7 +332,7 @@ fn matching(path: &Path, span: Span, loading: &mut Loading<'_>) -> Vec<PathBuf> 
 /// Returns the files of a directory that may contain tests, and `case.yaml` of its subdirectories.
 fn files_of(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(directory)?.take(MOST_FILES + 1) {
+    for entry in std::fs::read_dir(directory)?.take(MAX_FILES + 1) {
         let path = entry?.path();
         let extension = path.extension().and_then(|ext| ext.to_str()).unwrap_or("");
         if matches!(extension, "yaml" | "yml" | "json" | "jsonl") && path.is_file() {
@@ -365,7 +365,7 @@ pub(super) fn with_includes(list: &Node, loading: &mut Loading<'_>) -> Node {
     let Some(items) = list.as_list() else { return list.clone() };
     let mut all = Vec::with_capacity(items.len());
     for item in items {
-        expand(item, MOST_INCLUDES, loading, &mut all);
+        expand(item, MAX_INCLUDES, loading, &mut all);
     }
     Node::new(Kind::List(all), list.span)
 }
@@ -377,7 +377,7 @@ fn expand(item: &Node, depth: usize, loading: &mut Loading<'_>, all: &mut Vec<No
         return;
     };
     let Some(depth) = depth.checked_sub(1) else {
-        let message = format!("templates include each other more than {MOST_INCLUDES} deep");
+        let message = format!("templates include each other more than {MAX_INCLUDES} deep");
         loading.error("deep-include", item.span, message);
         return;
     };

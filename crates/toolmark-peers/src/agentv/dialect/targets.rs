@@ -20,7 +20,7 @@ const FILES: &[&str] = &[
 ];
 
 /// Maximum number of parent directories searched.
-const MOST_DIRECTORIES: usize = 64;
+const MAX_DIRECTORIES: usize = 64;
 
 /// Placeholders in commands, in all versions.
 const PLACEHOLDERS: &[&str] =
@@ -75,7 +75,7 @@ const RECORDINGS: &[&str] =
 pub(super) fn found(loading: &Loading<'_>, plan: &mut RunPlan) {
     let Ok(start) = std::path::absolute(loading.directory) else { return };
     let mut is_found = false;
-    for directory in start.ancestors().take(MOST_DIRECTORIES) {
+    for directory in start.ancestors().take(MAX_DIRECTORIES) {
         let env = directory.join(".env");
         if env.is_file() {
             plan.env_files.push(env);

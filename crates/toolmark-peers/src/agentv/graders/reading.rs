@@ -19,7 +19,7 @@ pub(super) const PASSING: f64 = 0.8;
 const BORDERLINE: f64 = 0.6;
 
 /// Maximum number of lines kept for a grader with very many checks.
-const MOST_LINES: usize = 500;
+const MAX_LINES: usize = 500;
 
 /// Whether this is one of AgentV's profiles.
 pub(super) fn is_agentv(profile: Profile) -> bool {
@@ -88,7 +88,7 @@ impl Lines {
     pub(super) fn add(&mut self, holds: bool, text: impl FnOnce() -> String) {
         *(if holds { &mut self.hits } else { &mut self.misses }) += 1;
         // Failures are what people look for: they get a line of their own longer.
-        let room = if holds { MOST_LINES } else { 2 * MOST_LINES };
+        let room = if holds { MAX_LINES } else { 2 * MAX_LINES };
         if self.parts.len() < room {
             self.parts.push(Part::new(text(), Verdict::of(holds)));
         }

@@ -42,7 +42,7 @@ const ANSWER: &[&str] = &[
 ];
 
 /// Maximum number of rows with the same mistake that are reported.
-const MOST_ROWS: usize = 10;
+const MAX_ROWS: usize = 10;
 
 /// A scorer of a task.
 pub(super) struct Scorer {
@@ -314,7 +314,7 @@ impl<'a> Graders<'a> {
             graders.extend(grader);
             if loading.problems.len() > before {
                 *trouble += 1;
-                if *trouble > MOST_ROWS {
+                if *trouble > MAX_ROWS {
                     // One error is enough to refuse the plan; the first ones are kept.
                     loading.problems.truncate(before);
                 }

@@ -22,7 +22,7 @@ use toolmark_outcome::{Numbers, equal};
 use toolmark_trace::{Call, Fact};
 
 /// Maximum number of pairs of call and requirement.
-const MOST_PAIRS: usize = 1 << 26;
+const MAX_PAIRS: usize = 1 << 26;
 
 /// Required function calls.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -155,7 +155,7 @@ impl Grader for Coverage {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let view = &subject.view;
         let calls = view.calls();
-        if self.required.len().saturating_mul(calls.len()) > MOST_PAIRS {
+        if self.required.len().saturating_mul(calls.len()) > MAX_PAIRS {
             let reason = format!(
                 "{} required calls against {} calls are too many to compare",
                 self.required.len(),

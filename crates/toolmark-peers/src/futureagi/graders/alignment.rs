@@ -1,7 +1,7 @@
 //! Aligns expected calls with the calls that were made, and builds the outcome of a
 //! metric.
 
-use super::MOST_EVIDENCE;
+use super::MAX_EVIDENCE;
 use super::keys::{Keyed, Keys, same_value};
 use super::material::Material;
 use super::settings::Settings;
@@ -16,14 +16,14 @@ use toolmark_outcome::{Seen, View};
 use toolmark_trace::{Fact, LooseCall};
 
 /// Maximum number of compared arguments.
-const MOST_WORK: usize = 20_000_000;
+const MAX_WORK: usize = 20_000_000;
 /// Maximum number of pairs of calls whose order is compared.
-const MOST_PAIRS: usize = 1 << 26;
+const MAX_PAIRS: usize = 1 << 26;
 /// Maximum number of listed extra calls, differences and repairs; the rest are only counted.
-const MOST_EXTRA_ROWS: usize = 50;
-const MOST_DIFFERENCES: usize = 5;
-const MOST_REPAIRS: usize = 10;
-const MOST_TOOLS: usize = 50;
+const MAX_EXTRA_ROWS: usize = 50;
+const MAX_DIFFERENCES: usize = 5;
+const MAX_REPAIRS: usize = 10;
+const MAX_TOOLS: usize = 50;
 
 /// A call that was made.
 pub(super) struct Made<'a> {
@@ -123,7 +123,7 @@ impl<'a> Sides<'a> {
                 .saturating_add(gold.saturating_mul(group.made.len()))
                 .saturating_add(made.saturating_mul(group.gold.len()));
         }
-        if work > MOST_WORK { Err(TooLarge) } else { Ok(()) }
+        if work > MAX_WORK { Err(TooLarge) } else { Ok(()) }
     }
 
     /// Returns as many pairs as possible with the calls in the expected order.
@@ -131,7 +131,7 @@ impl<'a> Sides<'a> {
         &self,
         fits: impl Fn(&Expected, &Made<'_>) -> bool,
     ) -> Result<Vec<Option<usize>>, TooLarge> {
-        if self.gold.len().saturating_mul(self.made.len()) > MOST_PAIRS {
+        if self.gold.len().saturating_mul(self.made.len()) > MAX_PAIRS {
             return Err(TooLarge);
         }
         align(&Grid::from_fn(self.made.len(), self.gold.len(), |call, item| {
@@ -194,7 +194,7 @@ fn differences(gold: &Expected, made: &Made<'_>, settings: &Settings) -> String 
     let mut found = Vec::new();
     let mut more = 0usize;
     let mut say = |words: &dyn Fn() -> String| {
-        if found.len() < MOST_DIFFERENCES { found.push(words()) } else { more += 1 }
+        if found.len() < MAX_DIFFERENCES { found.push(words()) } else { more += 1 }
     };
     for (param, value) in want {
         match have.get(param) {
@@ -309,7 +309,7 @@ fn per_tool(sides: &Sides<'_>, pairs: &[Option<Pair>], outcome: &mut Outcome) {
     for made in &sides.made {
         tools.entry(&made.name).or_default()[1] += 1;
     }
-    if tools.len() > MOST_TOOLS {
+    if tools.len() > MAX_TOOLS {
         outcome.notes.push(format!("{} tools are not listed one by one", tools.len()).into());
         return;
     }
@@ -353,7 +353,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         outcome.explanation = Some(self.explanation);
         outcome.evidence = self.against;
         outcome.evidence.append(&mut self.matched);
-        outcome.evidence.truncate(MOST_EVIDENCE);
+        outcome.evidence.truncate(MAX_EVIDENCE);
         let left = self.pieces - outcome.evidence.len();
         if left > 0 {
             outcome.notes.push(format!("{left} more pieces of evidence are not listed").into());
@@ -363,13 +363,13 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn evidence(&mut self, matched: bool, evidence: impl FnOnce() -> Evidence) {
         self.pieces += 1;
         let list = if matched { &mut self.matched } else { &mut self.against };
-        if list.len() < MOST_EVIDENCE {
+        if list.len() < MAX_EVIDENCE {
             list.push(evidence());
         }
     }
 
     fn repair(&mut self, words: String) {
-        if self.explanation.repair.len() < MOST_REPAIRS {
+        if self.explanation.repair.len() < MAX_REPAIRS {
             self.explanation.repair.push(words.into());
         }
     }
@@ -426,7 +426,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.evidence(false, || sides.view.evidence(Role::Extra, "not expected", made.seen));
         self.repair(format!("do not call {}", made.name));
         self.extras += 1;
-        if self.extras <= MOST_EXTRA_ROWS {
+        if self.extras <= MAX_EXTRA_ROWS {
             let call = Some(sides.view.call_ref(made.seen));
             self.explanation.rows.push(Row {
                 expected: None,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_schema::{MismatchKind, Patterns, Validator};
 
 /// Maximum number of errors that are distinguished.
-const MOST_ERRORS: usize = 1000;
+const MAX_ERRORS: usize = 1000;
 /// Maximum number of backtracking steps of a pattern with look-around.
 const BACKTRACKS: usize = 100_000;
 
@@ -82,7 +82,7 @@ impl Checker {
         };
         let mut faults = Faults::default();
         let mut undeclared: BTreeSet<String> = BTreeSet::new();
-        for mismatch in self.validator.mismatches(args, MOST_ERRORS) {
+        for mismatch in self.validator.mismatches(args, MAX_ERRORS) {
             match mismatch.kind {
                 MismatchKind::TooManySteps => {
                     return Err("a pattern of its schema takes too many steps".into());

@@ -32,7 +32,7 @@ use toolmark_outcome::Subject;
 use toolmark_outcome::{Contrast, Outcome};
 
 /// Maximum amount of listed evidence; the rest is only counted.
-const MOST_EVIDENCE: usize = 20;
+const MAX_EVIDENCE: usize = 20;
 /// Maximum difference of equal scores: the library rounds to four decimals.
 const SAME_SCORE: f64 = 0.0001;
 

@@ -6,7 +6,7 @@ use super::checks::Check;
 use super::definition::{Definitions, Unusable};
 use super::material::Material;
 use super::settings::{Config, Settings};
-use super::{MOST_EVIDENCE, Metric, build};
+use super::{MAX_EVIDENCE, Metric, build};
 use serde_json::{Map, Value};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Profile;
@@ -180,7 +180,7 @@ impl Tally {
             None => (&mut self.matched, Role::Matched, "keeps to its definition".into()),
             Some(why) => (&mut self.evidence, Role::Violation, why.clone()),
         };
-        if list.len() < MOST_EVIDENCE {
+        if list.len() < MAX_EVIDENCE {
             list.push(material.view.evidence(role, words, seen));
         }
         self.parts.push(part);
@@ -210,7 +210,7 @@ impl Tally {
             .with_metric("threshold", settings.threshold);
         outcome.evidence = self.evidence;
         outcome.evidence.append(&mut self.matched);
-        outcome.evidence.truncate(MOST_EVIDENCE);
+        outcome.evidence.truncate(MAX_EVIDENCE);
         if calls > outcome.evidence.len() {
             let left = calls - outcome.evidence.len();
             outcome.notes.push(format!("{left} more calls are not listed as evidence").into());

@@ -6,11 +6,11 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// Maximum number of subschemas to which a schema without recursion may expand.
-const MOST_SUBSCHEMAS: u64 = 1_000_000;
+const MAX_SUBSCHEMAS: u64 = 1_000_000;
 /// Maximum number of visits of a recursive schema.
-const MOST_VISITS: u64 = 10_000_000;
+const MAX_VISITS: u64 = 10_000_000;
 /// Maximum length of a chain of subschemas and references.
-const DEEPEST: u32 = 200;
+const MAX_DEPTH: u32 = 200;
 
 const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const IN_PLACE: [&str; 4] = ["not", "if", "then", "else"];
@@ -53,7 +53,7 @@ impl Cost {
             size = walk.schema(schema, 0, &mut Vec::new())?;
         }
         let most = if walk.is_recursive { walk.widest } else { size.all };
-        if most > MOST_SUBSCHEMAS {
+        if most > MAX_SUBSCHEMAS {
             return Err("the schema comes to too many subschemas".into());
         }
         Ok(Self { widest: walk.widest, is_recursive: walk.is_recursive })
@@ -65,7 +65,7 @@ impl Cost {
             return true;
         }
         let power = u32::try_from(depth(args)).unwrap_or(u32::MAX);
-        self.widest.checked_pow(power).is_some_and(|visits| visits <= MOST_VISITS)
+        self.widest.checked_pow(power).is_some_and(|visits| visits <= MAX_VISITS)
     }
 }
 
@@ -101,7 +101,7 @@ impl<'s> Walk<'s> {
         depth: u32,
         here: &mut Vec<&'s str>,
     ) -> Result<Size, String> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err("the schema nests too deeply".into());
         }
         let mut size = Size { here: 1, all: 1 };

@@ -55,7 +55,7 @@ const KEYS: &[&str] = &[
 ];
 
 /// Maximum total number of shared graders and tags over all stimuli of a file.
-const MOST_SHARED: usize = 2_000_000;
+const MAX_SHARED: usize = 2_000_000;
 
 /// Default settings of stimuli. Only `runs` matters for
 /// grading.
@@ -133,7 +133,7 @@ impl Dialect for Vally {
         let shared = Shared { threshold, trials, root_environment, tags, asked, graders };
         let stimuli = stimuli(&root, loading);
         let each = shared.asked.len() + shared.tags.values().map(|v| v.len() + 1).sum::<usize>();
-        if each.saturating_mul(stimuli.len()) > MOST_SHARED {
+        if each.saturating_mul(stimuli.len()) > MAX_SHARED {
             let message = "too many graders and tags for too many stimuli";
             loading.error("too-large", root.span, message);
             return None;

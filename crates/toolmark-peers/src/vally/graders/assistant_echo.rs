@@ -67,7 +67,7 @@ struct Captured {
 }
 
 /// Maximum number of values to search for.
-const MOST_VALUES: usize = 10_000;
+const MAX_VALUES: usize = 10_000;
 
 impl Grader for AssistantEcho {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
@@ -103,7 +103,7 @@ impl AssistantEcho {
                 }
                 _ => {}
             }
-            if captured.len() > MOST_VALUES {
+            if captured.len() > MAX_VALUES {
                 return Err(Missing::new("there are too many values to look for"));
             }
         }

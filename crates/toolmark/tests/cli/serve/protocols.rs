@@ -1,7 +1,7 @@
 //! Tests of the protocols: TLS, gRPC, chunked and compressed requests, and the event stream.
 //! Third-party clients send the requests; without them the tests are skipped.
 
-use super::{PATIENCE, Served, binary, log, request, sample, served, start, watched};
+use super::{Served, TIMEOUT, binary, log, request, sample, served, start, watched};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -133,7 +133,7 @@ fn changes_are_told_as_they_happen() {
     let (dir, folder, db) = watched();
     let served = start(dir.path(), &["--watch", &folder, "--db", &db]);
     let mut stream = TcpStream::connect(&served.ui).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     write!(stream, "GET /api/v1/events HTTP/1.1\r\nHost: {}\r\n\r\n", served.ui).unwrap();
     let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
     assert!(lines.by_ref().take_while(|line| !line.is_empty()).any(|l| l.contains("event-stream")));

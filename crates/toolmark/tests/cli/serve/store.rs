@@ -1,6 +1,6 @@
 //! Tests of the store under failures: full disks, locks, signals, other versions.
 
-use super::{PATIENCE, binary, log, request, sample, start, watched};
+use super::{TIMEOUT, binary, log, request, sample, start, watched};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::fs;
@@ -187,7 +187,7 @@ fn a_full_disk_answers_503_and_recovers() {
             break answer;
         }
         taken += 1;
-        assert!(taken < 1000 && began.elapsed() < PATIENCE);
+        assert!(taken < 1000 && began.elapsed() < TIMEOUT);
     };
     assert_eq!(full.status, 503, "{}", full.body);
     assert!(full.head.contains("retry-after"), "{}", full.head);
@@ -196,7 +196,7 @@ fn a_full_disk_answers_503_and_recovers() {
     fs::remove_file(inside.join("filler")).unwrap();
     let began = Instant::now();
     while request(&served.http, "POST", "/v1/logs", &JSON, &large_log(taken)).status != 200 {
-        assert!(began.elapsed() < PATIENCE);
+        assert!(began.elapsed() < TIMEOUT);
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(served.get("/api/v1/info").json()["problems"], Value::Array(Vec::new()));

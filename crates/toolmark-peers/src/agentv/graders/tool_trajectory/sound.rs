@@ -11,7 +11,7 @@ use toolmark_match::engine::{Grid, align, assign};
 use toolmark_outcome::View;
 
 /// Maximum number of compared pairs.
-const MOST_PAIRS: usize = 1 << 29;
+const MAX_PAIRS: usize = 1 << 29;
 
 /// Whether a call of the right tool has the right arguments.
 fn fits(
@@ -39,7 +39,7 @@ fn grid(
     calls: &Calls<'_>,
 ) -> Result<Option<Grid>, Throws> {
     let (made, expected) = (calls.seen.len(), trajectory.items.len());
-    if made.saturating_mul(expected) > MOST_PAIRS {
+    if made.saturating_mul(expected) > MAX_PAIRS {
         return Ok(None);
     }
     let mut grid = Grid::new(made, expected);

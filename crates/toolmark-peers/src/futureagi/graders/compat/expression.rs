@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum nesting depth, two per bracket. CPython supports twice as many brackets; realistic
 /// calls need far fewer.
-const DEEPEST: u32 = 200;
+const MAX_DEPTH: u32 = 200;
 
 /// A parsed call.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,7 +114,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// Runs a nested parser and bounds the depth. All recursion goes through this function.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth == DEEPEST {
+        if self.depth == MAX_DEPTH {
             return Err(NoExpression);
         }
         self.depth += 1;

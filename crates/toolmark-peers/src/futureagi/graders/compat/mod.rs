@@ -45,7 +45,7 @@ pub(super) fn grade(metric: Metric, settings: &Settings, material: &Material<'_>
             Outcome::unknown(Cause::Configuration, format!("the library raises: {reason}"))
         }
     };
-    let calls = material.view.calls().iter().take(super::MOST_EVIDENCE);
+    let calls = material.view.calls().iter().take(super::MAX_EVIDENCE);
     outcome
         .with_evidence(calls.map(|seen| material.view.evidence(Role::Context, "compared", *seen)))
 }

@@ -79,7 +79,7 @@ fn pair(actual: &Call, expected: &Call, flags: Flags) -> Result<f64, Failure> {
 }
 
 /// Maximum number of compared values.
-const MOST_WORK: usize = 100_000_000;
+const MAX_WORK: usize = 100_000_000;
 
 pub(super) fn accuracy(actual: &[Call], expected: &[Call], flags: Flags) -> Scored {
     if let ([actual], [expected]) = (actual, expected) {
@@ -99,7 +99,7 @@ pub(super) fn accuracy(actual: &[Call], expected: &[Call], flags: Flags) -> Scor
     }
     let values: usize =
         expected.iter().flat_map(|call| call.arguments.values()).map(Literal::size).sum();
-    if (values + expected.len()).saturating_mul(actual.len()) > MOST_WORK {
+    if (values + expected.len()).saturating_mul(actual.len()) > MAX_WORK {
         return Err(Failure::Raised("there are too many pairs of calls to compare".to_owned()));
     }
     let (mut matched, mut sum) = (0.0, 0.0);

@@ -217,7 +217,7 @@ impl ToolCalls {
         let view = &subject.view;
         let entries =
             self.required.len() + self.disallowed.len() + self.sequence.len() + self.parallel.len();
-        if entries.saturating_mul(view.calls().len()) > MOST_PAIRS {
+        if entries.saturating_mul(view.calls().len()) > MAX_PAIRS {
             return Outcome::unknown(Cause::Limit, "there are too many calls and expectations");
         }
         let calls = entry::Calls::new(view, profile);
@@ -244,4 +244,4 @@ impl ToolCalls {
 }
 
 /// Maximum number of compared pairs of call and expectation.
-const MOST_PAIRS: usize = 1 << 27;
+const MAX_PAIRS: usize = 1 << 27;
