@@ -71,7 +71,8 @@ fn page(name: &str) -> String {
 
 /// The names of all pages: those at the root and everything below `docs/`.
 fn pages() -> Vec<String> {
-    let at_root = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
+    let at_root =
+        ["README.md", "AGENTS.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "STYLE.md"];
     let mut found: Vec<String> = at_root.map(str::to_owned).into();
     let mut dirs = vec![PathBuf::from("docs")];
     while let Some(dir) = dirs.pop() {
