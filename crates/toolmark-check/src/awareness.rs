@@ -25,7 +25,7 @@ const LONGEST: usize = 16 << 10;
 
 /// Place where an action was announced: the first one found, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum Announcement {
     /// By the agent, in the response that makes the call.
     InResponse,
     /// By the agent, earlier in the user's turn.
@@ -41,7 +41,7 @@ pub(crate) enum Said {
 /// Announcement of an action.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Naming {
-    pub(crate) said: Said,
+    pub(crate) said: Announcement,
     /// Whether the sentence contains a verb for the action and, if the target has a name, the
     /// target.
     pub(crate) is_plain: bool,
@@ -220,31 +220,35 @@ pub(crate) fn named(
     effect: &Effect,
 ) -> Option<Naming> {
     let text_of = |event: &Event| event.text.as_ref().map(|text| text.plain().into_owned());
-    let found = |event: &Event, said: Said, words: &'static str, is_near: bool| {
+    let found = |event: &Event, said: Announcement, words: &'static str, is_near: bool| {
         let text = text_of(event)?;
         let sentence = naming(&text, effect).filter(|sentence| is_near || sentence.is_plain)?;
         let evidence = Evidence::words(Role::Context, words).at(session.place(&event.at));
         let evidence = evidence.with_excerpt(sentence.text);
         Some(Naming { said, is_plain: sentence.is_plain, evidence })
     };
-    let in_call = |other: &SessionCall<'_>, text: Option<&str>, said: Said, words: &'static str| {
-        let sentence = naming(text?, effect)?;
-        let evidence = session.evidence(Role::Context, words, other).with_excerpt(sentence.text);
-        Some(Naming { said, is_plain: sentence.is_plain, evidence })
-    };
+    let in_call =
+        |other: &SessionCall<'_>, text: Option<&str>, said: Announcement, words: &'static str| {
+            let sentence = naming(text?, effect)?;
+            let evidence =
+                session.evidence(Role::Context, words, other).with_excerpt(sentence.text);
+            Some(Naming { said, is_plain: sentence.is_plain, evidence })
+        };
     let described = call.args().and_then(|args| args.get("description")?.as_str());
     let same_response = session.said_before(call).take(MESSAGES);
-    let before = in_call(call, described, Said::InResponse, "named in its description")
+    let before = in_call(call, described, Announcement::InResponse, "named in its description")
         .or_else(|| {
             let named = "named in the same response";
-            same_response.filter_map(|event| found(event, Said::InResponse, named, true)).next()
+            same_response
+                .filter_map(|event| found(event, Announcement::InResponse, named, true))
+                .next()
         })
         .or_else(|| {
             let said = session.said_in_turn(call).take(MESSAGES).enumerate();
             let found = |(n, event)| match is_next_to(session, call, event) {
-                true => found(event, Said::InResponse, "named before", true),
+                true => found(event, Announcement::InResponse, "named before", true),
                 // The last message is about the calls since then.
-                false => found(event, Said::InTurn, "named before", n == 0),
+                false => found(event, Announcement::InTurn, "named before", n == 0),
             };
             said.filter_map(found).next()
         })
@@ -252,7 +256,7 @@ pub(crate) fn named(
             let events = session.events().get(..call.event).unwrap_or_default();
             let mut prompts = session.given_before(call.event).filter(|event| event.starts_turn());
             let asked = prompts.next()?;
-            found(asked, Said::ByUser, "the user asked for it", true)
+            found(asked, Announcement::ByUser, "the user asked for it", true)
                 .or_else(|| {
                     // A confirmation such as "yes, do it" refers to the previous message.
                     if !text_of(asked).is_some_and(|text| approves(&text)) {
@@ -260,11 +264,11 @@ pub(crate) fn named(
                     }
                     let said = events.iter().rev().skip_while(|event| !std::ptr::eq(*event, asked));
                     let mut said = said.filter(|event| event.kind == EventKind::Message).take(1);
-                    found(said.next()?, Said::TurnBefore, "the user approved it", true)
+                    found(said.next()?, Announcement::TurnBefore, "the user approved it", true)
                 })
                 .or_else(|| {
                     let words = "the user asked for it before";
-                    prompts.take(PROMPTS).find_map(|e| found(e, Said::ByUser, words, false))
+                    prompts.take(PROMPTS).find_map(|e| found(e, Announcement::ByUser, words, false))
                 })
         })
         .or_else(|| {
@@ -276,15 +280,15 @@ pub(crate) fn named(
                 let args = other.call.args.as_ref().map(|args| args.raw().into_owned());
                 let answer = other.result();
                 let words = "asked before, or part of the plan";
-                in_call(other, args.as_deref(), Said::ByUser, words)
-                    .or_else(|| in_call(other, answer.as_deref(), Said::ByUser, words))
+                in_call(other, args.as_deref(), Announcement::ByUser, words)
+                    .or_else(|| in_call(other, answer.as_deref(), Announcement::ByUser, words))
             })
         });
     let before = before.or_else(|| given(session, call, effect));
     let after = || {
         let after = session.said_after(call).take(MESSAGES);
         let words = "acknowledged afterwards";
-        let acknowledged = |event| found(event, Said::Afterwards, words, false);
+        let acknowledged = |event| found(event, Announcement::Afterwards, words, false);
         after.filter_map(acknowledged).next()
     };
     before.or_else(after)
@@ -308,7 +312,11 @@ fn given(session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> Opti
     });
     let place = session.place(&given.next()?.at);
     let evidence = Evidence::words(Role::Context, "the agent was given the command").at(place);
-    Some(Naming { said: Said::ByUser, is_plain: true, evidence: evidence.with_excerpt(part) })
+    Some(Naming {
+        said: Announcement::ByUser,
+        is_plain: true,
+        evidence: evidence.with_excerpt(part),
+    })
 }
 
 /// Whether the user approves the previous message.

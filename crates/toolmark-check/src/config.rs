@@ -47,7 +47,7 @@ pub struct Config {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Check")]
-struct Written {
+struct CheckSection {
     /// Selected rules: codes, names, or the start of a code (S, A, I, R).
     select: Vec<Spanned<String>>,
     /// Ignored rules, named as in `select`.
@@ -70,7 +70,7 @@ struct Written {
 
 /// Returns the JSON Schema of the section.
 pub fn schema(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<Written>()
+    generator.subschema_for::<CheckSection>()
 }
 
 /// Values of `fail_on`: findings of a severity and above, or none.
@@ -97,7 +97,7 @@ pub fn chooses(word: &str, rule: &crate::Rule) -> bool {
 /// Reads the section and reports every error with its position.
 #[must_use]
 pub fn read_config(node: &Node, problems: &mut Vec<Problem>) -> Config {
-    let Some(written) = read::<Written>(node, problems) else { return Config::default() };
+    let Some(written) = read::<CheckSection>(node, problems) else { return Config::default() };
     let mut config = Config::default();
     for word in written.select.iter().chain(&written.ignore) {
         known_rule(word, problems);

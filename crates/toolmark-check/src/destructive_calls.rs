@@ -1,6 +1,6 @@
 //! Calls with irreversible effects, with the announcement of each.
 
-use crate::awareness::{Said, named};
+use crate::awareness::{Announcement, named};
 use crate::rules::i301_blind_destructive::each;
 use serde::Serialize;
 use toolmark_outcome::{CallRef, Evidence, Printable, Redactor, Untrusted};
@@ -69,7 +69,7 @@ impl DestructiveCall {
             let Some(effect) = effect else { return };
             let naming = named(session, call, effect);
             let announced = match &naming {
-                Some(naming) if naming.said == Said::Afterwards => Announced::Acknowledged,
+                Some(naming) if naming.said == Announcement::Afterwards => Announced::Acknowledged,
                 Some(_) => Announced::Named,
                 None if run.fidelity.lacks(Fact::Messages) => Announced::Unknown,
                 None => Announced::Blind,

@@ -93,7 +93,7 @@ const MAX_SEARCHED: usize = 8 << 10;
 
 /// Findings in an output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct OutputChecks {
     /// Failed check. A failed build takes precedence, because it makes tests and linters fail.
     pub(crate) check: Option<(Check, Language)>,
     /// Language of a missing library.
@@ -108,8 +108,8 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// Returns the findings in the output, in one pass.
 #[must_use]
-pub(crate) fn shown(text: &str) -> Shown {
-    let mut shown = Shown::default();
+pub(crate) fn shown(text: &str) -> OutputChecks {
+    let mut shown = OutputChecks::default();
     let Some(finder) = FINDER.as_ref() else { return shown };
     let (start, end) = crate::salient::ends(text, MAX_SEARCHED);
     for part in [start, end] {

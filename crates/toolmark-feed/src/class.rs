@@ -2,7 +2,7 @@
 //! determine which failures have the same cause: who refused a call, why an edit was rejected,
 //! whether a build, a linter or the tests failed.
 
-use crate::checks::{self, Check, Shown};
+use crate::checks::{self, Check, OutputChecks};
 use crate::language::Language;
 use crate::role::Role;
 use crate::salient::{self, Salient};
@@ -131,7 +131,7 @@ pub fn classify<'c>(failed: &FailedCall<'c>) -> Classified<'c> {
     let command = failed.command.unwrap_or_default();
     let is_shell = Role::of(failed.role, failed.tool) == Role::Shell;
     let is_plain = !failed.is_denied && !failed.is_interrupted && !is_by_user(text);
-    let shown = if is_shell && is_plain { checks::shown(text) } else { Shown::default() };
+    let shown = if is_shell && is_plain { checks::shown(text) } else { OutputChecks::default() };
     // The output takes precedence over the purpose of the command: tests that do
     // not compile are a build that failed.
     let known = match (shown.missing, shown.check) {

@@ -9,7 +9,7 @@ use crate::issue::{Category, Issue, Lost, Recoveries, Representative, Tally, Wee
 use crate::key::{IssueId, Key};
 use crate::occurrence::{About, Batch, Example, Kind, Origin, Recovery};
 use crate::similar::similar;
-use crate::state::{Decisions, Seen, SeenOnce, is_escalating};
+use crate::state::{Decisions, IssueHistory, SeenOnce, is_escalating};
 use crate::subject::Subject;
 use crate::title::title;
 use jiff::civil::Date;
@@ -429,7 +429,7 @@ impl Feed {
             })
             .collect();
         let weeks = weeks(rows);
-        let seen = Seen {
+        let seen = IssueHistory {
             all: rows
                 .iter()
                 .map(|row| {

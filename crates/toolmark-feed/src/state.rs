@@ -153,7 +153,7 @@ impl Decisions {
     }
 
     /// Returns the state of an issue with these occurrences.
-    pub(crate) fn state(&self, id: IssueId, seen: &Seen<'_>, now: Timestamp) -> State {
+    pub(crate) fn state(&self, id: IssueId, seen: &IssueHistory<'_>, now: Timestamp) -> State {
         let is_escalating = seen.is_escalating;
         let last = self.of(id).rev_find(|decision| {
             matches!(decision.event, Event::Resolve { .. } | Event::Ignore { .. } | Event::Reopen)
@@ -210,12 +210,12 @@ pub(crate) struct SeenOnce<'v> {
 }
 
 /// All occurrences of an issue, with the data relevant to states.
-pub(crate) struct Seen<'v> {
+pub(crate) struct IssueHistory<'v> {
     pub(crate) all: Vec<SeenOnce<'v>>,
     pub(crate) is_escalating: bool,
 }
 
-impl Seen<'_> {
+impl IssueHistory<'_> {
     /// Whether no occurrence is known to be older than a week.
     fn is_new(&self, now: Timestamp) -> bool {
         const WEEK: i64 = 7 * 24 * 60 * 60;
@@ -261,7 +261,7 @@ mod tests {
 
     fn state(lines: &str, all: Vec<SeenOnce<'_>>, is_escalating: bool) -> State {
         let lines = lines.replace("ID", &ID.to_string());
-        Decisions::parse(&lines).unwrap().state(ID, &Seen { all, is_escalating }, time(NOW))
+        Decisions::parse(&lines).unwrap().state(ID, &IssueHistory { all, is_escalating }, time(NOW))
     }
 
     #[test]

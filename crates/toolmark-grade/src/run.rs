@@ -17,8 +17,8 @@ use toolmark_outcome::{
 };
 use toolmark_outcome::{Cause, Outcome, PassRule, Profile, Verdict};
 use toolmark_outcome::{Context, Environment, Subject};
+use toolmark_outcome::{IndexedCall, View, duration_of, prompt_of};
 use toolmark_outcome::{Scored, SpecPlace, Untrusted, reaches};
-use toolmark_outcome::{Seen, View, duration_of, prompt_of};
 use toolmark_trace::{EventKind, Gap, Trajectory};
 
 /// Maximum number of timeline entries in a report.
@@ -613,7 +613,7 @@ fn timeline(trajectory: &Trajectory) -> Timeline {
                 EventKind::Call(index) => trajectory
                     .calls
                     .get(index as usize)
-                    .map(|call| Seen { index: index as usize, call }),
+                    .map(|call| IndexedCall { index: index as usize, call }),
                 _ => None,
             };
             let result = call.and_then(|seen| seen.call.result.as_ref()?.payload.as_ref());

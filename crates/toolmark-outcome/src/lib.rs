@@ -57,4 +57,4 @@ pub use toolmark_base::text::excerpt;
 /// Text types of results.
 pub use toolmark_redact::{Harmless, Name, Printable, Redactor, Untrusted, printable};
 pub use trials::PassRule;
-pub use view::{Missing, Seen, View, duration_of, prompt_of};
+pub use view::{IndexedCall, Missing, View, duration_of, prompt_of};

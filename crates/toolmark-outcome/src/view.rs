@@ -12,14 +12,14 @@ use toolmark_trace::{Actor, At, Call, Event, EventKind, Fact, Status, Trajectory
 
 /// A call with its index among all calls of the trajectory.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
+pub struct IndexedCall<'a> {
     /// Index in [`Trajectory::calls`], from 0.
     pub index: usize,
     /// The call.
     pub call: &'a Call,
 }
 
-impl Seen<'_> {
+impl IndexedCall<'_> {
     /// Returns the number used in messages: calls are counted from 1.
     #[must_use]
     pub fn number(&self) -> usize {
@@ -43,7 +43,7 @@ impl Missing {
 pub struct View<'a> {
     trajectory: &'a Trajectory,
     events: Range<usize>,
-    calls: Vec<Seen<'a>>,
+    calls: Vec<IndexedCall<'a>>,
     turn: Option<u32>,
     /// Whether it is restricted to one call.
     is_call: bool,
@@ -97,7 +97,7 @@ impl<'a> View<'a> {
         Some(Self {
             trajectory,
             events: start..end,
-            calls: vec![Seen { index, call }],
+            calls: vec![IndexedCall { index, call }],
             turn: Some(turns.saturating_sub(1) as u32),
             is_call: true,
             looked: Cell::new(false),
@@ -107,7 +107,7 @@ impl<'a> View<'a> {
     fn of(trajectory: &'a Trajectory, events: Range<usize>, turn: Option<u32>) -> Self {
         let seen = |index: usize| {
             let call = trajectory.calls.get(index)?;
-            (call.actor != Actor::User).then_some(Seen { index, call })
+            (call.actor != Actor::User).then_some(IndexedCall { index, call })
         };
         let calls = match turn {
             None => {
@@ -146,7 +146,7 @@ impl<'a> View<'a> {
 
     /// Returns the agent's calls, in order.
     #[must_use]
-    pub fn calls(&self) -> &[Seen<'a>] {
+    pub fn calls(&self) -> &[IndexedCall<'a>] {
         self.looked.set(true);
         &self.calls
     }
@@ -240,13 +240,18 @@ impl<'a> View<'a> {
 
     /// Returns the reference to a call for evidence.
     #[must_use]
-    pub fn call_ref(&self, seen: Seen<'_>) -> CallRef {
+    pub fn call_ref(&self, seen: IndexedCall<'_>) -> CallRef {
         CallRef::new(seen.index, seen.call, Some(self.place(&seen.call.at)))
     }
 
     /// Creates evidence about a call.
     #[must_use]
-    pub fn evidence(&self, role: Role, text: impl Into<Untrusted>, seen: Seen<'_>) -> Evidence {
+    pub fn evidence(
+        &self,
+        role: Role,
+        text: impl Into<Untrusted>,
+        seen: IndexedCall<'_>,
+    ) -> Evidence {
         Evidence::call(role, text, self.call_ref(seen))
     }
 
@@ -283,7 +288,7 @@ pub fn duration_of(run: &Trajectory) -> Option<SignedDuration> {
     run.stated.duration.or_else(|| Some(run.ended?.duration_since(run.started?)))
 }
 
-impl Seen<'_> {
+impl IndexedCall<'_> {
     /// Whether the call has any kind of result.
     #[must_use]
     pub fn is_answered(&self) -> bool {

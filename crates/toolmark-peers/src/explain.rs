@@ -3,7 +3,7 @@
 use crate::reading::count;
 use toolmark_outcome::{Evidence, Role};
 use toolmark_outcome::{Explanation, Row, RowState};
-use toolmark_outcome::{Seen, View};
+use toolmark_outcome::{IndexedCall, View};
 
 /// Maximum amount of evidence per grader.
 const MAX_EVIDENCE: usize = 20;
@@ -47,7 +47,7 @@ pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) ->
         }
         explanation.rows.push(row);
     };
-    let extra = |explanation: &mut Explanation, seen: Seen<'_>| {
+    let extra = |explanation: &mut Explanation, seen: IndexedCall<'_>| {
         if explanation.rows.len() >= MAX_ROWS {
             explanation.elided += 1;
             return;

@@ -7,14 +7,14 @@ use std::time::Duration;
 use toolmark_outcome::{Cause, Printable, Verdict, printable, rounded};
 
 /// An outcome with its printed name.
-pub(crate) struct Shown<'r> {
+pub(crate) struct NamedOutcome<'r> {
     /// The outcome.
     pub(crate) result: &'r CaseResult,
     /// Name of the case, with the trial number if there are several.
     pub(crate) title: Printable,
 }
 
-impl<'r> Shown<'r> {
+impl<'r> NamedOutcome<'r> {
     /// Every outcome of a run.
     pub(crate) fn all(run: &'r RunResult) -> Vec<Self> {
         run.outcomes
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn trials_are_numbered_where_there_are_several() {
         let run = testing::sample();
-        let titles: Vec<Printable> = Shown::all(&run).into_iter().map(|s| s.title).collect();
+        let titles: Vec<Printable> = NamedOutcome::all(&run).into_iter().map(|s| s.title).collect();
         assert_eq!(titles[0], "lookup-order");
         assert_eq!(titles[1..3], ["refund-order (trial 1)", "refund-order (trial 2)"]);
     }

@@ -79,7 +79,7 @@ impl On {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Serve")]
-struct Written {
+struct ServeSection {
     /// Evaluation rules for arriving sessions.
     evaluate: Vec<WrittenTag>,
 }
@@ -151,13 +151,13 @@ struct WrittenOn {
 
 /// The JSON Schema of the section.
 pub fn schema(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<Written>()
+    generator.subschema_for::<ServeSection>()
 }
 
 /// Reads the section; all problems are reported with their source positions.
 #[must_use]
 pub fn read_settings(node: &Node, problems: &mut Vec<Problem>) -> Settings {
-    let Some(written) = read::<Written>(node, problems) else { return Settings::default() };
+    let Some(written) = read::<ServeSection>(node, problems) else { return Settings::default() };
     let evaluate = written.evaluate.into_iter().map(|tag| read_tag(tag, problems)).collect();
     Settings { evaluate }
 }

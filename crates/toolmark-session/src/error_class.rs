@@ -386,7 +386,7 @@ pub fn of_failure(
     exit_code: Option<i64>,
     text: &str,
 ) -> ErrorClass {
-    let text = Shown::new(text);
+    let text = TextEnds::new(text);
     match role {
         ToolRole::RunsShell | ToolRole::TalksToShell => {
             of_command(command, exit_code.or_else(|| exit_code_in(&text)), &text)
@@ -399,7 +399,7 @@ pub fn of_failure(
 pub fn of_command(
     command: &CommandLine<'_>,
     exit_code: Option<i64>,
-    text: &Shown<'_>,
+    text: &TextEnds<'_>,
 ) -> ErrorClass {
     match exit_code {
         Some(127) => return ErrorClass::CommandNotFound,
@@ -451,7 +451,7 @@ fn is_editing(role: ToolRole) -> bool {
     matches!(role, ToolRole::Edits | ToolRole::Patches | ToolRole::Writes)
 }
 
-fn of_tool(role: ToolRole, text: &Shown<'_>) -> ErrorClass {
+fn of_tool(role: ToolRole, text: &TextEnds<'_>) -> ErrorClass {
     let by_role = match role {
         role if is_editing(role) => text.said(List::Edit).or_else(|| text.said(List::File)),
         ToolRole::Reads | ToolRole::Lists | ToolRole::SearchesNames | ToolRole::SearchesContent => {
@@ -470,7 +470,7 @@ fn of_tool(role: ToolRole, text: &Shown<'_>) -> ErrorClass {
 }
 
 /// Returns the exit code in the message of a host.
-fn exit_code_in(text: &Shown<'_>) -> Option<i64> {
+fn exit_code_in(text: &TextEnds<'_>) -> Option<i64> {
     /// Text before the exit code.
     const MARKS: &[&str] = &[
         "<exited with exit code ",
@@ -489,14 +489,14 @@ fn exit_code_in(text: &Shown<'_>) -> Option<i64> {
 
 /// Start and end of a text: the part of a result that is examined.
 #[derive(Debug, Clone)]
-pub struct Shown<'t> {
+pub struct TextEnds<'t> {
     start: &'t str,
     end: &'t str,
     /// Words in the text, computed on first use.
     found: OnceCell<FoundWords>,
 }
 
-impl<'t> Shown<'t> {
+impl<'t> TextEnds<'t> {
     /// Prepares a text for classification.
     pub fn new(text: &'t str) -> Self {
         if text.len() <= 2 * MAX_EXAMINED {

@@ -276,8 +276,8 @@ fn after(session: &Session<'_>, path: &str, call: &SessionCall<'_>, before: Snap
                 Known::Nothing | Known::Absent => shown(Known::Exists),
                 _ => before,
             },
-            Some(Seen { complete: true, lines }) => shown(Known::Whole(lines.text)),
-            Some(Seen { lines, .. }) => shown(joined(before, lines)),
+            Some(ShownContent { complete: true, lines }) => shown(Known::Whole(lines.text)),
+            Some(ShownContent { lines, .. }) => shown(joined(before, lines)),
         },
         (ToolRole::Reads, Ended::Failed) => match crate::error_class::classify(call) {
             Some(crate::error_class::ErrorClass::Missing) => shown(Known::Absent),
@@ -317,13 +317,13 @@ fn unified(content: &str) -> Arc<str> {
 }
 
 /// Content shown by a read.
-struct Seen {
+struct ShownContent {
     lines: KnownLines,
     /// Whether it is the whole file.
     complete: bool,
 }
 
-fn seen(call: &SessionCall<'_>) -> Option<Seen> {
+fn seen(call: &SessionCall<'_>) -> Option<ShownContent> {
     let result = call.result()?;
     let range = call.lines();
     let marks = &call.spec?.line_marks;
@@ -332,7 +332,7 @@ fn seen(call: &SessionCall<'_>) -> Option<Seen> {
         // A missing result reveals nothing about the file.
         let complete = range.is_whole() && !is_cut && !result.is_empty();
         let lines = KnownLines { first: 1, text: unified(&result) };
-        return complete.then_some(Seen { lines, complete });
+        return complete.then_some(ShownContent { lines, complete });
     }
     let (lines, rest) = numbered(body(&result), marks)?;
     let rest = rest.trim_start();
@@ -345,7 +345,7 @@ fn seen(call: &SessionCall<'_>) -> Option<Seen> {
         all.all(|(n, line)| n + 1 < LINES_SHOWN && line.len() < COLUMNS_SHOWN)
     };
     let complete = range.is_whole() && lines.first == 1 && is_all && is_short();
-    Some(Seen { lines, complete })
+    Some(ShownContent { lines, complete })
 }
 
 /// The lines of a file without the tags that some hosts put around them.

@@ -1,7 +1,7 @@
 //! Failures behind exit code 0: the exit code proves nothing because of the command itself
 //! (`|| true`, `| tail`, `; echo done`), and the output shows that something failed.
 
-use crate::error_class::{ErrorClass, Shown, is_not_found, of_command};
+use crate::error_class::{ErrorClass, TextEnds, is_not_found, of_command};
 use crate::purpose::Purpose;
 use crate::session::{Ended, SessionCall};
 use crate::shell::CommandLine;
@@ -61,7 +61,7 @@ fn find_in_line<'t>(
     }
     let purpose = command.purpose();
     let text = printed(purpose)?;
-    let text = Shown::new(&text);
+    let text = TextEnds::new(&text);
     let is_python = command.contains("python");
     let line = text
         .lines()

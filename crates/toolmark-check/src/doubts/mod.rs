@@ -26,7 +26,7 @@ use toolmark_outcome::judging::{
     BuiltIn, Focus, Material, Panel, Question, Rubric, built_in, material_of,
 };
 use toolmark_outcome::{Axis, Finding};
-use toolmark_outcome::{CallRef, Context, Environment, Seen, Subject, TracePlace, View};
+use toolmark_outcome::{CallRef, Context, Environment, IndexedCall, Subject, TracePlace, View};
 use toolmark_session::session::{Session, SessionCall};
 
 /// Maximum number of doubts of one rubric to keep per session.
@@ -206,7 +206,7 @@ fn question(
     subject: &Subject<'_>,
     call: &SessionCall<'_>,
 ) -> Result<Question, String> {
-    let focus = Focus { subject, call: Some(Seen { index: call.index, call: call.call }) };
+    let focus = Focus { subject, call: Some(IndexedCall { index: call.index, call: call.call }) };
     let mut materials = Vec::new();
     for (name, path) in built_in.inputs {
         let (path, may_be_missing) = match path.strip_suffix('?') {

@@ -170,7 +170,7 @@ const UNCHANGED: &str = "File unchanged since last read";
 
 /// Parts of a file that one agent has seen since the last change.
 #[derive(Default)]
-struct Seen<'s, 'a> {
+struct KnownParts<'s, 'a> {
     /// Last read. Its text is processed lazily, because most files are read only once.
     unread: Option<Read<'s, 'a>>,
     /// Line numbers with the hash of their text and the call that showed it.
@@ -185,7 +185,7 @@ struct Seen<'s, 'a> {
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut compactions = compactions(session).into_iter().peekable();
-    let mut seen: HashMap<(Option<Cow<'_, str>>, String), Seen<'_, '_>> = HashMap::new();
+    let mut seen: HashMap<(Option<Cow<'_, str>>, String), KnownParts<'_, '_>> = HashMap::new();
     let mut doubts = Doubts::new(session);
     for call in session.calls() {
         if compactions.next_if(|at| *at < call.event).is_some() {
@@ -303,7 +303,7 @@ fn hash(text: &str) -> u64 {
     FixedState::default().hash_one(text)
 }
 
-impl<'s, 'a> Seen<'s, 'a> {
+impl<'s, 'a> KnownParts<'s, 'a> {
     /// Whether there is anything to compare with.
     fn is_known(&self) -> bool {
         self.unread.is_some() || self.last.is_some()
@@ -350,7 +350,7 @@ impl<'s, 'a> Seen<'s, 'a> {
 /// Returns the earlier read that shows all of the text, if there is one.
 fn repeats<'s, 'a>(
     session: &'s Session<'a>,
-    before: &Seen<'s, 'a>,
+    before: &KnownParts<'s, 'a>,
     read: &Read<'_, '_>,
     text: &str,
 ) -> Option<&'s SessionCall<'a>> {
@@ -403,16 +403,16 @@ fn repeats<'s, 'a>(
 fn forget<'s, 'a>(
     session: &'s Session<'a>,
     call: &'s SessionCall<'a>,
-    seen: &mut HashMap<(Option<Cow<'a, str>>, String), Seen<'s, 'a>>,
+    seen: &mut HashMap<(Option<Cow<'a, str>>, String), KnownParts<'s, 'a>>,
 ) {
     match call.role {
         ToolRole::Writes | ToolRole::Edits => {
             if let Some(path) = call.path.as_deref() {
                 for (_, known) in seen.iter_mut().filter(|((_, known), _)| known == path) {
-                    *known = Seen { last: Some(call), ..Seen::default() };
+                    *known = KnownParts { last: Some(call), ..KnownParts::default() };
                 }
                 let agent = call.call.agent.as_ref().map(|agent| agent.get());
-                let written = Seen { last: Some(call), ..Seen::default() };
+                let written = KnownParts { last: Some(call), ..KnownParts::default() };
                 seen.entry((agent, path.to_owned())).or_insert(written);
             }
         }

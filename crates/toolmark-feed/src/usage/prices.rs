@@ -12,7 +12,7 @@ use toolmark_trace::Usage;
 /// The price file as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct PriceFile {
     /// Date of the prices.
     date: Spanned<String>,
     /// Source of the prices.
@@ -89,7 +89,7 @@ impl Prices {
     pub fn read(source: &Source) -> (Option<Self>, Vec<Problem>) {
         let parsed = parse(source);
         let mut problems = parsed.problems;
-        let written: Option<Written> = match &parsed.node {
+        let written: Option<PriceFile> = match &parsed.node {
             Some(node) => read(node, &mut problems),
             None => None,
         };

@@ -29,7 +29,7 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Command-line arguments of the hook.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Asked<'a> {
+pub struct HookArgs<'a> {
     /// Host; without a name it is detected from the payload.
     pub host: Option<&'a str>,
     /// Path of the user's policy, fixed when the hook was installed.
@@ -38,7 +38,7 @@ pub struct Asked<'a> {
     pub log: Option<&'a Path>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> HookArgs<'a> {
     /// Parses the words after the command; `None` if they are not those of the hook.
     #[must_use]
     pub fn parse(words: &'a [OsString]) -> Option<Self> {
@@ -57,7 +57,7 @@ impl<'a> Asked<'a> {
 
 /// Reads the payload, decides and answers; returns the exit code.
 #[must_use]
-pub fn run(asked: Asked<'_>, readers: Option<&Readers>) -> u8 {
+pub fn run(asked: HookArgs<'_>, readers: Option<&Readers>) -> u8 {
     let hook = Hook { asked, readers };
     let payload = match payload::read(TIMEOUT) {
         Ok(payload) => payload,
@@ -78,7 +78,7 @@ pub fn run(asked: Asked<'_>, readers: Option<&Readers>) -> u8 {
 
 /// Arguments and readers of the hook.
 struct Hook<'a> {
-    asked: Asked<'a>,
+    asked: HookArgs<'a>,
     readers: Option<&'a Readers>,
 }
 

@@ -1,13 +1,13 @@
 //! The sibling program that can read every policy, run in place of this one.
 
-use super::Asked;
+use super::HookArgs;
 use std::env::{self, consts::EXE_SUFFIX};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Runs `toolmark guard` to answer; returns its exit code, or why there was no answer.
-pub(super) fn run(asked: Asked<'_>, payload: &[u8]) -> Result<u8, String> {
+pub(super) fn run(asked: HookArgs<'_>, payload: &[u8]) -> Result<u8, String> {
     let program = place().map_err(|error| format!("failed to find it: {error}"))?;
     let failed = |error: io::Error| format!("failed to run {}: {error}", program.display());
     let mut command = Command::new(&program);

@@ -22,7 +22,7 @@ const SOMEWHERE: &str = "/workspace/project";
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "GuardExamples", extend("required" = ["match"]))]
-pub(super) struct Written {
+pub(super) struct ExamplesEntry {
     /// Calls the rule must match.
     #[schemars(schema_with = "calls_schema", length(min = 1))]
     r#match: Vec<Spanned<Node>>,
@@ -54,7 +54,7 @@ pub(super) struct Examples(Vec<Example>);
 
 #[derive(Debug)]
 struct Example {
-    call: Shown,
+    call: ExampleCall,
     span: Span,
     fits: bool,
     cwd: String,
@@ -62,7 +62,7 @@ struct Example {
 
 /// A call of an example.
 #[derive(Debug)]
-enum Shown {
+enum ExampleCall {
     /// A command for the tool that runs commands.
     Command(String),
     /// A call of a tool.
@@ -71,7 +71,7 @@ enum Shown {
 
 impl Examples {
     pub(super) fn read(
-        written: Spanned<Written>,
+        written: Spanned<ExamplesEntry>,
         base: &Base,
         problems: &mut Vec<Problem>,
     ) -> Self {
@@ -83,7 +83,7 @@ impl Examples {
         }
         let cwd = base.directory.clone().unwrap_or_else(|| SOMEWHERE.to_owned());
         let mut all = Vec::new();
-        let Written { r#match, not_match } = written.value;
+        let ExamplesEntry { r#match, not_match } = written.value;
         let fitting = r#match.into_iter().map(|node| (node, true));
         for (node, fits) in fitting.chain(not_match.into_iter().map(|node| (node, false))) {
             match shown(&node.value) {
@@ -113,8 +113,8 @@ impl Example {
     /// Returns the call of the example; `None` if the rule is not about its tool.
     fn event(&self, rule: &Rule) -> Option<Event<'_>> {
         match &self.call {
-            Shown::Command(command) => shell_event(rule, command, &self.cwd),
-            Shown::Call { tool, args } => {
+            ExampleCall::Command(command) => shell_event(rule, command, &self.cwd),
+            ExampleCall::Call { tool, args } => {
                 let mut event = Event::new(Moment::Before, "plain", tool.as_str());
                 event.args = Args::Json(args.clone());
                 event.cwd = Some(self.cwd.as_str().into());
@@ -125,7 +125,7 @@ impl Example {
 
     fn check(&self, rule: &Rule, base: &Base) -> Option<Problem> {
         let Some(event) = self.event(rule) else {
-            let Shown::Command(command) = &self.call else { return None };
+            let ExampleCall::Command(command) = &self.call else { return None };
             let message = format!(
                 "{} is a command, but the rule does not match a shell tool",
                 quoted(command)
@@ -216,14 +216,14 @@ pub(super) fn with_call<T>(event: &Event<'_>, look: impl FnOnce(&Call<'_>) -> T)
     })
 }
 
-fn shown(node: &Node) -> Option<Shown> {
+fn shown(node: &Node) -> Option<ExampleCall> {
     if let Some(command) = node.as_str() {
-        return Some(Shown::Command(command.to_owned()));
+        return Some(ExampleCall::Command(command.to_owned()));
     }
     let known = |key: &str| matches!(key, "tool" | "args");
     if !node.as_map()?.iter().all(|entry| known(&entry.key)) {
         return None;
     }
     let args = node.get("args").map_or_else(|| json!({}), Node::to_json);
-    Some(Shown::Call { tool: node.get("tool")?.as_str()?.to_owned(), args })
+    Some(ExampleCall::Call { tool: node.get("tool")?.as_str()?.to_owned(), args })
 }

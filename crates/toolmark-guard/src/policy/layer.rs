@@ -49,7 +49,7 @@ pub enum Import {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Guard", extend("minProperties" = 1))]
-struct Written {
+struct GuardSection {
     /// Strictness of the guard; `standard` by default.
     preset: Option<Preset>,
     /// Decision when the guard itself fails; `ask` by default.
@@ -61,13 +61,13 @@ struct Written {
     #[schemars(range(min = 1, max = MAX_TIMEOUT_MS))]
     timeout_ms: Option<Spanned<u64>>,
     /// Tools that may be called.
-    tools: tools::Written,
+    tools: tools::ToolsEntry,
     /// Tools that single agents or hosts may call, by name or glob.
     agents: BTreeMap<String, Spanned<Agent>>,
     /// Rules of your own.
-    rules: Vec<Spanned<rule::Written>>,
+    rules: Vec<Spanned<rule::RuleEntry>>,
     /// Decisions about effects; the first matching entry decides.
-    effects: Vec<Spanned<table::Written>>,
+    effects: Vec<Spanned<table::EffectEntry>>,
     /// Directories that may be written to besides the work tree.
     writable: Vec<Spanned<String>>,
     /// Patterns of paths that may not be changed.
@@ -94,12 +94,12 @@ struct Written {
 #[schemars(rename = "GuardAgent")]
 struct Agent {
     /// Tools that the agent may call.
-    tools: tools::Written,
+    tools: tools::ToolsEntry,
 }
 
 /// Returns the JSON Schema of the part.
 pub fn schema(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<Written>()
+    generator.subschema_for::<GuardSection>()
 }
 
 /// Content of one policy file.
@@ -248,9 +248,9 @@ impl Layer {
 
 /// Reads the part without the keys and list entries that cannot be read, so that the others are
 /// checked and applied.
-fn read_what_can_be(node: &Node, problems: &mut Vec<Problem>) -> Option<Written> {
+fn read_what_can_be(node: &Node, problems: &mut Vec<Problem>) -> Option<GuardSection> {
     let known = problems.len();
-    if let Some(written) = read::<Written>(node, problems) {
+    if let Some(written) = read::<GuardSection>(node, problems) {
         return Some(written);
     }
     let wrong = problems.get(known..).unwrap_or_default();

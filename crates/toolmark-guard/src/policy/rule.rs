@@ -33,7 +33,7 @@ use toolmark_shell::{Coverage, Decision};
 #[schemars(rename = "GuardRule", extend("anyOf" = [
     {"required": ["tool"]}, {"required": ["command"]}, {"required": ["path"]}
 ]))]
-pub(super) struct Written {
+pub(super) struct RuleEntry {
     /// Name of the rule.
     #[schemars(regex(pattern = r"^\S+$"))]
     name: Spanned<String>,
@@ -73,7 +73,7 @@ pub(super) struct Written {
     #[schemars(schema_with = "suggest_schema")]
     suggest: Option<Spanned<Node>>,
     /// Calls that test what the rule matches.
-    examples: Spanned<examples::Written>,
+    examples: Spanned<examples::ExamplesEntry>,
 }
 
 fn command_schema(generator: &mut SchemaGenerator) -> Schema {
@@ -148,7 +148,7 @@ enum CommandTest {
 impl Rule {
     /// Reads a rule; errors in its conditions are found when it is compiled.
     pub(super) fn read(
-        written: Spanned<Written>,
+        written: Spanned<RuleEntry>,
         base: &Base,
         schemas: SchemaCompiler,
         problems: &mut Vec<Problem>,

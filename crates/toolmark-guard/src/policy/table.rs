@@ -12,7 +12,7 @@ use toolmark_shell::{Certainty, Decision, Effect, Kind, Reversibility, Scope};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "GuardEffect")]
-pub(super) struct Written {
+pub(super) struct EffectEntry {
     /// Kinds of the effect.
     #[serde(default)]
     kind: Option<OneOrMany<Read<Kind>>>,
@@ -53,11 +53,11 @@ fn takes<T: PartialEq>(list: &Option<Vec<T>>, one: &T) -> bool {
 }
 
 impl Table {
-    pub(super) fn read(written: Vec<Spanned<Written>>, problems: &mut Vec<Problem>) -> Self {
+    pub(super) fn read(written: Vec<Spanned<EffectEntry>>, problems: &mut Vec<Problem>) -> Self {
         let mut table = Self::default();
         for entry in written {
             let span = entry.span;
-            let Written { kind, scope, reversibility, certainty, decision } = entry.value;
+            let EffectEntry { kind, scope, reversibility, certainty, decision } = entry.value;
             let entry = Entry {
                 kind: listed(kind),
                 scope: listed(scope),

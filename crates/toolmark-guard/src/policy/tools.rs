@@ -10,14 +10,14 @@ use toolmark_pattern::is_wildcard_match;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "GuardTools")]
-pub(super) struct Written {
+pub(super) struct ToolsEntry {
     /// The only tools that may be called.
     allow: Option<Spanned<Vec<Spanned<String>>>>,
     /// Tools that may not be called.
     deny: Vec<Spanned<String>>,
 }
 
-impl Written {
+impl ToolsEntry {
     /// Whether no list is set.
     pub(super) fn is_empty(&self) -> bool {
         self.allow.is_none() && self.deny.is_empty()
@@ -47,7 +47,7 @@ pub(super) enum Listed<'t> {
 }
 
 impl Tools {
-    pub(super) fn read(written: Written, problems: &mut Vec<Problem>) -> Self {
+    pub(super) fn read(written: ToolsEntry, problems: &mut Vec<Problem>) -> Self {
         if let Some(list) = written.allow.as_ref().filter(|list| list.value.is_empty()) {
             let message = "the list of allowed tools is empty, so every tool is denied";
             problems.push(Problem::warning("empty-list", message).at(list.span));

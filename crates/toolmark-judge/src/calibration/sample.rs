@@ -6,7 +6,7 @@ use toolmark_outcome::judging::{
     BuiltIn, Field, Focus, Material, Panel, Piece, Question, Rubric, drop_repeats, materials,
     usual_inputs,
 };
-use toolmark_outcome::{Context, Environment, Missing, Seen, Subject, View};
+use toolmark_outcome::{Context, Environment, IndexedCall, Missing, Subject, View};
 use toolmark_trace::{Actor, Trajectory};
 
 /// Fields with the agent's own text.
@@ -177,7 +177,7 @@ fn has_call(run: &Trajectory, id: &str) -> bool {
     run.calls.iter().any(|call| call.id.as_ref().is_some_and(|text| text.get() == id))
 }
 
-fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<Seen<'r>, String> {
+fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<IndexedCall<'r>, String> {
     let index = match place {
         Place::Index(index) => Some(*index),
         Place::Id(id) => run
@@ -186,7 +186,7 @@ fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<Seen<'r>, String>
             .position(|call| call.id.as_ref().is_some_and(|text| text.get() == *id))
             .or_else(|| id.parse().ok()),
     };
-    let found = index.and_then(|index| Some(Seen { index, call: run.calls.get(index)? }));
+    let found = index.and_then(|index| Some(IndexedCall { index, call: run.calls.get(index)? }));
     match found {
         Some(seen) if seen.call.actor == Actor::User => {
             Err(format!("call {place} is the user's, not the agent's"))

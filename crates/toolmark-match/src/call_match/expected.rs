@@ -19,14 +19,14 @@ use toolmark_scan::{Kind as Scanned, Scanner, Value as Found};
 /// Expected arguments in a spec.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    written: Option<Written>,
+    written: Option<PlainObject>,
     node: OnceLock<Box<Node>>,
     value: OnceLock<Box<Value>>,
 }
 
 /// A plain object in a text, as read by [`Plain`].
 #[derive(Debug, Clone)]
-struct Written {
+struct PlainObject {
     text: Arc<str>,
     range: Range<u32>,
     /// Positions of its keys in the text.
@@ -36,7 +36,7 @@ struct Written {
 /// Where keys are in a text.
 pub type KeySpans = SmallVec<[Range<u32>; 4]>;
 
-impl Written {
+impl PlainObject {
     fn object(&self) -> &str {
         let Range { start, end } = self.range;
         self.text.get(start as usize..end as usize).unwrap_or_default()
@@ -89,14 +89,14 @@ impl Expected {
 
     /// The object at this place of a text, which [`Plain`] has gone over.
     pub fn written(text: &Arc<str>, range: Range<u32>, keys: KeySpans) -> Self {
-        let written = Some(Written { text: Arc::clone(text), range, keys });
+        let written = Some(PlainObject { text: Arc::clone(text), range, keys });
         Self { written, node: OnceLock::new(), value: OnceLock::new() }
     }
 
     /// Returns the expectation as JSON.
     pub fn value(&self) -> &Value {
         self.value.get_or_init(|| {
-            let written = self.written.as_ref().map(Written::object);
+            let written = self.written.as_ref().map(PlainObject::object);
             // To the tree, -0 is 0.
             let plain = written.filter(|object| !object.contains("-0"));
             let value = plain.and_then(|object| serde_json::from_str(object).ok());
@@ -107,7 +107,7 @@ impl Expected {
     /// Returns the expectation as a node of the spec.
     fn node(&self) -> &Node {
         self.node.get_or_init(|| {
-            let object = self.written.as_ref().map_or("", Written::object);
+            let object = self.written.as_ref().map_or("", PlainObject::object);
             // What is plain has a tree.
             let node = json::tree(object);
             Box::new(node.unwrap_or_else(|| Kind::Null.into()))
@@ -117,7 +117,7 @@ impl Expected {
     /// Passes the names of the arguments to `see`, if the expectation is an object.
     pub(super) fn each_key<'s>(&'s self, see: &mut dyn FnMut(&'s str)) {
         match &self.written {
-            Some(Written { text, keys, .. }) => {
+            Some(PlainObject { text, keys, .. }) => {
                 let key = |span: &Range<u32>| text.get(span.start as usize..span.end as usize);
                 keys.iter().for_each(|span| see(key(span).unwrap_or_default()));
             }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use toolmark_outcome::{CallRef, Evidence, Role};
-use toolmark_outcome::{Seen, View};
+use toolmark_outcome::{IndexedCall, View};
 use toolmark_scan::Scanner;
 use toolmark_trace::{Actor, Call, Fact, Fidelity, Payload, Status, ToolName, Trajectory};
 
@@ -39,7 +39,7 @@ pub enum Parallel {
 #[derive(Debug, Clone, Copy)]
 pub struct Made<'a> {
     /// The call, and its index in its own trajectory.
-    pub seen: Seen<'a>,
+    pub seen: IndexedCall<'a>,
     /// Facts that its trajectory does not record.
     pub fidelity: Fidelity,
     /// Text of its arguments, unless it must be decoded.
@@ -219,7 +219,7 @@ struct Filler<'a> {
 
 impl<'a> Filler<'a> {
     /// Adds the calls of a trajectory. Sub-agents are nested no deeper than readers allow.
-    fn fill(&mut self, trajectory: &'a Trajectory, calls: &[Seen<'a>], is_whole: bool) {
+    fn fill(&mut self, trajectory: &'a Trajectory, calls: &[IndexedCall<'a>], is_whole: bool) {
         let lane = self.lanes;
         let is_batched = has_batches(trajectory);
         for tool in trajectory.tools.iter().flatten() {
@@ -256,12 +256,12 @@ impl<'a> Filler<'a> {
 
     fn child(&mut self, child: &'a Trajectory) {
         self.lanes += 1;
-        let calls: Vec<Seen<'a>> = child
+        let calls: Vec<IndexedCall<'a>> = child
             .calls
             .iter()
             .enumerate()
             .filter(|(_, call)| call.actor != Actor::User)
-            .map(|(index, call)| Seen { index, call })
+            .map(|(index, call)| IndexedCall { index, call })
             .collect();
         self.fill(child, &calls, true);
     }

@@ -4,7 +4,7 @@ use super::elide::shortened;
 use super::transcript::fit;
 use super::{Material, Piece, steps, transcript};
 use crate::subject::Subject;
-use crate::view::{Missing, Seen};
+use crate::view::{IndexedCall, Missing};
 use serde_json::Value;
 use toolmark_trace::{Event, EventKind, Fact, Payload};
 
@@ -76,7 +76,7 @@ pub struct Focus<'a> {
     /// The trajectory and its case.
     pub subject: &'a Subject<'a>,
     /// The call, if the question is about one.
-    pub call: Option<Seen<'a>>,
+    pub call: Option<IndexedCall<'a>>,
 }
 
 /// Returns the field that a path names, and the remaining path into its value.
@@ -175,7 +175,12 @@ fn of_run(field: &str, focus: Focus<'_>) -> Result<Material, Missing> {
     }
 }
 
-fn of_call(field: &str, rest: &str, seen: Seen<'_>, focus: Focus<'_>) -> Result<Material, Missing> {
+fn of_call(
+    field: &str,
+    rest: &str,
+    seen: IndexedCall<'_>,
+    focus: Focus<'_>,
+) -> Result<Material, Missing> {
     let view = &focus.subject.view;
     let call = seen.call;
     let of_trace = |text: String| {
@@ -242,7 +247,7 @@ fn as_text(value: &Value) -> String {
 }
 
 /// Returns the index of the event of a call, if there is one.
-fn event_of(seen: Seen<'_>, events: &[Event]) -> Option<usize> {
+fn event_of(seen: IndexedCall<'_>, events: &[Event]) -> Option<usize> {
     events.iter().position(|event| event.kind == EventKind::Call(seen.index as u32))
 }
 
@@ -267,7 +272,7 @@ fn request(focus: Focus<'_>) -> Result<Material, Missing> {
 
 /// Returns the agent's last text before a call: in the same response, otherwise in the user's
 /// turn.
-fn before<'a>(seen: Seen<'a>, focus: Focus<'a>) -> Result<Vec<&'a Event>, Missing> {
+fn before<'a>(seen: IndexedCall<'a>, focus: Focus<'a>) -> Result<Vec<&'a Event>, Missing> {
     let (at, events) = around(seen, focus)?;
     let earlier = events.get(..at).unwrap_or_default();
     let in_turn = || earlier.iter().rev().take_while(|event| !event.starts_turn());
@@ -283,14 +288,14 @@ fn before<'a>(seen: Seen<'a>, focus: Focus<'a>) -> Result<Vec<&'a Event>, Missin
 }
 
 /// Returns the agent's next two texts after a call, up to the next user message.
-fn after<'a>(seen: Seen<'a>, focus: Focus<'a>) -> Result<Vec<&'a Event>, Missing> {
+fn after<'a>(seen: IndexedCall<'a>, focus: Focus<'a>) -> Result<Vec<&'a Event>, Missing> {
     let (at, events) = around(seen, focus)?;
     let later = events.get(at + 1..).unwrap_or_default();
     let in_turn = later.iter().take_while(|event| !event.starts_turn());
     Ok(in_turn.filter(|event| event.kind == EventKind::Message).take(2).collect())
 }
 
-fn around<'a>(seen: Seen<'a>, focus: Focus<'a>) -> Result<(usize, &'a [Event]), Missing> {
+fn around<'a>(seen: IndexedCall<'a>, focus: Focus<'a>) -> Result<(usize, &'a [Event]), Missing> {
     let run = focus.subject.view.trajectory();
     if run.fidelity.lacks(Fact::Messages) {
         return Err(Missing::new("the trace does not record what the model said"));
@@ -357,7 +362,7 @@ fn all_calls(field: &str, focus: Focus<'_>) -> Material {
 
 /// Returns a call and its result as separate entries, since only the call is written by the
 /// agent.
-fn near_call(seen: Seen<'_>, focus: Focus<'_>) -> [Piece; 2] {
+fn near_call(seen: IndexedCall<'_>, focus: Focus<'_>) -> [Piece; 2] {
     let short = |text: &str| shortened(text, NEAR).unwrap_or_else(|| text.to_owned());
     let call = seen.call;
     let args = short(&call.args.as_ref().map(Payload::raw).unwrap_or_default());

@@ -3,7 +3,7 @@
 use super::elide::shortened;
 use super::{Material, Piece};
 use crate::excerpt;
-use crate::view::{Seen, View};
+use crate::view::{IndexedCall, View};
 use toolmark_trace::{Actor, EventKind, Payload};
 
 /// Maximum length of one message, call or result.
@@ -34,7 +34,7 @@ pub fn transcript(view: &View<'_>) -> Material {
             EventKind::Error => push("error".into(), &words, place),
             EventKind::Call(index) => {
                 let Some(call) = run.calls.get(index as usize) else { continue };
-                let seen = Seen { index: index as usize, call };
+                let seen = IndexedCall { index: index as usize, call };
                 let by = if call.actor == Actor::User { " by the user" } else { "" };
                 let args = call.args.as_ref().map(Payload::raw).unwrap_or_default();
                 let of_call = || Piece { call: Some(view.call_ref(seen)), ..Piece::default() };
@@ -103,7 +103,7 @@ pub fn steps(view: &View<'_>) -> Material {
             EventKind::Message => Piece { place, ..Piece::labelled("assistant", words()) },
             EventKind::Call(index) => {
                 let Some(call) = run.calls.get(index as usize) else { continue };
-                let reference = view.call_ref(Seen { index: index as usize, call });
+                let reference = view.call_ref(IndexedCall { index: index as usize, call });
                 let args = reference.args.as_ref().map_or("", |args| args.raw());
                 let tool = reference.tool.raw();
                 let number = reference.number();

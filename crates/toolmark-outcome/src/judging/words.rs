@@ -16,7 +16,7 @@ enum Token {
 
 /// Statements about marks in a text.
 #[derive(Debug, Default, PartialEq)]
-struct Said {
+struct ScaleWords {
     /// Marks whose meaning is explained.
     marks: Vec<f64>,
     /// Both ends of the scale, if they are named explicitly.
@@ -67,7 +67,7 @@ fn ends(scale: Scale) -> (f64, f64) {
     (points.first().copied().unwrap_or(0.0), points.last().copied().unwrap_or(1.0))
 }
 
-impl Said {
+impl ScaleWords {
     /// Returns the lowest and the highest mark, if at least two are known.
     fn range(&self) -> Option<(f64, f64)> {
         if self.ends.is_some() {
@@ -79,8 +79,8 @@ impl Said {
     }
 }
 
-fn read<'t>(texts: impl IntoIterator<Item = &'t str>) -> Said {
-    let mut said = Said::default();
+fn read<'t>(texts: impl IntoIterator<Item = &'t str>) -> ScaleWords {
+    let mut said = ScaleWords::default();
     let mut weak = Vec::new();
     for text in texts {
         let tokens = split(text);

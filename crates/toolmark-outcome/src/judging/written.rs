@@ -6,7 +6,7 @@ use toolmark_config::{Kind, Node, Problem, Spanned, did_you_mean, quoted, read};
 
 /// A criterion as written in a spec.
 #[derive(Debug, Deserialize)]
-struct Written {
+struct CriterionEntry {
     #[serde(default)]
     id: Option<String>,
     #[serde(alias = "outcome", alias = "description", alias = "criterion")]
@@ -213,7 +213,7 @@ fn criterion(
         }
         return Some(Criterion::new(id(), text.trim()));
     }
-    let written = read::<Written>(node, problems)?;
+    let written = read::<CriterionEntry>(node, problems)?;
     let mut wrong = |span, message: String| {
         problems.push(Problem::error("out-of-range", message).at(span));
     };

@@ -3,7 +3,7 @@
 use crate::scores::calls::{Expected, Made};
 use crate::scores::matching::{by_position, greedy, walk};
 use crate::scores::python::same;
-use crate::scores::system::{Answer, Answered, ArgsMatch, Asked, Mode, Stop, System};
+use crate::scores::system::{Answer, Answered, ArgsMatch, Mode, ModeInput, Stop, System};
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {
@@ -23,9 +23,9 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-type Pair = fn(&Asked<'_>) -> (Vec<Option<usize>>, bool);
+type Pair = fn(&ModeInput<'_>) -> (Vec<Option<usize>>, bool);
 
-fn exact(asked: &Asked<'_>) -> Answered {
+fn exact(asked: &ModeInput<'_>) -> Answered {
     mean(asked, |turn| {
         let pairs = by_position(turn, &fits(turn));
         let holds = turn.made.len() == turn.expected.len() && pairs.iter().all(Option::is_some);
@@ -33,11 +33,11 @@ fn exact(asked: &Asked<'_>) -> Answered {
     })
 }
 
-fn in_order(asked: &Asked<'_>) -> Answered {
+fn in_order(asked: &ModeInput<'_>) -> Answered {
     mean(asked, |turn| whole(walk(turn, &fits(turn))))
 }
 
-fn any_order(asked: &Asked<'_>) -> Answered {
+fn any_order(asked: &ModeInput<'_>) -> Answered {
     mean(asked, |turn| whole(greedy(turn, &fits(turn))))
 }
 
@@ -47,7 +47,7 @@ fn whole(pairs: Vec<Option<usize>>) -> (Vec<Option<usize>>, bool) {
 }
 
 /// Returns a predicate that compares calls. Missing arguments do not equal an empty object.
-fn fits(asked: &Asked<'_>) -> impl Fn(&Expected, &Made<'_>) -> bool + use<> {
+fn fits(asked: &ModeInput<'_>) -> impl Fn(&Expected, &Made<'_>) -> bool + use<> {
     let ignores = asked.options.args_match == ArgsMatch::Ignore;
     move |expected, made| {
         let same_args = || match (&expected.args, &made.args) {
@@ -59,7 +59,7 @@ fn fits(asked: &Asked<'_>) -> impl Fn(&Expected, &Made<'_>) -> bool + use<> {
 }
 
 /// Returns the mean over the invocations.
-fn mean(asked: &Asked<'_>, pair: Pair) -> Answered {
+fn mean(asked: &ModeInput<'_>, pair: Pair) -> Answered {
     if !asked.options.invocations {
         let (pairs, holds) = pair(asked);
         return Ok(Answer::of(f64::from(u8::from(holds))).paired(pairs));
@@ -79,7 +79,7 @@ fn mean(asked: &Asked<'_>, pair: Pair) -> Answered {
         let end = asked.made.partition_point(|made| made.turn <= turn);
         let calls: Vec<Expected> = expected.iter().map(|at| asked.expected[*at].clone()).collect();
         let (of_turn, holds) =
-            pair(&Asked { expected: &calls, made: &asked.made[start..end], ..*asked });
+            pair(&ModeInput { expected: &calls, made: &asked.made[start..end], ..*asked });
         right += usize::from(holds);
         for (at, made) in expected.iter().zip(of_turn) {
             pairs[*at] = made.map(|made| start + made);

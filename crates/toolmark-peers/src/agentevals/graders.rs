@@ -8,7 +8,7 @@
 use crate::scores::calls::{Expected, Made};
 use crate::scores::python::{same, same_option};
 use crate::scores::system::{
-    Answer, Answered, ArgsMatch, Asked, Mode, Options, Override, Stop, System,
+    Answer, Answered, ArgsMatch, Mode, ModeInput, Options, Override, Stop, System,
 };
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
@@ -140,7 +140,7 @@ fn contains(
     Ok(places)
 }
 
-fn sides<'a>(asked: &'a Asked<'_>) -> (Vec<Side<'a>>, Vec<Side<'a>>) {
+fn sides<'a>(asked: &'a ModeInput<'_>) -> (Vec<Side<'a>>, Vec<Side<'a>>) {
     (asked.made.iter().map(made).collect(), asked.expected.iter().map(expected).collect())
 }
 
@@ -148,7 +148,7 @@ fn is_whole(places: &[Option<usize>]) -> bool {
     places.iter().all(Option::is_some)
 }
 
-pub(crate) fn superset(asked: &Asked<'_>, rules: Rules) -> Answered {
+pub(crate) fn superset(asked: &ModeInput<'_>, rules: Rules) -> Answered {
     let (calls, reference) = sides(asked);
     let pairs = contains(&calls, &reference, &|call, reference| {
         fits(rules, asked.options, reference.name, call.args, reference.args)
@@ -157,7 +157,7 @@ pub(crate) fn superset(asked: &Asked<'_>, rules: Rules) -> Answered {
 }
 
 /// Returns the reference index of each matched call.
-fn places(asked: &Asked<'_>, rules: Rules) -> Result<Vec<Option<usize>>, Stop> {
+fn places(asked: &ModeInput<'_>, rules: Rules) -> Result<Vec<Option<usize>>, Stop> {
     let (calls, reference) = sides(asked);
     contains(&reference, &calls, &|reference, call| {
         let (first, second) = match rules.exchanges_roles {
@@ -168,7 +168,7 @@ fn places(asked: &Asked<'_>, rules: Rules) -> Result<Vec<Option<usize>>, Stop> {
     })
 }
 
-pub(crate) fn subset(asked: &Asked<'_>, rules: Rules) -> Answered {
+pub(crate) fn subset(asked: &ModeInput<'_>, rules: Rules) -> Answered {
     let places = places(asked, rules)?;
     let mut pairs = vec![None; asked.expected.len()];
     for (call, place) in places.iter().enumerate() {
@@ -179,7 +179,7 @@ pub(crate) fn subset(asked: &Asked<'_>, rules: Rules) -> Answered {
     Ok(Answer::binary(is_whole(&places)).paired(pairs))
 }
 
-pub(crate) fn unordered(asked: &Asked<'_>, rules: Rules) -> Answered {
+pub(crate) fn unordered(asked: &ModeInput<'_>, rules: Rules) -> Answered {
     let answer = superset(asked, rules)?;
     let holds = answer.passed == Some(true) && is_whole(&places(asked, rules)?);
     Ok(Answer { passed: Some(holds), score: f64::from(u8::from(holds)), ..answer })
@@ -199,7 +199,7 @@ fn sizes<K: PartialEq>(keys: impl Iterator<Item = Option<K>>) -> Vec<usize> {
     sizes
 }
 
-pub(crate) fn strict(asked: &Asked<'_>, rules: Rules) -> Answered {
+pub(crate) fn strict(asked: &ModeInput<'_>, rules: Rules) -> Answered {
     let steps = sizes(asked.made.iter().map(|made| made.seen.call.step));
     let turns = sizes(asked.expected.iter().map(|expected| expected.turn));
     let (calls, reference) = sides(asked);

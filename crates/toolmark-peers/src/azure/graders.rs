@@ -3,7 +3,7 @@
 use crate::scores::calls::object;
 use crate::scores::matching::{f1, share};
 use crate::scores::python::{sorted_dumps, text};
-use crate::scores::system::{Answer, Answered, Asked, Mode, Stop, System};
+use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use toolmark_outcome::Profile;
@@ -71,7 +71,7 @@ fn in_order(expected: &[Step], made: &[Step]) -> bool {
     next.peek().is_none()
 }
 
-fn answer(asked: &Asked<'_>, holds: fn(&[Step], &[Step]) -> bool) -> Answered {
+fn answer(asked: &ModeInput<'_>, holds: fn(&[Step], &[Step]) -> bool) -> Answered {
     if asked.expected.is_empty() {
         return Err(Stop::raised("the ground truth is empty"));
     }

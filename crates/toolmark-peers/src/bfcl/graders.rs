@@ -5,7 +5,7 @@
 
 use crate::scores::calls::object;
 use crate::scores::python::same;
-use crate::scores::system::{Answer, Answered, Asked, Mode, Stop, System};
+use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
 use serde_json::{Map, Value};
 use toolmark_outcome::Profile;
 
@@ -64,7 +64,7 @@ fn verdict(checked: Result<(), Invalid>) -> Answer {
     }
 }
 
-fn simple(asked: &Asked<'_>) -> Answered {
+fn simple(asked: &ModeInput<'_>) -> Answered {
     if asked.made.len() != 1 {
         return Ok(relevance(false, "simple_function_checker:wrong_count"));
     }
@@ -72,7 +72,7 @@ fn simple(asked: &Asked<'_>) -> Answered {
     Ok(verdict(check(asked, function, 0, 0)?))
 }
 
-fn multiple(asked: &Asked<'_>) -> Answered {
+fn multiple(asked: &ModeInput<'_>) -> Answered {
     if asked.made.len() != asked.expected.len() {
         return Ok(relevance(false, "multiple_function_checker:wrong_count"));
     }
@@ -82,13 +82,13 @@ fn multiple(asked: &Asked<'_>) -> Answered {
     Ok(verdict(check(asked, declared(asked, 0), 0, 0)?))
 }
 
-fn declared<'a>(asked: &'a Asked<'_>, expected: usize) -> Option<&'a Value> {
+fn declared<'a>(asked: &'a ModeInput<'_>, expected: usize) -> Option<&'a Value> {
     let name = &asked.expected[expected].name;
     asked.options.functions.iter().find(|function| function["name"] == **name)
 }
 
 /// Assigns the first free valid call to every expected call.
-fn parallel(asked: &Asked<'_>) -> Answered {
+fn parallel(asked: &ModeInput<'_>) -> Answered {
     if asked.made.len() != asked.expected.len() {
         return Ok(relevance(false, "parallel_function_checker_no_order:wrong_count"));
     }
@@ -148,7 +148,7 @@ fn type_named(word: &Value) -> Result<Type, Stop> {
 }
 
 /// Checks one call against an expected call and the declaration of its function.
-fn check(asked: &Asked<'_>, function: Option<&Value>, expected: usize, made: usize) -> Checked {
+fn check(asked: &ModeInput<'_>, function: Option<&Value>, expected: usize, made: usize) -> Checked {
     let none = || Stop::raised("the function is not declared");
     let function = function.ok_or_else(none)?;
     let (Some(expected), made) = (asked.expected.get(expected), &asked.made[made]) else {

@@ -2,7 +2,7 @@
 
 use crate::scores::matching::by_position;
 use crate::scores::python::sorted_dumps;
-use crate::scores::system::{Answer, Answered, Asked, Mode, Stop, System};
+use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use toolmark_outcome::Profile;
@@ -46,7 +46,7 @@ struct Signatures {
 }
 
 /// Returns the calls of both sides as text; `None` if their numbers differ.
-fn signatures(asked: &Asked<'_>) -> Result<Option<Signatures>, Stop> {
+fn signatures(asked: &ModeInput<'_>) -> Result<Option<Signatures>, Stop> {
     if asked.expected.is_empty() {
         return Err(Stop::raised("exact matching needs expected calls"));
     }
@@ -72,7 +72,7 @@ fn rating(holds: bool) -> Answer {
     Answer::binary(holds).with("value", if holds { "yes" } else { "no" })
 }
 
-fn ordered(asked: &Asked<'_>) -> Answered {
+fn ordered(asked: &ModeInput<'_>) -> Answered {
     let Some(Signatures { expected, made }) = signatures(asked)? else {
         return Ok(rating(false));
     };
@@ -83,7 +83,7 @@ fn ordered(asked: &Asked<'_>) -> Answered {
     Ok(rating(expected == made).paired(pairs))
 }
 
-fn unordered(asked: &Asked<'_>) -> Answered {
+fn unordered(asked: &ModeInput<'_>) -> Answered {
     let Some(Signatures { expected, made }) = signatures(asked)? else {
         return Ok(rating(false));
     };

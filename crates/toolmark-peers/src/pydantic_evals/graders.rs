@@ -2,7 +2,7 @@
 
 use crate::scores::calls::Made;
 use crate::scores::matching::{Fits, f1, greedy, longest, paired, same_name, share};
-use crate::scores::system::{Answer, Answered, Asked, Mode, Stop, System};
+use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {
@@ -32,8 +32,8 @@ type Pairs = Result<Vec<Option<usize>>, Stop>;
 
 /// Returns the pairs among the calls that count, and the number of those calls.
 fn pairs(
-    asked: &Asked<'_>,
-    pair: fn(&Asked<'_>, Fits<'_>) -> Pairs,
+    asked: &ModeInput<'_>,
+    pair: fn(&ModeInput<'_>, Fits<'_>) -> Pairs,
 ) -> Result<(Vec<Option<usize>>, usize), Stop> {
     let failed = asked.options.include_failed;
     let counted = asked.made.iter().filter(|made| counts(made, failed)).count();
@@ -53,23 +53,23 @@ fn score(pairs: Vec<Option<usize>>, made: usize) -> Answer {
         .paired(pairs)
 }
 
-fn exact(asked: &Asked<'_>) -> Answered {
+fn exact(asked: &ModeInput<'_>) -> Answered {
     let (pairs, made) = pairs(asked, |asked, fits| Ok(longest(asked, fits)?))?;
     let holds = made == pairs.len() && paired(&pairs) == made;
     Ok(Answer::of(f64::from(u8::from(holds))).paired(pairs))
 }
 
-fn in_order(asked: &Asked<'_>) -> Answered {
+fn in_order(asked: &ModeInput<'_>) -> Answered {
     let (pairs, made) = pairs(asked, |asked, fits| Ok(longest(asked, fits)?))?;
     Ok(score(pairs, made))
 }
 
-fn any_order(asked: &Asked<'_>) -> Answered {
+fn any_order(asked: &ModeInput<'_>) -> Answered {
     let (pairs, made) = pairs(asked, |asked, fits| Ok(greedy(asked, fits)))?;
     Ok(score(pairs, made))
 }
 
-fn tool_correctness(asked: &Asked<'_>) -> Answered {
+fn tool_correctness(asked: &ModeInput<'_>) -> Answered {
     let (pairs, made) = pairs(asked, |asked, fits| Ok(greedy(asked, fits)))?;
     let found = paired(&pairs);
     let holds = found == pairs.len() && (asked.options.allow_extra || found == made);

@@ -3,7 +3,7 @@
 use crate::scores::calls::object;
 use crate::scores::matching::{f1 as harmonic, share};
 use crate::scores::python::{rounded, same, text};
-use crate::scores::system::{Answer, Answered, Asked, Mode, Stop, System};
+use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use toolmark_outcome::Profile;
@@ -57,13 +57,13 @@ fn list<'a>(
     calls.enumerate().map(call).collect()
 }
 
-fn sides<'a>(asked: &'a Asked<'_>) -> Result<(Vec<Call<'a>>, Vec<Call<'a>>), Stop> {
+fn sides<'a>(asked: &'a ModeInput<'_>) -> Result<(Vec<Call<'a>>, Vec<Call<'a>>), Stop> {
     let made = asked.made.iter().map(|call| (&*call.name, call.args.as_ref()));
     let expected = asked.expected.iter().map(|call| (call.name.as_str(), call.args.as_ref()));
     Ok((list(made)?, list(expected)?))
 }
 
-fn accuracy(asked: &Asked<'_>, strict: bool) -> Answered {
+fn accuracy(asked: &ModeInput<'_>, strict: bool) -> Answered {
     let (mut made, mut expected) = sides(asked)?;
     match (made.len(), expected.len()) {
         (0, 0) => return Ok(Answer::of(1.0)),
@@ -118,7 +118,7 @@ fn set(calls: Vec<Call<'_>>) -> Vec<Call<'_>> {
 }
 
 /// Computes F1 over sets: repeated calls count once.
-fn f1(asked: &Asked<'_>) -> Answered {
+fn f1(asked: &ModeInput<'_>) -> Answered {
     let (made, expected) = sides(asked)?;
     let (made, expected) = (set(made), set(expected));
     let common =

@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use toolmark_config::{Node, Problem, did_you_mean, quoted};
-use toolmark_outcome::{Seen, View, excerpt};
+use toolmark_outcome::{IndexedCall, View, excerpt};
 use toolmark_trace::{Payload, calls_in};
 
 /// An expected call.
@@ -23,7 +23,7 @@ pub(crate) struct Expected {
 /// An actual call.
 pub(crate) struct Made<'a> {
     /// The call.
-    pub(crate) seen: Seen<'a>,
+    pub(crate) seen: IndexedCall<'a>,
     /// Name of the tool.
     pub(crate) name: Cow<'a, str>,
     /// Arguments, if recorded.
@@ -64,7 +64,7 @@ pub(crate) fn made<'a>(view: &'a View<'_>) -> Vec<Made<'a>> {
             *of_call = turn.saturating_sub(1);
         }
     }
-    let one = |seen: &Seen<'a>| Made {
+    let one = |seen: &IndexedCall<'a>| Made {
         seen: *seen,
         name: seen.call.name.full(),
         args: seen.call.args.as_ref().map(Payload::to_value).filter(|args| !args.is_null()),

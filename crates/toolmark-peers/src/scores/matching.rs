@@ -1,7 +1,7 @@
 //! Pairing strategies for expected calls and actual calls.
 
 use super::calls::{Expected, Made};
-use super::system::Asked;
+use super::system::ModeInput;
 use toolmark_match::engine::{Grid, TooLarge, align};
 
 /// Predicate for whether a call matches an expected call.
@@ -13,7 +13,7 @@ pub(crate) fn same_name(expected: &Expected, made: &Made<'_>) -> bool {
 }
 
 /// Assigns to every expected call the first free matching call, in the order of expectations.
-pub(crate) fn greedy(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
+pub(crate) fn greedy(asked: &ModeInput<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
     let mut taken = vec![false; asked.made.len()];
     let take = |expected: &Expected| {
         let mut free = asked.made.iter().enumerate().filter(|(at, _)| !taken[*at]);
@@ -27,7 +27,7 @@ pub(crate) fn greedy(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
 }
 
 /// Walks through the calls once: after a missing expected call, no later one is matched.
-pub(crate) fn walk(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
+pub(crate) fn walk(asked: &ModeInput<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
     let mut pairs = vec![None; asked.expected.len()];
     let mut next = 0;
     for (at, made) in asked.made.iter().enumerate() {
@@ -42,13 +42,16 @@ pub(crate) fn walk(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
 }
 
 /// Pairs by position: the first expected call with the first actual call, and so on.
-pub(crate) fn by_position(asked: &Asked<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
+pub(crate) fn by_position(asked: &ModeInput<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
     let fit = |at: usize| asked.made.get(at).is_some_and(|made| fits(&asked.expected[at], made));
     (0..asked.expected.len()).map(|at| fit(at).then_some(at)).collect()
 }
 
 /// Returns as many pairs as possible in the expected order.
-pub(crate) fn longest(asked: &Asked<'_>, fits: Fits<'_>) -> Result<Vec<Option<usize>>, TooLarge> {
+pub(crate) fn longest(
+    asked: &ModeInput<'_>,
+    fits: Fits<'_>,
+) -> Result<Vec<Option<usize>>, TooLarge> {
     align(&Grid::from_fn(asked.made.len(), asked.expected.len(), |made, expected| {
         fits(&asked.expected[expected], &asked.made[made])
     }))

@@ -2,7 +2,9 @@
 //! calls do not count, and calls of one step have no order.
 
 use super::calls::{Expected, Made, at, object};
-use super::system::{Answer, Answered, ArgsMatch, Asked, Mode, Options, Override, Stop, System};
+use super::system::{
+    Answer, Answered, ArgsMatch, Mode, ModeInput, Options, Override, Stop, System,
+};
 use toolmark_match::engine::{Batches, Column, Element, Extras, Grid, Item, arrange, assign};
 use toolmark_outcome::{Cause, Numbers, Profile, equal};
 
@@ -45,7 +47,7 @@ pub(crate) static TOOLMARK: System = System {
     ],
 };
 
-fn larger(asked: &Asked<'_>) -> usize {
+fn larger(asked: &ModeInput<'_>) -> usize {
     asked.expected.len().max(asked.made.len())
 }
 
@@ -55,9 +57,9 @@ type Meets<'m> = &'m dyn Fn(&Expected, &Made<'_>) -> bool;
 /// Returns the number of pairs divided by the denominator. If only unrecorded arguments could
 /// decide, the verdict is unknown.
 fn score(
-    asked: &Asked<'_>,
-    pair: fn(&Asked<'_>, Meets<'_>) -> Pairs,
-    whole: fn(&Asked<'_>) -> usize,
+    asked: &ModeInput<'_>,
+    pair: fn(&ModeInput<'_>, Meets<'_>) -> Pairs,
+    whole: fn(&ModeInput<'_>) -> usize,
 ) -> Answered {
     let options = asked.options;
     let meets = |expected: &Expected, made: &Made<'_>, unrecorded: bool| {
@@ -85,13 +87,13 @@ fn score(
         .paired(pairs))
 }
 
-fn any_order(asked: &Asked<'_>, meets: Meets<'_>) -> Pairs {
+fn any_order(asked: &ModeInput<'_>, meets: Meets<'_>) -> Pairs {
     Ok(assign(&Grid::from_fn(asked.made.len(), asked.expected.len(), |made, expected| {
         meets(&asked.expected[expected], &asked.made[made])
     })))
 }
 
-fn in_order(asked: &Asked<'_>, meets: Meets<'_>) -> Pairs {
+fn in_order(asked: &ModeInput<'_>, meets: Meets<'_>) -> Pairs {
     let calls = asked.made.len();
     let columns: Vec<Column> = asked
         .expected

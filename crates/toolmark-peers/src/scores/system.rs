@@ -29,7 +29,7 @@ pub(crate) struct Mode {
     /// Equivalent mode of toolmark.
     pub(crate) own: Option<&'static str>,
     /// Computes the answer.
-    pub(crate) score: fn(&Asked<'_>) -> Answered,
+    pub(crate) score: fn(&ModeInput<'_>) -> Answered,
 }
 
 impl System {
@@ -40,7 +40,7 @@ impl System {
 }
 
 /// Input of a mode.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ModeInput<'a> {
     /// Configuration of the grader.
     pub(crate) options: &'a Options,
     /// The calls that are expected.

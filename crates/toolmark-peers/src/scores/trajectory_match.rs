@@ -3,7 +3,7 @@
 use super::calls::{self, Expected};
 use super::own::TOOLMARK;
 use super::question::{self, build, check_share};
-use super::system::{ArgsMatch, Asked, Mode, Options, Override, Stop, System};
+use super::system::{ArgsMatch, Mode, ModeInput, Options, Override, Stop, System};
 use crate::reading::Question;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -411,7 +411,7 @@ impl TrajectoryMatch {
         if expected.len().saturating_mul(made.len()) > MAX_PAIRS {
             return Err(toolmark_match::engine::TooLarge.into());
         }
-        let asked = Asked {
+        let asked = ModeInput {
             options: &self.options,
             expected: &expected,
             made: &made,

@@ -1,7 +1,7 @@
 //! Strands' three scorers of trajectories, over names.
 
 use crate::scores::matching::{by_position, paired, same_name, share, walk};
-use crate::scores::system::{Answer, Answered, Asked, Mode, Stop, System};
+use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
 use std::collections::BTreeSet;
 use toolmark_outcome::Profile;
 
@@ -23,7 +23,7 @@ pub(crate) static SYSTEM: System = System {
 };
 
 /// Returns the share of correct positions; calls after the last position are ignored.
-fn exact(asked: &Asked<'_>) -> Answered {
+fn exact(asked: &ModeInput<'_>) -> Answered {
     if asked.expected.is_empty() {
         return Err(Stop::raised("division by zero: nothing is expected"));
     }
@@ -31,14 +31,14 @@ fn exact(asked: &Asked<'_>) -> Answered {
     Ok(Answer::of(share(paired(&pairs), asked.expected.len())).paired(pairs))
 }
 
-fn in_order(asked: &Asked<'_>) -> Answered {
+fn in_order(asked: &ModeInput<'_>) -> Answered {
     let pairs = walk(asked, &same_name);
     let score = if pairs.is_empty() { 1.0 } else { share(paired(&pairs), pairs.len()) };
     Ok(Answer::of(score).paired(pairs))
 }
 
 /// Returns the size of the common set divided by the length of the list.
-fn any_order(asked: &Asked<'_>) -> Answered {
+fn any_order(asked: &ModeInput<'_>) -> Answered {
     if asked.expected.is_empty() {
         return Ok(Answer::of(1.0));
     }

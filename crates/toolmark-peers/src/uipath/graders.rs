@@ -3,7 +3,7 @@
 use crate::scores::calls::{Expected, Made, object};
 use crate::scores::matching::{greedy, longest, paired, share};
 use crate::scores::python::{same, text};
-use crate::scores::system::{Answer, Answered, Asked, Mode, System};
+use crate::scores::system::{Answer, Answered, Mode, ModeInput, System};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use toolmark_outcome::Profile;
@@ -33,7 +33,7 @@ fn same_name(expected: &Expected, made: &Made<'_>) -> bool {
 }
 
 /// Returns the answer if a side is empty.
-fn empty(asked: &Asked<'_>) -> Option<Answer> {
+fn empty(asked: &ModeInput<'_>) -> Option<Answer> {
     match (asked.expected.is_empty(), asked.made.is_empty()) {
         (true, true) => Some(Answer::of(1.0)),
         (true, false) | (false, true) => Some(Answer::of(0.0)),
@@ -41,7 +41,7 @@ fn empty(asked: &Asked<'_>) -> Option<Answer> {
     }
 }
 
-fn shares(asked: &Asked<'_>, pairs: Vec<Option<usize>>) -> Answer {
+fn shares(asked: &ModeInput<'_>, pairs: Vec<Option<usize>>) -> Answer {
     let found = paired(&pairs);
     let whole = found == pairs.len();
     let score = match asked.options.strict {
@@ -51,7 +51,7 @@ fn shares(asked: &Asked<'_>, pairs: Vec<Option<usize>>) -> Answer {
     Answer::of(score).paired(pairs)
 }
 
-fn order(asked: &Asked<'_>) -> Answered {
+fn order(asked: &ModeInput<'_>) -> Answered {
     if let Some(answer) = empty(asked) {
         return Ok(answer);
     }
@@ -63,7 +63,7 @@ fn order(asked: &Asked<'_>) -> Answered {
 }
 
 /// Compares only the expected arguments.
-fn args(asked: &Asked<'_>) -> Answered {
+fn args(asked: &ModeInput<'_>) -> Answered {
     let fits = |expected: &Expected, made: &Made<'_>| {
         let (Some(wanted), Some(had)) =
             (object(expected.args.as_ref()), object(made.args.as_ref()))
@@ -95,7 +95,7 @@ fn output_text(output: Option<&Value>) -> String {
     }
 }
 
-fn output(asked: &Asked<'_>) -> Answered {
+fn output(asked: &ModeInput<'_>) -> Answered {
     if let Some(answer) = empty(asked) {
         return Ok(answer);
     }

@@ -8,7 +8,7 @@ use crate::model::{
     CallRef, CaseSummary, Evidence, Explanation, GraderResult, Part as GraderPart, RunResult,
     Timeline, TimelineEntry,
 };
-use crate::shown::{self, Shown};
+use crate::shown::{self, NamedOutcome};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ enum Depth {
 }
 
 pub(super) fn part(run: &RunResult, options: &Options) -> Part {
-    let outcomes = Shown::all(run);
+    let outcomes = NamedOutcome::all(run);
     let name = shown::name(run);
     let summary = &run.summary;
     let ks = shown::interesting(
@@ -95,7 +95,7 @@ fn trial(case: &CaseSummary, ks: &[usize]) -> Value {
 
 /// Returns the outcomes: failures first, then unknown ones. The larger the page, the fewer details
 /// each has.
-fn all(outcomes: &[Shown<'_>]) -> Vec<Value> {
+fn all(outcomes: &[NamedOutcome<'_>]) -> Vec<Value> {
     let (mut list, mut size, mut passes) = (Vec::new(), 0, 0);
     for word in ["fail", "unknown", "pass"] {
         for shown in outcomes.iter().filter(|shown| shown.result.verdict.word() == word) {
@@ -120,7 +120,7 @@ fn all(outcomes: &[Shown<'_>]) -> Vec<Value> {
     list
 }
 
-fn outcome(shown: &Shown<'_>, depth: Depth) -> Value {
+fn outcome(shown: &NamedOutcome<'_>, depth: Depth) -> Value {
     let result = shown.result;
     let graders: Vec<Value> = match depth {
         Depth::Reason => Vec::new(),
@@ -149,7 +149,7 @@ fn outcome(shown: &Shown<'_>, depth: Depth) -> Value {
 }
 
 /// Roles of calls according to the graders, by call index; the more severe role wins.
-fn marks(shown: &Shown<'_>) -> BTreeMap<usize, Role> {
+fn marks(shown: &NamedOutcome<'_>) -> BTreeMap<usize, Role> {
     let gravity = |role: Role| match role {
         Role::Violation => 5,
         Role::Mismatch => 4,
@@ -251,7 +251,7 @@ fn step(entry: &TimelineEntry, marks: &BTreeMap<usize, Role>) -> Value {
     })
 }
 
-fn tables(run: &RunResult, outcomes: &[Shown<'_>]) -> Markup {
+fn tables(run: &RunResult, outcomes: &[NamedOutcome<'_>]) -> Markup {
     let order = ["fail", "unknown", "pass"];
     let sorted = order
         .iter()

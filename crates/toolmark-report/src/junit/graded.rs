@@ -3,7 +3,7 @@
 
 use super::{Suite, Test, Trouble, legal, one_line};
 use crate::model::{CaseResult, RunResult};
-use crate::shown::{self, Shown};
+use crate::shown::{self, NamedOutcome};
 use crate::terminal::text::sanitize;
 use crate::{Options, text};
 use toolmark_outcome::{Printable, Verdict, printable};
@@ -19,7 +19,7 @@ pub(super) fn suites(run: &RunResult, options: &Options) -> Vec<Suite> {
         name: shown::name(run).to_owned(),
         attributes,
         properties: properties(run),
-        tests: Shown::all(run).iter().map(|shown| test(shown, &class)).collect(),
+        tests: NamedOutcome::all(run).iter().map(|shown| test(shown, &class)).collect(),
     }]
 }
 
@@ -39,7 +39,7 @@ fn properties(run: &RunResult) -> Vec<(Printable, Printable)> {
     properties
 }
 
-pub(super) fn test(shown: &Shown<'_>, class: &str) -> Test {
+pub(super) fn test(shown: &NamedOutcome<'_>, class: &str) -> Test {
     let result = shown.result;
     let mut attributes = Vec::new();
     if !result.place.file.is_empty() {
@@ -69,20 +69,20 @@ pub(super) fn element(verdict: Verdict) -> Option<&'static str> {
 }
 
 /// The reason of the case, with that of its first failing or unknown grader.
-fn message(shown: &Shown<'_>) -> Printable {
+fn message(shown: &NamedOutcome<'_>) -> Printable {
     let (reason, first) = (&shown.result.reason, shown.first_reason());
     if reason == first { reason.clone() } else { printable!("{}: {}", reason, first) }
 }
 
 /// Type of a failure: the type of the first failing grader, or the cause of an unknown verdict.
-fn kind(shown: &Shown<'_>) -> String {
+fn kind(shown: &NamedOutcome<'_>) -> String {
     match shown.result.verdict.cause() {
         Some(cause) => cause.word().to_owned(),
         None => shown.graders("fail").next().map_or("score", |g| &*g.type_word).to_owned(),
     }
 }
 
-fn body(shown: &Shown<'_>) -> String {
+fn body(shown: &NamedOutcome<'_>) -> String {
     let result: &CaseResult = shown.result;
     let mut body = format!("\n{}\n", sanitize(&result.reason));
     if let Some(source) = &result.trajectory {

@@ -4,7 +4,7 @@ mod checked;
 mod graded;
 
 use crate::model::{CaseResult, RunResult};
-use crate::shown::{self, Shown};
+use crate::shown::{self, NamedOutcome};
 use crate::terminal::text::{sanitize, squeezed};
 use crate::{Options, Outcomes, Report, ReportError};
 use quick_xml::Writer;
@@ -111,7 +111,7 @@ const NAMELESS: &[u8] = b"\n    <testcase name=\"\" classname=\"\"";
 
 /// Writes the test of an outcome without its name and class.
 pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, ReportError> {
-    let test = graded::test(&Shown { result: outcome, title: Printable::default() }, "");
+    let test = graded::test(&NamedOutcome { result: outcome, title: Printable::default() }, "");
     let mut bytes = Vec::new();
     let mut xml = Writer::new_with_indent(&mut bytes, b' ', 2);
     xml.write_event(Event::Start(BytesStart::new("testsuites")))?;

@@ -5,7 +5,7 @@
 //! systems reject summaries above a megabyte, so excess content is omitted with a note.
 
 use crate::model::{CallRef, CaseSummary, Explanation, GraderResult, RunResult};
-use crate::shown::{self, Shown};
+use crate::shown::{self, NamedOutcome};
 use crate::terminal::text::{cut, sanitize, squeezed};
 use crate::{Options, ReportError, alignment};
 use alignment::Drawn;
@@ -31,7 +31,7 @@ pub(super) fn write(
 ) -> Result<(), ReportError> {
     let mut page = String::new();
     head(&mut page, run, options);
-    let outcomes = Shown::all(run);
+    let outcomes = NamedOutcome::all(run);
     cases(&mut page, &outcomes);
     trials(&mut page, &run.summary.trials);
     let troubled = outcomes.iter().filter(|shown| {
@@ -86,7 +86,7 @@ fn head(page: &mut String, run: &RunResult, options: &Options) {
 }
 
 /// Writes the table of cases, those that did not pass first.
-fn cases(page: &mut String, outcomes: &[Shown<'_>]) {
+fn cases(page: &mut String, outcomes: &[NamedOutcome<'_>]) {
     if outcomes.is_empty() {
         page.push_str("There is nothing to report.\n");
         return;
@@ -152,7 +152,7 @@ fn trials(page: &mut String, cases: &[CaseSummary]) {
     page.push_str("\n</details>\n\n");
 }
 
-fn details(shown: &Shown<'_>) -> String {
+fn details(shown: &NamedOutcome<'_>) -> String {
     let result = shown.result;
     let mut text = format!(
         "<details><summary>{} <b>{}</b></summary>\n\n{}\n\n",

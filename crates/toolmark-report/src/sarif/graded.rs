@@ -5,7 +5,7 @@
 
 use super::{RELATED, in_trace, location, log_of, pascal, result, words};
 use crate::model::{GraderResult, RunResult, SpecPlace, TracePlace};
-use crate::shown::{self, Shown};
+use crate::shown::{self, NamedOutcome};
 use crate::{Describe, Options};
 use serde_json::{Value, json};
 use toolmark_check::fingerprint::of as fingerprint;
@@ -19,7 +19,7 @@ const GATE: &str = "gate";
 pub(super) fn log(run: &RunResult, options: &Options) -> Value {
     let mut rules = Rules { describe: options.describe, ids: Vec::new(), described: Vec::new() };
     let mut results = Vec::new();
-    for shown in Shown::all(run) {
+    for shown in NamedOutcome::all(run) {
         let blamed = shown.troubles().next().is_some() && !shown.is_not_run();
         if blamed {
             for grader in shown.troubles() {
@@ -82,7 +82,12 @@ impl Rules {
 }
 
 /// Returns the result of a grader that did not pass.
-fn trouble(run: &RunResult, shown: &Shown<'_>, grader: &GraderResult, rules: &mut Rules) -> Value {
+fn trouble(
+    run: &RunResult,
+    shown: &NamedOutcome<'_>,
+    grader: &GraderResult,
+    rules: &mut Rules,
+) -> Value {
     let mut message = printable!("{}: {}: {}", shown.title, grader.name, grader.outcome.reason);
     if let Some(explanation) = &grader.outcome.explanation {
         for repair in explanation.repair.iter().take(RELATED) {
@@ -108,7 +113,7 @@ fn trouble(run: &RunResult, shown: &Shown<'_>, grader: &GraderResult, rules: &mu
 }
 
 /// Returns the result of a case without a deciding grader.
-fn case(run: &RunResult, shown: &Shown<'_>, rules: &mut Rules) -> Value {
+fn case(run: &RunResult, shown: &NamedOutcome<'_>, rules: &mut Rules) -> Value {
     let message = printable!("{}: {}", shown.title, shown.result.reason);
     let level = level(shown.result.verdict, shown.result.verdict);
     let locations = vec![in_spec(&shown.result.place)];

@@ -2,7 +2,7 @@
 
 use super::page::Page;
 use crate::model::{CaseResult, CaseSummary, GraderResult, Part, RunResult};
-use crate::shown::{self, Shown};
+use crate::shown::{self, NamedOutcome};
 use crate::terminal::text::Layout;
 use crate::terminal::{Line, style};
 use crate::{Options, Outcomes, ReportError, Verbosity, alignment};
@@ -24,7 +24,7 @@ pub(super) fn write(
 ) -> Result<(), ReportError> {
     let mut page = Page::new(options);
     page.heading(run);
-    let outcomes = Shown::all(run);
+    let outcomes = NamedOutcome::all(run);
     let with = |word: &'static str| {
         outcomes.iter().filter(move |shown| shown.result.verdict.word() == word)
     };
@@ -46,7 +46,7 @@ pub(super) fn write(
 
 /// Writes the text below the headline of an outcome; in quiet output, the text for the headline.
 pub(crate) fn piece(outcome: &CaseResult, options: &Options, out: &mut Vec<u8>) -> usize {
-    let shown = Shown { result: outcome, title: Printable::default() };
+    let shown = NamedOutcome { result: outcome, title: Printable::default() };
     let mut page = Page::new(options);
     match outcome.verdict {
         _ if shown.is_not_run() => {}
@@ -119,7 +119,7 @@ pub(crate) fn write_pieces(
 }
 
 /// Text of the graders of an outcome, without colours, for formats with room for text.
-pub(crate) fn details(shown: &Shown<'_>, columns: usize) -> String {
+pub(crate) fn details(shown: &NamedOutcome<'_>, columns: usize) -> String {
     let options = Options { width: columns, ..Options::default() };
     let mut page = Page::new(&options);
     page.graders(shown, 0);
@@ -150,7 +150,7 @@ impl Page<'_> {
         self.gap();
     }
 
-    fn headline(&mut self, shown: &Shown<'_>, after: &Printable) {
+    fn headline(&mut self, shown: &NamedOutcome<'_>, after: &Printable) {
         self.headline_of(shown.result.verdict, shown.result.score, &shown.title, after);
     }
 
@@ -172,7 +172,7 @@ impl Page<'_> {
         self.line(line);
     }
 
-    fn case(&mut self, shown: &Shown<'_>) {
+    fn case(&mut self, shown: &NamedOutcome<'_>) {
         if self.is(Verbosity::Quiet) {
             self.headline(shown, &printable!("  {}", shown.first_reason()));
             return;
@@ -191,7 +191,7 @@ impl Page<'_> {
     }
 
     /// Writes the graders of an outcome, in full if they did not pass.
-    fn graders(&mut self, shown: &Shown<'_>, indent: usize) {
+    fn graders(&mut self, shown: &NamedOutcome<'_>, indent: usize) {
         for grader in shown.troubles() {
             self.grader(grader, indent);
         }
@@ -313,7 +313,7 @@ impl Page<'_> {
         }
     }
 
-    fn passes(&mut self, passes: Vec<&Shown<'_>>) {
+    fn passes(&mut self, passes: Vec<&NamedOutcome<'_>>) {
         if !self.shows_passes(passes.len()) {
             return;
         }
@@ -330,7 +330,7 @@ impl Page<'_> {
         self.is(Verbosity::Verbose) || (!self.is(Verbosity::Quiet) && count <= FEW)
     }
 
-    fn pass(&mut self, shown: &Shown<'_>) {
+    fn pass(&mut self, shown: &NamedOutcome<'_>) {
         self.headline(shown, &Printable::default());
         if self.is(Verbosity::Verbose) {
             self.graders(shown, 2);

@@ -124,7 +124,7 @@ pub(super) async fn list(
 }
 
 /// Location of an occurrence on the page: its session, and the number of the call.
-struct Shown {
+struct PageLocation {
     session: String,
     number: Option<u64>,
 }
@@ -137,9 +137,9 @@ fn shown(
     owners: &Owners<'_>,
     session: &str,
     place: &TracePlace,
-) -> Result<Shown, ApiError> {
+) -> Result<PageLocation, ApiError> {
     let Some(id) = owners.get(&(session, &**place.file.raw())) else {
-        return Ok(Shown { session: session.to_owned(), number: None });
+        return Ok(PageLocation { session: session.to_owned(), number: None });
     };
     let byte = place.byte.cast_signed();
     let numbers: Vec<i64> = app.store.read(|db| {
@@ -160,11 +160,11 @@ fn shown(
             book.and_then(|book| View::new(&book, app.redactor).call_at(place))
         }
     };
-    Ok(Shown { session: id.clone(), number })
+    Ok(PageLocation { session: id.clone(), number })
 }
 
 /// Returns the location of the representative occurrence of an issue.
-fn shown_one(app: &App, one: &Representative) -> Result<Shown, ApiError> {
+fn shown_one(app: &App, one: &Representative) -> Result<PageLocation, ApiError> {
     let (session, file) = (one.session.raw(), one.place.file.raw());
     let owners = app.issues.owners([(session, &**file)].into_iter());
     shown(app, &owners, session, &one.place)

@@ -129,7 +129,7 @@ pub(super) fn says(name: &str) -> Says {
 }
 
 fn words_say(words: &str) -> Says {
-    let mut said = Said::default();
+    let mut said = NameMeaning::default();
     for (at, word) in words.split(' ').filter(|word| !word.is_empty()).enumerate() {
         match word {
             // The words after a reading verb are irrelevant: `get_drop_view` drops nothing.
@@ -195,26 +195,26 @@ fn words_say(words: &str) -> Says {
         }
     }
     match said {
-        Said { shows: true, is_secret: true, is_about: false, .. } => Says::Reveals,
-        Said { reveals: true, .. } if said.is_secret => Says::Reveals,
-        Said { only_reads: true, .. } => Says::Nothing,
-        Said { pays: true, is_no_money: false, .. } => Says::Pays,
-        Said { deletes: true, is_of_view: false, .. } => Says::Deletes,
-        Said { orders: true, is_paid: true, .. } => Says::Pays,
-        Said { sends: true, is_mail: true, .. } => Says::Sends,
-        Said { posts: true, is_mail: true, .. } => Says::Sends,
-        Said { grants: true, is_right: true, .. } => Says::Grants,
-        Said { runs: true, .. } => Says::Runs,
-        Said { disturbs: true, is_of_view: false, .. } => Says::Disturbs,
-        Said { stops: true, is_service: true, .. } => Says::Disturbs,
-        Said { writes: true, .. } => Says::Writes,
+        NameMeaning { shows: true, is_secret: true, is_about: false, .. } => Says::Reveals,
+        NameMeaning { reveals: true, .. } if said.is_secret => Says::Reveals,
+        NameMeaning { only_reads: true, .. } => Says::Nothing,
+        NameMeaning { pays: true, is_no_money: false, .. } => Says::Pays,
+        NameMeaning { deletes: true, is_of_view: false, .. } => Says::Deletes,
+        NameMeaning { orders: true, is_paid: true, .. } => Says::Pays,
+        NameMeaning { sends: true, is_mail: true, .. } => Says::Sends,
+        NameMeaning { posts: true, is_mail: true, .. } => Says::Sends,
+        NameMeaning { grants: true, is_right: true, .. } => Says::Grants,
+        NameMeaning { runs: true, .. } => Says::Runs,
+        NameMeaning { disturbs: true, is_of_view: false, .. } => Says::Disturbs,
+        NameMeaning { stops: true, is_service: true, .. } => Says::Disturbs,
+        NameMeaning { writes: true, .. } => Says::Writes,
         _ => Says::Nothing,
     }
 }
 
 /// Meaning of the words of a name.
 #[derive(Default)]
-struct Said {
+struct NameMeaning {
     only_reads: bool,
     pays: bool,
     is_no_money: bool,

@@ -155,12 +155,12 @@ fn every_word_is_found_in_its_list() {
         for (words, _) in *list {
             let long = format!("{words}{}{words}", "x".repeat(3 * MAX_EXAMINED));
             for text in [words, long.as_str()] {
-                let text = Shown::new(text);
+                let text = TextEnds::new(text);
                 // An earlier phrase of the list may be a substring.
                 let want = list.iter().find(|(other, _)| words.contains(other)).map(|(_, c)| *c);
                 assert_eq!(text.said(name), want, "{words}");
             }
-            assert_eq!(Shown::new("nothing to see here").said(name), None);
+            assert_eq!(TextEnds::new("nothing to see here").said(name), None);
         }
     }
 }

@@ -359,19 +359,19 @@ fn said(w: &mut Json<'_>, kind: &str, text: &Payload, losses: &mut Losses) -> io
 }
 
 fn output_message(response: &Response<'_>, losses: &mut Losses) -> io::Result<String> {
-    enum Said<'a> {
+    enum ResponsePart<'a> {
         Words(&'static str, &'a Payload),
         Call(&'a Call),
     }
-    let reasoning = response.reasoning.iter().map(|text| Said::Words("reasoning", text));
-    let messages = response.messages.iter().map(|text| Said::Words("text", text));
-    let calls = response.calls.iter().map(|(_, call)| Said::Call(call));
+    let reasoning = response.reasoning.iter().map(|text| ResponsePart::Words("reasoning", text));
+    let messages = response.messages.iter().map(|text| ResponsePart::Words("text", text));
+    let calls = response.calls.iter().map(|(_, call)| ResponsePart::Call(call));
     let parts: Vec<_> = reasoning.chain(messages).chain(calls).collect();
     Json::text_of_array([parts], |w, parts| {
         w.put("role", "assistant")?;
         w.array("parts", parts, |w, part| match part {
-            Said::Words(kind, text) => said(w, kind, text, losses),
-            Said::Call(call) => {
+            ResponsePart::Words(kind, text) => said(w, kind, text, losses),
+            ResponsePart::Call(call) => {
                 w.put("type", "tool_call")?;
                 w.opt("id", call.id.as_ref())?;
                 w.put("name", &call.name.full())?;

@@ -50,19 +50,19 @@ impl Format for ClineUi {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Shown>(&ClineUi, "cline", "a message")
+        one_run::<OpenCall>(&ClineUi, "cline", "a message")
     }
 }
 
 #[derive(Default)]
-struct Shown {
+struct OpenCall {
     step: Option<u32>,
     /// Command or MCP call whose output may follow, and the output so far.
     waiting: Option<u32>,
     output: Option<(String, Option<Timestamp>, crate::model::At)>,
 }
 
-impl OneRun for Shown {
+impl OneRun for OpenCall {
     fn record(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
         let time = message.get("ts").and_then(time::from_value);
         let kind = message.word("type");
@@ -119,7 +119,7 @@ impl OneRun for Shown {
     }
 }
 
-impl Shown {
+impl OpenCall {
     fn step(&mut self, b: &mut Builder, record: &Record<'_>, time: Option<Timestamp>) -> u32 {
         *self.step.get_or_insert_with(|| b.step(None, time, record.at()))
     }

@@ -281,8 +281,8 @@ impl History<'_, '_> {
     }
 
     /// Returns the displayed part of a call: its command, path or diff, and its output.
-    fn shown(&self, from: usize, to: usize, kind: &str) -> Shown {
-        let mut shown = Shown::default();
+    fn shown(&self, from: usize, to: usize, kind: &str) -> ToolBlock {
+        let mut shown = ToolBlock::default();
         let plain = (from..to).filter(|at| !self.fenced[*at]);
         plain.for_each(|at| shown.line(self.lines.all[at].text.trim(), kind));
         let first = self.fences.partition_point(|(start, _)| *start < from);
@@ -295,13 +295,13 @@ impl History<'_, '_> {
 }
 
 #[derive(Default)]
-struct Shown {
+struct ToolBlock {
     args: Map<String, Json>,
     result: Option<Payload>,
     failure: Option<Status>,
 }
 
-impl Shown {
+impl ToolBlock {
     fn set(&mut self, key: &str, value: &str) {
         if !value.is_empty() && !self.args.contains_key(key) {
             self.args.insert(key.to_owned(), Json::from(value));

@@ -9,7 +9,7 @@ use toolmark_guard::hook;
 
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().skip(1).take(7).collect();
-    let Some(asked) = hook::Asked::parse(&args) else {
+    let Some(asked) = hook::HookArgs::parse(&args) else {
         // The code that hosts take for a block.
         let usage =
             b"usage: toolmark-hook [--host HOST] [--policy FILE] [--log FILE] < payload.json\n";

@@ -46,7 +46,7 @@ enum List {
 
 /// Positions of the parts of a call in the text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct CallSpans {
     pub(super) tool: Range<u32>,
     pub(super) args: Option<(Range<u32>, KeySpans)>,
     pub(super) how: Option<ArgsMatch>,
@@ -113,7 +113,7 @@ impl PlainExpect {
     }
 }
 
-fn pattern(text: &Arc<str>, call: Written) -> CallPattern {
+fn pattern(text: &Arc<str>, call: CallSpans) -> CallPattern {
     let expected = call.args.map(|(args, keys)| Expected::written(text, args, keys));
     let args = ArgsRule { expected, how: call.how.unwrap_or_default(), ignore: Vec::new() };
     let tool = text.get(call.tool.start as usize..call.tool.end as usize);
@@ -124,7 +124,7 @@ fn pattern(text: &Arc<str>, call: Written) -> CallPattern {
 fn read(
     cursor: &mut Plain<'_, '_>,
     known: &mut Known<'_>,
-    show: &mut impl FnMut(List, Written),
+    show: &mut impl FnMut(List, CallSpans),
 ) -> Option<PlainExpect> {
     let mut found = PlainExpect { has_sequence: false, has_calls: false, extras: Extras::Allowed };
     let mut keys = Keys::default();
@@ -155,7 +155,7 @@ fn read(
 fn list(
     cursor: &mut Plain<'_, '_>,
     known: &mut Known<'_>,
-    show: &mut impl FnMut(Written),
+    show: &mut impl FnMut(CallSpans),
 ) -> Option<()> {
     cursor.take(b'[')?;
     let mut items = 0;
@@ -176,9 +176,9 @@ fn list(
 }
 
 /// Reads a call. Also returns the position of the comparison mode.
-pub(super) fn call(cursor: &mut Plain<'_, '_>) -> Option<(Written, Option<usize>)> {
+pub(super) fn call(cursor: &mut Plain<'_, '_>) -> Option<(CallSpans, Option<usize>)> {
     if cursor.peek()? == b'"' {
-        return Some((Written { tool: tool(cursor)?, args: None, how: None }, None));
+        return Some((CallSpans { tool: tool(cursor)?, args: None, how: None }, None));
     }
     let (mut named, mut args, mut how, mut how_at) = (None, None, None, None);
     let mut keys = Keys::default();
@@ -211,7 +211,7 @@ pub(super) fn call(cursor: &mut Plain<'_, '_>) -> Option<(Written, Option<usize>
     }
     // How to compare what is not there is worth a warning.
     let is_complete = args.is_some() || how.is_none();
-    Some((Written { tool: named.filter(|_| is_complete)?, args, how }, how_at))
+    Some((CallSpans { tool: named.filter(|_| is_complete)?, args, how }, how_at))
 }
 
 /// Whether a value in the text of arguments may be a regular expression between slashes.

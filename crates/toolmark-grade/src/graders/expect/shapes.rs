@@ -1,6 +1,6 @@
 //! Shapes of recently read calls.
 
-use super::quick::{Written, may_have_pattern, name};
+use super::quick::{CallSpans, may_have_pattern, name};
 use smallvec::SmallVec;
 use std::ops::Range;
 use toolmark_config::plain::{Pieces, Place, Plain, Shape};
@@ -38,7 +38,7 @@ impl CallShapes {
     /// Reads the call at the cursor if its shape is known. The positions of
     /// its argument keys are only returned if `keys` is set.
     #[inline]
-    pub(super) fn read(&mut self, cursor: &mut Plain<'_, '_>, keys: bool) -> Option<Written> {
+    pub(super) fn read(&mut self, cursor: &mut Plain<'_, '_>, keys: bool) -> Option<CallSpans> {
         if !self.is_worth_it() {
             return None;
         }
@@ -71,7 +71,7 @@ impl CallShapes {
         &mut self,
         start: &Plain<'_, '_>,
         end: usize,
-        call: &Written,
+        call: &CallSpans,
         how: Option<usize>,
     ) {
         let shape = self.is_worth_it().then(|| CallShape::of(start, end, call, how)).flatten();
@@ -83,7 +83,7 @@ impl CallShapes {
 }
 
 impl CallShape {
-    fn of(start: &Plain<'_, '_>, end: usize, call: &Written, how: Option<usize>) -> Option<Self> {
+    fn of(start: &Plain<'_, '_>, end: usize, call: &CallSpans, how: Option<usize>) -> Option<Self> {
         let (shape, pieces) = Shape::of(start, end, how)?;
         let place = |range: &Range<u32>| {
             let start = shape.place(&pieces, range.start as usize)?;
@@ -101,7 +101,7 @@ impl CallShape {
 
     /// Returns a call of this shape.
     #[inline]
-    fn written(&self, text: &Plain<'_, '_>, pieces: &Pieces, keys: bool) -> Option<Written> {
+    fn written(&self, text: &Plain<'_, '_>, pieces: &Pieces, keys: bool) -> Option<CallSpans> {
         let at = |range: &Range<Place>| pieces.at(range.start)..pieces.at(range.end);
         let tool = at(&self.tool);
         name(text.slice(&tool)?)?;
@@ -113,7 +113,7 @@ impl CallShape {
         if args.as_ref().is_some_and(|(args, _)| text.slice(args).is_none_or(may_have_pattern)) {
             return None;
         }
-        Some(Written { tool, args, how: self.how })
+        Some(CallSpans { tool, args, how: self.how })
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use toolmark_config::plain::PlainText;
 
     /// A call and the position after it.
-    type Read = Option<(Written, usize)>;
+    type Read = Option<(CallSpans, usize)>;
 
     fn alone(text: &str, shapes: &mut CallShapes) -> Read {
         let whole = PlainText::new(text)?;

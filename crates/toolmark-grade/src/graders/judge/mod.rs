@@ -15,7 +15,7 @@ use toolmark_outcome::judging::{
 };
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Missing, Seen, Untrusted};
+use toolmark_outcome::{IndexedCall, Missing, Untrusted};
 
 /// The `judge` grader and its reference page.
 pub static JUDGE: GraderInfo = GraderInfo {
@@ -173,7 +173,7 @@ impl Grader for Judged {
             Ok(chosen) => chosen,
             Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
         };
-        let chosen: Vec<Seen<'_>> = chosen
+        let chosen: Vec<IndexedCall<'_>> = chosen
             .into_iter()
             .filter(|seen| !self.needs_inputs || self.has_arguments(*seen, subject))
             .collect();
@@ -205,7 +205,7 @@ impl Judged {
     }
 
     /// Whether a call has the required arguments. Other missing inputs do not depend on the call.
-    fn has_arguments(&self, seen: Seen<'_>, subject: &Subject<'_>) -> bool {
+    fn has_arguments(&self, seen: IndexedCall<'_>, subject: &Subject<'_>) -> bool {
         let of_args = self.inputs.iter().filter(|(_, path)| {
             let field = Field::of(path.trim_end_matches('?'));
             field.is_some_and(|field| field.name == "tool_input") && !path.ends_with('?')
@@ -214,7 +214,7 @@ impl Judged {
         of_args.into_iter().all(|(name, path)| material_of(name, path, focus).is_ok())
     }
 
-    fn over_calls(&self, subject: &Subject<'_>, chosen: &[Seen<'_>]) -> Outcome {
+    fn over_calls(&self, subject: &Subject<'_>, chosen: &[IndexedCall<'_>]) -> Outcome {
         let asked: Vec<Result<Question, Missing>> =
             chosen.iter().map(|seen| self.question(Focus { subject, call: Some(*seen) })).collect();
         let questions: Vec<Question> =
@@ -241,7 +241,7 @@ impl Judged {
     }
 
     /// Combines the outcomes of several calls.
-    fn joined(&self, subject: &Subject<'_>, each: Vec<(Seen<'_>, Outcome)>) -> Outcome {
+    fn joined(&self, subject: &Subject<'_>, each: Vec<(IndexedCall<'_>, Outcome)>) -> Outcome {
         let scores: Option<Vec<f64>> = each.iter().map(|(_, outcome)| outcome.score).collect();
         let score = scores.map(|scores| match self.over {
             Over::Min => scores.iter().copied().fold(1.0, f64::min),
@@ -296,7 +296,7 @@ impl Judged {
     }
 }
 
-fn first_unknown(each: &[(Seen<'_>, Outcome)]) -> Verdict {
+fn first_unknown(each: &[(IndexedCall<'_>, Outcome)]) -> Verdict {
     let unknown = each.iter().find_map(|(_, one)| one.verdict.cause());
     Verdict::Unknown(unknown.unwrap_or(Cause::Judge))
 }

@@ -5,7 +5,7 @@ use toolmark_config::{Node, Problem, Spanned};
 use toolmark_match::Mention;
 use toolmark_outcome::Subject;
 use toolmark_outcome::judging::BuiltIn;
-use toolmark_outcome::{Missing, Seen};
+use toolmark_outcome::{IndexedCall, Missing};
 use toolmark_pattern::is_wildcard_match;
 use toolmark_trace::Status;
 
@@ -57,7 +57,10 @@ impl Selection {
     }
 
     /// Returns the selected calls, in order.
-    pub(super) fn choose<'a>(&self, subject: &Subject<'a>) -> Result<Vec<Seen<'a>>, Missing> {
+    pub(super) fn choose<'a>(
+        &self,
+        subject: &Subject<'a>,
+    ) -> Result<Vec<IndexedCall<'a>>, Missing> {
         let trajectory = subject.view.trajectory();
         let found = match (self.findings.is_empty(), &subject.environment.findings) {
             (true, _) => Vec::new(),
@@ -66,7 +69,7 @@ impl Selection {
                 return Err(Missing::new("nobody looked for findings in this trajectory"));
             }
         };
-        let is_found = |seen: &Seen<'_>| {
+        let is_found = |seen: &IndexedCall<'_>| {
             let mut codes = found.iter().filter(|(at, _)| *at == seen.index).map(|(_, code)| code);
             codes.any(|code| {
                 let starts = |want: &String| {
@@ -75,7 +78,7 @@ impl Selection {
                 self.findings.iter().any(starts)
             })
         };
-        let mut chosen: Vec<Seen<'a>> = subject
+        let mut chosen: Vec<IndexedCall<'a>> = subject
             .view
             .calls()
             .iter()

@@ -3,13 +3,13 @@
 use super::reading::is_agentv;
 use std::collections::HashMap;
 use toolmark_outcome::Profile;
-use toolmark_outcome::{Seen, View};
+use toolmark_outcome::{IndexedCall, View};
 use toolmark_trace::Fact;
 
 /// The calls, indexed by expected tool.
 pub(super) struct Calls<'a> {
     /// All calls, as listed.
-    pub(super) seen: &'a [Seen<'a>],
+    pub(super) seen: &'a [IndexedCall<'a>],
     places: HashMap<String, Vec<usize>>,
     /// Profile to follow.
     pub(super) profile: Profile,
@@ -20,7 +20,7 @@ pub(super) struct Calls<'a> {
 impl<'a> Calls<'a> {
     /// Returns the displayed number of the call at this index.
     pub(super) fn number(&self, at: usize) -> usize {
-        self.seen.get(at).map_or(at + 1, Seen::number)
+        self.seen.get(at).map_or(at + 1, IndexedCall::number)
     }
 
     /// Indexes the calls of a view by these tools.

@@ -46,8 +46,10 @@ refused. With `rubrics`, each criterion is marked on its own, as by `rubrics`. `
     build: |building| {
         let asked = match building.config.get("rubrics").or_else(|| building.config.get("criteria"))
         {
-            Some(list) if list.as_list().is_some() => Asked::Rubric(read_rubric(list, building)?),
-            _ => prompt(building)?.unwrap_or(Asked::Criteria),
+            Some(list) if list.as_list().is_some() => {
+                JudgeCriteria::Rubric(read_rubric(list, building)?)
+            }
+            _ => prompt(building)?.unwrap_or(JudgeCriteria::Criteria),
         };
         let keys = ["prompt", "rubrics", "criteria", "value"];
         build(building, asked, &keys, TOLD, Scale::ZeroToTen)
@@ -74,7 +76,7 @@ mean. The score is the weighted mean, and 0.8 passes; a criterion that must hold
             return None;
         };
         let rubric = read_rubric(list, building)?;
-        build(building, Asked::Rubric(rubric), &keys, TOLD, Scale::Binary)
+        build(building, JudgeCriteria::Rubric(rubric), &keys, TOLD, Scale::Binary)
     },
 };
 
@@ -92,12 +94,14 @@ pub(crate) static LLM_RUBRIC: GraderInfo = GraderInfo {
     build: |building| {
         let config = building.config;
         let Some(value) = config.get("value") else {
-            let asked = prompt(building)?.unwrap_or(Asked::Criteria);
+            let asked = prompt(building)?.unwrap_or(JudgeCriteria::Criteria);
             return build(building, asked, &["prompt", "provider"], TOLD, Scale::Binary);
         };
         let asked = match (value.as_str(), value.as_list()) {
-            (Some(text), _) if !text.trim().is_empty() => Asked::Text(text.trim().to_owned()),
-            (None, Some(_)) => Asked::Rubric(read_rubric(value, building)?),
+            (Some(text), _) if !text.trim().is_empty() => {
+                JudgeCriteria::Text(text.trim().to_owned())
+            }
+            (None, Some(_)) => JudgeCriteria::Rubric(read_rubric(value, building)?),
             _ => {
                 let message = format!("value is a text or a list of them, found {}", value.word());
                 building.reject(value.span, "wrong-type", message);
@@ -131,7 +135,7 @@ steps without their arguments, here all of them with their arguments.",
         };
         let text = format!("By the end of the run the agent had reached this goal: {goal}");
         let keys = ["value", "goal", "provider"];
-        build(building, Asked::Text(text), &keys, STEPS, Scale::Binary)
+        build(building, JudgeCriteria::Text(text), &keys, STEPS, Scale::Binary)
     },
 };
 
@@ -168,7 +172,7 @@ fn read_rubric(list: &Node, building: &mut Building<'_>) -> Option<Rubric> {
 }
 
 /// Reads the text of `prompt` or `value`: the text itself, or the file that it names.
-fn prompt(building: &mut Building<'_>) -> Option<Option<Asked>> {
+fn prompt(building: &mut Building<'_>) -> Option<Option<JudgeCriteria>> {
     let Some(node) = building.config.get("prompt").or_else(|| building.config.get("value")) else {
         return Some(None);
     };
@@ -179,7 +183,7 @@ fn prompt(building: &mut Building<'_>) -> Option<Option<Asked>> {
             let message = "command must be a line, or a list of a program and its arguments";
             building.reject(command.span, "invalid-command", message);
         }
-        return read.map(|command| Some(Asked::Program(command)));
+        return read.map(|command| Some(JudgeCriteria::Program(command)));
     }
     let text = match &node.kind {
         Kind::Text(text) => text.trim().to_owned(),
@@ -198,10 +202,10 @@ fn prompt(building: &mut Building<'_>) -> Option<Option<Asked>> {
     let is_file = !named.contains('\n')
         && [".md", ".txt", ".j2", ".hbs"].iter().any(|end| named.ends_with(end));
     if !is_file {
-        return Some(Some(Asked::Text(text)));
+        return Some(Some(JudgeCriteria::Text(text)));
     }
     match std::fs::read_to_string(building.directory.join(named)) {
-        Ok(text) if !text.trim().is_empty() => Some(Some(Asked::Text(text))),
+        Ok(text) if !text.trim().is_empty() => Some(Some(JudgeCriteria::Text(text))),
         Ok(_) => {
             building.reject(node.span, "empty-text", "the file of the prompt is empty");
             None
@@ -215,7 +219,7 @@ fn prompt(building: &mut Building<'_>) -> Option<Option<Asked>> {
 }
 
 /// Source of the criteria.
-enum Asked {
+enum JudgeCriteria {
     /// One text.
     Text(String),
     /// Criteria.
@@ -227,7 +231,7 @@ enum Asked {
 }
 
 struct Llm {
-    asked: Asked,
+    asked: JudgeCriteria,
     /// Scale for a text that does not mention another one.
     scale: Scale,
     inputs: Vec<(String, String)>,
@@ -237,7 +241,7 @@ struct Llm {
 
 fn build(
     building: &mut Building<'_>,
-    asked: Asked,
+    asked: JudgeCriteria,
     keys: &[&str],
     inputs: &[(&str, &str)],
     scale: Scale,
@@ -251,7 +255,7 @@ fn build(
     }
     let mut inputs: Vec<(String, String)> =
         inputs.iter().map(|(name, path)| ((*name).into(), (*path).into())).collect();
-    if let Asked::Text(text) = &asked {
+    if let JudgeCriteria::Text(text) = &asked {
         for name in placeholders(text) {
             match PLACEHOLDERS.iter().find(|(known, _)| *known == name) {
                 Some((name, path)) if inputs.iter().all(|(input, _)| input != name) => {
@@ -308,7 +312,7 @@ fn build(
 impl Llm {
     fn rubric(&self, subject: &Subject<'_>) -> Result<Rubric, (Cause, String)> {
         let scale = match (&self.asked, self.threshold) {
-            (Asked::Criteria, _) | (_, Some(_)) => Scale::ZeroToTen,
+            (JudgeCriteria::Criteria, _) | (_, Some(_)) => Scale::ZeroToTen,
             _ => self.scale,
         };
         let of_text = |text: &str| {
@@ -318,13 +322,13 @@ impl Llm {
             Rubric { instructions, ..Rubric::of_text(without_braces(text), scale) }
         };
         match &self.asked {
-            Asked::Rubric(rubric) => Ok(rubric.clone()),
-            Asked::Text(text) => Ok(of_text(text)),
-            Asked::Program(command) => {
+            JudgeCriteria::Rubric(rubric) => Ok(rubric.clone()),
+            JudgeCriteria::Text(text) => Ok(of_text(text)),
+            JudgeCriteria::Program(command) => {
                 let said = command.text(subject);
                 said.map(|text| of_text(&text)).map_err(|why| (Cause::Program, why))
             }
-            Asked::Criteria => {
+            JudgeCriteria::Criteria => {
                 let text = subject.context.criteria.as_deref().map(str::trim);
                 match text.filter(|text| !text.is_empty()) {
                     Some(text) => Ok(Rubric::of_text(format!("The run meets this: {text}"), scale)),
@@ -408,7 +412,7 @@ impl Grader for Llm {
             Ok(materials) => materials,
             Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
         };
-        if let Asked::Text(text) = &self.asked {
+        if let JudgeCriteria::Text(text) = &self.asked {
             // What a prompt refers to is there, if only to say that there is none.
             for name in placeholders(text) {
                 if materials.iter().all(|material| material.name != name) {

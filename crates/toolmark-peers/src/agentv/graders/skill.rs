@@ -1,7 +1,7 @@
 //! Checks the use of skills.
 
 use super::reading::{Lines, PROFILES, Question, count, is_agentv, number, reading};
-use super::value::{self, Asked, keys, wrong};
+use super::value::{self, AssertionValue, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
@@ -229,7 +229,7 @@ enum Used {
     },
 }
 
-fn read_used(asked: &Asked<'_>, _: Profile, problems: &mut Vec<Problem>) -> Option<Used> {
+fn read_used(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>) -> Option<Used> {
     let (node, negate) = (asked.value, asked.negate);
     let name =
         |node: &Node| node.as_str().map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned);

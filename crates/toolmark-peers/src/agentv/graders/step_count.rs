@@ -2,7 +2,7 @@
 
 use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, number};
 use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, matcher_schema, steps};
-use super::value::{self, Asked, keys, wrong};
+use super::value::{self, AssertionValue, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::json;
 use toolmark_config::{Node, Problem};
@@ -53,7 +53,7 @@ struct StepCount {
     negate: bool,
 }
 
-fn read(asked: &Asked<'_>, _: Profile, problems: &mut Vec<Problem>) -> Option<StepCount> {
+fn read(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>) -> Option<StepCount> {
     let node = asked.value;
     if node.as_map().is_none() {
         problems.push(wrong(node, format!("expected a map, found {}", node.word())));

@@ -2,7 +2,7 @@
 
 use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows};
 use super::steps::{MATCHER_KEYS, Matcher, Step, arguments, matcher, matcher_schema, steps};
-use super::value::{self, Asked, keys, wrong};
+use super::value::{self, AssertionValue, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use toolmark_config::{Kind, Node, Problem};
@@ -65,7 +65,7 @@ struct ToolArgs {
     negate: bool,
 }
 
-fn read(asked: &Asked<'_>, _: Profile, problems: &mut Vec<Problem>) -> Option<ToolArgs> {
+fn read(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>) -> Option<ToolArgs> {
     let node = asked.value;
     if node.as_map().is_none() {
         problems.push(wrong(node, format!("expected a map, found {}", node.word())));

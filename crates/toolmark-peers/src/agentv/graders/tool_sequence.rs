@@ -2,7 +2,7 @@
 
 use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows};
 use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, step_schema, steps};
-use super::value::{self, Asked, keys, wrong};
+use super::value::{self, AssertionValue, keys, wrong};
 use crate::explain::{State, explain};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
@@ -62,7 +62,11 @@ struct ToolSequence {
     negate: bool,
 }
 
-fn read(asked: &Asked<'_>, _: Profile, problems: &mut Vec<Problem>) -> Option<ToolSequence> {
+fn read(
+    asked: &AssertionValue<'_>,
+    _: Profile,
+    problems: &mut Vec<Problem>,
+) -> Option<ToolSequence> {
     let node = asked.value;
     let (list, exact) = match &node.kind {
         Kind::List(_) => (Some(node), false),

@@ -2,7 +2,7 @@
 
 use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows, number};
 use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, matcher_schema, steps};
-use super::value::{self, Asked, keys, wrong};
+use super::value::{self, AssertionValue, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 use toolmark_config::{Kind, Node, Problem};
@@ -60,7 +60,7 @@ enum ToolUsed {
     Counted { tool: Matcher, min: f64, max: Option<f64>, negate: bool },
 }
 
-fn read(asked: &Asked<'_>, _: Profile, problems: &mut Vec<Problem>) -> Option<ToolUsed> {
+fn read(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>) -> Option<ToolUsed> {
     let (node, negate) = (asked.value, asked.negate);
     match &node.kind {
         Kind::Text(name) => Some(ToolUsed::All { tools: vec![Matcher::tool(name)], negate }),

@@ -12,7 +12,7 @@ use toolmark_match::Building;
 use toolmark_outcome::Profile;
 
 /// Configuration shared by the assertions of the family.
-pub(super) struct Asked<'a> {
+pub(super) struct AssertionValue<'a> {
     /// Value of the assertion.
     pub(super) value: &'a Node,
     /// Whether the check is inverted.
@@ -25,7 +25,7 @@ const THROWS: &str = "invalid-value";
 /// Builds a question from `value:`.
 pub(super) fn build<Q: Question + 'static>(
     building: &mut Building<'_>,
-    question: impl FnOnce(&Asked<'_>, Profile, &mut Vec<Problem>) -> Option<Q>,
+    question: impl FnOnce(&AssertionValue<'_>, Profile, &mut Vec<Problem>) -> Option<Q>,
 ) -> Option<Arc<dyn Grader>> {
     let config = building.config;
     let mut problems = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn build<Q: Question + 'static>(
         problems.push(wrong(config, "missing key \"value\""));
         return finish(building, problems, None::<Q>);
     };
-    let question = question(&Asked { value, negate }, building.profile, &mut problems);
+    let question = question(&AssertionValue { value, negate }, building.profile, &mut problems);
     finish(building, problems, question)
 }
 

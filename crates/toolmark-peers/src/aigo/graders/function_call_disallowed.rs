@@ -106,7 +106,7 @@ impl Grader for Disallowed {
             outcome.notes.push(note.into());
         }
         if !holds {
-            let row = |seen: &toolmark_outcome::Seen<'_>| Row {
+            let row = |seen: &toolmark_outcome::IndexedCall<'_>| Row {
                 expected: None,
                 call: Some(view.call_ref(*seen)),
                 state: RowState::Forbidden,

@@ -10,7 +10,7 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome, Verdict};
 use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Seen, View};
+use toolmark_outcome::{IndexedCall, View};
 use toolmark_pattern::Pattern;
 
 /// Maximum number of calls shown per outcome.
@@ -87,7 +87,7 @@ impl Grader for Output {
 
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let view = &subject.view;
-        let calls: Vec<Seen<'_>> = view
+        let calls: Vec<IndexedCall<'_>> = view
             .calls()
             .iter()
             .filter(|seen| *seen.call.name.full() == *self.function)
@@ -142,8 +142,8 @@ impl Output {
     fn outcome(
         &self,
         view: &View<'_>,
-        calls: &[Seen<'_>],
-        matched: &[(Seen<'_>, String)],
+        calls: &[IndexedCall<'_>],
+        matched: &[(IndexedCall<'_>, String)],
     ) -> Outcome {
         let (function, pattern) = (&self.function, &self.pattern);
         let holds = matched.is_empty() != self.wanted;

@@ -3,7 +3,7 @@
 use crate::scores::calls::{Expected, Made};
 use crate::scores::matching::{by_position, paired};
 use crate::scores::python::{same, same_option};
-use crate::scores::system::{Answer, Answered, Asked, Mode, Options, Stop, System};
+use crate::scores::system::{Answer, Answered, Mode, ModeInput, Options, Stop, System};
 use serde_json::{Map, Value};
 use toolmark_match::engine::weigh_in_order;
 use toolmark_outcome::Profile;
@@ -39,7 +39,7 @@ pub(crate) static SYSTEM: System = System {
 type Scored = Result<(f64, Vec<Option<usize>>), Stop>;
 
 /// Returns the score; in strict mode, any score below 1 becomes 0.
-fn answer(asked: &Asked<'_>, score: fn(&Asked<'_>) -> Scored) -> Answered {
+fn answer(asked: &ModeInput<'_>, score: fn(&ModeInput<'_>) -> Scored) -> Answered {
     let (score, pairs) = match (asked.expected.len(), asked.made.len()) {
         (0, 0) => (1.0, Vec::new()),
         (0, _) => (0.0, Vec::new()),
@@ -50,7 +50,7 @@ fn answer(asked: &Asked<'_>, score: fn(&Asked<'_>) -> Scored) -> Answered {
     Ok(Answer { passed: Some(score >= threshold), ..Answer::of(score).paired(pairs) })
 }
 
-fn exact(asked: &Asked<'_>) -> Scored {
+fn exact(asked: &ModeInput<'_>) -> Scored {
     let options = asked.options;
     let pairs = by_position(asked, &|expected: &Expected, made: &Made<'_>| {
         expected.name == made.name
@@ -101,7 +101,7 @@ fn objects(expected: &Map<String, Value>, made: &Map<String, Value>) -> f64 {
     sum
 }
 
-fn table(asked: &Asked<'_>) -> Result<Vec<Vec<f64>>, Stop> {
+fn table(asked: &ModeInput<'_>) -> Result<Vec<Vec<f64>>, Stop> {
     let row = |expected: &Expected| {
         asked.made.iter().map(|made| worth(asked.options, expected, made)).collect()
     };
@@ -110,7 +110,7 @@ fn table(asked: &Asked<'_>) -> Result<Vec<Vec<f64>>, Stop> {
 
 /// Assigns the best unused call. Used calls are identified by value, so the second
 /// of two equal calls is never found.
-fn default(asked: &Asked<'_>) -> Scored {
+fn default(asked: &ModeInput<'_>) -> Scored {
     let worth = table(asked)?;
     let is_same = |a: &Made<'_>, b: &Made<'_>| {
         a.name == b.name
@@ -137,7 +137,7 @@ fn default(asked: &Asked<'_>) -> Scored {
     Ok((sum / worth.len() as f64, pairs))
 }
 
-fn ordering(asked: &Asked<'_>) -> Scored {
+fn ordering(asked: &ModeInput<'_>) -> Scored {
     let worth = table(asked)?;
     let pairs = weigh_in_order(asked.expected.len(), asked.made.len(), |expected, made| {
         Some(worth[expected][made]).filter(|worth| *worth > 0.0)

@@ -12,7 +12,7 @@ use toolmark_match::engine::{Grid, TooLarge, align};
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role, excerpt};
 use toolmark_outcome::{Explanation, Row, RowState};
-use toolmark_outcome::{Seen, View};
+use toolmark_outcome::{IndexedCall, View};
 use toolmark_trace::{Fact, LooseCall};
 
 /// Maximum number of compared arguments.
@@ -27,7 +27,7 @@ const MAX_TOOLS: usize = 50;
 
 /// A call that was made.
 pub(super) struct Made<'a> {
-    pub(super) seen: Seen<'a>,
+    pub(super) seen: IndexedCall<'a>,
     pub(super) name: Cow<'a, str>,
     pub(super) args: Option<Cow<'a, Value>>,
     pub(super) key: Keyed,
@@ -63,7 +63,7 @@ pub(super) struct Pair {
 }
 
 /// Returns the arguments of a call; text that is not JSON is returned as text.
-pub(super) fn args_of<'a>(seen: Seen<'a>) -> Option<Cow<'a, Value>> {
+pub(super) fn args_of<'a>(seen: IndexedCall<'a>) -> Option<Cow<'a, Value>> {
     let args = seen.call.args.as_ref()?;
     Some(args.parsed().map_or_else(|| Cow::Owned(args.to_value()), Cow::Borrowed))
 }

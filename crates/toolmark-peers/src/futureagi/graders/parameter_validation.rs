@@ -9,8 +9,8 @@ use super::settings::{Config, Settings};
 use super::{MAX_EVIDENCE, Metric, build};
 use serde_json::{Map, Value};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
+use toolmark_outcome::IndexedCall;
 use toolmark_outcome::Profile;
-use toolmark_outcome::Seen;
 use toolmark_outcome::reaches;
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Role, excerpt};
@@ -112,7 +112,7 @@ enum Found {
 }
 
 fn checks_of(
-    seen: Seen<'_>,
+    seen: IndexedCall<'_>,
     definitions: &Definitions,
     settings: &Settings,
 ) -> Result<Found, Unusable> {
@@ -147,7 +147,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, seen: Seen<'_>, found: Found, material: &Material<'_>) {
+    fn add(&mut self, seen: IndexedCall<'_>, found: Found, material: &Material<'_>) {
         let (checks, faults) = match found {
             Found::Undefined => {
                 self.undefined += 1;

@@ -5,7 +5,7 @@
 //! commas.
 
 use crate::scores::python::{same, text};
-use crate::scores::system::{Answer, Answered, Asked, Mode, System};
+use crate::scores::system::{Answer, Answered, Mode, ModeInput, System};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use toolmark_outcome::Profile;
@@ -71,13 +71,13 @@ fn names(value: &Value) -> Vec<String> {
     items(value).iter().map(name).collect()
 }
 
-fn of_row<'a>(asked: &'a Asked<'_>, keys: &[&str]) -> Option<&'a Value> {
+fn of_row<'a>(asked: &'a ModeInput<'_>, keys: &[&str]) -> Option<&'a Value> {
     let row = asked.row?;
     keys.iter().find_map(|key| row.get(*key))
 }
 
 /// Returns the names of both sides, actual calls first.
-fn sides(asked: &Asked<'_>) -> (Vec<String>, Vec<String>) {
+fn sides(asked: &ModeInput<'_>) -> (Vec<String>, Vec<String>) {
     let made = of_row(asked, &["output", "response"])
         .map_or_else(|| asked.made.iter().map(|call| call.name.to_string()).collect(), names);
     let expected = of_row(asked, &["expected", "expected_response"])
@@ -86,7 +86,7 @@ fn sides(asked: &Asked<'_>) -> (Vec<String>, Vec<String>) {
 }
 
 /// Returns the common prefix as a share of the longer side.
-fn strict(asked: &Asked<'_>) -> Answered {
+fn strict(asked: &ModeInput<'_>) -> Answered {
     let (made, expected) = sides(asked);
     let longer = made.len().max(expected.len());
     let common = made.iter().zip(&expected).take_while(|(made, expected)| made == expected).count();
@@ -96,7 +96,7 @@ fn strict(asked: &Asked<'_>) -> Answered {
 type Names<'n> = BTreeSet<&'n str>;
 
 /// Returns the common names as a share of a number of names, without repetitions.
-fn sets(asked: &Asked<'_>, whole: fn(&Names<'_>, &Names<'_>) -> usize) -> Answered {
+fn sets(asked: &ModeInput<'_>, whole: fn(&Names<'_>, &Names<'_>) -> usize) -> Answered {
     let (made, expected) = sides(asked);
     if expected.is_empty() {
         return Ok(Answer::of(f64::from(u8::from(made.is_empty()))));
@@ -149,7 +149,7 @@ fn calls(value: &Value) -> Vec<Call> {
 }
 
 /// Assigns to every call a free expected call of the same name: an equal one, otherwise the first.
-fn tool_call_accuracy(asked: &Asked<'_>) -> Answered {
+fn tool_call_accuracy(asked: &ModeInput<'_>) -> Answered {
     let made = of_row(asked, &["output", "response"]).map_or_else(
         || {
             let call = |call: &crate::scores::calls::Made<'_>| Call {

@@ -3,7 +3,7 @@
 use super::{rounded, same_text};
 use crate::scores::calls::{Expected, Made};
 use crate::scores::matching::{by_position, greedy, paired, share};
-use crate::scores::system::{Answer, Answered, Asked, Mode, System};
+use crate::scores::system::{Answer, Answered, Mode, ModeInput, System};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::Profile;
@@ -37,12 +37,12 @@ fn matches(expected: &Expected, made: &Made<'_>) -> bool {
         && same(expected.output.as_ref(), made.output.as_ref())
 }
 
-fn names<'a>(asked: &'a Asked<'_>) -> BTreeSet<&'a str> {
+fn names<'a>(asked: &'a ModeInput<'_>) -> BTreeSet<&'a str> {
     asked.expected.iter().map(|call| call.name.as_str()).collect()
 }
 
 fn answer(
-    asked: &Asked<'_>,
+    asked: &ModeInput<'_>,
     pairs: Vec<Option<usize>>,
     out_of_order: Vec<String>,
     penalty: f64,
@@ -79,7 +79,7 @@ fn answer(
         .paired(pairs)
 }
 
-fn strict(asked: &Asked<'_>) -> Answered {
+fn strict(asked: &ModeInput<'_>) -> Answered {
     let pairs = by_position(asked, &matches);
     let names = names(asked);
     let is_elsewhere = |at: &usize| {
@@ -96,7 +96,7 @@ fn strict(asked: &Asked<'_>) -> Answered {
 
 /// Assigns to every expected step the first matching step after the previous match; a missing
 /// step does not affect the others.
-fn relaxed(asked: &Asked<'_>) -> Answered {
+fn relaxed(asked: &ModeInput<'_>) -> Answered {
     let mut next = 0;
     let mut pairs = Vec::with_capacity(asked.expected.len());
     let mut out_of_order = Vec::new();

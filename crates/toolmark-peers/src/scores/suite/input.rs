@@ -127,7 +127,7 @@ fn from_row(view: &View<'_>) -> Option<Input> {
 
 fn from_view(view: &View<'_>) -> Input {
     let trajectory = view.trajectory();
-    let call = |(place, seen): (usize, &toolmark_outcome::Seen<'_>)| {
+    let call = |(place, seen): (usize, &toolmark_outcome::IndexedCall<'_>)| {
         let args = seen.call.args.as_ref().map(Payload::to_value);
         let result = seen.call.result.as_ref().and_then(|result| result.payload.as_ref());
         let call = ToolCall {

@@ -1,6 +1,6 @@
 //! Constraints of a stimulus, which imply graders.
 
-use super::graders::Asked;
+use super::graders::RequestedGrader;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub(super) struct Constraints {
 type List = Spanned<Vec<Spanned<String>>>;
 
 /// Returns the graders implied by the constraints of a stimulus.
-pub(super) fn graders(node: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
+pub(super) fn graders(node: &Node, loading: &mut Loading<'_>) -> Vec<RequestedGrader> {
     let Some(constraints) = read::<Constraints>(node, &mut loading.problems) else {
         return Vec::new();
     };
@@ -50,7 +50,7 @@ pub(super) fn graders(node: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
     let mut add = |key: &'static str, type_word: &'static str, config: Node| {
         let key_span = node.entry(key).map_or(node.span, |entry| entry.key_span);
         let span = key_span.to(config.span);
-        graders.push(Asked {
+        graders.push(RequestedGrader {
             type_word: Spanned { value: type_word.to_owned(), span: key_span },
             name: Some(Spanned { value: key.replace('_', "-"), span: key_span }),
             turn: None,

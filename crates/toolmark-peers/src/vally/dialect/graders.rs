@@ -12,7 +12,7 @@ const LONGEST_NAME: usize = 60;
 
 /// A grader entry as written in a spec.
 #[derive(Debug, Deserialize)]
-struct Written {
+struct GraderEntry {
     /// Type of the grader.
     r#type: Spanned<String>,
     /// Name of the grader, if the type is not enough to distinguish it from others: lower-case
@@ -32,7 +32,7 @@ struct Written {
 }
 
 /// A grader requested by an entry or a constraint.
-pub(super) struct Asked {
+pub(super) struct RequestedGrader {
     pub(super) type_word: Spanned<String>,
     pub(super) name: Option<Spanned<String>>,
     pub(super) turn: Option<Spanned<u32>>,
@@ -48,7 +48,7 @@ pub(super) struct Asked {
 pub(super) struct Names(BTreeMap<String, Span>);
 
 /// Reads the graders of a list.
-pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
+pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<RequestedGrader> {
     let Some(items) = list.as_list() else {
         if !list.is_null() {
             let message = format!("expected a list of graders, found {}", list.word());
@@ -57,12 +57,12 @@ pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
         return Vec::new();
     };
     let asked = items.iter().filter_map(|item| {
-        let Some(written) = read::<Written>(item, &mut loading.problems) else {
+        let Some(written) = read::<GraderEntry>(item, &mut loading.problems) else {
             // The type may be right, and then what it configures can be looked at.
             let kind = item.get("type")?;
             let type_word = Spanned { value: kind.as_str()?.to_owned(), span: kind.span };
             let config = item.get("config").cloned();
-            return Some(Asked {
+            return Some(RequestedGrader {
                 type_word,
                 name: None,
                 turn: None,
@@ -75,7 +75,7 @@ pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
         if let Some(name) = &written.name {
             check_name(name, loading);
         }
-        Some(Asked {
+        Some(RequestedGrader {
             type_word: written.r#type,
             name: written.name,
             turn: written.turn,
@@ -110,7 +110,7 @@ fn check_name(name: &Spanned<String>, loading: &mut Loading<'_>) {
 }
 
 /// Builds a requested grader; its weight is set by the case.
-pub(super) fn build(asked: &Asked, loading: &mut Loading<'_>) -> Option<Planned> {
+pub(super) fn build(asked: &RequestedGrader, loading: &mut Loading<'_>) -> Option<Planned> {
     loading.grader(Entry {
         name: asked.name.as_ref().map(|name| name.value.clone()),
         profile: Profile::Vally,
@@ -145,7 +145,7 @@ pub(super) fn tell_apart(graders: &mut [Planned]) {
 
 impl Names {
     /// Returns the names of graders that apply to all stimuli.
-    pub(super) fn of_shared(asked: &[Asked], loading: &mut Loading<'_>) -> Self {
+    pub(super) fn of_shared(asked: &[RequestedGrader], loading: &mut Loading<'_>) -> Self {
         Self(Self::default().check(asked, loading))
     }
 
@@ -154,7 +154,7 @@ impl Names {
     /// of these graders.
     pub(super) fn check(
         &self,
-        asked: &[Asked],
+        asked: &[RequestedGrader],
         loading: &mut Loading<'_>,
     ) -> BTreeMap<String, Span> {
         let mut own: BTreeMap<String, Span> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! Scoring of a spec: weights and a threshold.
 
-use super::graders::Asked;
+use super::graders::RequestedGrader;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -126,7 +126,7 @@ impl Weights {
     }
 
     /// Returns the weight of a grader: by its name, otherwise by its type, otherwise 1.
-    pub(super) fn of(&mut self, asked: &Asked, loading: &mut Loading<'_>) -> f64 {
+    pub(super) fn of(&mut self, asked: &RequestedGrader, loading: &mut Loading<'_>) -> f64 {
         if let Some(weight) = self.find(asked) {
             return weight;
         }
@@ -139,7 +139,7 @@ impl Weights {
     }
 
     /// Returns the weight configured for a grader and marks it as used.
-    pub(super) fn find(&mut self, asked: &Asked) -> Option<f64> {
+    pub(super) fn find(&mut self, asked: &RequestedGrader) -> Option<f64> {
         let name = asked.name.as_ref().map(|name| &name.value);
         let kind = &asked.type_word.value;
         self.met.extend(name.cloned());
@@ -151,7 +151,7 @@ impl Weights {
     }
 
     /// Reports graders of one stimulus that share a weight by their type.
-    pub(super) fn check_shared(&self, asked: &[&Asked], loading: &mut Loading<'_>) {
+    pub(super) fn check_shared(&self, asked: &[&RequestedGrader], loading: &mut Loading<'_>) {
         let mut first: BTreeMap<&str, Span> = BTreeMap::new();
         let mut told = BTreeSet::new();
         for asked in asked {

@@ -1,7 +1,7 @@
 //! Stimuli: the prompts of the agent, and their graders.
 
 use super::constraints;
-use super::graders::{Asked, Names, build, entries, tell_apart};
+use super::graders::{Names, RequestedGrader, build, entries, tell_apart};
 use super::scoring::{Weights, scoring};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -174,7 +174,7 @@ pub(super) struct Shared {
     pub(super) root_environment: Option<Node>,
     pub(super) tags: BTreeMap<String, Vec<String>>,
     /// Graders that apply to every stimulus, and the built graders.
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<RequestedGrader>,
     pub(super) graders: Vec<Option<Planned>>,
 }
 
@@ -197,7 +197,7 @@ pub(super) fn case(
     let own = own_graders(node, loading);
     let _ = gathered.names.check(&own, loading);
     let built: Vec<Option<Planned>> = own.iter().map(|asked| build(asked, loading)).collect();
-    let all: Vec<&Asked> = own.iter().chain(&shared.asked).collect();
+    let all: Vec<&RequestedGrader> = own.iter().chain(&shared.asked).collect();
     let (threshold, mut own_weights) = scoring(node.get("scoring"), loading);
     if own_weights.is_some() {
         // The weights of the file are none too many because one stimulus has its own.
@@ -264,7 +264,7 @@ pub(super) fn case(
 }
 
 /// Returns the graders of a stimulus, those of its constraints last.
-fn own_graders(node: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
+fn own_graders(node: &Node, loading: &mut Loading<'_>) -> Vec<RequestedGrader> {
     let mut asked = match node.get("graders") {
         Some(list) => entries(list, loading),
         None => Vec::new(),
@@ -301,7 +301,7 @@ fn prompts(stimulus: &Stimulus, node: &Node, loading: &mut Loading<'_>) -> Optio
 }
 
 /// Reports graders of turns that do not exist.
-fn check_turns(asked: &[&Asked], turns: usize, loading: &mut Loading<'_>) {
+fn check_turns(asked: &[&RequestedGrader], turns: usize, loading: &mut Loading<'_>) {
     for turn in asked.iter().filter_map(|asked| asked.turn.as_ref()) {
         if turn.value as usize >= turns {
             let message = match turns {

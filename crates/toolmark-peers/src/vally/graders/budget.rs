@@ -16,7 +16,7 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome, Verdict};
 use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Missing, Seen, View};
+use toolmark_outcome::{IndexedCall, Missing, View};
 use toolmark_trace::{EventKind, Fact};
 
 /// Limit on a total.
@@ -207,7 +207,7 @@ const SHOWN: usize = 10;
 struct Counted<'a> {
     value: f64,
     /// Counted calls, if calls are counted.
-    calls: Vec<Seen<'a>>,
+    calls: Vec<IndexedCall<'a>>,
     evidence: Vec<Evidence>,
     note: Option<String>,
 }

@@ -26,7 +26,7 @@ use toolmark_pattern::Glob;
 /// Input of the judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Shown {
+enum JudgeInput {
     /// The run.
     Trajectory,
     /// Changes in the workspace.
@@ -67,7 +67,7 @@ struct Prompt {
     threshold: Option<Spanned<f64>>,
     /// Inputs of the judge; the trajectory by default.
     #[serde(default)]
-    evidence: Option<Spanned<Vec<Shown>>>,
+    evidence: Option<Spanned<Vec<JudgeInput>>>,
     /// Delivery of the output to the judge; always in the prompt, whatever is configured.
     #[serde(default)]
     output_delivery: Option<Spanned<Delivery>>,
@@ -95,7 +95,7 @@ struct PanelConfig {
     threshold: Option<Spanned<f64>>,
     /// Inputs of the judges; the trajectory by default.
     #[serde(default)]
-    evidence: Option<Spanned<Vec<Shown>>>,
+    evidence: Option<Spanned<Vec<JudgeInput>>>,
     /// Delivery of the output to the judges; always in the prompt, whatever is configured.
     #[serde(default)]
     output_delivery: Option<Spanned<Delivery>>,
@@ -232,7 +232,7 @@ fn between_0_and_1(building: &mut Building<'_>, threshold: Option<Spanned<f64>>)
     }
 }
 
-fn some_evidence(building: &mut Building<'_>, evidence: Option<&Spanned<Vec<Shown>>>) -> bool {
+fn some_evidence(building: &mut Building<'_>, evidence: Option<&Spanned<Vec<JudgeInput>>>) -> bool {
     match evidence {
         Some(evidence) if evidence.is_empty() => {
             building.reject(
@@ -308,7 +308,7 @@ struct VallyJudge {
     instructions: Option<String>,
     scale: Scale,
     threshold: f64,
-    shown: Vec<Shown>,
+    shown: Vec<JudgeInput>,
     panel: Panel,
 }
 
@@ -320,14 +320,14 @@ impl VallyJudge {
         prompt: Option<Spanned<String>>,
         scoring: Option<Scoring>,
         threshold: Option<Spanned<f64>>,
-        evidence: Option<Spanned<Vec<Shown>>>,
+        evidence: Option<Spanned<Vec<JudgeInput>>>,
         panel: Panel,
     ) -> Arc<dyn Grader> {
         Arc::new(Self {
             instructions: prompt.map(|prompt| prompt.value),
             scale: scoring.unwrap_or_default().scale(),
             threshold: threshold.map_or(0.5, |threshold| threshold.value),
-            shown: evidence.map_or_else(|| vec![Shown::Trajectory], |shown| shown.value),
+            shown: evidence.map_or_else(|| vec![JudgeInput::Trajectory], |shown| shown.value),
             panel,
         })
     }
@@ -351,13 +351,13 @@ impl VallyJudge {
         all.extend(material_of("user_request", "user_request", focus).ok());
         for shown in &self.shown {
             match shown {
-                Shown::Trajectory => {
+                JudgeInput::Trajectory => {
                     all.push(material_of("transcript", "transcript", focus)?);
                     all.extend(material_of("output", "output", focus).ok());
                 }
-                Shown::Diff => all.push(material_of("diff", "diff", focus)?),
-                Shown::GoldenPatch => all.push(golden_patch(subject)?),
-                Shown::Repo => all.push(workspace_files(subject)?),
+                JudgeInput::Diff => all.push(material_of("diff", "diff", focus)?),
+                JudgeInput::GoldenPatch => all.push(golden_patch(subject)?),
+                JudgeInput::Repo => all.push(workspace_files(subject)?),
             }
         }
         drop_repeats(&mut all);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toolmark_config::Spanned;
 use toolmark_match::Building;
 use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Missing, Seen, View};
+use toolmark_outcome::{IndexedCall, Missing, View};
 use toolmark_outcome::{Numbers, equal};
 use toolmark_trace::Fact;
 
@@ -76,7 +76,7 @@ impl Repeats {
     }
 
     /// Returns the inspected calls.
-    pub(super) fn looked_at<'a>(&self, view: &View<'a>) -> Result<Vec<Seen<'a>>, Missing> {
+    pub(super) fn looked_at<'a>(&self, view: &View<'a>) -> Result<Vec<IndexedCall<'a>>, Missing> {
         let lacks = |fact| !is_vally(view) && view.trajectory().fidelity.lacks(fact);
         match self.same {
             Same::Observation if lacks(Fact::Results) => {
@@ -98,7 +98,7 @@ impl Repeats {
 
     /// Returns the repetition with the highest count; of several, the first with the shortest
     /// cycle.
-    pub(super) fn longest(&self, view: &View<'_>, calls: &[Seen<'_>]) -> Run {
+    pub(super) fn longest(&self, view: &View<'_>, calls: &[IndexedCall<'_>]) -> Run {
         let mut longest =
             Run { times: usize::from(!calls.is_empty()), period: 1, first: 0, length: 1 };
         for period in 1..=self.longest_period {
@@ -121,7 +121,7 @@ impl Repeats {
         longest
     }
 
-    fn is_same(&self, view: &View<'_>, a: &Seen<'_>, b: &Seen<'_>) -> bool {
+    fn is_same(&self, view: &View<'_>, a: &IndexedCall<'_>, b: &IndexedCall<'_>) -> bool {
         if a.call.name.full() != b.call.name.full() {
             return false;
         }
@@ -150,7 +150,7 @@ impl Run {
     pub(super) fn evidence(
         &self,
         view: &View<'_>,
-        calls: &[Seen<'_>],
+        calls: &[IndexedCall<'_>],
         role: Role,
     ) -> Vec<Evidence> {
         let shown = calls.iter().skip(self.first).take(self.length.min(SHOWN));
@@ -158,7 +158,7 @@ impl Run {
     }
 
     /// Describes the repetition: `bash 4 times in a row`.
-    pub(super) fn words(&self, calls: &[Seen<'_>]) -> String {
+    pub(super) fn words(&self, calls: &[IndexedCall<'_>]) -> String {
         let cycle = calls.iter().skip(self.first).take(self.period);
         let names: Vec<_> = cycle.map(|seen| seen.call.name.full().into_owned()).collect();
         let names = names.join(", ");

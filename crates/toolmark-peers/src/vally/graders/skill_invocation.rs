@@ -13,7 +13,7 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Contrast, Outcome};
 use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Seen, View};
+use toolmark_outcome::{IndexedCall, View};
 
 pub(crate) static SKILL_INVOCATION: GraderInfo = GraderInfo {
     id: "skill-invocation",
@@ -113,7 +113,7 @@ impl SkillInvocation {
 }
 
 /// Returns the skill that a call requests.
-fn named<'a>(seen: &Seen<'a>) -> Option<&'a str> {
+fn named<'a>(seen: &IndexedCall<'a>) -> Option<&'a str> {
     if !seen.call.name.canonical().tool.eq_ignore_ascii_case("skill") {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Reads one case of the native spec.
 
-use super::entry::{self, Asked, Checked, read_graders};
+use super::entry::{self, Checked, GraderEntry, read_graders};
 use super::running;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl Defaults {
     pub(super) fn new(
         profile: Profile,
         threshold: Option<f64>,
-        graders: &[Asked<'_>],
+        graders: &[GraderEntry<'_>],
         loading: &mut Loading<'_>,
     ) -> Self {
         let built = build(graders, profile, loading);
@@ -67,7 +67,7 @@ pub(super) fn scoring(
     }
 }
 
-fn build(asked: &[Asked<'_>], profile: Profile, loading: &mut Loading<'_>) -> Vec<Planned> {
+fn build(asked: &[GraderEntry<'_>], profile: Profile, loading: &mut Loading<'_>) -> Vec<Planned> {
     asked.iter().filter_map(|asked| loading.grader(asked.entry(profile))).collect()
 }
 

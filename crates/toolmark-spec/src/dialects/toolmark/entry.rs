@@ -107,7 +107,7 @@ pub(super) fn profile(map: &Checked<'_>, loading: &mut Loading<'_>) -> Option<Pr
 }
 
 /// A grader entry of the spec, with its configuration separated.
-pub(super) struct Asked<'a> {
+pub(super) struct GraderEntry<'a> {
     pub(super) type_word: Spanned<String>,
     pub(super) name: Option<String>,
     pub(super) config: std::borrow::Cow<'a, Node>,
@@ -120,7 +120,7 @@ pub(super) struct Asked<'a> {
     pub(super) span: Span,
 }
 
-impl Asked<'_> {
+impl GraderEntry<'_> {
     /// Converts the entry to the type that the loader expects.
     pub(super) fn entry(&self, default: Profile) -> Entry<'_> {
         let mut entry = Entry::new(self.type_word.clone(), &self.config, self.span);
@@ -142,10 +142,10 @@ pub(super) fn read_graders<'a>(
     map: &Checked<'a>,
     case: Option<&str>,
     loading: &mut Loading<'_>,
-) -> Vec<Asked<'a>> {
+) -> Vec<GraderEntry<'a>> {
     let mut asked = Vec::new();
     if let Some(node) = map.get("expect") {
-        asked.push(Asked {
+        asked.push(GraderEntry {
             type_word: Spanned { value: "expect".to_owned(), span: node.span },
             name: None,
             config: std::borrow::Cow::Borrowed(node),
@@ -174,7 +174,7 @@ pub(super) fn read_graders<'a>(
 }
 
 /// Rejects graders with the same name, because a report could not distinguish them.
-fn reject_same_names(asked: &[Asked<'_>], loading: &mut Loading<'_>) {
+fn reject_same_names(asked: &[GraderEntry<'_>], loading: &mut Loading<'_>) {
     for (n, one) in asked.iter().enumerate() {
         let Some(name) = &one.name else { continue };
         if let Some(first) = asked[..n].iter().find(|other| other.name.as_ref() == Some(name)) {
@@ -188,10 +188,10 @@ fn reject_same_names(asked: &[Asked<'_>], loading: &mut Loading<'_>) {
     }
 }
 
-fn read_entry<'a>(node: &'a Node, loading: &mut Loading<'_>) -> Option<Asked<'a>> {
+fn read_entry<'a>(node: &'a Node, loading: &mut Loading<'_>) -> Option<GraderEntry<'a>> {
     if let Some(word) = node.as_str() {
         // A grader without configuration may be named alone.
-        return Some(Asked {
+        return Some(GraderEntry {
             type_word: Spanned { value: word.to_owned(), span: node.span },
             name: None,
             config: std::borrow::Cow::Owned(Node::new(Kind::Map(Vec::new()), node.span)),
@@ -219,7 +219,7 @@ fn read_entry<'a>(node: &'a Node, loading: &mut Loading<'_>) -> Option<Asked<'a>
         return None;
     };
     let (required, required_score) = required(&map, loading);
-    Some(Asked {
+    Some(GraderEntry {
         type_word: Spanned { value: type_word.to_owned(), span: type_node.span },
         name: text(&map, "name", loading),
         config: config(&map, loading),

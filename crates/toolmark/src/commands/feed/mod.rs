@@ -37,7 +37,7 @@ whatever else is read.";
 #[command(mut_arg("format", format_of::<FeedRun<Printable>>), mut_arg("reports", report_of::<FeedRun<Printable>>))]
 pub(crate) struct Feed {
     #[command(subcommand)]
-    command: Option<Asked>,
+    command: Option<FeedAction>,
     #[command(flatten)]
     report: ReportArgs,
     /// List every occurrence too
@@ -48,7 +48,7 @@ pub(crate) struct Feed {
 }
 
 #[derive(Debug, Subcommand)]
-enum Asked {
+enum FeedAction {
     Fix(Box<fix::FixIssue>),
     Promote(Box<promote::Promote>),
     Resolve(decide::Resolve),
@@ -62,14 +62,14 @@ enum Asked {
 impl Feed {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match self.command {
-            Some(Asked::Fix(fix)) => return fix.run(printer),
-            Some(Asked::Promote(promote)) => return promote.run(printer),
-            Some(Asked::Resolve(resolve)) => return resolve.run(printer),
-            Some(Asked::Ignore(ignore)) => return ignore.run(printer),
-            Some(Asked::Reopen(reopen)) => return reopen.run(printer),
-            Some(Asked::Merge(merge)) => return merge.run(printer),
-            Some(Asked::Note(note)) => return note.run(printer),
-            Some(Asked::Help(help)) => return help.run(&["feed"], printer),
+            Some(FeedAction::Fix(fix)) => return fix.run(printer),
+            Some(FeedAction::Promote(promote)) => return promote.run(printer),
+            Some(FeedAction::Resolve(resolve)) => return resolve.run(printer),
+            Some(FeedAction::Ignore(ignore)) => return ignore.run(printer),
+            Some(FeedAction::Reopen(reopen)) => return reopen.run(printer),
+            Some(FeedAction::Merge(merge)) => return merge.run(printer),
+            Some(FeedAction::Note(note)) => return note.run(printer),
+            Some(FeedAction::Help(help)) => return help.run(&["feed"], printer),
             None => {}
         }
         let started = Instant::now();

@@ -9,7 +9,7 @@ use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use toolmark_guard::hook::{self, Asked};
+use toolmark_guard::hook::{self, HookArgs};
 
 /// Options of the hook.
 #[derive(Debug, Args)]
@@ -31,13 +31,13 @@ pub(super) struct Hook {
 /// with or without `--host HOST`, `--policy FILE` and `--log FILE`.
 pub(crate) fn at_once(args: &[OsString]) -> Option<ExitCode> {
     let [_, guard, words @ ..] = args else { return None };
-    let asked = Asked::parse(words).filter(|_| guard == "guard")?;
+    let asked = HookArgs::parse(words).filter(|_| guard == "guard")?;
     Some(ExitCode::from(hook::run(asked, Some(&READERS))))
 }
 
 impl Hook {
     pub(super) fn run(self) -> Exit {
-        let asked = Asked {
+        let asked = HookArgs {
             host: self.host.as_deref(),
             policy: self.policy.as_deref(),
             log: self.log.as_deref(),

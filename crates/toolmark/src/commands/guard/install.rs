@@ -157,7 +157,7 @@ struct Failed {
 
 /// Content of one settings file.
 #[derive(Serialize)]
-struct Seen<'a> {
+struct SettingsFile<'a> {
     host: &'static str,
     scope: Scope,
     path: &'a Path,
@@ -391,7 +391,7 @@ impl Status {
                 let note = found.note().filter(|_| is_there);
                 let last = lasts.get(host).filter(|_| is_there);
                 let (path, state) = (&path, &state);
-                let seen = Seen { host, scope: *scope, path, state, obstacle, last, note };
+                let seen = SettingsFile { host, scope: *scope, path, state, obstacle, last, note };
                 match self.which.format {
                     Output::Json => {
                         rows.push(serde_json::to_value(seen).map_err(io::Error::other)?);
@@ -461,7 +461,7 @@ fn worse(exit: Exit, state: &State, works: bool) -> Exit {
     }
 }
 
-fn print_seen(seen: &Seen<'_>, printer: &mut Printer) -> Result<(), Stop> {
+fn print_seen(seen: &SettingsFile<'_>, printer: &mut Printer) -> Result<(), Stop> {
     let (tone, words) = match seen.state {
         State::Installed => (style::GOOD, "installed"),
         State::NotInstalled => (style::DIM, "not installed"),

@@ -38,11 +38,11 @@ pub(crate) struct Guard {
     #[command(flatten)]
     hook: hook::Hook,
     #[command(subcommand)]
-    command: Option<Asked>,
+    command: Option<GuardAction>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Asked {
+enum GuardAction {
     Install(install::Install),
     Status(install::Status),
     Doctor(doctor::Doctor),
@@ -60,17 +60,17 @@ impl Guard {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match self.command {
             None => Ok(self.hook.run()),
-            Some(Asked::Install(install)) => install.run(printer),
-            Some(Asked::Status(status)) => status.run(printer),
-            Some(Asked::Doctor(doctor)) => doctor.run(printer),
-            Some(Asked::Allow(allow)) => allow.run(printer),
-            Some(Asked::Test(test)) => test.run(printer),
-            Some(Asked::Replay(replay)) => replay.run(printer),
-            Some(Asked::Uninstall(uninstall)) => uninstall.run(printer),
-            Some(Asked::Mcp(mcp)) => mcp.run(printer),
-            Some(Asked::Permissions(permissions)) => permissions.run(printer),
-            Some(Asked::Policy(policy)) => policy.run(printer),
-            Some(Asked::Help(help)) => help.run(&["guard"], printer),
+            Some(GuardAction::Install(install)) => install.run(printer),
+            Some(GuardAction::Status(status)) => status.run(printer),
+            Some(GuardAction::Doctor(doctor)) => doctor.run(printer),
+            Some(GuardAction::Allow(allow)) => allow.run(printer),
+            Some(GuardAction::Test(test)) => test.run(printer),
+            Some(GuardAction::Replay(replay)) => replay.run(printer),
+            Some(GuardAction::Uninstall(uninstall)) => uninstall.run(printer),
+            Some(GuardAction::Mcp(mcp)) => mcp.run(printer),
+            Some(GuardAction::Permissions(permissions)) => permissions.run(printer),
+            Some(GuardAction::Policy(policy)) => policy.run(printer),
+            Some(GuardAction::Help(help)) => help.run(&["guard"], printer),
         }
     }
 }

@@ -54,7 +54,7 @@ const GRPC: &str = "127.0.0.1:4317";
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Serve {
     #[command(subcommand)]
-    command: Option<Asked>,
+    command: Option<ServeAction>,
     /// Folder of sessions to watch; may be given several times [default: those of all agents]
     #[arg(long, value_name = "DIR")]
     watch: Vec<PathBuf>,
@@ -110,7 +110,7 @@ pub(crate) struct Serve {
 }
 
 #[derive(Debug, Subcommand)]
-enum Asked {
+enum ServeAction {
     Evaluate(evaluate::Evaluate),
 }
 
@@ -150,7 +150,7 @@ fn any_file(path: &Path) -> Option<String> {
 
 impl Serve {
     pub(crate) fn run(mut self, printer: &mut Printer) -> Result<Exit, Stop> {
-        if let Some(Asked::Evaluate(evaluate)) = self.command.take() {
+        if let Some(ServeAction::Evaluate(evaluate)) = self.command.take() {
             return evaluate.run(printer);
         }
         let demo = self.demo.then(demo::write).transpose();

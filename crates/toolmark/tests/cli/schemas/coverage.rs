@@ -85,13 +85,13 @@ pub(super) fn undescribed(schema: &Value) -> Vec<String> {
 }
 
 /// The members of a schema that occur in values.
-pub(super) struct Seen<'s> {
+pub(super) struct SeenMembers<'s> {
     root: &'s Value,
     branches: BTreeMap<String, jsonschema::Validator>,
     pub(super) members: BTreeSet<String>,
 }
 
-impl<'s> Seen<'s> {
+impl<'s> SeenMembers<'s> {
     pub(super) fn new(root: &'s Value) -> Self {
         Self { root, branches: BTreeMap::new(), members: BTreeSet::new() }
     }

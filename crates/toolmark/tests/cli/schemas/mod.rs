@@ -7,7 +7,7 @@ mod stage;
 
 use crate::docs::reference::commands;
 use crate::{root, stdout};
-use coverage::{Seen, closed, members, part, undescribed};
+use coverage::{SeenMembers, closed, members, part, undescribed};
 use exceptions::{ANYTHING, ELSEWHERE, OTHER_SCHEMA, RARE};
 use serde_json::Value;
 use stage::{OUTPUTS, RECORDED, Stage};
@@ -51,8 +51,8 @@ fn outputs_and_schemas_name_the_same_members() {
         .chain(["trajectory"])
         .map(|n| (n, schema(n)))
         .collect();
-    let mut seen: BTreeMap<&str, Seen<'_>> =
-        schemas.iter().map(|(name, schema)| (*name, Seen::new(schema))).collect();
+    let mut seen: BTreeMap<&str, SeenMembers<'_>> =
+        schemas.iter().map(|(name, schema)| (*name, SeenMembers::new(schema))).collect();
     while let Some((name, what, value)) = left.pop() {
         // A name with a pointer is a part of a schema.
         let (name, pointer) = name.split_once('#').unwrap_or((name, ""));

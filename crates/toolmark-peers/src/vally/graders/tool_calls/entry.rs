@@ -11,7 +11,7 @@ use toolmark_config::{Kind, Node, Problem, Span, Spanned, read};
 use toolmark_match::Building;
 use toolmark_outcome::Cause;
 use toolmark_outcome::Profile;
-use toolmark_outcome::{Seen, View};
+use toolmark_outcome::{IndexedCall, View};
 use toolmark_pattern::Pattern;
 use toolmark_trace::{Fact, Status};
 
@@ -190,7 +190,7 @@ impl Entry {
 
     /// Returns why Vally rejects the whole grader: a call of the tool, whatever else
     /// differs, lacks an argument that the entry assumes the tool to have.
-    pub(super) fn refusal(&self, calls: &Calls<'_>, seen: &Seen<'_>) -> Option<String> {
+    pub(super) fn refusal(&self, calls: &Calls<'_>, seen: &IndexedCall<'_>) -> Option<String> {
         let is_meant = || self.name.is_match(&seen.call.name.full()) == Ok(true);
         if calls.profile != Profile::Vally || self.claimed.is_empty() || !is_meant() {
             return None;
@@ -238,7 +238,7 @@ impl Entry {
         }
     }
 
-    fn fits_effect(&self, seen: &Seen<'_>) -> Fit {
+    fn fits_effect(&self, seen: &IndexedCall<'_>) -> Fit {
         let Some(wanted) = self.effect else { return Fit::Yes };
         let tool = seen.call.name.full();
         match effect(&seen.call.name) {
@@ -252,7 +252,7 @@ impl Entry {
         }
     }
 
-    fn fits_args(&self, calls: &Calls<'_>, seen: &Seen<'_>) -> Fit {
+    fn fits_args(&self, calls: &Calls<'_>, seen: &IndexedCall<'_>) -> Fit {
         if self.claimed.is_empty() && self.args.is_empty() && self.pattern.is_none() {
             return Fit::Yes;
         }
@@ -283,7 +283,7 @@ impl Entry {
         })
     }
 
-    fn fits_result(&self, calls: &Calls<'_>, seen: &Seen<'_>) -> Fit {
+    fn fits_result(&self, calls: &Calls<'_>, seen: &IndexedCall<'_>) -> Fit {
         let Some(pattern) = &self.result else { return Fit::Yes };
         match observed(calls.view, seen.call) {
             Some(text) => matches(pattern, &text, "result"),
@@ -328,7 +328,7 @@ impl Entry {
 }
 
 /// Describes a call that lacks an argument its tool is assumed to have.
-fn absent(key: &str, seen: &Seen<'_>) -> String {
+fn absent(key: &str, seen: &IndexedCall<'_>) -> String {
     format!(
         "the entry asks for {key}, and call {} of {} has no such argument that is text; \
          anchor the name or use args",
@@ -437,7 +437,7 @@ impl ToolMatch {
 /// The calls that entries are compared with.
 pub(super) struct Calls<'a> {
     pub(super) view: &'a View<'a>,
-    pub(super) all: &'a [Seen<'a>],
+    pub(super) all: &'a [IndexedCall<'a>],
     /// Step of each call, counted from the start of the view.
     pub(super) steps: Vec<Option<u64>>,
     profile: Profile,
@@ -467,7 +467,7 @@ impl<'a> Calls<'a> {
     }
 
     /// Whether the call was carried out. `None` if the trace does not show it.
-    pub(super) fn is_completed(&self, seen: &Seen<'_>) -> Option<bool> {
+    pub(super) fn is_completed(&self, seen: &IndexedCall<'_>) -> Option<bool> {
         match (&seen.call.result, self.profile) {
             (Some(_), Profile::Vally) => Some(true),
             (Some(_), _) => Some(seen.call.status != Status::Denied),
@@ -488,7 +488,7 @@ impl<'a> Calls<'a> {
 fn steps(view: &View<'_>) -> Vec<Option<u64>> {
     let known = view.steps();
     let mut last = 0;
-    let step = |seen: &Seen<'_>| {
+    let step = |seen: &IndexedCall<'_>| {
         if let Some(step) = seen.call.step {
             last = known.binary_search(&step).unwrap_or_else(|at| at.saturating_sub(1)) as u64;
         }

@@ -2,7 +2,7 @@
 
 use super::Findings;
 use super::entry::{Calls, Entry, Fit};
-use toolmark_outcome::Seen;
+use toolmark_outcome::IndexedCall;
 use toolmark_outcome::{Cause, Verdict};
 use toolmark_outcome::{Evidence, Role};
 
@@ -11,19 +11,19 @@ const NEAR: usize = 3;
 
 /// An undecided question about a potentially decisive call.
 struct Doubt<'a> {
-    seen: &'a Seen<'a>,
+    seen: &'a IndexedCall<'a>,
     cause: Cause,
     why: String,
 }
 
 /// Calls that meet an entry, and calls that may meet it.
 struct Sorted<'a> {
-    met: Vec<&'a Seen<'a>>,
+    met: Vec<&'a IndexedCall<'a>>,
     doubts: Vec<Doubt<'a>>,
     /// Calls of the right tool that differ otherwise.
-    near: Vec<(&'a Seen<'a>, String)>,
+    near: Vec<(&'a IndexedCall<'a>, String)>,
     /// Calls that would meet the entry but were not carried out.
-    attempts: Vec<&'a Seen<'a>>,
+    attempts: Vec<&'a IndexedCall<'a>>,
     /// Whether one of the undecided questions is an error that decides the result regardless of the
     /// others.
     is_refused: bool,
@@ -70,7 +70,7 @@ pub(super) fn required(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings
     let sorted = sort(entry, calls);
     let words = entry.words();
     let last = calls.all.last().map(|seen| seen.index);
-    let is_last = |seen: &Seen<'_>| Some(seen.index) == last;
+    let is_last = |seen: &IndexedCall<'_>| Some(seen.index) == last;
     let enough = |n: usize| n as u64 >= entry.min_count;
     let met_last = sorted.met.iter().any(|seen| is_last(seen));
     let may_last = met_last || sorted.doubts.iter().any(|doubt| is_last(doubt.seen));

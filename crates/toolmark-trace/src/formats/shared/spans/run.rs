@@ -2,7 +2,7 @@
 
 use super::Span;
 use super::facts::{Facts, Mark, MarkKind, Message, Own, Part, Role};
-use super::seen::{Request, Seen};
+use super::seen::{RecordedTexts, Request};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::model::{
     Cost, Declared, DeclaredOutcome, EventKind, Fact, Fidelity, Level, Parent, Payload, Status,
@@ -24,10 +24,10 @@ pub(super) struct Run {
     primary: Option<String>,
     first_agent: Option<Text>,
     service: Option<Text>,
-    conversations: HashMap<String, Seen>,
+    conversations: HashMap<String, RecordedTexts>,
     responses: HashSet<String>,
     last_step: HashMap<String, u32>,
-    asked: Asked,
+    asked: PendingCalls,
     /// Calls without an ID that wait for their result, in order.
     waiting: VecDeque<u32>,
     orphans: HashSet<String>,
@@ -52,13 +52,13 @@ struct Whole {
 
 /// A call requested by the model, until its tool span is found.
 #[derive(Default)]
-struct Asked {
-    all: Vec<AskedCall>,
+struct PendingCalls {
+    all: Vec<PendingCall>,
     by_id: HashMap<String, usize>,
     by_name: HashMap<String, VecDeque<usize>>,
 }
 
-struct AskedCall {
+struct PendingCall {
     id: Option<Text>,
     name: Text,
     args: Option<Payload>,
@@ -87,7 +87,7 @@ impl Run {
             conversations: HashMap::new(),
             responses: HashSet::new(),
             last_step: HashMap::new(),
-            asked: Asked::default(),
+            asked: PendingCalls::default(),
             waiting: VecDeque::new(),
             orphans: HashSet::new(),
             tools: HashSet::new(),
@@ -234,7 +234,7 @@ impl Run {
             if id.as_ref().is_some_and(|id| self.b.find(&id.get()).is_some()) {
                 return;
             }
-            self.asked.add(AskedCall { id, name, args, step, taken: false });
+            self.asked.add(PendingCall { id, name, args, step, taken: false });
             return;
         }
         let time = span.end.or(span.start);
@@ -551,8 +551,8 @@ impl Run {
     }
 }
 
-impl Asked {
-    fn add(&mut self, call: AskedCall) {
+impl PendingCalls {
+    fn add(&mut self, call: PendingCall) {
         let index = self.all.len();
         if let Some(id) = &call.id {
             // The same response recorded twice makes its calls once.
@@ -572,7 +572,7 @@ impl Asked {
         id: Option<&Text>,
         name: &Text,
         args: Option<&Payload>,
-    ) -> Option<&AskedCall> {
+    ) -> Option<&PendingCall> {
         /// Maximum number of open calls of one tool that are compared.
         const MAX_COMPARED: usize = 32;
         let index = match id {

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The texts of one conversation, with the number of times each was recorded.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct RecordedTexts {
     recorded: HashMap<u64, u32>,
 }
 
@@ -16,7 +16,7 @@ pub(crate) struct Request {
     met: HashMap<u64, u32>,
 }
 
-impl Seen {
+impl RecordedTexts {
     /// Returns whether this occurrence of the text in the request exceeds the recorded number.
     pub(crate) fn is_new(&mut self, request: &mut Request, role: u8, text: &str) -> bool {
         let key = key(role, text);
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_history_is_recorded_once() {
-        let mut seen = Seen::default();
+        let mut seen = RecordedTexts::default();
         let mut recorded = |texts: &[&str]| -> Vec<bool> {
             let mut request = Request::default();
             texts.iter().map(|t| seen.is_new(&mut request, 0, t)).collect()
