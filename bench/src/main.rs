@@ -1,4 +1,4 @@
-//! How fast full trajectories are built, beside bare parsers that only look at
+//! Measures how fast full trajectories are built, beside bare parsers that only look at
 //! the same bytes: `toolmark-bench CORPUS_DIR`.
 //!
 //! Every contender reads the same JSONL files, one thread, and the whole list

@@ -69,7 +69,7 @@ pub fn excerpt_of(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Is the text one line of ASCII without runs of spaces? All of it is looked at, many bytes
+/// Whether the text is one line of ASCII without runs of spaces. All of it is examined, many bytes
 /// at a time: nearly every text is.
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();

@@ -6,7 +6,7 @@ use toolmark_config::{Node, Problem, Span, Spanned};
 use toolmark_outcome::Profile;
 use toolmark_pattern::Pattern;
 
-/// What a grader is built from.
+/// Input for building a grader.
 pub struct Building<'a> {
     /// Its configuration as the spec has it.
     pub config: &'a Node,
@@ -18,7 +18,7 @@ pub struct Building<'a> {
     pub directory: &'a Path,
     /// Compiles the JSON Schemas of conditions.
     pub schemas: SchemaCompiler,
-    /// What is wrong with the configuration.
+    /// Problems of the configuration.
     pub problems: &'a mut Vec<Problem>,
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use toolmark_pattern::Pattern;
 
-/// A tool a grader speaks of.
+/// A tool that a grader mentions.
 #[derive(Clone)]
 pub struct Mention {
     /// The word of the spec: a name or a pattern.
@@ -35,7 +35,7 @@ impl Mention {
         Self::new(pattern.source(), move |tool| own.is_match(tool).unwrap_or(true))
     }
 
-    /// Does it speak of this tool?
+    /// Whether it mentions this tool.
     #[must_use]
     pub fn means(&self, tool: &str) -> bool {
         (self.is_named)(tool)

@@ -156,7 +156,7 @@ impl Transport for Http {
     async fn close(self) {
         let shared = Arc::clone(&self.shared);
         let _ = tokio::task::spawn_blocking(move || shared.end_session()).await;
-        // Nobody waits for the rest any more.
+        // The rest has no reader any more.
         lock(&self.shared.running).values().for_each(|client| client.shut_down());
         self.shared.client.shut_down();
     }

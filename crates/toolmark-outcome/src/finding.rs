@@ -9,7 +9,7 @@ use toolmark_base::word_enum;
 use toolmark_redact::{Harmless, Printable, Redactor, Untrusted};
 
 word_enum! {
-    /// What is asked of a call.
+    /// Quality of a call that a rule checks.
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     pub enum Axis {
@@ -25,7 +25,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// How bad it is, the least first.
+    /// Severity, in ascending order.
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     pub enum Severity {
@@ -39,7 +39,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// How sure the rule is, the least first.
+    /// Confidence of the rule, in ascending order.
     #[derive(JsonSchema)]
     #[schemars(rename_all = "snake_case")]
     pub enum Confidence {

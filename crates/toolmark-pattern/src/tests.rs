@@ -167,7 +167,7 @@ fn hostile_patterns_reach_the_limit() {
     assert_eq!(message, "pattern was given up after 4001280 steps of backtracking");
 }
 
-/// Where failures can be recorded, an otherwise endless search ends.
+/// An otherwise endless search ends if failures can be recorded.
 #[test]
 fn remembered_failures_give_the_answer() {
     let short = format!("{}!", "a".repeat(40));

@@ -233,7 +233,7 @@ impl Trial<'_> {
             grades,
         );
         let result = result.ok_or_else(|| io::Error::other("the plan has no such case"))?;
-        // Somebody stopped the run: the trial is not done, and what there is of it is
+        // The run was stopped: the trial is not done, and what there is of it is
         // kept as an attempt, without its files.
         let is_run = !matches!(conclusion, Conclusion::Unknown { cause: Cause::NotRun, .. });
         let keeps = match self.cell.keep {

@@ -269,7 +269,7 @@ impl Collected {
         let (sessions, batches): (Vec<(i64, String)>, Vec<Batch>) =
             changed.into_iter().map(|one| ((one.key, one.session), one.batch)).unzip();
         let origins = match old.is_empty() {
-            // Only new ones: nothing has to be taken out.
+            // Only new ones: nothing has to be removed.
             true => batches.into_iter().map(|batch| self.feed.add(batch)).collect(),
             false => match self.feed.replace(&old, batches) {
                 Some(origins) => origins,

@@ -19,9 +19,9 @@ use toolmark_trace::Status;
 /// also present the result in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallKey {
-    /// What is asked for.
+    /// Request of the call.
     pub work: u64,
-    /// How it is written: filters and redirections count.
+    /// Text of the call: filters and redirections count.
     pub text: u64,
     /// The directory a command runs in.
     pub place: u64,

@@ -139,12 +139,12 @@ const NOTICES: &[&str] = &[
     "conflict",
 ];
 
-/// Does a message show that the agent has noticed trouble?
+/// Whether a message shows that the agent has noticed trouble.
 pub fn notices_trouble(text: &str) -> bool {
     sentences(text).iter().any(|sentence| NOTICES.iter().any(|words| sentence.contains(words)))
 }
 
-/// Does a message claim what only a run of tests or of a build can show?
+/// Whether a message claims a result that only a run of tests or of a build can show.
 pub fn claims_run(text: &str) -> bool {
     claim(text) == Claim::Success
         && sentences(text).iter().any(|sentence| {
@@ -162,7 +162,7 @@ fn sentences(text: &str) -> Vec<String> {
     text.split(['.', '!', '?', '\n', ';']).map(str::to_owned).collect()
 }
 
-/// What a message claims. A message that says both knows of the failure.
+/// Claims of a message. A message that claims both mentions the failure.
 pub fn claim(text: &str) -> Claim {
     let mut claims = false;
     for sentence in sentences(text) {

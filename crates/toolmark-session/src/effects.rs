@@ -55,7 +55,7 @@ impl<'a> From<&'a Args> for Arguments<'a> {
 /// Arguments by which a command is to run on while others are made.
 pub const IN_BACKGROUND: &[&str] = &["run_in_background", "is_background"];
 
-/// Is one of these arguments switched on? Calls have few.
+/// Whether one of these arguments is enabled. Calls have few.
 pub fn is_set(args: &Value, keys: &[&str]) -> bool {
     let mut fields = args.as_object().into_iter().flatten();
     fields.any(|(key, value)| *value == Value::Bool(true) && keys.contains(&key.as_str()))

@@ -582,7 +582,7 @@ impl<'t> TextEnds<'t> {
     }
 }
 
-/// Is this what a shell says about a program that is not there?
+/// Whether this is a shell's message about a missing program.
 pub fn is_not_found(line: &str) -> bool {
     /// Maximum number of blanks: `bash: line 12: name` has three.
     const MAX_BLANKS: usize = 3;

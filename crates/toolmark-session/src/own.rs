@@ -17,7 +17,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// A file that somebody reads was there.
+    /// A file that is read existed before.
     pub fn see(&mut self, call: &SessionCall<'_>) {
         if let Some(path) = call.path.as_ref().filter(|_| call.ended == Ended::Ok) {
             self.seen.insert(path.clone());
@@ -76,7 +76,7 @@ impl Own {
         }
     }
 
-    /// Does the effect only hit what the agent made?
+    /// Whether the effect only changes what the agent created.
     pub fn holds(&self, session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> bool {
         let is_of_files = matches!(effect.kind, Kind::Delete | Kind::Overwrite | Kind::DiscardVcs);
         if !is_of_files || effect.target.is_empty() || self.paths.is_empty() {

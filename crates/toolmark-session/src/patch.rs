@@ -1,7 +1,7 @@
 //! Parser for patches in the `apply_patch` format: the files they touch, and the new content
 //! of a file whose content is known.
 
-/// What a patch begins with.
+/// First line of a patch.
 pub const BEGIN: &str = "*** Begin Patch";
 
 /// Change of one file by a patch.

@@ -30,7 +30,7 @@ pub fn checkout_of(directory: &str) -> &str {
     inside.min().and_then(|at| directory.get(..at)).filter(|d| !d.is_empty()).unwrap_or(directory)
 }
 
-/// May a directory be the root of a project? A home directory, one for
+/// Whether a directory may be the root of a project. A home directory, one for
 /// temporary files and the top of the file system are not.
 pub fn is_project(directory: &str) -> bool {
     let mut parts = directory.split('/').filter(|part| !part.is_empty());
@@ -42,7 +42,7 @@ pub fn is_project(directory: &str) -> bool {
     )
 }
 
-/// Does a path lie in a directory for temporary files?
+/// Whether a path is in a directory for temporary files.
 pub fn is_temporary(path: &str) -> bool {
     TEMPORARY.iter().any(|start| path.starts_with(start))
 }

@@ -18,7 +18,7 @@ pub enum Purpose {
     Other,
 }
 
-/// What a script is run for: tests where it tests, else a build where it builds,
+/// Returns the purpose of a script: tests if it tests, else a build if it builds,
 /// else a search where its last stage searches.
 pub fn purpose(script: &Script) -> Purpose {
     let visits = commands(script);

@@ -125,7 +125,7 @@ pub struct Failure {
     pub by: Option<usize>,
     /// Whether the failed edit was made by a script.
     pub scripted: bool,
-    /// What it was explained away with.
+    /// Excuse for the failure.
     pub excuse: Option<Excuse>,
     /// Number of calls until the outcome.
     pub steps: usize,
@@ -169,7 +169,7 @@ pub fn failures(session: &Session<'_>) -> Vec<Failure> {
     found
 }
 
-/// What a call would do, where it is a shell command.
+/// Effects of a call that is a shell command.
 pub fn effects<'s>(session: &Session<'_>, call: &'s SessionCall<'_>) -> &'s [Effect] {
     let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
     call.effects_anywhere(cwd.as_deref())

@@ -135,7 +135,7 @@ impl<'a> SessionCall<'a> {
         self.call.result.as_ref()?.payload.as_ref()
     }
 
-    /// Was it answered in the same words as another call? `None` where one of them was
+    /// Whether its result has the same text as that of another call; `None` if one of them was
     /// not. Most answers differ in the file already, and nothing is decoded for them.
     pub fn has_result_of(&self, other: &SessionCall<'_>) -> Option<bool> {
         let (one, two) = (self.payload()?, other.payload()?);
@@ -157,7 +157,7 @@ impl<'a> SessionCall<'a> {
         Some(self.payload()?.plain_start(bytes))
     }
 
-    /// May the result contain one of these words? The raw bytes of the file are searched,
+    /// Whether the result may contain one of these words. The raw bytes of the file are searched,
     /// so that a result without them is never decoded.
     pub fn may_say(&self, words: &Words) -> bool {
         self.payload().is_some_and(|payload| words.may_be_in(payload.source().raw()))
@@ -169,7 +169,7 @@ impl<'a> SessionCall<'a> {
         self.payload().is_some()
     }
 
-    /// Is what came back surely longer than so many bytes? Told without decoding
+    /// Whether the result is certainly longer than this many bytes, without decoding
     /// it: no escape is longer than six bytes for one.
     pub fn result_is_longer_than(&self, bytes: usize) -> bool {
         self.payload().is_some_and(|payload| {
@@ -290,7 +290,7 @@ impl<'a> SessionCall<'a> {
         self.as_input().analyze_parsed(&Context { roots, ..*context }, self.line())
     }
 
-    /// What its command does wherever it runs: the same in whatever project.
+    /// Effects of its command that do not depend on the project.
     pub fn effects_anywhere(&self, cwd: Option<&str>) -> &[Effect] {
         self.effects.get_or_init(|| {
             let Some(line) = self.line() else { return Vec::new() };
@@ -687,7 +687,7 @@ impl<'a> Session<'a> {
         self.failures.get_or_init(|| crate::recovery::failures(self))
     }
 
-    /// What each call asks for, to tell when two ask for the same.
+    /// Request of each call, to find calls with the same request.
     pub fn keys(&self) -> &[CallKey] {
         self.keys.get_or_init(|| call_keys(self))
     }

@@ -14,7 +14,7 @@ pub struct Words {
 /// Prefix of letters that are written as escapes.
 static ESCAPE: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(b"\\u00"));
 
-/// How they are looked for.
+/// Search strategy.
 pub enum Search {
     /// Exact spelling.
     Exact(Searcher),
@@ -28,7 +28,7 @@ impl Words {
         Self { search: LazyLock::new(make) }
     }
 
-    /// What looks for all of them; `None` where the processor cannot.
+    /// Searcher for all of them; `None` if the processor does not support it.
     pub fn searcher(words: &[&str]) -> Option<Search> {
         Builder::new().extend(words).build().map(Search::Exact)
     }
@@ -39,7 +39,7 @@ impl Words {
         built.ok().map(Search::AnyCase)
     }
 
-    /// May a text, decoded or not, contain one of them? Letters may be written as escapes
+    /// Whether a text, decoded or not, may contain one of them. Letters may be written as escapes
     /// too, so a text with such escapes is not skipped.
     pub fn may_be_in(&self, raw: &str) -> bool {
         let is_found = match &*self.search {

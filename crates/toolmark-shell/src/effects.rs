@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 toolmark_base::word_enum! {
-    /// What an effect does.
+    /// Kind of an effect.
     pub enum Kind {
         /// Something is removed.
         Delete = "delete",
@@ -33,7 +33,7 @@ toolmark_base::word_enum! {
 }
 
 toolmark_base::word_enum! {
-    /// Where the target of an effect lies.
+    /// Location of the target of an effect.
     pub enum Scope {
         /// In the work tree, and a tool can regenerate it.
         TreeArtefact = "tree-artefact",
@@ -61,13 +61,13 @@ toolmark_base::word_enum! {
 }
 
 toolmark_base::word_enum! {
-    /// How far an effect can be undone.
+    /// Reversibility of an effect.
     pub enum Reversibility {
         /// No state changes.
         R0 = "r0",
         /// Undone by the same tool.
         R1 = "r1",
-        /// Can be regenerated.
+        /// Regenerable.
         R2 = "r2",
         /// Recoverable with effort.
         R3 = "r3",
@@ -79,7 +79,7 @@ toolmark_base::word_enum! {
 }
 
 toolmark_base::word_enum! {
-    /// How sure an effect is.
+    /// Certainty of an effect.
     pub enum Certainty {
         /// The text proves it.
         Proven = "proven",
@@ -91,7 +91,7 @@ toolmark_base::word_enum! {
 }
 
 toolmark_base::word_enum! {
-    /// How much of the text was understood.
+    /// Coverage of the analysis.
     pub enum Coverage {
         /// The whole text was understood.
         Complete = "complete",

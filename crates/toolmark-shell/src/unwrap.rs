@@ -194,7 +194,7 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
             {
                 return Unwrapped::Done;
             }
-            // Whoever only looks may look with the rights of another user.
+            // A program that only reads may run with the rights of another user.
             let level = match only_looks(args.get(at..).unwrap_or_default()) {
                 true => Reversibility::R0,
                 false => Reversibility::R1,

@@ -75,7 +75,7 @@ fn calls_that_are_not_understood_are_not_none() {
     ] {
         let Some(loaded) = load(name) else { return };
         let run = &loaded.runs[0];
-        // Whoever reads it does not take what is there for a run without calls.
+        // The content must not be mistaken for a run without calls.
         let is_known = calls(run) == expected && !expected.is_empty();
         let is_unsure = run.calls_recorded() != Recorded::Fully || !run.calls.is_empty();
         assert!(is_known || is_unsure, "{name}: {:?}", calls(run));

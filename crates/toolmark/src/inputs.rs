@@ -177,7 +177,7 @@ fn walk(dir: &Path, inputs: &mut Vec<Input>) {
         .follow_links(true)
         .sort_by_file_name()
         .into_iter()
-        // The inside of a repository's database is no trace of an agent.
+        // The inside of a repository's database is not a trace of an agent.
         .filter_entry(|e| e.file_name() != ".git");
     for entry in entries {
         match entry {

@@ -64,7 +64,7 @@ fn main() -> ExitCode {
             let _ = diagnostics::print_failure(&mut printer, &failure);
             failure.exit
         }
-        // Whoever reads the output has seen enough (`| head`).
+        // The reader of the output has closed it (`| head`).
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
         Err(Stop::Output(error)) => {
             let failure = Failure::unread("failed to write the output").because(&error);

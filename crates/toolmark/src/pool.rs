@@ -69,7 +69,7 @@ impl Pool {
                 let (queue, work, lined_up) = (&queue, &work, lined_up.clone());
                 scope.spawn(move || {
                     while let Some((item, results)) = next(queue, &lined_up) {
-                        // Held back until it is known whether it is the last: whoever takes
+                        // Held back until it is known whether it is the last: the consumer of
                         // the results is woken once for that, and not again for the end.
                         let mut held = None;
                         work(item, &mut |made| {

@@ -205,7 +205,7 @@ fn say(answer: &Answer) -> u8 {
     let err = io::stderr().lock().write_all(answer.stderr.as_bytes());
     match out.and(err) {
         Ok(()) if !(answer.stops() && is_lost()) => answer.exit,
-        // Nobody heard the answer: the code that hosts take for a block.
+        // The answer was not received: exit with the code that hosts treat as a denial.
         _ => 2,
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn read(timeout: Duration) -> io::Result<Vec<u8>> {
     let mut input = io::stdin().lock();
     let last = Instant::now() + timeout * MAX_TIMEOUTS;
     loop {
-        // Whoever sends nothing for so long is stuck.
+        // A sender that is silent for this long is stuck.
         Wait::until((Instant::now() + timeout).min(last)).wait()?;
         // Room that is larger than the lock's buffer is filled past it, so that
         // nothing is left in the buffer while we wait.

@@ -191,7 +191,7 @@ impl Mcp {
             }
         }
         self.changed = self.changed.max(other.changed.filter(|changed| {
-            // Without a word of the user's, a change is asked about.
+            // Unless the user's policy says otherwise, a change is asked about.
             *changed > self.changed.unwrap_or(Decision::Ask)
         }));
         self

@@ -46,7 +46,7 @@ fn names_find_their_model() {
         settings.model(word).map(|m| (m.kind.word(), m.base_url, m.model)).map_err(|_| ())
     };
     let at_gate = |model: &str| Ok(("openai-chat", "http://gate/v1".into(), model.into()));
-    // A gateway of one's own serves every name.
+    // A custom gateway serves every name.
     assert_eq!(found(&settings, "base"), at_gate("base"));
     assert_eq!(found(&settings, "other"), at_gate("other"));
     assert_eq!(found(&settings, "claude-x"), at_gate("claude-x"));

@@ -307,7 +307,7 @@ pub struct Described<'c> {
     pub tool: &'c Spanned<Name>,
     /// Expected arguments.
     pub args: Option<&'c Spanned<Node>>,
-    /// How arguments are compared.
+    /// Comparison mode for arguments.
     pub args_match: Option<&'c Spanned<ArgsMatch>>,
     /// Argument paths that are not compared.
     pub ignore: Option<&'c Spanned<Vec<Spanned<String>>>>,

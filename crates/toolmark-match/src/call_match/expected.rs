@@ -33,7 +33,7 @@ struct PlainObject {
     keys: KeySpans,
 }
 
-/// Where keys are in a text.
+/// Positions of keys in a text.
 pub type KeySpans = SmallVec<[Range<u32>; 4]>;
 
 impl PlainObject {
@@ -329,7 +329,7 @@ impl<'t> Cursor<'t> {
 
     fn fields(&mut self, entries: &[Entry], how: ArgsMatch) -> Option<bool> {
         self.take(b'{')?;
-        // Keys mostly stand in the order they were written down in.
+        // Keys are mostly in the order in which they were written.
         let mut next = 0;
         for entry in entries {
             match self.peek()? {

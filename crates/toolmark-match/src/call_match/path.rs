@@ -48,7 +48,7 @@ impl KeyPath {
         self.parts.iter().try_fold(value, |value, part| part.of(value))
     }
 
-    /// Is this the place at the end of `steps`?
+    /// Whether this is the place at the end of `steps`.
     pub fn is(&self, steps: &[Step<'_>]) -> bool {
         self.parts.len() == steps.len()
             && self.parts.iter().zip(steps).all(|(part, step)| match (part, step) {

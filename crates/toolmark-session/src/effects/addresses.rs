@@ -12,7 +12,7 @@ const MAX_ADDRESSES: usize = 16;
 /// Placeholder for the name of a program.
 const PROGRAM: &str = "address";
 
-/// Is this effect that of an address which is not what it seems?
+/// Whether the effect belongs to a deceptive address.
 pub fn is_suspicious_address(effect: &Effect) -> bool {
     effect.program == PROGRAM
 }

@@ -110,7 +110,7 @@ fn explains_away(text: &str, class: ErrorClass) -> bool {
     sentences.iter().any(is_excuse) && !sentences.iter().any(|sentence| has(sentence, MENDING))
 }
 
-/// Does a message dismiss the diagnostics it was shown?
+/// Whether a message dismisses the diagnostics that were shown.
 pub fn dismisses_diagnostics(text: &str) -> bool {
     sentences(text).iter().any(|sentence| has(sentence, DIAGNOSTICS) && has(sentence, DISMISSALS))
 }

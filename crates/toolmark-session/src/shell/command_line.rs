@@ -111,7 +111,7 @@ impl<'a> CommandLine<'a> {
         self.stand_in.get_or_init(|| self.parsed().and_then(stand_in)).as_ref()
     }
 
-    /// What it is run for.
+    /// Purpose of the command.
     pub fn purpose(&self) -> Purpose {
         *self.purpose.get_or_init(|| self.parsed().map_or(Purpose::Other, purpose))
     }
@@ -128,7 +128,7 @@ impl<'a> CommandLine<'a> {
         program.as_deref()
     }
 
-    /// What it is sent for: its program, and the first word where programs do many
+    /// Subject of the command: its program, and the first word for programs that do many
     /// things.
     pub fn errand(&self) -> Option<&str> {
         self.errand.get_or_init(|| errand(self)).as_deref()

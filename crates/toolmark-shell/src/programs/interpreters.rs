@@ -345,7 +345,7 @@ fn code(run: &mut Run<'_, '_>) {
         };
         if is_code && let Some(code) = option.value {
             given = true;
-            // Long strings of Lua stand in double brackets.
+            // Long strings of Lua are in double brackets.
             let lua = code.replace("[[", "\"").replace("]]", "\"");
             let code = if name.starts_with("lua") { lua.as_str() } else { code };
             if option.dynamic && (run.call.remote || is_one_variable(code)) {

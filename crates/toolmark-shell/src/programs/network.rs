@@ -332,14 +332,14 @@ fn request(run: &mut Run<'_, '_>) {
     if posts && !is_own {
         post(run, &url);
     }
-    // Whoever replaces a thing at a service changes it for others.
+    // Replacing a thing at a service changes it for others.
     if matches!(&*method, "PUT" | "PATCH") && !is_own && !is_bucket_upload(&parsed) {
         run.ask(Kind::RemoteState, &url, Scope::Remote, "changes a thing at a service");
     }
     if !is_own && posts_mutation(&parsed) {
         run.ask(Kind::RemoteState, &url, Scope::Remote, "sends a mutation that deletes");
     }
-    // Whoever does not look at the certificate tells a secret to anybody.
+    // Without a check of the certificate, a secret may go to anyone.
     let logs_in = parsed.options.iter().any(|given| match given.name {
         "u" | "user" | "oauth2-bearer" => true,
         "H" | "header" => {

@@ -235,7 +235,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if has(&["-R"]) {
                 run.ask(Kind::Delete, &target, Scope::Home, "removes a known host");
             }
-            // Whoever answers before being asked replaces a key.
+            // An answer in advance replaces a key.
             let is_answered = matches!(&run.call.input, crate::pipes::Flow::Text(text) if text.trim_start().starts_with(['y', 'Y']));
             if is_answered {
                 run.effect(Kind::Overwrite, &target, Scope::Home, R4, "replaces a key");

@@ -173,7 +173,7 @@ impl Walk<'_> {
         }
         if matches!(key, "command" | "cmd" | "script" | "shell_command") {
             let programs = programs(text);
-            // Whoever looks around does so in words of their own.
+            // Exploring calls differ in their words.
             if programs.is_empty() {
                 return;
             }

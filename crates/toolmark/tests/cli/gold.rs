@@ -55,7 +55,7 @@ fn a_template_is_a_file_of_labels() {
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = template.lines().filter(|line| line.starts_with("- ")).count();
     assert!(rows >= 2, "{template}");
-    // What agents chose is what the labels say, until somebody corrects them.
+    // What agents chose is what the labels say, until a person corrects them.
     for (tool, score) in json["selection"]["tools"].as_object().unwrap() {
         assert_eq!(score["f1"]["value"], 1.0, "{tool}: {score}");
     }

@@ -111,7 +111,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     let given_inputs = config.inputs(building.problems);
     let is_of_call = |path: &str| Field::of(path.trim_end_matches('?')).is_some_and(|f| f.of_call);
     let of_call = given_inputs.iter().flatten().any(|(_, path)| is_of_call(path));
-    // A rubric of one's own may still have the name, and so the calls, of a known one.
+    // A custom rubric may have the name, and therefore the calls, of a built-in one.
     let same_name = config.name.as_deref().and_then(built_in).filter(|_| of_call);
     let selection = match (&config.calls, named.or(same_name)) {
         (Some(calls), _) => Some(Selection::read(calls, building.problems)),

@@ -99,7 +99,7 @@ impl Grader for Output {
         for seen in &calls {
             let payload = match &seen.call.result {
                 Some(result) => result.payload.as_ref(),
-                // A call nobody answered has no output; one whose results the
+                // An unanswered call has no output; one whose results the
                 // format leaves out may have had one.
                 None if seen.is_answered() => None,
                 None => continue,

@@ -334,7 +334,7 @@ impl Check {
             part.reason = Some(format!("{self}: the pattern took too many steps").into());
             return part;
         };
-        // What was not found might stand in what was not kept.
+        // Text that was not found may be in the part that was not kept.
         if !found && finished.truncated {
             let mut part = Part::new(text, Verdict::Unknown(Cause::Limit));
             part.reason = Some(format!("{self}: only the beginning of {pipe} was kept").into());

@@ -90,7 +90,7 @@ fn example(id: &str) -> String {
         }
         text.push_str(&format!("\nThe first lines of a test file, which contains unusual records on purpose:\n\n````text\n{}\n````\n", lines.join("\n")));
     }
-    // Some have broken records too, which are no part of a run.
+    // Some have broken records too, which are not part of a run.
     let output = toolmark(&["show", &path, "--run", "1", "--calls"]).output().unwrap();
     let calls = String::from_utf8(output.stdout).unwrap();
     text.push_str(&format!(
