@@ -52,7 +52,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Where all values and keys are, as far as they do not nest too deep; reads each.
+/// Returns the positions of all values and keys up to the maximum depth, and reads each.
 fn spans(value: Value<'_>) -> Vec<(usize, usize)> {
     let (mut found, mut left) = (Vec::new(), vec![value]);
     while let Some(value) = left.pop() {

@@ -86,7 +86,7 @@ impl Verdict {
         self.reason = match self.unattended {
             Decision::Allow => format!("{}; {why}, and the policy allows it then", self.reason),
             _ => format!(
-                "{}; {why}, so it was stopped: a person has to run it, or to allow it in the policy",
+                "{}; blocked because {why}: run it yourself or allow it in the policy",
                 self.reason
             ),
         };

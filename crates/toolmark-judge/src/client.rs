@@ -353,7 +353,7 @@ impl JudgeClient {
             is_cached: cached.is_some(),
         };
         self.explained.lock().unwrap_or_else(PoisonError::into_inner).push(one);
-        let reason = "the prompt was explained, and nobody was asked".to_owned();
+        let reason = "the prompt was explained, and no judge was asked".to_owned();
         Unanswered { cause: Cause::Judge, reason }
     }
 
@@ -494,7 +494,7 @@ impl JudgeClient {
             let pause = wait(n, fault.retry_after, key.word());
             if pause > MAX_RETRY_WAIT {
                 let seconds = pause.as_secs();
-                let reason = format!("{} wants {seconds} s of waiting: {fault}", model.name);
+                let reason = format!("{} asked to retry after {seconds} s: {fault}", model.name);
                 return Err(no(Cause::Judge, reason));
             }
             self.counts.retried.fetch_add(1, Ordering::Relaxed);

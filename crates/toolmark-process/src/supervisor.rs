@@ -194,7 +194,7 @@ fn supervise(order: &Order) -> io::Result<Ended> {
     let mut signals = Signals::watch()?;
     set_parent_process_death_signal(Some(Signal::TERM))?;
     if getppid().map(Pid::as_raw_pid) != Some(order.parent) {
-        return Err(io::Error::other("whoever started the supervisor is gone"));
+        return Err(io::Error::other("the process that started the supervisor is gone"));
     }
     confine::to_directories(&order.writable, &order.report)?;
     let (program, args) = order.line.split_first().ok_or(io::ErrorKind::InvalidInput)?;

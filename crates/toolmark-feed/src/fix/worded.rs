@@ -64,7 +64,7 @@ fn file(issue: &Issue) -> Option<&'static str> {
 
 /// Returns the fix in the words of the judge, or why there is none.
 pub fn worded(issue: &Issue, ruling: &Ruling) -> Result<Fix, String> {
-    let vote = ruling.votes.first().ok_or("nobody was asked")?;
+    let vote = ruling.votes.first().ok_or("no judge was asked")?;
     let answer = vote.answer.as_ref().map_err(|why| why.reason.clone())?;
     let mark = answer.marks.first().ok_or("the judge gave no answer")?;
     if let Some(why) = &mark.discarded {

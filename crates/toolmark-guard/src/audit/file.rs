@@ -97,7 +97,7 @@ fn is_log(found: &Metadata) -> io::Result<()> {
     let is_device = false;
     let words = match () {
         () if kind.is_symlink() => "the log is a symbolic link",
-        () if !kind.is_file() && !is_device => "the log is no file",
+        () if !kind.is_file() && !is_device => "the log is not a file",
         () => return Ok(()),
     };
     Err(io::Error::new(io::ErrorKind::InvalidInput, words))
@@ -262,13 +262,13 @@ mod tests {
         assert!(!home.path().join("missing").exists());
         assert_eq!(
             append(home.path(), LIMITS, b"{}\n").unwrap_err().to_string(),
-            "the log is no file"
+            "the log is not a file"
         );
         let status = std::process::Command::new("mkfifo").arg(&path).status();
         if status.is_ok_and(|status| status.success()) {
             assert_eq!(
                 append(&path, LIMITS, b"{}\n").unwrap_err().to_string(),
-                "the log is no file"
+                "the log is not a file"
             );
         }
     }

@@ -67,12 +67,12 @@ impl Permissions {
     pub fn add(&mut self, text: &str, settings: &Settings) -> Result<(), String> {
         let root: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let Some(root) = root.as_object() else {
-            return Err("the settings are no JSON object".to_owned());
+            return Err("the settings are not a JSON object".to_owned());
         };
         let permissions = match root.get("permissions") {
             None | Some(Value::Null) => return Ok(()),
             Some(Value::Object(permissions)) => permissions,
-            Some(_) => return Err("`permissions` is no JSON object".to_owned()),
+            Some(_) => return Err("`permissions` is not a JSON object".to_owned()),
         };
         for (list, decision) in LISTS {
             if settings.tightens_only && decision == Decision::Allow {
@@ -81,7 +81,7 @@ impl Permissions {
             let items = match permissions.get(list) {
                 None | Some(Value::Null) => continue,
                 Some(Value::Array(items)) => items,
-                Some(_) => return Err(format!("`permissions.{list}` is no list")),
+                Some(_) => return Err(format!("`permissions.{list}` is not a list")),
             };
             for item in items.iter().take(MAX_RULES.saturating_sub(self.rules.len())) {
                 match item.as_str() {

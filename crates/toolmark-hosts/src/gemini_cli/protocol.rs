@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use toolmark_shell::Decision;
 
-const UNATTENDED: &str = "nobody is there to be asked";
+const UNATTENDED: &str = "no user can be asked";
 
 /// Gemini CLI.
 #[derive(Debug)]
@@ -187,7 +187,10 @@ mod tests {
         );
         let unattended = said(Decision::Ask, false).unwrap();
         assert_eq!(unattended["decision"], "deny");
-        assert!(unattended["reason"].as_str().unwrap().contains("nobody is there"), "{unattended}");
+        assert!(
+            unattended["reason"].as_str().unwrap().contains("no user can be asked"),
+            "{unattended}"
+        );
 
         let mut found = verdict(Decision::Allow);
         found.context = Some("look again".into());

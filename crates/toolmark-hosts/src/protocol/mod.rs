@@ -86,10 +86,7 @@ pub struct Shape {
 
 /// Returns the message for a question that has to become a denial, with the reason.
 pub(crate) fn cannot_ask(verdict: &Verdict, why: &str) -> String {
-    format!(
-        "{}. {why}, so it was stopped: a person has to run it, or to allow it in the policy",
-        verdict.words()
-    )
+    format!("{}. Blocked because {why}; run it yourself or allow it in the policy", verdict.words())
 }
 
 /// Names of session modes in which the user is never asked.
@@ -98,7 +95,7 @@ const UNATTENDED: &[&str] = &["bypassPermissions", "dontAsk", "auto", "unattende
 /// Returns the reason why the user is not asked in the mode of a session.
 pub(crate) fn unasked_by_mode(event: &Event<'_>, title: &str) -> Option<String> {
     let mode = event.mode.as_deref().filter(|mode| UNATTENDED.contains(mode))?;
-    Some(format!("{title} asks nobody in the mode {mode}"))
+    Some(format!("{title} does not ask the user in the mode {mode}"))
 }
 
 /// Whether there is a terminal at which the user could be asked.

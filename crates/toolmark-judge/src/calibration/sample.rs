@@ -229,7 +229,7 @@ mod tests {
             (Some(id("0")), Ok(3)),
             (Some(id("c9")), Err("no call c9")),
             (Some(Place::Index(1)), Err("no call 1: it has 1, counted from 0")),
-            (None, Err("tool_input belongs to a call")),
+            (None, Err("tool_input needs a selected call")),
         ] {
             let got = task.of_trace(&runs, None, place.as_ref());
             match (got, want) {

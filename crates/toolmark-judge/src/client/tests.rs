@@ -114,7 +114,7 @@ fn every_question_is_answered_retried_or_unknown_with_its_reason() {
         ("corrected", Ok(Some(1.0)), 0),
         ("liar", Ok(None), 0),
         ("down", Err((Cause::Judge, "down gave no answer in 3 attempts: a fault")), 2),
-        ("patient", Err((Cause::Judge, "patient wants 3600 s of waiting: later")), 0),
+        ("patient", Err((Cause::Judge, "patient asked to retry after 3600 s: later")), 0),
         ("no-key", Err((Cause::Judge, "no-key cannot be asked: a fault")), 0),
         ("wrong", Err((Cause::Judge, "wrong refused: a fault")), 0),
         ("refuses", Err((Cause::Judge, "the judge refused to answer: I would rather not")), 0),

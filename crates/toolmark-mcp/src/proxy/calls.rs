@@ -169,7 +169,7 @@ impl Proxy {
             "a person can accept it with `toolmark guard mcp --accept {}/{tool}`",
             self.settings.server
         );
-        let reason = format!("nobody has accepted this tool: {doubt}");
+        let reason = format!("this tool was not accepted: {doubt}");
         Some(Ruling::new(Decision::Ask, "new-tool", reason).suggesting(accept))
     }
 

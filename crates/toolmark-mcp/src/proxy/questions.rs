@@ -241,7 +241,7 @@ impl Proxy {
                 continue;
             };
             self.open.remove(&call_id);
-            let reason = format!("nobody answered in time: {}", ruling.reason);
+            let reason = format!("no answer in time: {}", ruling.reason);
             self.refuse(&call_id.json(), &call, &Ruling::new(Decision::Deny, "asked", reason));
         }
     }

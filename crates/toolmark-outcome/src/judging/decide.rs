@@ -94,7 +94,7 @@ pub fn decide(rubric: &Rubric, ruling: &Ruling, panel: &Panel, threshold: f64) -
     let first_open = votes.iter().find(|vote| matches!(vote.verdict, Verdict::Unknown(_)));
     let none = || match first_open {
         Some(open) => open.clone(),
-        None => Decided::unknown(Cause::Judge, "nobody was asked"),
+        None => Decided::unknown(Cause::Judge, "no judge was asked"),
     };
     // A few votes must not speak for a panel that is mostly silent.
     let needed = panel.quorum.map_or(votes.len() / 2 + 1, |quorum| quorum as usize);

@@ -108,7 +108,7 @@ pub fn material_of(name: &str, path: &str, focus: Focus<'_>) -> Result<Material,
     let (field, rest) = named(path).ok_or_else(|| Missing::new(format!("unknown field {path}")))?;
     let mut material = match (field.of_call, focus.call) {
         (true, None) => {
-            return Err(Missing::new(format!("{path} belongs to a call, and none was chosen")));
+            return Err(Missing::new(format!("{path} needs a selected call")));
         }
         (true, Some(seen)) => of_call(field.name, rest, seen, focus)?,
         (false, _) => of_run(field.name, focus)?,

@@ -387,7 +387,7 @@ impl TrajectoryMatch {
             return Err(Stop::Unknown(Cause::MissingEvidence, why.to_owned()));
         };
         calls::from_value(&written).map_err(|what| {
-            let why = format!("the expected calls are not understood: {what}");
+            let why = format!("cannot parse the expected calls: {what}");
             Stop::Unknown(Cause::MissingEvidence, why)
         })
     }

@@ -61,7 +61,7 @@ const ADDRESSES: &[Address] = &[
     get("/sessions/{id}", "One session", &[], of::<SessionDetail>),
     get("/sessions/{id}/timeline", "What happened in it", &["from", "limit", "agent", "around"], of::<Timeline>),
     get("/sessions/{id}/calls/{call}", "One call", &[], of::<CallDetail>),
-    get("/sessions/{id}/search", "Where words stand in it", &["q"], of::<Items<Hit>>),
+    get("/sessions/{id}/search", "Locations of words in it", &["q"], of::<Items<Hit>>),
     get("/sessions/{a}/diff/{b}", "Two sessions side by side", &[], of::<Diff>),
     get("/evaluations", "What evaluators say, in sum", &["evaluator", "verdict", "limit", "cursor"], of::<Evaluations>),
     post("/evaluate", "Ask the evaluators again", of::<EvaluateBody>, of::<Queued>),

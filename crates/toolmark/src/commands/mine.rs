@@ -213,13 +213,13 @@ fn nothing(read: &Read, mined: &Mined) -> Failure {
             many => failure.hint(format!("{} could not be decided", &*human::things(many, "run"))),
         };
     }
-    let failure = Failure::usage("the runs have nothing in common that could be expected");
+    let failure = Failure::usage("no expectation is supported by enough runs");
     let comments: usize = mined.cases.iter().map(toolmark_spec::mine::MinedCase::comments).sum();
     let failure = match comments {
         0 => failure,
         many => {
             let what = human::things(many as u64, "expectation");
-            failure.hint(format!("{what} would hold, but too few runs support them"))
+            failure.hint(format!("{what} with too little support"))
         }
     };
     match (mined.unrecorded, mined.alone) {
@@ -250,7 +250,7 @@ fn summary(read: &Read, mined: &Mined, checked: &Checked) -> Vec<Printable> {
     let of = sum(|case| case.held_out.accepted.of);
     if of > 0 {
         lines.push(toolmark_redact::printable!(
-            "held out: what is mined from a part of the runs accepts {} of {} others",
+            "cross-validation: specs mined from a subset accept {} of {} held-out runs",
             held,
             of
         ));
@@ -268,8 +268,8 @@ fn summary(read: &Read, mined: &Mined, checked: &Checked) -> Vec<Printable> {
         ),
         (
             read.undecided as usize,
-            "left out because nobody knows whether it passed",
-            "left out because nobody knows whether they passed",
+            "left out because its verdict is unknown",
+            "left out because their verdicts are unknown",
         ),
         (
             checked.unpaired,

@@ -178,8 +178,8 @@ fn print(shape: &Shape, printer: &mut Printer) -> Result<(), Stop> {
         _ => {
             let looked = default_file().map(|path| path.display().to_string());
             let words = format!(
-                "no file of prices: no cost is known (looked for {})",
-                looked.unwrap_or_else(|| "prices.yaml in the directory of settings".to_owned())
+                "no price file: costs are omitted (looked for {})",
+                looked.unwrap_or_else(|| "prices.yaml in the configuration directory".to_owned())
             );
             printer.line(&Line::of(style::STRONG, printer.redact(words)))?;
         }

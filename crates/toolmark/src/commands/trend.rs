@@ -25,7 +25,7 @@ Examples:
   toolmark trend --format csv > trend.csv    a row per measure and week
 
 Measures: faults, failures, selection, arguments, irreversibility, recovery, latency,
-tokens, cost, recorded-cost, and those of the scorecard (see `toolmark check --help`). A
+tokens, cost, recorded-cost, or any scorecard measure (see `toolmark check --help`). A
 change is marked if sessions before and after it differ by more than chance, over all
 measures together: if nothing changes, at most 5 reports in 100 mark anything.";
 
@@ -113,7 +113,7 @@ impl Trend {
         let sessions = human::things(sessions, "session");
         let wanted = self.measures.join(", ");
         Failure::usage(format!("{sessions} have no measure {wanted}"))
-            .hint(format!("measures are {}, and those of the scorecard", names.join(", ")))
+            .hint(format!("valid measures: {}, or any scorecard measure", names.join(", ")))
     }
 }
 

@@ -84,7 +84,10 @@ fn where_nobody_is_asked_it_is_a_no() {
     ] {
         let (decision, reason) = stage.bash(mode, "cat .env");
         assert_eq!(decision, want, "{mode}");
-        assert_eq!(reason.contains(&format!("asks nobody in the mode {mode}")), want == "deny");
+        assert_eq!(
+            reason.contains(&format!("does not ask the user in the mode {mode}")),
+            want == "deny"
+        );
         assert_eq!(stage.bash(mode, "ls").0, "-", "{mode}");
     }
     assert!(stage.log().contains(r#""mode":"bypassPermissions""#), "{}", stage.log());

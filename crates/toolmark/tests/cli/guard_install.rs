@@ -75,7 +75,7 @@ fn in_and_out_again() {
     assert!(text.starts_with("Claude Code, user: installed (") && text.ends_with("exit 0\n"));
 
     let text = said(&dir, &["uninstall"]);
-    assert!(text.starts_with("Claude Code: taken out ("), "{text}");
+    assert!(text.starts_with("Claude Code: removed ("), "{text}");
     assert_eq!(fs::read_to_string(&path).unwrap(), SETTINGS);
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no backup is left");
     let text = said(&dir, &["status"]);

@@ -48,7 +48,7 @@ fn the_file_its_day_and_what_it_lacks() {
 fn without_a_file_nothing_has_a_cost() {
     let dir = place();
     let text = run_in(dir.path(), &["prices", "runs"]);
-    assert!(text.contains("no file of prices") && text.contains("claude-opus-4-6"), "{text}");
+    assert!(text.contains("no price file") && text.contains("claude-opus-4-6"), "{text}");
     assert!(text.ends_with("--- exit 0\n"), "{text}");
     let rows = json_of(dir.path(), &["stats", "runs", "--format", "json"]);
     assert!(rows[0]["cost_usd"].is_null() && rows[0]["recorded_cost_usd"].is_null(), "{rows}");

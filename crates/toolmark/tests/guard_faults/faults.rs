@@ -189,7 +189,7 @@ fn a_log_that_cannot_be_there() {
     for (log, words) in [
         (file.join("guard.jsonl"), "file/guard.jsonl: "),
         (Path::new("/proc/none/guard.jsonl").to_owned(), "/proc/none/guard.jsonl: "),
-        (home.path().to_owned(), "the log is no file"),
+        (home.path().to_owned(), "the log is not a file"),
         (link, "the log is a symbolic link"),
     ] {
         let (answer, errors) = answer(&asked(&log, &payload("1", "git push --force")));

@@ -78,7 +78,7 @@ fn what_a_vally_spec_asks_for_in_vain_is_named() {
     let stimulus = "name: a, prompt: b, graders: [{type: completed}]";
     for (defaults, more, complaint, code) in [
         ("{executor: cca}", "", "executor cca", 3),
-        ("{executor: mock}", "", "names no recorded runs", 3),
+        ("{executor: mock}", "", "no recorded runs configured", 3),
         ("{executor: claude-cli}", ", environment: nowhere", "no environment \"nowhere\"", 2),
         ("{executor: claude-cli}", ", environment: {docker: x}", "\"docker\" of an environment", 2),
         ("{executor: claude-cli}", ", simulation: {x: 1}", "cannot be simulated", 2),
@@ -139,7 +139,7 @@ fn a_vally_stimulus_is_skipped_by_name_and_its_files_are_kept() {
     names.sort();
     assert_eq!(names, ["fact.txt", "made.txt"]);
     assert_eq!(std::fs::read_to_string(kept.join("fact.txt")).unwrap(), "good\n");
-    // What was recorded stands in for an agent.
+    // The recording replaces an agent.
     let session = stage.path("out/trials/claude-cli/here/1/attempt-1/session");
     let files = toolmark_testing::files_below(&session);
     std::fs::create_dir_all(stage.path("old")).unwrap();

@@ -66,7 +66,7 @@ impl Selection {
             (true, _) => Vec::new(),
             (false, Some(findings)) => findings.of(trajectory),
             (false, None) => {
-                return Err(Missing::new("nobody looked for findings in this trajectory"));
+                return Err(Missing::new("this trajectory was not checked for findings"));
             }
         };
         let is_found = |seen: &IndexedCall<'_>| {

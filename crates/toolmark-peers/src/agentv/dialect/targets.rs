@@ -318,7 +318,7 @@ fn replay(node: &Node, provider: &str, loading: &Loading<'_>, eval: &Path) -> Ru
             trace: TraceSource::Stdout,
             needs_success: true,
         },
-        None => Runner::Unsupported(format!("provider {provider}: it names no recorded runs")),
+        None => Runner::Unsupported(format!("provider {provider}: no recorded runs configured")),
     }
 }
 

@@ -71,7 +71,7 @@ impl<'a> Material<'a> {
             return Err(Box::new(Outcome::unknown(Cause::MissingEvidence, reason)));
         };
         gold_calls(value).map_err(|what| {
-            let reason = format!("the expected calls of {place} are not understood: {what}");
+            let reason = format!("cannot parse the expected calls of {place}: {what}");
             Box::new(Outcome::unknown(Cause::MissingEvidence, reason))
         })
     }
@@ -94,7 +94,7 @@ impl<'a> Material<'a> {
         let output = self.output().filter(|_| self.view.calls().is_empty())?;
         match calls_in(output) {
             Err(NotCalls::Shape(what)) => {
-                let reason = format!("the row's output is not understood: {what}");
+                let reason = format!("cannot parse the row's output: {what}");
                 Some(Outcome::unknown(Cause::MissingEvidence, reason))
             }
             _ => None,

@@ -68,7 +68,7 @@ fn runner(name: &str, config: Option<&Node>, loading: &Loading<'_>) -> Runner {
             return match traces {
                 Some(traces) => Runner::Replay(Recordings::at(loading.path(traces))),
                 None => Runner::Unsupported(
-                    "executor mock: it names no recorded runs (config.traces)".to_owned(),
+                    "executor mock: no recorded runs configured (config.traces)".to_owned(),
                 ),
             };
         }

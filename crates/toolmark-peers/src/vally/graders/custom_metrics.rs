@@ -229,7 +229,7 @@ impl Expected {
             ),
             Some(value) if !is_plain(value) => (
                 Verdict::Unknown(Cause::MissingEvidence),
-                Some(format!("{} is no number, text, true or false", self.metric)),
+                Some(format!("{} must be a number, string or boolean", self.metric)),
             ),
             Some(value) => {
                 let holds = self.holds(value);

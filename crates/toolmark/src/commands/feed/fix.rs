@@ -166,7 +166,7 @@ impl FixIssue {
     /// Returns the fix as worded by a judge; `None` if only the question is printed.
     fn worded(&self, issue: &Issue, printer: &mut Printer) -> Result<Option<Fix>, Stop> {
         let Some(question) = worded::question(issue) else {
-            let failure = Failure::usage("this fix is no line of instructions to be worded");
+            let failure = Failure::usage("this fix is not an instruction that can be worded");
             return Err(failure.hint("leave out --judge").into());
         };
         let request = JudgeRequest {
@@ -190,7 +190,7 @@ impl FixIssue {
 
 fn confirmed(printer: &mut Printer) -> Result<bool, Stop> {
     if !printer.is_interactive() {
-        let failure = Failure::usage("nobody is here to confirm the change");
+        let failure = Failure::usage("no terminal to confirm the change at");
         return Err(failure.hint("add --yes to write it without a question").into());
     }
     printer.ask(&Line::of(style::STRONG, "write it? [y/N]"))?;

@@ -31,7 +31,7 @@ Exit codes:
 const UNINSTALL: &str = "\
 Examples:
   toolmark guard uninstall                          wherever it is on this machine
-  toolmark guard uninstall gemini-cli --dry-run     what would be taken out
+  toolmark guard uninstall gemini-cli --dry-run     what would be removed
 
 Exit codes:
   0  the guard is in none of them
@@ -255,11 +255,8 @@ fn say_what_next(printer: &mut Printer) -> Result<(), Stop> {
 
 impl Uninstall {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let verb = Verb {
-            plan: |settings| settings.uninstall(),
-            done: "taken out",
-            none: "not installed",
-        };
+        let verb =
+            Verb { plan: |settings| settings.uninstall(), done: "removed", none: "not installed" };
         self.change.run(&verb, printer)
     }
 }

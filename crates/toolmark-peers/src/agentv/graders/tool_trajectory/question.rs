@@ -82,7 +82,7 @@ impl ToolTrajectory {
             let enough = made.len() as f64 >= *minimum;
             let asked = number(*minimum);
             lines.add(enough, || {
-                format!("{tool}: called {}, at least {asked} asked for", count(made.len(), "time"))
+                format!("{tool}: called {}, expected at least {asked}", count(made.len(), "time"))
             });
             if !enough {
                 found.missing(format!(
