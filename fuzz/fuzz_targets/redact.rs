@@ -33,6 +33,6 @@ fuzz_target!(|data: &[u8]| {
     assert!(!printed.contains(TOKEN), "{json}");
     // A tree would refuse a key that serde_json keeps for itself.
     assert!(serde_json::from_str::<serde::de::IgnoredAny>(&printed).is_ok(), "{json}");
-    // What is no JSON is redacted all the same.
+    // Text that is not JSON is redacted too.
     let _ = redactor.json_text(text.to_owned());
 });

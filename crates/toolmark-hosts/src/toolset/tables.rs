@@ -180,7 +180,7 @@ fn every_toolset_is_well_formed() {
         for name in set.confusable.iter().flatten() {
             assert!(set.tool(name).is_some(), "{id} has no {name}");
         }
-        for name in ["", "id", "schema", "role", "nobody", "aliases"] {
+        for name in ["", "id", "schema", "role", "no-such-tool", "aliases"] {
             assert!(set.tool(name).is_none(), "{id} {name}");
         }
     }

@@ -205,7 +205,7 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Root, narrowed: bool) {
         let recursive = command.iter().any(|arg| {
             arg.text.starts_with('-') && arg.text.contains(['r', 'R']) && arg.text != "--force"
         });
-        // Operands that are no `{}` are deleted wherever `find` looks.
+        // Operands other than `{}` are deleted wherever `find` looks.
         let others: Vec<Arg> = command
             .iter()
             .filter(|arg| arg.text.starts_with('-') || !arg.text.contains("{}"))

@@ -135,7 +135,7 @@ expectation has a `status`, or `failed_calls: count` is set. A call whose status
 trace cannot tell counts as done, and so does an unanswered call of a trace \
 that records no results. What is forbidden (`forbidden`, `forbidden_sequences`, \
 `only`, `none`, the `call` of `never`) is forbidden however it ends, unless the \
-entry has a `status`. A failed attempt at an expected call is no extra call.
+entry has a `status`. A failed attempt at an expected call is not an extra call.
 
 `agents: all` looks at the calls of sub-agents too, behind the call that started them.
 

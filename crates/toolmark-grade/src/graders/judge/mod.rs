@@ -36,8 +36,7 @@ on, else `1-5`. Words that contradict the scale are a warning.
 `old_string: tool_input.old_string` or `assistant_turn: pre_tool_call_turn`. A field that ends in `?` may be missing; \
 without any other the answer is unknown. `toolmark judge fields` lists them.
 - `calls`: which calls it is asked about, each on its own: by `tool` (names or patterns), by `finding` (codes of rules \
-of `toolmark check`), by `status` (`failed`, `succeeded`), and of these a `sample` of so many, the same ones every \
-time. Without `calls` the question is about the whole run; where `inputs` names fields of a call, it is about every \
+of `toolmark check`), by `status` (`failed`, `succeeded`), and of these a `sample` of this size, the same ones every time. Without `calls` the question is about the whole run; where `inputs` names fields of a call, it is about every \
 call that has them, and where `name` is that of a built-in rubric, about the calls that rubric is for.
 - `over`: how the calls make one: `all` must pass (the default), or their `mean` or `min` must reach the `threshold`.
 - `threshold` (0.5), `model`, or `models` for a panel, `votes` of each, `aggregation` (`majority`, `mean`, `median`, \

@@ -36,7 +36,7 @@ pub(crate) static STEP_COUNT: GraderInfo = GraderInfo {
     aliases: &[],
     origin: "agentv",
     summary: "checks the number of steps against a range",
-    docs: "Passes if there were at least `min` and at most `max` steps. `type` says of which kind: `tool`, `command`, `message`, `reasoning`, `search` or `span` (the result of a call). `name` or `pattern` restricts the count to steps of this name, with `*` and `?`; a command goes by its whole text, by its first word and by the tool that ran it.
+    docs: "Passes if there were at least `min` and at most `max` steps. `type` says of which kind: `tool`, `command`, `message`, `reasoning`, `search` or `span` (the result of a call). `name` or `pattern` restricts the count to steps of this name, with `*` and `?`; a command is matched by its whole text, by its first word and by the tool that ran it.
 
 AgentV's reading (`agentv@5`) counts the final answer once more, and does not take a command for a call of a tool. Neither does promptfoo's (`promptfoo`), to which a call and its result are one step.",
     example: "type: trajectory:step-count\nconfig:\n  value: { type: tool, max: 10 }",

@@ -89,7 +89,7 @@ pub(crate) static PROGRAM: GraderInfo = GraderInfo {
            is not believed.\n\n\
            The answer is unknown where the program cannot be started or may not be, does not \
            end within `timeout` (60s; all of its processes are then killed), is ended by a \
-           signal, or prints an object that is no such answer.",
+           signal, or prints an object that is not such an answer.",
     example: "type: program\nconfig:\n  program: node\n  args: [graders/check.mjs]\n  timeout: 30s",
     taxonomy: TAXONOMY,
     profiles: &[Profile::Vally],
