@@ -57,7 +57,7 @@ impl Stage {
         }
         let policy = self.dir.path().join("none.yaml");
         let log = self.log.clone().unwrap_or_else(|| "off".into());
-        let asked = Asked { host: Some(host), policy: Some(&policy), log: Some(&log) };
+        let asked = HookArgs { host: Some(host), policy: Some(&policy), log: Some(&log) };
         let hook = Hook { asked, readers: None };
         match hook.answer(payload.to_string().as_bytes()) {
             Reply::Answer(answer) => !answer.stops(),

@@ -247,7 +247,7 @@ fn an_upload_that_stalls_holds_up_nobody() {
             Err(_) if stalled.write_all(b" ").is_err() => break,
             Err(_) => {}
         }
-        assert!(began.elapsed() < PATIENCE, "it is still open");
+        assert!(began.elapsed() < TIMEOUT, "it is still open");
     }
     let answer = String::from_utf8_lossy(&answer);
     assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
@@ -273,7 +273,7 @@ fn connections_that_ask_nothing_hold_up_nobody() {
     assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
     // Those that are left end by themselves.
     for mut stream in half_open {
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let read = stream.read(&mut [0; 64]);
         assert!(!matches!(&read, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock));
     }
