@@ -188,8 +188,8 @@ impl CheckRun<Printable> {
         total.calls == 0 || !is_judged && looks_everywhere
     }
 
-    /// Findings, gates and what the runs declare together. No finding is no pass where no
-    /// call was seen or could be judged.
+    /// Returns the verdict over findings, gates and declared outcomes. Without findings, the run
+    /// passes only if at least one call was judged.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let findings = !self.groups().iter().any(|group| self.is_severe(group.severity));

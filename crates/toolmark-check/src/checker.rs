@@ -55,7 +55,7 @@ pub struct Checked<T: Ord = Untrusted> {
     pub calls: Vec<CallRow<T>>,
     /// Decisions that the guard would have made.
     pub decisions: Decisions<T>,
-    /// What the runs declare about themselves.
+    /// Outcomes that the runs declare.
     pub declared: DeclaredRuns<T>,
     /// Calls for which the rules are unsure, if requested.
     pub doubts: Vec<Doubt>,

@@ -1,4 +1,4 @@
-//! What runs declare about themselves: those that failed by their own record.
+//! Runs that failed by their own record.
 
 use serde::Serialize;
 use toolmark_outcome::{Printable, Redactor, TracePlace, Untrusted};
@@ -11,7 +11,7 @@ pub struct DeclaredRun<T = Untrusted> {
     pub outcome: DeclaredOutcome,
     /// The statement: `reward 0.0`.
     pub says: T,
-    /// Where it is.
+    /// Source position of the statement.
     pub place: TracePlace<T>,
 }
 

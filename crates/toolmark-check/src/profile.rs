@@ -139,7 +139,7 @@ pub struct SessionProfile<T = Untrusted> {
     pub started: Option<String>,
     /// ISO week of the start, in UTC: `2026-W07`.
     pub week: Option<T>,
-    /// What its record declares about how it went.
+    /// Outcome that the record of the session declares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared: Option<DeclaredRun<T>>,
     /// Number of findings that are errors or warnings.

@@ -188,7 +188,7 @@ fn is_by_user(text: &str) -> bool {
         || is_about_user(start) && WORDS.iter().any(|words| start.contains(words))
 }
 
-/// Did whatever decides give no verdict, so that the call did not run?
+/// Returns whether a call did not run because its classifier gave no verdict.
 fn is_without_verdict(text: &str) -> bool {
     denial(text).is_some_and(|denial| denial.by == DeniedBy::NoVerdict)
 }

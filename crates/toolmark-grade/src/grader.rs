@@ -61,8 +61,8 @@ pub fn ask(grader: &dyn Grader, subject: &Subject<'_>) -> Outcome {
     unknown
 }
 
-/// Why an answer does not follow from what the trace shows. `looked` says whether the
-/// grader looked at the calls.
+/// Returns why an answer does not follow from what the trace shows. `looked` states whether the
+/// grader read the calls.
 fn doubt(grader: &dyn Grader, view: &View<'_>, outcome: &Outcome, looked: bool) -> Option<String> {
     let run = view.trajectory();
     let recorded = if looked { run.calls_recorded() } else { Recorded::Fully };

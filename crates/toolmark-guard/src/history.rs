@@ -1,5 +1,5 @@
-//! What a record of a session says about one file: when the session made it, and when the
-//! calls of the session ran. A change at any other time was made by somebody else.
+//! The history of one file in a session: when the session made it, and when the calls of the
+//! session ran. A change at any other time was made by another program or person.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -18,7 +18,7 @@ pub(crate) struct Edge {
     pub(crate) is_asked: bool,
 }
 
-/// What a record of a session says about one file.
+/// History of one file in a session.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     /// When the session first made the file; `None` where the record does not say that it did.

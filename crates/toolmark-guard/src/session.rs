@@ -82,16 +82,16 @@ impl<'a> Live<'a> {
             && (is_clean() == Some(true) || self.past().changed(path))
     }
 
-    /// Did nobody but the session change a file that the session made, as far as times tell?
-    /// Programs that run in the background may change it at any time.
+    /// Returns whether only the session changed a file that it made, judged by modification times.
+    /// Background programs may change the file at any time.
     fn is_unchanged_by_others(&self, path: &str, history: impl FnOnce() -> History) -> bool {
         let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
         let changed = about.and_then(|about| Timestamp::try_from(about.modified().ok()?).ok());
         changed.is_none_or(|time| self.past().has_started() || history().is_own_change(time))
     }
 
-    /// Did the session make a file, as its host has it? Only of a file of the work tree that
-    /// version control does not have, so that little hangs on what the transcript says.
+    /// Returns whether the transcript shows that the session made a file. Only untracked files of
+    /// the work tree are looked up, so that little depends on the transcript.
     fn has_written(&self, path: &str) -> bool {
         let Some(Transcript { path: transcript, host, cwd }) = self.transcript else {
             return false;
@@ -103,7 +103,7 @@ impl<'a> Live<'a> {
         history.made.is_some() && self.is_unchanged_by_others(path, || history)
     }
 
-    /// Is the path a file in the work tree, without links on the way to it?
+    /// Returns whether the path is a regular file in the work tree, with no link on the way to it.
     fn is_plain_file(&self, path: &str) -> bool {
         let root = self.disk.root().and_then(|root| fs::canonicalize(root).ok());
         let real = fs::canonicalize(path).ok();

@@ -1,6 +1,6 @@
-//! What the host's own file of a session says about one file: whether the session made it.
-//! Read where the log does not say so: there is none, or the session is older than the guard.
-//! Claude Code and Codex tell hooks where the file is.
+//! Reads from the transcript of a host whether the session made a file. Used if the log does not
+//! contain it: there is no log, or the session is older than the guard. Claude Code and Codex pass
+//! the path of the transcript to hooks.
 
 use crate::audit::tail;
 use crate::history::{Edge, History};
@@ -170,7 +170,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Does a text contain the name of the file? Most do not, and need not be parsed.
+    /// Returns whether a text contains the name of the file. Most texts do not, and need not be
+    /// parsed.
     fn is_named(&self, text: &str) -> bool {
         let name = self.file.rsplit('/').next().unwrap_or(self.file);
         // Other names may be written with escapes.
@@ -198,7 +199,7 @@ impl Reader<'_> {
         self.history.edges.push(Edge { time, call, is_end: true, is_asked: false });
     }
 
-    /// Does a call make the file, if it succeeds?
+    /// Returns whether a call makes the file if it succeeds.
     fn makes(&self, tool: &str, args: Arguments<'_>) -> bool {
         let known = self.toolsets.tool_of(self.host, &ToolName::new(tool));
         let input = ToolInput { name: tool.into(), tool: known, args, cwd: self.cwd };

@@ -9,7 +9,7 @@
 //! | the time was up without a response | unknown | yes |
 //! | too many requests, a broken provider or network, a foreign signal | unknown | yes |
 //! | no credentials, no such model, no trace, setup failed | unknown | no |
-//! | the budget was spent, or somebody stopped the run | unknown (not run) | by `--resume` |
+//! | the budget was spent, or the user stopped the run | unknown (not run) | by `--resume` |
 //! | calls that were denied | graded, with a note | no |
 
 use toolmark_hosts::launch::{End, Trouble};

@@ -71,7 +71,7 @@ impl Connection {
         Self { stream, look: Box::pin(sleep(FIRST_HEAD)), gives_way, place }
     }
 
-    /// What it is doing.
+    /// Returns the activity of the connection.
     pub(crate) fn activity(&self) -> &Arc<Activity> {
         &self.place.activity
     }
@@ -139,8 +139,8 @@ pub(crate) struct Connections {
     address: io::Result<SocketAddr>,
 }
 
-/// Accepts connections. Accepting never waits for a place, and handshakes are made beside
-/// each other, so that slow ones delay nobody.
+/// Accepts connections. Accepting never waits for a free place, and handshakes run in parallel, so
+/// that a slow client does not delay others.
 pub(crate) fn listener(bound: TcpListener, acceptor: Option<Acceptor>) -> Connections {
     let address = bound.local_addr();
     let (tell, ready) = mpsc::channel(16);

@@ -14,7 +14,7 @@ const MAX_CONNECTIONS: usize = 512;
 /// Maximum number of open connections of one address: others always find a place.
 const MAX_PER_PEER: usize = 384;
 
-/// What a connection is doing, as its reader, its writer and its requests tell it.
+/// Activity of a connection, as its reader, its writer and its requests report it.
 #[derive(Debug)]
 pub(crate) struct Activity {
     opened: Instant,
@@ -62,8 +62,8 @@ impl Activity {
         self.opened + Duration::from_millis(self.last.load(Ordering::Relaxed))
     }
 
-    /// How readily it gives way: what has never asked anything goes first, then what has
-    /// been silent for longest. `None` while a request is answered.
+    /// Order in which connections give way: first those that never sent a request, then those that
+    /// were idle longest. `None` while a request is answered.
     fn rank(&self) -> Option<(bool, Instant)> {
         let is_busy = self.requests.load(Ordering::Relaxed) > 0;
         (!is_busy).then(|| (self.has_asked.load(Ordering::Relaxed), self.last()))
@@ -103,7 +103,7 @@ struct Open {
 pub(crate) struct Place {
     places: Arc<Places>,
     number: u64,
-    /// What the connection is doing.
+    /// Activity of the connection.
     pub(crate) activity: Arc<Activity>,
 }
 
@@ -119,7 +119,7 @@ impl Places {
         let of_peer = taken.by_peer.get(&peer).copied().unwrap_or(0);
         let is_full = taken.open.len() >= MAX_CONNECTIONS;
         if of_peer >= MAX_PER_PEER || is_full {
-            // Whoever has the most places gives one up.
+            // The address with the most places gives one up.
             let most = taken.by_peer.iter().max_by_key(|(_, count)| **count);
             let loser = if of_peer >= MAX_PER_PEER { peer } else { *most?.0 };
             let ranked = taken.open.iter().filter(|(_, open)| open.peer == loser);

@@ -68,7 +68,7 @@ struct Shells {
     moved: HashMap<Option<String>, String>,
     /// Whether the host resets the directory after every command.
     is_put_back: bool,
-    /// Does the source say with every call where the shell is?
+    /// Whether the source records the directory of the shell with every call.
     is_recorded: bool,
     /// The response that made the last call.
     step: Option<u32>,

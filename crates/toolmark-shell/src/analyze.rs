@@ -183,8 +183,8 @@ impl<'c> Analyzer<'c> {
         }
     }
 
-    /// Where a path lies. A name that makes everything below it harmless, such as `build`,
-    /// counts only where it is not a link to something else.
+    /// Returns the scope of a path. A name that makes everything below it harmless, such as
+    /// `build`, counts only if the path is not a link to something else.
     pub(crate) fn place(&self, path: &str) -> Place {
         let place = self.context.place(self.cwd.as_deref(), path);
         let is_harmless = matches!(place.scope, Scope::TreeArtefact | Scope::Temp);

@@ -50,8 +50,8 @@ pub trait Facts {
     fn tracked(&self, path: &str) -> Option<bool>;
     /// Returns whether the file exists.
     fn exists(&self, path: &str) -> Option<bool>;
-    /// Where a path leads, if a directory on the way to it is a link. With `follows`, what it
-    /// names itself counts, too.
+    /// Returns the target of a path, if a directory on the way to it is a link. With `follows`, a
+    /// link at the path itself is followed too.
     fn behind_link(&self, _path: &str, _follows: bool) -> Option<String> {
         None
     }

@@ -130,7 +130,8 @@ impl Made {
         }
     }
 
-    /// Where a path leads that goes through such links, or that is one which is followed.
+    /// Returns the target of a path that goes through links made by the script, or that is such a
+    /// link and is followed.
     pub(crate) fn behind_link(&self, path: &str, follows: bool) -> Option<String> {
         /// Longer chains of links are not followed.
         const MAX_LINKS: usize = 8;

@@ -1,5 +1,5 @@
-//! What is on this disk of the files that are protected: patterns and directories count only
-//! where something is there.
+//! Looks up protected files on this disk: patterns and directories count only if something
+//! protected exists there.
 
 use crate::context::Facts;
 use crate::protect::{Name, can_be_equal, is_wildcard, without_sets};
@@ -8,7 +8,7 @@ use std::cell::RefCell;
 /// Maximum number of names that a pattern is taken for.
 pub(crate) const MAX_MATCHES: usize = 64;
 
-/// What a disk has, listed at most once per directory.
+/// Directories of a disk, listed at most once each.
 pub(crate) struct OnDisk<'f> {
     facts: &'f dyn Facts,
     listed: RefCell<Vec<(String, Option<Vec<String>>)>>,
@@ -39,7 +39,7 @@ impl<'f> OnDisk<'f> {
         Some(names.filter(fits).take(MAX_MATCHES).cloned().collect())
     }
 
-    /// Is there something that fits all steps? What is not known counts as there.
+    /// Returns whether a path matches all steps. An unreadable directory counts as a match.
     pub(crate) fn has_steps(&self, directory: &str, steps: &[Step<'_>]) -> bool {
         let Some((step, rest)) = steps.split_first() else { return true };
         let is_pattern = |text: &str| text.bytes().any(is_wildcard);
@@ -63,7 +63,7 @@ impl<'f> OnDisk<'f> {
         }
     }
 
-    /// Has a directory a name that fits both? `find` takes hidden names too.
+    /// Returns whether a directory has a name that matches both. `find` includes hidden names.
     pub(crate) fn has(&self, directory: &str, own: &str, wanted: &Name<'_>) -> Option<bool> {
         let names = self.fitting(directory.trim_end_matches('/'), (None, Some(own)))?;
         let pattern = without_sets(wanted.text);
@@ -71,7 +71,8 @@ impl<'f> OnDisk<'f> {
     }
 }
 
-/// Does a pattern of the shell mean this name? It means no hidden file unless it says so.
+/// Returns whether a shell pattern matches this name. Hidden files match only if the pattern starts
+/// with a dot.
 pub(crate) fn is_match(pattern: &str, name: &str) -> bool {
     let is_hidden = name.starts_with('.') && pattern.starts_with(['*', '?', '[']);
     !is_hidden && can_be_equal(&without_sets(pattern), name.as_bytes())

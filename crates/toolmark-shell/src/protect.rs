@@ -61,7 +61,7 @@ pub struct Protected<'a> {
     pub because: Protection,
 }
 
-/// How much of a path a command changes.
+/// Part of a path that a command changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// The file that it names.
@@ -80,8 +80,8 @@ impl Reach {
 }
 
 impl Context<'_> {
-    /// Why a path is protected. A pattern, and a directory that something protected is
-    /// below, count only where something protected is there, as far as that is known.
+    /// Returns the protection of a path. A pattern, or a directory above protected files, counts
+    /// only if something protected exists there, as far as that is known.
     pub(crate) fn protection(&self, path: &str, reach: Reach) -> Option<Protection> {
         let names = Names::of(path);
         let disk = self.facts.filter(|facts| facts.is_here()).map(OnDisk::new);
@@ -270,7 +270,7 @@ impl Analyzer<'_> {
         Some(names.into_iter().filter(|name| is_match(base, name)).take(MAX_MATCHES).collect())
     }
 
-    /// What `find` deletes or changes: its starting points, and files by their names.
+    /// Records what `find` deletes or changes: its starting points, and files by name.
     fn protect_from_find(&mut self, program: &str, tests: &[Arg], call: &Call) {
         let is_name = |arg: &Arg| matches!(&*arg.text, "-name" | "-iname");
         let is_open = |arg: &Arg| matches!(&*arg.text, "-o" | "-or" | "," | "!" | "-not");
@@ -514,7 +514,7 @@ impl<'a> Name<'a> {
             }
     }
 
-    /// Does a search for this name from a directory on find what is protected there?
+    /// Returns whether a search for this name from a directory down finds the protected file.
     fn is_found(&self, directory: &str, protected: &str, disk: Option<&OnDisk<'_>>) -> bool {
         let names = Names::of(directory);
         let own: Vec<&str> = protected.trim_matches('/').split('/').collect();
@@ -530,12 +530,12 @@ impl<'a> Name<'a> {
         })
     }
 
-    /// Does a pattern say enough of a name that is protected to be taken for it, at this depth
-    /// of a protected path with so many names?
+    /// Returns whether a pattern spells enough of a protected name to mean it, at this depth of a
+    /// protected path with `parts` names.
     fn identifies(&self, protected: &str, depth: usize, parts: usize) -> bool {
         /// A shorter beginning is found in many names.
         const SHORTEST: usize = 3;
-        /// How the names of settings go on.
+        /// Endings of the names of settings files.
         const ENDINGS: &[&str] = &["", ".json", ".local.json", ".toml", "x"];
         let mut said = self.text.split(['*', '?', '[', ']']);
         match (depth, parts) {
@@ -614,8 +614,8 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// May the path name what is protected, or something below it? With `below`,
-    /// is something protected below the path?
+    /// Returns whether the path may name a protected file or something below it; with `below`,
+    /// whether a protected file is below the path.
     pub(crate) fn hit(&self, protected: &str, below: bool) -> bool {
         self.starts(protected, below).next().is_some()
     }
@@ -641,8 +641,8 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Is something protected there that the path means from this name on? Where no disk is
-    /// known, a pattern has to say enough of its name.
+    /// Returns whether a protected file exists that the path matches from this name on. Without a
+    /// disk, the pattern must spell enough of the name.
     fn is_covered(
         &self,
         start: usize,
@@ -671,7 +671,7 @@ impl<'a> Names<'a> {
         disk.has_steps(self.top(), &steps.collect::<Vec<_>>())
     }
 
-    /// What stands before its first name.
+    /// Prefix before the first name.
     fn top(&self) -> &'static str {
         if self.path.starts_with('/') { "/" } else { "" }
     }
@@ -709,7 +709,7 @@ pub(crate) fn without_sets(name: &str) -> Vec<u8> {
     out
 }
 
-/// Is there a text that both patterns match?
+/// Returns whether some text matches both patterns.
 pub(crate) fn can_be_equal(one: &[u8], other: &[u8]) -> bool {
     // Whether the first parts of both can be equal, row by row.
     let mut row = vec![false; other.len() + 1];

@@ -321,7 +321,7 @@ impl Analyzer<'_> {
         }
     }
 
-    /// What a command copies or moves into one file.
+    /// Records the content that a command copies or moves into one file.
     fn remember_content(&mut self, name: &str, args: &[Arg], call: &Call) {
         let all: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
         // `install -m 755 SOURCE TARGET`

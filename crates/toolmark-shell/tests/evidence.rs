@@ -40,7 +40,7 @@ const IMPLIED: &[&str] = &[
     "what the pipe names",
 ];
 
-/// What takes the place of text that is known only at run time.
+/// Placeholders for text that is known only at run time.
 const PLACEHOLDERS: &[&str] = &["$(…)", "$((…))", "$INPUT", "${UNKNOWN}", "/dev/fd/63"];
 
 /// Programs and functions whose output the analysis works out: the text is not in the command.
@@ -52,7 +52,8 @@ fn unquoted(command: &str) -> String {
     command.chars().filter(|c| !is_quote(c)).collect::<String>().to_lowercase()
 }
 
-/// Does a word of a target occur in the text, or do all parts of a path that it resolves to?
+/// Returns whether a word of a target, or every part of the path that it resolves to, occurs in the
+/// text.
 fn occurs(word: &str, text: &str, cwd: &str) -> bool {
     let names_part = |part: &str| {
         let variable = part.strip_prefix('$').map(|name| format!("${{{name}"));

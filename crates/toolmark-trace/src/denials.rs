@@ -4,7 +4,7 @@ use crate::model::{Call, Status};
 use toolmark_base::word_enum;
 
 word_enum! {
-    /// Who kept a call from running.
+    /// Party that kept a call from running.
     pub enum DeniedBy {
         /// The user, asked for permission.
         User = "user",
@@ -14,7 +14,7 @@ word_enum! {
         Classifier = "classifier",
         /// A hook of the user or of a plugin.
         Hook = "hook",
-        /// Nobody: whatever decides gave no verdict.
+        /// No verdict: the classifier was not available.
         NoVerdict = "no_verdict",
     }
 }
@@ -22,7 +22,7 @@ word_enum! {
 /// A refusal, as the result of a call words it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Denial {
-    /// Who refused.
+    /// Party that refused.
     pub by: DeniedBy,
     /// Whether the host asks for the same call again: no verdict, for now.
     pub invites_retry: bool,
@@ -35,7 +35,7 @@ struct Sentence {
     /// Words that follow on the first line.
     then: &'static str,
     by: DeniedBy,
-    /// What the host writes, as seen in sessions.
+    /// Sentence of the host, as seen in sessions.
     #[cfg_attr(not(test), expect(dead_code, reason = "documents the row and is tested"))]
     example: &'static str,
 }
@@ -49,8 +49,8 @@ const fn row(
     Sentence { starts, then, by, example }
 }
 
-/// How far into the text the first words reach. What comes later is the output of a program,
-/// which may hold any sentence.
+/// Maximum offset of the sentence in the text, in bytes. Later text is the output of a program,
+/// which may contain any sentence.
 const MAX_LEAD: usize = 240;
 
 use DeniedBy::{Classifier, Hook, NoVerdict, Rule, User};
@@ -100,7 +100,7 @@ static CLAUDE: &[Sentence] = &[
         "Permission for this action has been denied",
         "",
         Classifier,
-        "Permission for this action has been denied. Reason: it deletes data nobody named.",
+        "Permission for this action has been denied. Reason: it deletes data that was not named.",
     ),
     row(
         "The server-side auto mode classifier judged this action dangerous",
@@ -189,7 +189,7 @@ static OTHERS: &[Sentence] = &[
 ];
 
 impl Sentence {
-    /// Does a text begin with it?
+    /// Returns whether a line starts with the sentence.
     fn fits(&self, line: &str) -> bool {
         line.strip_prefix(self.starts).is_some_and(|rest| rest.contains(self.then))
     }
@@ -216,21 +216,21 @@ fn find(text: &str, tables: &[&[Sentence]]) -> Option<Denial> {
     Some(Denial { by, invites_retry })
 }
 
-/// Who refused a call, where the error that came back begins with a sentence of Claude Code
-/// about it.
+/// Returns the denial that an error of Claude Code starts with.
 pub(crate) fn of_claude(error: &str) -> Option<Denial> {
     find(error, &[CLAUDE])
 }
 
-/// Who refused a call, by the first words of the error that came back; `None` where they are
-/// not a refusal of a known host. Only the text of a call that failed or was denied is one.
+/// Returns the denial by the first words of an error; `None` if they are not a refusal of a known
+/// host. Pass only the text of a call that failed or was denied.
 #[must_use]
 pub fn denial(error: &str) -> Option<Denial> {
     find(error, &[CLAUDE, OTHERS])
 }
 
 impl Call {
-    /// Who kept the call from running; `None` where it ran, or nothing says who.
+    /// Returns the party that kept the call from running; `None` if the call ran or the party is
+    /// unknown.
     #[must_use]
     pub fn denied_by(&self) -> Option<DeniedBy> {
         if self.status != Status::Denied {

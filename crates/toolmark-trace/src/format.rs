@@ -202,7 +202,7 @@ pub struct Out {
     pub(crate) ready: VecDeque<Trajectory>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) skipped: u64,
-    /// How many of those skipped were whole runs.
+    /// Number of skipped records that were whole runs.
     skipped_runs: u64,
     pub(crate) unattributed: Option<Usage>,
 }
@@ -281,7 +281,7 @@ impl Out {
         self.skip(at, message);
     }
 
-    /// How many records were skipped that may be part of a run.
+    /// Returns the number of skipped records that may be part of a run.
     pub(crate) fn skipped_records(&self) -> u64 {
         self.skipped - self.skipped_runs
     }

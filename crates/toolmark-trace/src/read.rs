@@ -574,14 +574,14 @@ impl Trajectories {
     }
 }
 
-/// Which runs the records belong to that could not be read.
+/// Assigns unreadable records to the runs they may belong to.
 ///
 /// A run that is one record loses what is lost inside of it. A run of several may
 /// have had any record that was skipped since the run before it ended, and the one
 /// directly in front of the record with which the next run begins.
 #[derive(Debug, Default)]
 struct Lost {
-    /// What [`Out::skipped_records`] was when a record was last given to the reader.
+    /// Value of [`Out::skipped_records`] when the reader last got a record.
     counted: u64,
     /// Skipped since the last run was pushed.
     since_run: u64,

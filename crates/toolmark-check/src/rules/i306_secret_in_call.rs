@@ -140,8 +140,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Is it the id of a key that signed a request? It is sent in the open, and the key stays
-/// with the signer.
+/// Returns whether this is the ID of a key that signed a request. The ID is public; the key itself
+/// stays with the signer.
 fn is_public(text: &str, secret: &Secret) -> bool {
     const SIGNED_BY: &[&str] = &["x-amz-credential=", "awsaccesskeyid=", "credential="];
     const LONGEST: usize = 24;

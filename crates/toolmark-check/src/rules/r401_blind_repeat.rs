@@ -176,7 +176,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     started_twice(session, recorder);
 }
 
-/// Does a refusal come with words of the user, which may ask for the same call?
+/// Returns whether a refusal contains feedback from the user, which may ask for the same call.
 fn has_feedback(call: &SessionCall<'_>) -> bool {
     call.result().is_some_and(|text| text.to_lowercase().contains("the user said"))
 }

@@ -99,7 +99,7 @@ pub(crate) fn history(log: &Path, session: &str, path: &str) -> History {
     history
 }
 
-/// The end of a file; nothing where it is no file.
+/// Reads the end of a file; empty if the file cannot be read.
 pub(crate) fn tail(path: &Path, most: u64) -> Vec<u8> {
     let read = || {
         let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;

@@ -145,8 +145,8 @@ impl Opened {
         self
     }
 
-    /// With the file in which the host keeps the session, which nobody else may change: what
-    /// the session made is read from it.
+    /// Sets the file in which the host records the session. Nothing else may change it, because the
+    /// files that the session made are read from it.
     #[must_use]
     pub fn with_transcript(mut self, path: Option<&str>) -> Self {
         if let Some(path) = path.filter(|path| Path::new(path).is_absolute()) {

@@ -44,7 +44,8 @@ impl Stage {
         self.dir.path().join("transcript.jsonl")
     }
 
-    /// Is a call allowed? `event` is the host's name of the moment.
+    /// Sends a call to the hook and returns whether it is allowed. `event` is the host's name of
+    /// the event.
     fn send(&self, host: &str, mode: &str, event: &str, tool: &str, input: &Value) -> bool {
         let mut payload = json!({"hook_event_name": event, "session_id": "s", "cwd": self.app(),
             "transcript_path": self.transcript(), "permission_mode": mode, "tool_name": tool,

@@ -45,8 +45,8 @@ pub(super) fn suggestion(effect: &Effect) -> Option<Cow<'static, str>> {
     }))
 }
 
-/// How to keep the content of one file of the work tree. Nothing else of the tree is to be
-/// added with it, and no secret.
+/// Returns the advice to keep the content of one file of the work tree, without adding other files
+/// or secrets.
 fn keeping(target: &str) -> Cow<'static, str> {
     /// A longer name makes the advice hard to read.
     const MAX_NAME: usize = 200;

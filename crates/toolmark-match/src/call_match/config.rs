@@ -377,7 +377,7 @@ impl Described<'_> {
         ))
     }
 
-    /// What arguments are compared with, and the conditions that are written among them.
+    /// Compiles the expected arguments and the conditions written among them.
     fn compile_args(
         &self,
         building: &mut Building<'_>,

@@ -28,13 +28,13 @@ pub(super) fn pattern(regex: &str, span: Span, building: &mut Building<'_>) -> O
     Some(pattern)
 }
 
-/// Expected arguments, with the texts between slashes taken out of them.
+/// Expected arguments, with the patterns between slashes removed.
 pub(super) struct Split {
-    /// What is compared as it is; `None` where nothing is left to compare.
+    /// Arguments to compare literally; `None` if only patterns were given.
     pub(super) plain: Option<Node>,
-    /// Where the texts between slashes were: nothing there is compared.
+    /// Paths of the patterns; these are not compared literally.
     pub(super) places: Vec<KeyPath>,
-    /// What must hold there instead.
+    /// Conditions that replace the patterns.
     pub(super) conditions: Vec<(KeyPath, Condition)>,
 }
 

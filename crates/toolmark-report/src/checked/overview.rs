@@ -43,8 +43,8 @@ pub(crate) fn rates(group: &Group) -> Printable {
     )
 }
 
-/// What comes first: a run that failed by its own record, or that nothing could be judged;
-/// then the rates, where they say something.
+/// Returns the headline: a run that failed by its own record, or that nothing could be judged;
+/// otherwise the rates, if they are meaningful.
 pub(crate) fn headline(run: &CheckRun) -> Printable {
     let rates = || rates(&of(run).total);
     let parts = [declared(run), Some(not_assessed(run).unwrap_or_else(rates))];

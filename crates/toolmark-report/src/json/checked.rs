@@ -44,7 +44,7 @@ pub(super) struct Shape<'r> {
     trajectories: Trajectories<'r>,
     /// Decisions that the guard would have made about the calls.
     decisions: &'r Decisions,
-    /// What the runs declare about themselves.
+    /// Outcomes that the runs declare.
     #[serde(skip_serializing_if = "DeclaredRuns::is_empty")]
     declared: &'r DeclaredRuns,
     notes: &'r [Printable],

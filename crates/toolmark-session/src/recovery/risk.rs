@@ -76,8 +76,8 @@ impl Classifier<'_, '_> {
         }
     }
 
-    /// What follows a call that nobody judged: nothing was forbidden, and where the host
-    /// asks for another try, that is the right move.
+    /// Judges the move after a call that got no verdict: nothing was forbidden, and if the host
+    /// asks for another try, a repeat is right.
     fn without_verdict(&self, invites_retry: bool) -> Ruling {
         let again = self.next.iter().find(|(_, _, key)| key.work == self.key.work);
         match again {

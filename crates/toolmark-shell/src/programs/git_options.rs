@@ -176,7 +176,7 @@ pub(super) fn complete(command: &str, args: &[Arg]) -> Option<Complete> {
 }
 
 impl Row {
-    /// Does a cluster of short options end with one whose value is the next word?
+    /// Returns whether a cluster of short options ends with one whose value is the next word.
     fn takes_next(&self, text: &str) -> bool {
         let letters = text.strip_prefix('-').unwrap_or("");
         let found = letters.find(|letter| self.short.contains(letter));

@@ -194,7 +194,7 @@ fn stated(w: &mut Json<'_>, stated: &Stated) -> io::Result<()> {
     })
 }
 
-/// What is missing; left out where nothing is.
+/// Writes what is missing from the run; nothing if it is complete.
 fn completeness(w: &mut Json<'_>, run: &Completeness) -> io::Result<()> {
     let Completeness { truncated, skipped_records, declared_error } = run;
     if !truncated && *skipped_records == 0 && declared_error.is_none() {

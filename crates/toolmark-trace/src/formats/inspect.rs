@@ -288,8 +288,8 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// What scorers say about a sample. Letters are answers (correct, incorrect, no answer); a
-/// number may measure anything, and is one only where no other scorer was asked.
+/// Reads the scores of a sample. Letters are answers (correct, incorrect, no answer). A number may
+/// measure anything, and counts only if there is no other scorer.
 fn declare_scores(run: &mut Trajectory, record: &Record<'_>, scores: Value<'_>) {
     let is_single = scores.fields().count() == 1;
     let single = scores.get("value").map(|value| ("score", value));

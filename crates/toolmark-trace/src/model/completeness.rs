@@ -1,10 +1,10 @@
-//! What is known to be missing from a trace, or from the run it records.
+//! Known gaps of a trace, or of the run it records.
 
 use super::Text;
 use std::fmt;
 
-/// What is known to be missing from a trace, or from the run it records. Readers and
-/// runners fill it in; [`Trajectory::gap`](super::Trajectory::gap) is what to ask.
+/// Known gaps of a trace, or of the run it records. Readers and runners fill them in;
+/// [`Trajectory::gap`](super::Trajectory::gap) is the question to ask.
 #[derive(Debug, Clone, Default)]
 pub struct Completeness {
     /// Whether the trace stops before its end: its last record could not be read.
@@ -15,7 +15,7 @@ pub struct Completeness {
     pub declared_error: Option<Text>,
 }
 
-/// Why something that a trace does not show may have happened all the same.
+/// Reason why something that a trace does not show may nevertheless have happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Gap {
     /// The last record of the trace could not be read.

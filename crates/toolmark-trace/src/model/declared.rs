@@ -1,4 +1,4 @@
-//! What the record of a run says about whether the run succeeded.
+//! The outcome that the record of a run declares.
 
 use super::{At, Text, Trajectory};
 use toolmark_base::word_enum;
@@ -20,7 +20,7 @@ pub struct Declared {
     pub outcome: DeclaredOutcome,
     /// The statement, short: `reward 0.0`, `success false`, `max_turns`.
     pub says: Text,
-    /// Where it is.
+    /// Source position of the statement.
     pub at: At,
 }
 
@@ -36,8 +36,8 @@ impl Trajectory {
         }
     }
 
-    /// What the source declares about the run. A reward, a score or a flag decides;
-    /// without one, an end reason that names an error or a limit says that it failed.
+    /// Returns the outcome that the source declares. A reward, a score or a flag decides; without
+    /// one, an end reason that names an error or a limit is a failure.
     #[must_use]
     pub fn declared_outcome(&self) -> Option<Declared> {
         if self.declared.is_some() {
@@ -98,8 +98,8 @@ const FAILED: [&str; 41] = [
     "stuck",
 ];
 
-/// Does an end reason say that the run failed? What the user or the host did on purpose
-/// (cancelled, interrupted, logged out) does not.
+/// Returns whether an end reason names a failure. An end that the user or the host chose
+/// (cancelled, interrupted, logged out) is not a failure.
 fn names_failure(reason: &str) -> bool {
     const MAX_BYTES: usize = 200;
     let letters: String = reason

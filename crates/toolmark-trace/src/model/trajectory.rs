@@ -64,14 +64,14 @@ pub struct Trajectory {
     /// Whether the source says that the run succeeded, in a reward, a score or a flag;
     /// see [`Trajectory::declared_outcome`].
     pub declared: Option<Declared>,
-    /// What the source itself says about the run as a whole.
+    /// Statements of the source about the run as a whole.
     pub stated: Stated,
-    /// Was the run of this sub-agent read from records of its parent that report
-    /// on it, for want of its own file? Counts of the parent's file leave it out.
+    /// Whether the run of this sub-agent was read from records of its parent, because it has no
+    /// file of its own. Counts of the parent's file exclude it.
     pub relayed: bool,
     /// Facts that the source did not record.
     pub fidelity: Fidelity,
-    /// What is known to be missing from the trace, or from the run.
+    /// Known gaps of the trace, or of the run.
     pub completeness: Completeness,
 }
 
@@ -390,9 +390,9 @@ impl Trajectory {
         self.calls.is_empty() && self.unknown_records() > 0 && !self.events.iter().any(is_of_agent)
     }
 
-    /// Why something that this trace does not show may have happened all the same, or
-    /// would have: a part of the trace is lost, or the run did not come to its end.
-    /// Conclusions from absence, and from an upper limit that was kept, need `None`.
+    /// Returns the reason why something that this trace does not show may nevertheless have
+    /// happened: a part of the trace is lost, or the run did not come to its end. Conclusions from
+    /// absence, and from an upper limit that was kept, need `None`.
     #[must_use]
     pub fn gap(&self) -> Option<Gap> {
         const MAX_CHARS: usize = 200;

@@ -13,7 +13,7 @@ const SHORTEST_ID: usize = 20;
 pub(crate) struct Repeated {
     /// By rule and id of the call: the file.
     seen: HashMap<u64, u64>,
-    /// How many findings repeat one of an earlier file.
+    /// Number of findings that repeat one of an earlier file.
     pub(crate) count: u64,
 }
 

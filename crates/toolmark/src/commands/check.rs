@@ -240,8 +240,8 @@ impl Check {
         let mut run = run.redact(printer.redactor);
         sessions.add_to(&mut run.checked);
         self.report.write(&run, started, printer)?;
-        // An empty part of a list says nothing, and is no reason to stop a pipeline.
-        // Without a threshold, what could not be judged is no reason either.
+        // An empty part of a list must not stop a pipeline.
+        // Without a threshold, neither must a session that could not be judged.
         let is_undemanding = run.accepts_failed_runs && run.gates.is_empty();
         let is_fine = self.exit_zero || (run.is_empty() || is_undemanding) && !walked.unread;
         Ok(if is_fine { Exit::Ok } else { Exit::of(run.verdict(), walked.unread) })

@@ -4,7 +4,7 @@ use crate::format::Record;
 use crate::model::{Declared, DeclaredOutcome, Text, Trajectory};
 use toolmark_scan::{Kind, Value};
 
-/// How much of a score is a success.
+/// Share of a score that counts as success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
     /// Anything below 1 is a failure, as in benchmarks with a reward of 0 or 1.

@@ -129,7 +129,7 @@ impl FixIssue {
     }
 }
 
-/// Where the file of a fix is.
+/// Location of the file of a fix.
 struct Place {
     /// The directory that the name of the file starts from; empty for the current one.
     directory: PathBuf,
@@ -147,7 +147,7 @@ impl Place {
             (None, Some(project), Ok(here)) => (Path::new(project), here),
             _ => return at(current, false),
         };
-        // Nobody can tell whether a directory of another machine is this one.
+        // It is unknown whether a directory of another machine is this one.
         let Ok(real) = project.canonicalize() else { return at(current, true) };
         let here = here.canonicalize().unwrap_or(here);
         match real == here {

@@ -476,8 +476,8 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// May a call that counts as not carried out have been carried out all the same? To
-    /// Vally, what has no result did not happen.
+    /// Returns whether a call that counts as not completed may nevertheless have run. For Vally, a
+    /// call without a result did not happen.
     pub(super) fn may_be_completed(&self, seen: &IndexedCall<'_>) -> bool {
         seen.call.status == Status::Unanswered && self.profile != Profile::Vally
     }
