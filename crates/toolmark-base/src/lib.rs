@@ -1,15 +1,17 @@
-//! Helpers for every crate: enums whose variants are words, text cuts at character boundaries,
-//! lexical paths, and atomic writes.
+//! What every crate needs and none should write again: enums of words, text cuts, lexical
+//! paths, atomic writes, files named by the user.
 
 #![forbid(unsafe_code)]
 
 pub mod file;
 pub mod path;
+pub mod read_file;
 pub mod sanitize;
 mod sync;
 pub mod text;
 mod word_enum;
 
+pub use read_file::{ReadFileError, ReadFileErrorKind};
 pub use sync::lock;
 
 #[doc(hidden)]
