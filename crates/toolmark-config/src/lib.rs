@@ -48,6 +48,6 @@ pub use parse::{Parsed, parse};
 pub use problem::{Problem, Severity};
 pub use read::read;
 pub use render::{Style, problems_json, render};
-pub use source::{FAILED_TO_READ, Place, Source};
+pub use source::{Place, Source};
 pub use spanned::Spanned;
 pub use words::{did_you_mean, quoted};

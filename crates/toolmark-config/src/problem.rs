@@ -1,6 +1,7 @@
 //! A problem of a configuration.
 
 use super::Span;
+use toolmark_base::{ReadFileError, ReadFileErrorKind};
 
 /// Severity of a [`Problem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,5 +95,18 @@ impl Problem {
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+}
+
+impl From<&ReadFileError> for Problem {
+    fn from(error: &ReadFileError) -> Self {
+        let code = match error.kind {
+            ReadFileErrorKind::NotUtf8 { .. } | ReadFileErrorKind::Binary => "not-utf8",
+            _ => "unreadable-file",
+        };
+        let problem = Self::error(code, error.to_string());
+        // A path in a spec is relative to the spec, which the message shows.
+        let help = error.hint().filter(|_| !error.is_missing());
+        Self { help: help.map(str::to_owned), ..problem }
     }
 }

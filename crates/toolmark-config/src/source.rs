@@ -1,10 +1,9 @@
 //! The text of a spec file, its name, and the positions of its lines.
 
-use crate::{Problem, Span};
-use std::fs::File;
-use std::io::{self, Read as _};
+use crate::Span;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use toolmark_base::{ReadFileError, read_file};
 
 /// Maximum size of a spec file.
 const MAX_BYTES: u64 = 64 << 20;
@@ -43,20 +42,26 @@ impl Source {
         Self { name: name.into(), text, lines: OnceLock::new() }
     }
 
-    /// Reads a file.
-    pub fn open(path: &Path) -> Result<Self, Box<Problem>> {
-        Self::open_up_to(path, MAX_BYTES)
+    /// Reads a file, which may be empty.
+    pub fn open(path: &Path) -> Result<Self, ReadFileError> {
+        match Self::open_named(path) {
+            Err(error) if error.is_empty() => Ok(Self::new(path.to_string_lossy(), "")),
+            opened => opened,
+        }
+    }
+
+    /// Reads a file that the user named. An empty file is an error.
+    pub fn open_named(path: &Path) -> Result<Self, ReadFileError> {
+        Ok(Self::new(path.to_string_lossy(), read_file::read_text(path, MAX_BYTES)?))
     }
 
     /// Reads a file of lines, which may be larger than a handwritten file.
-    pub fn open_lines(path: &Path) -> Result<Self, Box<Problem>> {
-        Self::open_up_to(path, MAX_BYTES_OF_LINES)
-    }
-
-    fn open_up_to(path: &Path, most: u64) -> Result<Self, Box<Problem>> {
-        let bytes =
-            read_limited(path, most).map_err(|error| Problem::error("unreadable-file", error))?;
-        Ok(Self::new(path.to_string_lossy(), decode(bytes)?))
+    pub fn open_lines(path: &Path) -> Result<Self, ReadFileError> {
+        let text = match read_file::read_text(path, MAX_BYTES_OF_LINES) {
+            Err(error) if error.is_empty() => String::new(),
+            text => text?,
+        };
+        Ok(Self::new(path.to_string_lossy(), text))
     }
 
     /// Returns the text, without byte order mark.
@@ -116,37 +121,6 @@ impl Source {
     }
 }
 
-/// Prefix of the message for a file that cannot be opened or read.
-pub const FAILED_TO_READ: &str = "failed to read the file: ";
-
-fn read_limited(path: &Path, most: u64) -> Result<Vec<u8>, String> {
-    let too_large = || format!("the file is larger than {} MB", most >> 20);
-    let failed = |error: io::Error| format!("{FAILED_TO_READ}{error}");
-    let file = File::open(path).map_err(failed)?;
-    if file.metadata().is_ok_and(|data| data.is_dir()) {
-        return Err(format!("{FAILED_TO_READ}it is a directory"));
-    }
-    let mut bytes = Vec::new();
-    // One byte more than allowed tells a file of the limit from a larger one,
-    // also where the size is not known beforehand.
-    file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
-}
-
-fn decode(bytes: Vec<u8>) -> Result<String, Box<Problem>> {
-    let not_utf8 = |message: String| {
-        Box::new(Problem::error("not-utf8", message).help("save the file as UTF-8"))
-    };
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return Err(not_utf8("the file is UTF-16".into()));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let line = 1 + error.as_bytes().iter().take(valid).filter(|&&b| b == b'\n').count();
-        not_utf8(format!("the file is not UTF-8 from line {line} on"))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,19 +150,27 @@ mod tests {
     }
 
     #[test]
-    fn files_that_cannot_be_read_say_why() {
+    fn only_a_named_file_must_have_content() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.yaml");
-        let said = |bytes: &[u8]| {
-            std::fs::write(&path, bytes).unwrap();
-            Source::open(&path).map(|s| s.text().to_owned()).map_err(|p| p.message)
-        };
-        assert_eq!(said(b"\xef\xbb\xbfa: 1"), Ok("a: 1".into()));
-        assert_eq!(said(b"a\nb\n\xff"), Err("the file is not UTF-8 from line 3 on".into()));
-        assert_eq!(said(b"\xff\xfea\0"), Err("the file is UTF-16".into()));
-        let missing = Source::open(&dir.path().join("none")).unwrap_err();
-        assert_eq!(missing.code, "unreadable-file");
-        let directory = Source::open(dir.path()).unwrap_err();
-        assert!(directory.message.contains("directory"), "{}", directory.message);
+        std::fs::write(&path, "\u{feff}a: 1").unwrap();
+        assert_eq!(Source::open_named(&path).unwrap().text(), "a: 1");
+        std::fs::write(&path, "\n").unwrap();
+        assert_eq!(Source::open(&path).unwrap().text(), "");
+        assert_eq!(Source::open_lines(&path).unwrap().text(), "");
+        assert!(Source::open_named(&path).unwrap_err().is_empty());
+        assert!(Source::open(&dir.path().join("none")).unwrap_err().is_missing());
+    }
+
+    #[test]
+    fn problems_of_files_have_codes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.yaml");
+        std::fs::write(&path, b"a\n\xff").unwrap();
+        let problem = crate::Problem::from(&Source::open(&path).unwrap_err());
+        assert_eq!(problem.code, "not-utf8");
+        assert!(problem.message.ends_with("x.yaml: it is not UTF-8 from line 2 on"));
+        let problem = crate::Problem::from(&Source::open(dir.path()).unwrap_err());
+        assert_eq!(problem.code, "unreadable-file");
     }
 }

@@ -24,10 +24,9 @@ pub mod template;
 
 use serde_json::Value;
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use toolmark_base::{ReadFileError, ReadFileErrorKind, read_file};
 
 /// Maximum size of a dataset, for the file and for its parsed rows, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
@@ -72,6 +71,32 @@ impl fmt::Display for DatasetError {
 
 impl std::error::Error for DatasetError {}
 
+/// Error when a dataset cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    File(#[from] ReadFileError),
+    /// The file has errors.
+    #[error("{}", messages_of(.0).join("; "))]
+    Rows(Vec<DatasetError>),
+}
+
+impl ReadError {
+    /// Returns a message per error.
+    #[must_use]
+    pub fn messages(&self) -> Vec<String> {
+        match self {
+            Self::File(error) => vec![error.to_string()],
+            Self::Rows(errors) => messages_of(errors),
+        }
+    }
+}
+
+fn messages_of(errors: &[DatasetError]) -> Vec<String> {
+    errors.iter().map(ToString::to_string).collect()
+}
+
 /// File formats of datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -85,35 +110,31 @@ enum Kind {
 ///
 /// # Errors
 ///
-/// Returns the errors in the file, up to a maximum number.
-pub fn read(path: &Path) -> Result<Vec<Row>, Vec<DatasetError>> {
+/// The file cannot be read, or has errors, of which a maximum number is returned.
+pub fn read(path: &Path) -> Result<Vec<Row>, ReadError> {
+    let bytes = read_file::read(path, MOST_BYTES)?;
     let mut rows = Rows::new(path);
-    if let Err(message) = read_into(path, &mut rows) {
+    let read = match kind(path, &bytes) {
+        Kind::Parquet => parquet::read(read_file::open(path)?, &mut rows),
+        kind => {
+            let text = match read_file::decode(bytes) {
+                // White space alone has no rows.
+                Err(ReadFileErrorKind::Empty) => String::new(),
+                text => text.map_err(|kind| ReadFileError::new(path, kind))?,
+            };
+            read_text(&text, kind, &mut rows)
+        }
+    };
+    if let Err(message) = read {
         rows.fail(None, message);
     }
     match rows.errors.is_empty() {
         true => Ok(rows.rows),
-        false => Err(rows.errors),
+        false => Err(ReadError::Rows(rows.errors)),
     }
 }
 
-fn read_into(path: &Path, rows: &mut Rows) -> Result<(), String> {
-    let refused = |error: std::io::Error| error.to_string();
-    let mut file = File::open(path).map_err(refused)?;
-    let mut bytes = Vec::new();
-    file.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(refused)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(format!("the file has more than {MAX_BYTES} bytes"));
-    }
-    let kind = kind(path, &bytes);
-    if kind == Kind::Parquet {
-        return parquet::read(file, rows);
-    }
-    let text = std::str::from_utf8(&bytes).map_err(|error| {
-        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("line {line} is not UTF-8")
-    })?;
+fn read_text(text: &str, kind: Kind, rows: &mut Rows) -> Result<(), String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match kind {
         Kind::Jsonl => jsonl::read(text, rows),
@@ -222,7 +243,7 @@ mod tests {
         match read(&path) {
             Ok(rows) => Ok(rows.iter().map(|row| (row.line, (*row.value).clone())).collect()),
             Err(errors) => {
-                Err(errors.iter().map(|error| error.to_string().replace(&place, "")).collect())
+                Err(errors.messages().iter().map(|message| message.replace(&place, "")).collect())
             }
         }
     }
@@ -252,7 +273,7 @@ mod tests {
                 "id\tq\n1\t\"a\nb\"\n2\ty\n",
                 vec![(2, &text("1", "a\nb")), (4, &text("2", "y"))],
             ),
-            ("d.jsonl", "", vec![]),
+            ("d.jsonl", "\n", vec![]),
         ] {
             let want: Vec<(u64, Value)> = want.into_iter().map(|(n, v)| (n, v.clone())).collect();
             assert_eq!(rows_of(name, content), Ok(want), "{name} {content}");
@@ -287,7 +308,7 @@ mod tests {
             ),
             ("d.csv", "a,b\n1\n", vec!["d.csv:2: expected 2 fields as in the first line, found 1"]),
             ("d.csv", "a,a\n1,2\n", vec!["d.csv:1: the column a occurs twice"]),
-            ("d.csv", "", vec!["d.csv: expected a first line with the names of the columns"]),
+            ("d.csv", "\n", vec!["d.csv: expected a first line with the names of the columns"]),
         ] {
             assert_eq!(
                 rows_of(name, content),
@@ -296,7 +317,9 @@ mod tests {
             );
         }
         let gone = read(Path::new("/nonexistent/d.jsonl")).unwrap_err();
-        assert!(gone[0].to_string().starts_with("/nonexistent/d.jsonl: "), "{}", gone[0]);
+        assert_eq!(gone.to_string(), "failed to read /nonexistent/d.jsonl: no such file");
+        let empty = rows_of("d.jsonl", "").unwrap_err();
+        assert_eq!(empty, ["failed to read d.jsonl: it is empty"]);
         let many = rows_of("d.jsonl", &"x\n".repeat(1000)).unwrap_err();
         assert_eq!(many.len(), MAX_ERRORS);
     }

@@ -198,9 +198,8 @@ impl<'a> Loading<'a> {
         let source = if is_lines { Source::open_lines(path) } else { Source::open(path) };
         let source = match source {
             Ok(source) => source,
-            Err(problem) => {
-                let message = format!("{}: {}", path.display(), problem.message);
-                self.error("unreadable-file", span, message);
+            Err(error) => {
+                self.problems.push(Problem::from(&error).at(span));
                 return;
             }
         };

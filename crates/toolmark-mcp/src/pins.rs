@@ -13,11 +13,18 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use toolmark_base::{ReadFileError, read_file};
+
+/// Maximum size of the file, in bytes.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Reason why the pins cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PinsError {
-    /// The file cannot be read or written.
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadFileError),
+    /// The file cannot be written.
     #[error("{path}: {source}")]
     File {
         /// Path of the file.
@@ -262,12 +269,11 @@ fn apply(file: &mut PinFile, edit: &Edit) {
 }
 
 fn read(path: &Path) -> Result<PinFile, PinsError> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+    let text = match read_file::read_text(path, MAX_BYTES) {
+        Err(error) if error.is_missing() => {
             return Ok(PinFile { version: VERSION, ..PinFile::default() });
         }
-        Err(source) => return Err(PinsError::File { path: path.to_owned(), source }),
+        text => text?,
     };
     let shape = |why: String| PinsError::Shape { path: path.to_owned(), why };
     let file: PinFile = serde_json::from_str(&text).map_err(|error| shape(error.to_string()))?;
@@ -371,13 +377,11 @@ mod tests {
     fn a_file_that_is_something_else_is_not_taken_for_empty() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pins.json");
-        for text in [
-            "",
-            "{}",
-            "[1]",
-            r#"{"version":2,"servers":{}}"#,
-            r#"{"version":1,"servers":{},"x":1}"#,
-        ] {
+        fs::write(&path, "").unwrap();
+        assert!(matches!(Pins::open(&path), Err(PinsError::Read(error)) if error.is_empty()));
+        for text in
+            ["{}", "[1]", r#"{"version":2,"servers":{}}"#, r#"{"version":1,"servers":{},"x":1}"#]
+        {
             fs::write(&path, text).unwrap();
             assert!(matches!(Pins::open(&path), Err(PinsError::Shape { .. })), "{text}");
         }

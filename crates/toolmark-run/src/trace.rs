@@ -99,7 +99,7 @@ pub(crate) fn read_run(
     is_wanted: impl Fn(&Trajectory) -> bool,
 ) -> Result<Trajectory, String> {
     let loaded = load_path(path, &Options::default()).map_err(|error| match error {
-        ReadError::Empty { .. } => "the trace is empty".to_owned(),
+        ReadError::File(error) if error.is_empty() => "the trace is empty".to_owned(),
         error => error.to_string(),
     })?;
     let mut runs = loaded.runs;

@@ -9,8 +9,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
+use toolmark_base::read_file;
 use toolmark_check::week_of;
 use toolmark_feed::{Batch, Decision, Decisions, Event, Feed, Issue, IssueId, Listed, Origin};
+
+/// Maximum size of the file of decisions, in bytes.
+const MAX_DECISIONS: u64 = 256 << 20;
 
 /// Maximum number of cached lists with filters.
 const MAX_KEPT: usize = 8;
@@ -185,10 +189,10 @@ impl Issues {
         let failed = |error: String| {
             StoreError::Other(format!("failed to read {}: {error}", self.state.display()))
         };
-        match fs::read_to_string(&self.state) {
+        match read_file::read_text(&self.state, MAX_DECISIONS) {
             Ok(text) => Decisions::parse(&text).map_err(|error| failed(error.to_string())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Decisions::default()),
-            Err(error) => Err(failed(error.to_string())),
+            Err(error) if error.is_missing() || error.is_empty() => Ok(Decisions::default()),
+            Err(error) => Err(StoreError::Other(error.to_string())),
         }
     }
 

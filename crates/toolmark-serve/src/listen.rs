@@ -19,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_rustls::TlsAcceptor;
+use toolmark_base::read_file;
 
 /// Time limit of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -33,16 +34,21 @@ const IDLE: Duration = Duration::from_secs(300);
 /// Delay before the next attempt after the system refused a connection (too many files).
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// Maximum size of the certificate and of the key, in bytes.
+const MAX_PEM: u64 = 1 << 20;
+
 /// Wraps connections in TLS.
 pub(crate) type Acceptor = TlsAcceptor;
 
 /// Reads the certificate and the key.
 pub(crate) fn tls_acceptor(tls: &Tls) -> Result<Acceptor, ServeError> {
     let failed = |error: &dyn std::fmt::Display| ServeError::Tls(error.to_string());
-    let chain = CertificateDer::pem_file_iter(&tls.certificate)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+    let certificate = read_file::read_text(&tls.certificate, MAX_PEM)?;
+    let chain = CertificateDer::pem_slice_iter(certificate.as_bytes())
+        .collect::<Result<Vec<_>, _>>()
         .map_err(|error| failed(&error))?;
-    let key = PrivateKeyDer::from_pem_file(&tls.key).map_err(|error| failed(&error))?;
+    let key = read_file::read_text(&tls.key, MAX_PEM)?;
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(|error| failed(&error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

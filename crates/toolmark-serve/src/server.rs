@@ -27,6 +27,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use toolmark_base::ReadFileError;
 use toolmark_check::promote::Case;
 use toolmark_guard::Guard;
 use toolmark_redact::Redactor;
@@ -194,8 +195,11 @@ pub enum ServeError {
         /// Missing setting.
         needs: &'static str,
     },
+    /// A file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadFileError),
     /// The certificate or the key is invalid.
-    #[error("failed to read the certificate: {0}")]
+    #[error("the certificate or its key is invalid: {0}")]
     Tls(String),
     /// A thread or socket failed.
     #[error("{0}")]

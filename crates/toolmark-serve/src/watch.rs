@@ -318,7 +318,8 @@ impl Watch {
                 (evaluated, problem)
             }
             // Not everything in a folder is a trace.
-            Err(ReadError::UnknownFormat { .. } | ReadError::Empty { .. }) => (Vec::new(), None),
+            Err(ReadError::UnknownFormat { .. }) => (Vec::new(), None),
+            Err(ReadError::File(error)) if error.is_empty() => (Vec::new(), None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         }
     }

@@ -60,7 +60,7 @@ fn check(directory: &Path) -> Result<u64, Box<dyn Error>> {
 /// Grades the traces: the work of `grade --format jsonl`.
 fn grade(spec: &Path, traces: &Path) -> Result<u64, Box<dyn Error>> {
     let options = LoadOptions { stores_cases: true, ..LoadOptions::default() };
-    let loaded = toolmark_spec::load(spec, &options).map_err(|problem| problem.message)?;
+    let loaded = toolmark_spec::load(spec, &options).map_err(|error| error.to_string())?;
     let plan = loaded.plan.as_ref().ok_or("the spec has errors")?;
     let grading = Grading::new(plan, None, Environment::default(), Selection::default());
     let (mut calls, mut line) = (0, Vec::new());

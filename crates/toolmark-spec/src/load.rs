@@ -2,12 +2,13 @@
 
 use crate::dialects::DIALECTS;
 use std::path::Path;
-use toolmark_config::{Problem, Source, parse};
+use toolmark_base::ReadFileError;
+use toolmark_config::{Source, parse};
 use toolmark_grade::{LoadOptions, Loaded};
 
 /// Reads a spec file, detects its dialect, and builds a plan.
-pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, Box<Problem>> {
-    let source = Source::open(path)?;
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, ReadFileError> {
+    let source = Source::open_named(path)?;
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

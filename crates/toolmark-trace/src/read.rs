@@ -12,10 +12,10 @@ use crate::input::limits::Limits;
 use crate::input::shape::{self, Decided};
 use crate::model::{Block, Trajectory, Usage};
 use memchr::memmem::Finder;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
+use toolmark_base::{ReadFileError, ReadFileErrorKind, read_file};
 use toolmark_scan::{Scanner, Shared, Split, Utf8, into_utf8, value_end};
 
 /// Options for reading.
@@ -30,20 +30,9 @@ pub struct Options {
 /// Error when a file cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The file could not be opened, or its start could not be read.
-    #[error("failed to read {file}: {source}")]
-    Io {
-        /// File name.
-        file: String,
-        /// Underlying error.
-        source: io::Error,
-    },
-    /// The file has no content.
-    #[error("{file} is empty")]
-    Empty {
-        /// File name.
-        file: String,
-    },
+    /// The file could not be opened, its start could not be read, or it has no content.
+    #[error(transparent)]
+    File(#[from] ReadFileError),
     /// The format was not recognized.
     #[error("unrecognized trace format: {file} is {appearance}")]
     UnknownFormat {
@@ -87,10 +76,8 @@ pub enum ReadError {
 pub fn read_path(path: impl AsRef<Path>, options: &Options) -> Result<Trajectories, ReadError> {
     let path = path.as_ref();
     let name = path.to_string_lossy().into_owned();
-    let head = match File::open(path).and_then(|file| Head::read(Box::new(file))) {
-        Ok(head) => head,
-        Err(source) => return Err(ReadError::Io { file: name, source }),
-    };
+    let file = read_file::open(path)?;
+    let head = Head::read(Box::new(file)).map_err(|error| ReadFileError::io(path, error))?;
     #[cfg(feature = "sqlite")]
     if crate::sqlite::is_database(&head.bytes) {
         return match crate::sqlite::open(path) {
@@ -117,13 +104,17 @@ pub fn read(
     name: &str,
     options: &Options,
 ) -> Result<Trajectories, ReadError> {
-    let failed = |source| ReadError::Io { file: name.to_owned(), source };
-    read_head(Head::read(Box::new(stream)).map_err(failed)?, name, options)
+    read_head(Head::read(Box::new(stream)).map_err(failed(name))?, name, options)
+}
+
+/// Returns the conversion of an error of the system.
+fn failed(name: &str) -> impl Fn(io::Error) -> ReadError + Copy {
+    move |error| ReadFileError::io(Path::new(name), error).into()
 }
 
 /// Reads a stream whose first bytes have been read.
 fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, ReadError> {
-    let failed = |source| ReadError::Io { file: name.to_owned(), source };
+    let failed = failed(name);
     let file: Arc<str> = name.into();
     let limits = options.limits;
     let mut head = decompressed(head, limits).map_err(failed)?;
@@ -137,7 +128,7 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
         skipped = 3;
     }
     if head.bytes.iter().all(u8::is_ascii_whitespace) && head.complete {
-        return Err(ReadError::Empty { file: name.to_owned() });
+        return Err(ReadFileError::new(Path::new(name), ReadFileErrorKind::Empty).into());
     }
     if let Some(format) = text_format(&head.bytes, options) {
         head.read_all(limits.record).map_err(failed)?;
@@ -370,8 +361,7 @@ fn open_archive(
     file: &Arc<str>,
     options: &Options,
 ) -> Result<Trajectories, ReadError> {
-    let failed = |source| ReadError::Io { file: file.to_string(), source };
-    head.read_all(options.limits.record).map_err(failed)?;
+    head.read_all(options.limits.record).map_err(failed(file))?;
     let archive = Archive::open(head.bytes, options.limits, Arc::clone(file))
         .map_err(|problem| ReadError::Archive { file: file.to_string(), problem })?;
     let sample =
@@ -658,10 +648,13 @@ impl Diagnostic {
     #[must_use]
     pub fn from_error(error: &ReadError) -> Self {
         let (file, hint) = match error {
-            ReadError::Io { file, .. }
-            | ReadError::Archive { file, .. }
-            | ReadError::Store { file, .. } => (file, None),
-            ReadError::Empty { file } => (file, None),
+            ReadError::File(error) => {
+                let file = error.path.to_string_lossy();
+                (Arc::from(&*file), error.hint().map(str::to_owned))
+            }
+            ReadError::Archive { file, .. } | ReadError::Store { file, .. } => {
+                (Arc::from(file.as_str()), None)
+            }
             ReadError::UnknownFormat { file, nearest, missing, .. } => {
                 let near = match (nearest, missing) {
                     (Some(id), Some(missing)) => {
@@ -672,10 +665,9 @@ impl Diagnostic {
                 let hint = format!(
                     "{near}`toolmark formats` lists what each format looks for, --as FORMAT forces one"
                 );
-                (file, Some(hint))
+                (Arc::from(file.as_str()), Some(hint))
             }
         };
-        let file: Arc<str> = file.as_str().into();
         let diagnostic = Self::file(Severity::Error, &file, error.to_string());
         match hint {
             Some(hint) => diagnostic.hint(hint),

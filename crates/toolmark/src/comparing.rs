@@ -3,12 +3,17 @@
 use crate::commands::runs;
 use crate::exit::Failure;
 use crate::printer::Printer;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use toolmark_base::{ReadFileError, read_file};
 use toolmark_compare::{Comparison, FailOn, Grouping, ReadError, Run};
 use toolmark_outcome::{Printable, RunResult, printable};
 use toolmark_run::store::{RUNS, Store, VERSION};
+
+/// Hint of an empty report.
+const WRITE_REPORT: &str =
+    "`toolmark grade` and `toolmark check` write reports with --report json=FILE";
 
 /// Maximum size of a report.
 const MAX_BYTES: u64 = 2 << 30;
@@ -16,7 +21,9 @@ const MAX_BYTES: u64 = 2 << 30;
 /// Reads a run: a report, a directory of reports, a run directory, or a run by ID.
 pub(crate) fn read(named: &Path, printer: &Printer) -> Result<Run, Failure> {
     if named == Path::new("-") {
-        return parse(named, &text(io::stdin().lock(), named)?, printer);
+        let text = io::read_to_string(io::stdin().lock().take(MAX_BYTES));
+        let text = text.map_err(|error| ReadFileError::io(named, error))?;
+        return parse(named, &text, printer);
     }
     let path = locate(named)?;
     if !path.is_dir() {
@@ -64,11 +71,11 @@ fn locate(named: &Path) -> Result<PathBuf, Failure> {
 /// compared too.
 fn read_run(store: &Store, printer: &Printer) -> Result<Run, Failure> {
     let root = store.root();
-    let info = store.info().map_err(|error| unreadable(root).because(&error))?;
+    let info = store.info().map_err(|error| ReadFileError::io(root, error))?;
     if info.version != VERSION {
         let message = format!("version {} of the files of a run, this is {VERSION}", info.version);
         let hint = "update toolmark, or run it again with this version";
-        return Err(unreadable(root).causes([message]).hint(hint));
+        return Err(not_valid(root).causes([message]).hint(hint));
     }
     let lines: Vec<String> =
         store.records().iter().map(|record| record.line().to_string()).collect();
@@ -86,12 +93,10 @@ fn read_run(store: &Store, printer: &Printer) -> Result<Run, Failure> {
 
 /// Reads all reports of a directory in the order of their names. Other files are ignored.
 fn read_directory(directory: &Path, printer: &Printer) -> Result<Run, Failure> {
-    let failed = |error: &io::Error| {
-        Failure::usage(format!("failed to read {}", directory.display())).because(error)
-    };
+    let failed = |error| ReadFileError::io(directory, error);
     let mut files = Vec::new();
-    for entry in fs::read_dir(directory).map_err(|error| failed(&error))? {
-        let path = entry.map_err(|error| failed(&error))?.path();
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
         let is_json = path.extension().is_some_and(|e| e == "json" || e == "jsonl");
         if is_json && path.is_file() {
             files.push(path);
@@ -112,23 +117,12 @@ fn read_directory(directory: &Path, printer: &Printer) -> Result<Run, Failure> {
 }
 
 fn read_file(path: &Path, printer: &Printer) -> Result<Run, Failure> {
-    let file = File::open(path).map_err(|error| unreadable(path).because(&error))?;
-    parse(path, &text(file, path)?, printer)
-}
-
-fn text(source: impl Read, path: &Path) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let read = source.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-    read.map_err(|error| unreadable(path).because(&error))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        let limit = format!("the file is larger than {} GB", MAX_BYTES >> 30);
-        return Err(unreadable(path).causes([limit]));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let whole = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        let line = whole.iter().filter(|byte| **byte == b'\n').count() + 1;
-        unreadable(path).causes([format!("line {line}: not UTF-8")]).hint("write the report again")
-    })
+    let text = read_file::read_text(path, MAX_BYTES).map_err(|error| {
+        let is_empty = error.is_empty();
+        let failure = Failure::from(error);
+        if is_empty { failure.hint(WRITE_REPORT) } else { failure }
+    })?;
+    parse(path, &text, printer)
 }
 
 fn parse(path: &Path, text: &str, printer: &Printer) -> Result<Run, Failure> {
@@ -136,7 +130,7 @@ fn parse(path: &Path, text: &str, printer: &Printer) -> Result<Run, Failure> {
 }
 
 fn invalid(path: &Path, error: &ReadError) -> Failure {
-    unreadable(path).causes([error.to_string()]).hint(error.help)
+    not_valid(path).causes([error.to_string()]).hint(error.help)
 }
 
 fn name(path: &Path, printer: &Printer) -> Printable {
@@ -146,6 +140,6 @@ fn name(path: &Path, printer: &Printer) -> Printable {
     printable!("{}", printer.redact(path.display().to_string()))
 }
 
-fn unreadable(path: &Path) -> Failure {
-    Failure::usage(format!("failed to read {}", path.display()))
+fn not_valid(path: &Path) -> Failure {
+    Failure::usage(format!("{} is not a valid report", path.display()))
 }

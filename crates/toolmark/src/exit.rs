@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
-use toolmark_config::{FAILED_TO_READ, Problem};
+use toolmark_base::ReadFileError;
+use toolmark_config::Problem;
 use toolmark_outcome::Verdict;
 
 /// The exit codes of `toolmark`. They are part of its public interface.
@@ -113,16 +114,9 @@ impl Failure {
         self
     }
 
-    /// Failure for a file of the command line that cannot be read at all.
-    pub(crate) fn of_file(path: &Path, problem: &Problem) -> Self {
-        Self::usage(format!("failed to read {}", path.display())).problem(problem)
-    }
-
     /// Adds a problem that concerns a file as a whole.
     pub(crate) fn problem(self, problem: &Problem) -> Self {
-        // The file is named already.
-        let words = problem.message.strip_prefix(FAILED_TO_READ).unwrap_or(&problem.message);
-        self.causes([words.to_owned()]).hints(problem.help.clone())
+        self.causes([problem.message.clone()]).hints(problem.help.clone())
     }
 
     /// Adds a hint.
@@ -134,6 +128,12 @@ impl Failure {
     pub(crate) fn hints(mut self, hints: impl IntoIterator<Item = String>) -> Self {
         self.hints.extend(hints);
         self
+    }
+}
+
+impl From<ReadFileError> for Failure {
+    fn from(error: ReadFileError) -> Self {
+        Self::unread(error.to_string()).hints(error.hint().map(str::to_owned))
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use toolmark_check::gold::{Gold, GoldRow, TemplateRow};
 use toolmark_config::{Problem, Source, yaml};
+use toolmark_dataset::ReadError;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 
 /// Reads a file of gold labels.
@@ -17,12 +18,9 @@ pub(crate) fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
     let values = match extension.as_str() {
         "yaml" | "yml" => of_yaml(path)?,
         _ => {
-            let rows = toolmark_dataset::read(path).map_err(|errors| {
-                let failure = match errors.iter().all(|error| error.line.is_some()) {
-                    true => invalid(path),
-                    false => unread(path),
-                };
-                failure.causes(errors.iter().map(ToString::to_string))
+            let rows = toolmark_dataset::read(path).map_err(|error| match error {
+                ReadError::File(error) => error.into(),
+                ReadError::Rows(_) => invalid(path).causes(error.messages()),
             })?;
             rows.iter().map(|row| (row.line, Value::clone(&row.value))).collect()
         }
@@ -80,7 +78,7 @@ pub(crate) fn template_line(row: TemplateRow, redactor: Redactor) -> io::Result<
 
 /// Reads a list of rows, or a map with a list under `rows`.
 fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {
-    let source = Source::open(path).map_err(|problem| unread(path).problem(&problem))?;
+    let source = Source::open_named(path)?;
     let mut problems = Vec::new();
     let node = yaml::parse(&source, &mut problems);
     if !problems.is_empty() {
@@ -100,10 +98,6 @@ fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {
     let row =
         |node: &toolmark_config::Node| (source.place(node.span.start).line as u64, node.to_json());
     Ok(rows.iter().map(row).collect())
-}
-
-fn unread(path: &Path) -> Failure {
-    Failure::unread(format!("failed to read {}", path.display()))
 }
 
 fn invalid(path: &Path) -> Failure {

@@ -3,8 +3,9 @@
 mod repeats;
 
 use std::fs::File;
-use std::io;
+use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
+use toolmark_base::{ReadFileError, ReadFileErrorKind, read_file};
 use toolmark_run::Store;
 use toolmark_trace::{
     Joined, Options, ReadError, Trajectories, Trajectory, join_sub_agents, read, read_path,
@@ -91,12 +92,25 @@ impl Input {
         match &self.0 {
             Source::Stdin => read(io::stdin(), STDIN, options),
             Source::Named(path) | Source::Met(path) => read_path(path, options),
-            Source::Broken(broken) => Err(ReadError::Io {
-                file: broken.name.clone(),
-                source: io::Error::new(io::ErrorKind::NotFound, broken.problem.clone()),
-            }),
+            Source::Broken(broken) => {
+                let problem = io::Error::other(broken.problem.clone());
+                Err(ReadFileError::io(Path::new(&broken.name), problem).into())
+            }
         }
     }
+}
+
+/// Opens a file of lines that the user named, which must not be empty.
+pub(crate) fn open_lines(path: &Path) -> Result<BufReader<File>, ReadFileError> {
+    let mut lines = BufReader::new(read_file::open(path)?);
+    let first = lines.fill_buf().map_err(|error| ReadFileError::io(path, error))?;
+    if first.is_empty() {
+        return Err(ReadFileError::new(path, ReadFileErrorKind::Empty));
+    }
+    if first.contains(&0) {
+        return Err(ReadFileError::new(path, ReadFileErrorKind::Binary));
+    }
+    Ok(lines)
 }
 
 /// Returns the files behind the arguments, in the order of the arguments; the files of a directory
@@ -133,20 +147,11 @@ pub(crate) fn expand_listed(names: &[PathBuf]) -> Vec<Input> {
         match name.metadata() {
             Ok(found) if found.is_dir() => expand_path(name, &mut inputs),
             Ok(_) => inputs.push(Input::met(name.clone())),
-            Err(_) => inputs.push(missing(name)),
+            Err(_) => inputs.push(Input::named(name)),
         }
     }
     repeats::leave_out(&mut inputs);
     inputs
-}
-
-/// Returns an input for a missing file. Opening it produces the error of the system.
-fn missing(named: &Path) -> Input {
-    let problem = match File::open(named) {
-        Err(error) => error.to_string(),
-        Ok(_) => "it was just created".to_owned(),
-    };
-    Input::broken(named, problem)
 }
 
 /// Expands a pattern that the shell passed on, because it does not support it (`**`) or expands no
@@ -154,7 +159,8 @@ fn missing(named: &Path) -> Input {
 fn expand_pattern(argument: &Path, inputs: &mut Vec<Input>) {
     let pattern = argument.to_string_lossy();
     if !pattern.contains(['*', '?', '[']) {
-        inputs.push(missing(argument));
+        // Opening it fails with the reason.
+        inputs.push(Input::named(argument));
         return;
     }
     let before = inputs.len();

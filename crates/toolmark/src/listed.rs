@@ -3,9 +3,12 @@
 use crate::exit::Failure;
 use crate::inputs::Input;
 use clap::Args;
-use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use toolmark_base::{ReadFileError, read_file};
+
+/// Maximum size of a list, in bytes.
+const MAX_BYTES: u64 = 4 << 30;
 
 /// Options for a list of traces, and the shard to read.
 #[derive(Debug, Args)]
@@ -42,14 +45,14 @@ impl ListArgs {
         let Some(list) = &self.files_from else { return Ok(None) };
         let text = if list == Path::new("-") {
             let mut text = Vec::new();
-            io::stdin().read_to_end(&mut text).map(|_| text)
+            let read = io::stdin().read_to_end(&mut text);
+            read.map_err(|error| ReadFileError::io(list, error))?;
+            text
         } else {
-            fs::read(list)
+            read_file::read(list, MAX_BYTES)?
         };
-        let failed = || Failure::usage(format!("failed to read {}", list.display()));
-        let text = text.map_err(|error| failed().because(&error))?;
         let names = names_in(&text)
-            .ok_or_else(|| failed().causes(["a name in it is not UTF-8".to_owned()]))?;
+            .ok_or_else(|| Failure::unread(format!("a name in {} is not UTF-8", list.display())))?;
         if names.is_empty() {
             return Err(Failure::usage(format!("{} names no trace", list.display())));
         }

@@ -37,6 +37,7 @@ use exit::{Exit, Failure};
 use printer::Printer;
 use std::io;
 use std::process::ExitCode;
+use toolmark_base::ReadFileError;
 use toolmark_report::terminal::{human, text};
 
 /// The commands run long and allocate much memory. The hook does neither; it is a separate program
@@ -119,6 +120,12 @@ enum Stop {
 impl From<Failure> for Stop {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)
+    }
+}
+
+impl From<ReadFileError> for Stop {
+    fn from(error: ReadFileError) -> Self {
+        Self::Failure(error.into())
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn default_file() -> Option<PathBuf> {
 }
 
 fn read(path: &Path, printer: &mut Printer) -> Result<Prices, Stop> {
-    let source = Source::open(path).map_err(|problem| Failure::of_file(path, &problem))?;
+    let source = Source::open_named(path)?;
     let (prices, problems) = Prices::read(&source);
     print(printer, &source, &problems)?;
     let errors = problems.iter().filter(|problem| problem.is_error()).count() as u64;

@@ -1,8 +1,9 @@
 //! Reads one policy file with limits, because the hook reads it before every call.
 
 use crate::policy::Whose;
-use std::io::{ErrorKind, Read as _};
+use std::io::Read as _;
 use std::path::Path;
+use toolmark_base::{ReadFileError, read_file};
 use toolmark_config::{Node, Problem};
 use toolmark_config::{Source, parse};
 
@@ -32,21 +33,14 @@ impl File {
     /// explicitly must exist and have one.
     pub(super) fn read(path: &Path, named: bool, whose: Whose) -> Result<Option<Self>, String> {
         let failed = |why: &str| format!("failed to read {}: {why}", path.display());
-        let about = match std::fs::metadata(path) {
-            Ok(about) => about,
-            Err(error) => {
-                let absent = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-                return if absent && !named { Ok(None) } else { Err(failed(&error.to_string())) };
-            }
+        let opened = read_file::check_regular(path).and_then(|()| read_file::open(path));
+        let file = match opened {
+            Err(error) if error.is_missing() && !named => return Ok(None),
+            opened => opened.map_err(|error| error.to_string())?,
         };
-        // Opening a pipe would wait for a writer.
-        if !about.is_file() {
-            return Err(failed("it is not a file"));
-        }
-        let file = std::fs::File::open(path).map_err(|error| failed(&error.to_string()))?;
         let mut bytes = Vec::new();
         let read = file.take(LARGEST + 1).read_to_end(&mut bytes);
-        read.map_err(|error| failed(&error.to_string()))?;
+        read.map_err(|error| ReadFileError::io(path, error).to_string())?;
         let speaks = bytes.windows(5).any(|window| window == b"guard");
         match (speaks, bytes.len() as u64 > LARGEST) {
             (false, _) if named => return Err(failed("it has no `guard:` section")),

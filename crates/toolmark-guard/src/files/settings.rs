@@ -4,6 +4,7 @@ use super::home;
 use crate::permissions::{Permissions, Settings};
 use crate::policy::Whose;
 use std::path::{Path, PathBuf};
+use toolmark_base::{ReadFileError, read_file};
 use toolmark_hosts::Paths;
 
 /// Maximum size of a settings file, in bytes.
@@ -62,7 +63,7 @@ pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<S
                     faults.push(format!("failed to read {}: {why}", path.display()));
                 }
             }
-            Err(why) => faults.push(format!("failed to read {}: {why}", path.display())),
+            Err(error) => faults.push(error.to_string()),
         }
     }
     (permissions, faults)
@@ -72,13 +73,12 @@ pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<S
 ///
 /// # Errors
 ///
-/// It is not a file, too large, not UTF-8, or cannot be read.
-pub fn read(path: &Path) -> Result<Option<String>, String> {
-    match std::fs::metadata(path) {
-        Ok(about) if !about.is_file() => Err("it is not a file".to_owned()),
-        Ok(about) if about.len() > LARGEST => Err("it is larger than 4 MiB".to_owned()),
-        Ok(_) => std::fs::read_to_string(path).map(Some).map_err(|error| error.to_string()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error.to_string()),
+/// It is not a regular file, is empty, too large, not UTF-8, or cannot be read.
+pub fn read(path: &Path) -> Result<Option<String>, ReadFileError> {
+    let read = read_file::check_regular(path).and_then(|()| read_file::read_text(path, LARGEST));
+    match read {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error),
     }
 }

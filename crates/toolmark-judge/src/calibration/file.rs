@@ -3,9 +3,10 @@
 
 use super::report::Calibration;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use toolmark_base::{ReadFileError, read_file};
 
 /// Version of the file format.
 pub const VERSION: u32 = 2;
@@ -24,11 +25,12 @@ pub struct CalibrationFile {
 /// Reason why a file of calibrations cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file cannot be read or written.
-    #[error("failed to {what} {}: {source}", path.display())]
-    Io {
-        /// Attempted operation.
-        what: &'static str,
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadFileError),
+    /// The file cannot be written.
+    #[error("failed to write {}: {source}", path.display())]
+    Write {
         /// Path of the file.
         path: PathBuf,
         /// System error.
@@ -46,38 +48,29 @@ pub enum FileError {
 
 /// Reads a file.
 pub fn read_file(path: &Path) -> Result<Vec<Calibration>, FileError> {
-    let refused = |source| FileError::Io { what: "read", path: path.to_owned(), source };
     let wrong = |problem: String| FileError::Content { path: path.to_owned(), problem };
-    let mut bytes = Vec::new();
-    File::open(path)
-        .map_err(refused)?
-        .take(MAX_FILE_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(refused)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(wrong(format!("it has more than {MAX_FILE_BYTES} bytes")));
-    }
+    let text = read_file::read_text(path, MAX_FILE_BYTES)?;
     /// The version only, since the rest may be in another format.
     #[derive(Deserialize)]
     struct Versioned {
         version: u32,
     }
     let of_json = |error: serde_json::Error| wrong(error.to_string());
-    let Versioned { version } = serde_json::from_slice(&bytes).map_err(of_json)?;
+    let Versioned { version } = serde_json::from_str(&text).map_err(of_json)?;
     if version != VERSION {
         return Err(wrong(format!("version {version} is not supported, only {VERSION}")));
     }
-    let file: CalibrationFile = serde_json::from_slice(&bytes).map_err(of_json)?;
+    let file: CalibrationFile = serde_json::from_str(&text).map_err(of_json)?;
     Ok(file.calibrations)
 }
 
 /// Adds calibrations to a file. Each replaces the one for the same model, model settings, rubric
 /// and threshold. The file is replaced atomically.
 pub fn write_file(path: &Path, new: &[Calibration]) -> Result<(), FileError> {
-    let refused = |source| FileError::Io { what: "write", path: path.to_owned(), source };
+    let refused = |source| FileError::Write { path: path.to_owned(), source };
     let mut all = match read_file(path) {
         Ok(all) => all,
-        Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(FileError::Read(error)) if error.is_missing() => Vec::new(),
         Err(error) => return Err(error),
     };
     let is_same = |old: &Calibration, new: &Calibration| {

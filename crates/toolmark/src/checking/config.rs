@@ -20,11 +20,9 @@ pub(crate) fn open(named: Option<&Path>, printer: &mut Printer) -> Result<Config
     if named.is_none() && !path.is_file() {
         return Ok(Config::default());
     }
-    let source = match Source::open(path) {
-        Ok(source) => source,
-        Err(problem) => {
-            return Err(Failure::of_file(path, &problem).into());
-        }
+    let source = match named {
+        Some(path) => Source::open_named(path)?,
+        None => Source::open(path)?,
     };
     let parsed = parse(&source);
     let mut problems = parsed.problems;

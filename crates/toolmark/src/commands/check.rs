@@ -23,10 +23,10 @@ use crate::reading::{Next, Reader, Runs, Walked};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use toolmark_base::read_file;
 use toolmark_check::baseline::Baseline;
 use toolmark_check::config::Config;
 use toolmark_check::doubts::MAX_DOUBTS;
@@ -38,6 +38,9 @@ use toolmark_grade::UsualJudge;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Confidence, Printable, Severity, Untrusted};
 use toolmark_report::Rows;
+
+/// Maximum size of a baseline, in bytes.
+const MAX_BASELINE: u64 = 2 << 30;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -364,10 +367,11 @@ impl Check {
 
     fn read_baseline(&self) -> Result<Option<Baseline>, Failure> {
         let Some(path) = &self.baseline else { return Ok(None) };
-        let failed = || Failure::usage(format!("failed to read {}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| failed().because(&error))?;
+        let text = read_file::read_text(path, MAX_BASELINE)?;
         let baseline = Baseline::parse(&text).map_err(|error| {
-            failed().causes([error]).hint("`toolmark check --report json=FILE` writes one")
+            Failure::usage(format!("{} is not a valid report", path.display()))
+                .causes([error])
+                .hint("`toolmark check --report json=FILE` writes one")
         })?;
         Ok(Some(baseline))
     }

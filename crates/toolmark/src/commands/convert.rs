@@ -118,7 +118,8 @@ fn report(
     runs: usize,
     losses: &Losses,
 ) -> io::Result<()> {
-    if printer.verbosity == Verbosity::Quiet {
+    // Without a run, "nothing lost" would be misleading.
+    if printer.verbosity == Verbosity::Quiet || runs == 0 {
         return Ok(());
     }
     let runs = human::things(runs as u64, "run");

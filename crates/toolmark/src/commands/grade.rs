@@ -19,18 +19,21 @@ use crate::running::assemble::{Wanted, decorate};
 use crate::running::recorded::Recorded;
 use crate::running::{empty_plan, open_spec};
 use clap::{Args, ValueEnum};
-use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
+use toolmark_base::{ReadFileError, read_file};
 use toolmark_compare::{Comparison, Run};
 use toolmark_grade::{Grading, Plan, Selection, Unpaired, merge};
 use toolmark_outcome::{CaseResult, Environment, Printable, RunResult, Untrusted, Verdict};
 use toolmark_report::{ReportError, Rows};
 use toolmark_run::Store;
+
+/// Maximum size of a diff, in bytes.
+const MAX_DIFF: u64 = 256 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -140,11 +143,8 @@ impl Grade {
         let mut plans = Vec::new();
         for path in specs::find(slice::from_ref(&self.spec))? {
             let spec = spec::open(&path, &options, printer)?;
-            let Some(plan) = spec.loaded.and_then(|loaded| loaded.plan) else {
-                let errors = human::things(spec.errors as u64, "error");
-                let message = format!("{} has {errors}; nothing was graded", path.display());
-                return Err(Failure::usage(message).into());
-            };
+            let failure = spec.failure(&path, "nothing was graded");
+            let plan = spec.loaded.plan.ok_or(failure)?;
             plans.push((path, plan));
         }
         self.selection.select(&mut plans, |(_, plan)| plan)?;
@@ -291,9 +291,7 @@ impl Grade {
     /// the run, or its copy in the run directory.
     fn recorded_run(&self) -> Result<Option<(PathBuf, Store)>, Failure> {
         if let Some(store) = Store::open(&self.spec) {
-            let info = store.info().map_err(|error| {
-                Failure::usage(format!("failed to read {}", self.spec.display())).because(&error)
-            })?;
+            let info = store.info().map_err(|error| ReadFileError::io(&self.spec, error))?;
             let named = [info.spec_absolute, store.root().join(info.spec_copy)];
             let spec = named.into_iter().find(|path| path.is_file());
             return Ok(spec.map(|spec| (spec, store)));
@@ -393,9 +391,11 @@ impl Grade {
         let diff = match &self.diff_file {
             None => None,
             Some(path) => {
-                let text = fs::read_to_string(path).map_err(|error| {
-                    Failure::usage(format!("failed to read {}", path.display())).because(&error)
-                })?;
+                let text = match read_file::read_text(path, MAX_DIFF) {
+                    // Nothing changed.
+                    Err(error) if error.is_empty() => String::new(),
+                    text => text?,
+                };
                 Some(Arc::from(text))
             }
         };

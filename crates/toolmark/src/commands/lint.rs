@@ -6,6 +6,7 @@ use crate::checking::config;
 use crate::commands::serve;
 use crate::exit::{Exit, Failure};
 use crate::grading::linting::{Findings, LintFormat};
+use crate::grading::spec::{check_dataset, lacks_dataset};
 use crate::grading::{specs, types};
 use crate::guarding;
 use crate::inputs::expand;
@@ -17,7 +18,7 @@ use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use toolmark_config::{Source, did_you_mean};
+use toolmark_config::did_you_mean;
 use toolmark_grade::LoadOptions;
 use toolmark_grade::vacuity::{self, FindingKind};
 use toolmark_grade::{Case, Grading, Plan, Selection};
@@ -74,6 +75,7 @@ impl Lint {
             is_lint: true,
             ..LoadOptions::default()
         };
+        check_dataset(&options)?;
         let specs = specs::find(&self.specs)?;
         let (runs, unread) = self.traces(printer)?;
         let mut findings = Findings::new(self.format, printer);
@@ -87,8 +89,10 @@ impl Lint {
                 }
             }
         }
+        let unread_specs = findings.unread;
         let (errors, warnings) = findings.finish(specs.len())?;
-        Ok(match (errors, warnings) {
+        let unread = unread || unread_specs > 0;
+        Ok(match (errors - unread_specs, warnings) {
             (1.., _) => Exit::Usage,
             (0, 1..) if self.strict => Exit::Usage,
             _ if unread => Exit::Unread,
@@ -139,11 +143,14 @@ fn lint(
 ) -> io::Result<Option<Plan>> {
     let loaded = match load(path, options) {
         Ok(loaded) => loaded,
-        Err(problem) => {
-            findings.add(&Source::new(path.to_string_lossy(), ""), &[*problem])?;
+        Err(error) => {
+            findings.add_unread(error)?;
             return Ok(None);
         }
     };
+    if options.dataset.is_some() && lacks_dataset(&loaded) {
+        findings.unread += 1;
+    }
     let source = &loaded.source;
     findings.add(source, &loaded.problems)?;
     for included in &loaded.includes {

@@ -2,6 +2,7 @@
 
 use super::serve;
 use crate::Stop;
+use crate::commands::feed::read_decisions;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use clap::Args;
@@ -35,6 +36,12 @@ pub(crate) struct Mcp {
 
 impl Mcp {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        if let Some(db) = &self.db {
+            serve::check_store(db)?;
+        }
+        if let Some(state) = &self.state {
+            read_decisions(state)?;
+        }
         let db = self.db.map_or_else(serve::default_store, Ok)?;
         let state = self.state.unwrap_or_else(|| toolmark_serve::state_beside(&db));
         let folders = match self.watch.is_empty() {

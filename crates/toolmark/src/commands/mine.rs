@@ -198,16 +198,18 @@ fn take(
 /// Reads the plan of the spec that decides which runs passed.
 fn open(path: &Path, printer: &mut Printer) -> Result<Plan, Stop> {
     let spec = spec::open(path, &LoadOptions::default(), printer)?;
-    spec.loaded.and_then(|loaded| loaded.plan).ok_or_else(|| {
-        let errors = human::things(spec.errors as u64, "error");
-        Failure::usage(format!("{} has {errors}; nothing was mined", path.display())).into()
-    })
+    let failure = spec.failure(path, "nothing was mined");
+    Ok(spec.loaded.plan.ok_or(failure)?)
 }
 
 fn nothing(read: &Read, mined: &Mined) -> Failure {
     let passed = read.observed.iter().filter(|one| one.passed).count() as u64;
     if passed == 0 {
-        let failure = Failure::usage("no run passed, so there is nothing to mine from");
+        let message = "no run passed, so there is nothing to mine from";
+        let failure = match read.unread {
+            true => Failure::unread(message),
+            false => Failure::usage(message),
+        };
         return match read.undecided {
             0 => failure,
             many => failure.hint(format!("{} could not be decided", &*human::things(many, "run"))),

@@ -8,6 +8,7 @@ use crate::printer::{Line, Printer, style};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use toolmark_base::ReadFileError;
 use toolmark_redact::{Printable, printable};
 use toolmark_run::store::{RUNS, Store};
 
@@ -113,9 +114,7 @@ impl Runs {
             printer.json(&value)?;
             return Ok(Exit::Ok);
         }
-        let info = store.info().map_err(|error| {
-            Failure::unread(format!("failed to read {}", store.root().display())).because(&error)
-        })?;
+        let info = store.info().map_err(|error| ReadFileError::io(store.root(), error))?;
         let field = |name: &'static str, words: String, printer: &mut Printer| {
             let words = printer.redact(words);
             let line = Line::of(style::DIM, printable!("{:<10}", name));

@@ -18,6 +18,7 @@ use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use toolmark_base::{ReadFileError, ReadFileErrorKind};
 use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_trace::{Fact, Trajectory, exporter_by_id};
 
@@ -295,12 +296,13 @@ fn no_such_step(run: &Trajectory, number: u32) -> Failure {
 fn find_trace(trace: &Path) -> Result<Input, Failure> {
     let name = trace.to_string_lossy();
     if trace.is_dir() {
-        let failure = Failure::usage(format!("{name} is a directory"));
+        let failure =
+            Failure::unread(ReadFileError::new(trace, ReadFileErrorKind::Directory).to_string());
         return Err(failure.hint(format!(
             "show takes one trace; `toolmark stats {name}` lists those in the directory"
         )));
     }
-    if trace.exists() || name == "-" || name.contains(['/', '\\']) {
+    if trace.exists() || name == "-" || name.contains(['/', '\\', '.']) {
         return Ok(Input::named(trace));
     }
     let sessions = sessions::find();

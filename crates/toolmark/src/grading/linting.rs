@@ -1,11 +1,13 @@
 //! The findings of `toolmark lint`: printed immediately for people, collected until the end for
 //! programs.
 
+use crate::diagnostics::print_failure;
 use crate::grading::spec;
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::ValueEnum;
 use std::io;
+use toolmark_base::ReadFileError;
 use toolmark_config::{Problem, Source};
 use toolmark_outcome::SpecPlace;
 use toolmark_redact::printable;
@@ -27,11 +29,13 @@ pub(crate) struct Findings<'p> {
     kept: Vec<LintProblem>,
     errors: usize,
     warnings: usize,
+    /// Number of the errors that are files which could not be read.
+    pub(crate) unread: usize,
 }
 
 impl<'p> Findings<'p> {
     pub(crate) fn new(format: LintFormat, printer: &'p mut Printer) -> Self {
-        Self { format, printer, kept: Vec::new(), errors: 0, warnings: 0 }
+        Self { format, printer, kept: Vec::new(), errors: 0, warnings: 0, unread: 0 }
     }
 
     /// Adds the problems of a file.
@@ -44,6 +48,18 @@ impl<'p> Findings<'p> {
             return Ok(());
         }
         spec::print_problems(self.printer, source, problems)
+    }
+
+    /// Adds a spec that could not be read.
+    pub(crate) fn add_unread(&mut self, error: ReadFileError) -> io::Result<()> {
+        self.errors += 1;
+        self.unread += 1;
+        if self.format == LintFormat::Text {
+            return print_failure(self.printer, &error.into());
+        }
+        let source = Source::new(error.path.to_string_lossy(), "");
+        self.kept.push(kept(&source, &Problem::from(&error), self.printer));
+        Ok(())
     }
 
     /// Adds a problem at a source position of a spec.
@@ -92,7 +108,7 @@ impl<'p> Findings<'p> {
 
     /// Prints the totals; returns the numbers of errors and warnings.
     pub(crate) fn finish(self, specs: usize) -> Result<(usize, usize), crate::Stop> {
-        let Self { format, printer, kept, errors, warnings } = self;
+        let Self { format, printer, kept, errors, warnings, .. } = self;
         let report = LintReport {
             specs: specs as u64,
             errors: errors as u64,

@@ -21,7 +21,7 @@ pub(crate) fn open(
     printer: &mut Printer,
 ) -> Result<Settings, Stop> {
     if let Some(path) = named {
-        return match read(path, printer)? {
+        return match read(Source::open_named(path)?, path, printer)? {
             Some(settings) => Ok(settings),
             None => {
                 let failure = Failure::usage(format!("{} has no `judge:` section", path.display()));
@@ -32,7 +32,7 @@ pub(crate) fn open(
     let beside = part_of.and_then(Path::parent).map(|parent| parent.join(DEFAULT_FILE));
     let usual = [part_of.map(Path::to_path_buf), beside, Some(PathBuf::from(DEFAULT_FILE))];
     for path in usual.into_iter().flatten().filter(|path| path.is_file()) {
-        if let Some(settings) = read(&path, printer)? {
+        if let Some(settings) = read(Source::open(&path)?, &path, printer)? {
             return Ok(settings);
         }
     }
@@ -40,8 +40,7 @@ pub(crate) fn open(
 }
 
 /// Reads the judge section of a file, if it has one.
-fn read(path: &Path, printer: &mut Printer) -> Result<Option<Settings>, Stop> {
-    let source = Source::open(path).map_err(|problem| Failure::of_file(path, &problem))?;
+fn read(source: Source, path: &Path, printer: &mut Printer) -> Result<Option<Settings>, Stop> {
     let parsed = parse(&source);
     // Warnings about the file as a whole belong to the spec.
     let mut problems: Vec<Problem> = parsed.problems;

@@ -304,8 +304,11 @@ fn trust(settings: &Settings) -> Result<Option<toolmark_judge::Objection>, Failu
         return Ok(None);
     };
     let calibrations: Vec<Calibration> = calibration::read_file(path).map_err(|error| {
-        Failure::usage(error.to_string())
-            .hint("`toolmark judge calibrate LABELS --output FILE` writes one")
+        let failure = match error {
+            calibration::FileError::Read(error) => Failure::from(error),
+            error => Failure::usage(error.to_string()),
+        };
+        failure.hint("`toolmark judge calibrate LABELS --output FILE` writes one")
     })?;
     Ok(Some(Box::new(move |model, question| {
         let digest = calibration::rubric_digest(&question.rubric);

@@ -8,9 +8,7 @@ pub(crate) mod resume;
 pub(crate) mod view;
 
 use crate::Stop;
-use crate::exit::Failure;
 use crate::grading::spec;
-use crate::human;
 use crate::printer::Printer;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,25 +43,14 @@ pub(crate) fn open_spec(
     options_key: &str,
     printer: &mut Printer,
 ) -> Result<OpenSpec, Stop> {
-    if path.is_dir() {
-        let message = format!("{} is a directory: name one spec", path.display());
-        return Err(Failure::usage(message).into());
-    }
     let opened = spec::open(path, options, printer)?;
-    let errors = opened.errors as u64;
-    let Some(loaded) = opened.loaded else {
-        let message = format!("{} could not be read; nothing was run", path.display());
-        return Err(Failure::usage(message).into());
-    };
+    let failure = opened.failure(path, "nothing was run");
+    let loaded = opened.loaded;
     let mut files = vec![(path.to_owned(), loaded.source.text().to_owned())];
     for included in &loaded.includes {
         files.push((PathBuf::from(&*included.source.name), included.source.text().to_owned()));
     }
-    let Some(plan) = loaded.plan else {
-        let errors = human::things(errors, "error");
-        let message = format!("{} has {errors}; nothing was run", path.display());
-        return Err(Failure::usage(message).into());
-    };
+    let plan = loaded.plan.ok_or(failure)?;
     let texts: Vec<&str> = files.iter().map(|(_, text)| text.as_str()).collect();
     let key = hash(&serde_json::json!([texts, options_key]));
     Ok(OpenSpec { path: path.to_owned(), plan, files, key })

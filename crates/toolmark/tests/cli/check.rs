@@ -214,7 +214,7 @@ fn only_what_is_new_fails() {
         let text = run(&["check", FAULTS, "--select", TWO, "--baseline", &file]);
         assert!(text.contains(what) && text.ends_with("--- exit 2\n"), "{text}");
     }
-    assert_eq!(exit_of(&["check", FAULTS, "--select", TWO, "--baseline", "nowhere.json"]), 2);
+    assert_eq!(exit_of(&["check", FAULTS, "--select", TWO, "--baseline", "nowhere.json"]), 3);
 }
 
 /// Sessions other than those of the baseline are compared by kind, not by file.

@@ -47,7 +47,7 @@ fn an_empty_file_in_a_directory_counts() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("empty.jsonl"), "").unwrap();
     let text = run_in(dir.path(), &["stats", "."]);
-    assert!(text.contains("empty.jsonl is empty") && text.ends_with("--- exit 3\n"), "{text}");
+    assert!(text.contains("empty.jsonl: it is empty") && text.ends_with("--- exit 3\n"), "{text}");
 }
 
 #[test]

@@ -281,7 +281,7 @@ fn a_directory_of_specs_is_linted_and_graded() {
     );
     assert_eq!((&lines[4]["cases"], &lines[4]["failed"]), (&4.into(), &1.into()));
     assert_eq!(graded.status.code(), Some(1));
-    assert_eq!(run(&["grade", ".agentv", "traces.jsonl"]).status.code(), Some(2));
+    assert_eq!(run(&["grade", ".agentv", "traces.jsonl"]).status.code(), Some(3));
     let chosen = run(&["grade", "evals", "traces.jsonl", "--case", "bad"]);
     assert_eq!(chosen.status.code(), Some(1));
 }

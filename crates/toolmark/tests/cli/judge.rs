@@ -13,7 +13,8 @@ fn labels_that_cannot_be_used_are_told_before_anything_is_paid_for() {
     fs::write(&rubric, "Is it tidy?").unwrap();
     let rubric = rubric.to_str().unwrap();
     for (labels, rubric, words, exit) in [
-        ("", rubric, &["has no rows"][..], 3),
+        ("", rubric, &["labels.jsonl: it is empty"][..], 3),
+        ("\n", rubric, &["has no rows"], 3),
         ("nope\n", rubric, &["labels.jsonl:1:2: not JSON"], 3),
         (
             "{\"id\":\"a\"}\n",

@@ -43,6 +43,7 @@ mod show;
 mod stats;
 mod trend;
 mod truth;
+mod unreadable;
 mod words;
 
 use assert_cmd::Command;

@@ -61,8 +61,8 @@ fn what_is_damaged_is_named_and_the_rest_is_read() {
 
 #[test]
 fn what_is_no_trace_is_named() {
-    assert_tells(&stats(""), &["error: f.jsonl is empty"], 3);
-    assert_tells(&stats("\n\n  \n"), &["error: f.jsonl is empty"], 3);
+    assert_tells(&stats(""), &["error: failed to read f.jsonl: it is empty"], 3);
+    assert_tells(&stats("\n\n  \n"), &["error: failed to read f.jsonl: it is empty"], 3);
     let garbage: Vec<u8> = (0..4096u32).map(|n| (n * 31 % 251) as u8).collect();
     assert_tells(&stats(&garbage), &["error: unrecognized trace format: f.jsonl is "], 3);
     assert_tells(&stats(b"PK\x03\x04 no archive"), &["error: failed to open f.jsonl"], 3);
@@ -118,7 +118,7 @@ fn nothing_to_count_is_an_error() {
     assert_tells(&in_dir(dir.path(), &["convert", ".", "--to", "atif"]), &["error: "], 3);
     for command in [&["stats", "-"][..], &["show", "-"], &["convert", "-", "--to", "atif"]] {
         let text = transcript(toolmark(command).write_stdin(""));
-        assert_tells(&text, &["error: <stdin> is empty"], 3);
+        assert_tells(&text, &["error: failed to read <stdin>: it is empty"], 3);
     }
 }
 

@@ -5,6 +5,7 @@ use super::keys::CASES;
 use super::suite::Suite;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toolmark_base::ReadFileError;
 use toolmark_config::{Entry, Kind, Node, Problem, Span, quoted};
 use toolmark_config::{Source, json, parse};
 use toolmark_grade::Case;
@@ -149,9 +150,8 @@ impl Reading<'_, '_> {
         }
         match Source::open(path) {
             Ok(source) => Some(source),
-            Err(problem) => {
-                let message = format!("{}: {}", path.display(), problem.message);
-                loading.error(problem.code, span, message);
+            Err(error) => {
+                loading.problems.push(Problem::from(&error).at(span));
                 None
             }
         }
@@ -179,8 +179,8 @@ impl Reading<'_, '_> {
                 }
             }
             Err(error) => {
-                let message = format!("failed to read {}: {error}", path.display());
-                loading.error("unreadable-file", span, message);
+                let error = ReadFileError::io(path, error);
+                loading.problems.push(Problem::from(&error).at(span));
             }
         }
     }
@@ -237,9 +237,9 @@ impl Reading<'_, '_> {
     fn table(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
         let rows = match toolmark_dataset::read(path) {
             Ok(rows) => rows,
-            Err(errors) => {
-                for error in errors {
-                    loading.error("invalid-tests", span, error.to_string());
+            Err(error) => {
+                for message in error.messages() {
+                    loading.error("invalid-tests", span, message);
                 }
                 return;
             }
@@ -389,9 +389,8 @@ fn expand(item: &Node, depth: usize, loading: &mut Loading<'_>, all: &mut Vec<No
     };
     let source = match Source::open(&path) {
         Ok(source) => source,
-        Err(problem) => {
-            let message = format!("{}: {}", path.display(), problem.message);
-            loading.error(problem.code, item.span, message);
+        Err(error) => {
+            loading.problems.push(Problem::from(&error).at(item.span));
             return;
         }
     };

@@ -320,9 +320,8 @@ fn in_file(
     }
     let source = match Source::open(path) {
         Ok(source) => source,
-        Err(problem) => {
-            let message = format!("{}: {}", path.display(), problem.message);
-            settings.problems.push(placed(loading, span, &message));
+        Err(error) => {
+            settings.problems.push(placed(loading, span, &error.to_string()));
             return None;
         }
     };

@@ -96,8 +96,8 @@ pub(super) fn found(loading: &Loading<'_>, plan: &mut RunPlan) {
 fn read(path: &Path, loading: &Loading<'_>, plan: &mut RunPlan) {
     let source = match Source::open(path) {
         Ok(source) => source,
-        Err(problem) => {
-            plan.problems.push(format!("{}: {}", path.display(), problem.message));
+        Err(error) => {
+            plan.problems.push(error.to_string());
             return;
         }
     };

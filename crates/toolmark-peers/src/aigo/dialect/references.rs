@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolmark_config::{Kind, Node, Source, Span, parse, quoted};
+use toolmark_config::{Kind, Node, Problem, Source, Span, parse, quoted};
 use toolmark_grade::Loading;
 
 /// Maximum depth of nested references.
@@ -105,9 +105,8 @@ impl Resolving<'_, '_> {
             return known.clone();
         }
         let read = match Source::open(path) {
-            Err(problem) => {
-                let message = format!("{}: {}", path.display(), problem.message);
-                self.loading.error(problem.code, at, message);
+            Err(error) => {
+                self.loading.problems.push(Problem::from(&error).at(at));
                 None
             }
             Ok(source) => {

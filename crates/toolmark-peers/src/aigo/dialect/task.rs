@@ -210,10 +210,11 @@ fn read_rows(path: &Path, span: Span, loading: &mut Loading<'_>) -> Dataset {
             }
             Dataset::Rows { file, rows }
         }
-        Err(errors) => {
-            let problems = errors
-                .iter()
-                .map(|error| Problem::error("invalid-dataset", error.to_string()).at(span));
+        Err(error) => {
+            let problems = error
+                .messages()
+                .into_iter()
+                .map(|message| Problem::error("invalid-dataset", message).at(span));
             loading.problems.extend(problems);
             Dataset::Bad
         }
@@ -227,7 +228,7 @@ fn described(path: &Path, span: Span, loading: &Loading<'_>) -> Result<PathBuf, 
     if !matches!(extension, "yaml" | "yml") {
         return Ok(path.to_path_buf());
     }
-    let source = Source::open(path)?;
+    let source = Source::open(path).map_err(|error| Problem::from(&error).at(span))?;
     let parsed = parse(&source);
     let file = parsed.node.as_ref().and_then(file_of);
     match file {

@@ -207,9 +207,9 @@ fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Arc<Val
             .enumerate()
             .map(|(n, row)| (row_id(&row.value).unwrap_or_else(|| n.to_string()), row.value))
             .collect(),
-        Err(errors) => {
-            for error in errors {
-                loading.error("unreadable-dataset", span, error.to_string());
+        Err(error) => {
+            for message in error.messages() {
+                loading.error("unreadable-dataset", span, message);
             }
             Vec::new()
         }

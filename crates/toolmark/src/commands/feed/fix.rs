@@ -11,12 +11,16 @@ use std::env;
 use std::fs;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
+use toolmark_base::read_file;
 use toolmark_feed::fix::worded;
 use toolmark_feed::{Fix, Issue};
 use toolmark_grade::UsualJudge;
 use toolmark_hosts::install::unified_diff;
 use toolmark_outcome::Untrusted;
 use toolmark_outcome::judging::Judge;
+
+/// Maximum size of a file to change, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Show the change that prevents an issue, and apply it
 #[derive(Debug, Args)]
@@ -79,13 +83,11 @@ impl FixIssue {
             return Ok(Exit::Ok);
         };
         let path = &place.directory.join(file);
-        let before = match fs::read_to_string(path) {
+        let before = match read_file::read_text(path, MAX_BYTES) {
             Ok(text) => Some(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => {
-                let failure = Failure::usage(format!("failed to read {}", path.display()));
-                return Err(failure.because(&error).into());
-            }
+            Err(error) if error.is_missing() => None,
+            Err(error) if error.is_empty() => Some(String::new()),
+            Err(error) => return Err(error.into()),
         };
         let after = fix.apply_to(before.as_deref().unwrap_or_default()).map_err(|why| {
             Failure::usage(format!("{} was left as it is: {why}", path.display()))

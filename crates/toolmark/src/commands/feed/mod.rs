@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 use clap::{Args, Subcommand};
 use read::ReadArgs;
+pub(in crate::commands) use read::read_decisions;
 use std::time::Instant;
 use toolmark_feed::FeedRun;
 use toolmark_outcome::Printable;

@@ -9,11 +9,13 @@ use crate::printer::Printer;
 use crate::reading::{Next, Reader, Runs};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use toolmark_base::read_file;
 use toolmark_check::Checker;
 use toolmark_feed::{Batch, Collector, Decisions, Feed, Issue, IssueId, Kind};
+
+/// Maximum size of a file of decisions, in bytes.
+const MAX_DECISIONS: u64 = 256 << 20;
 
 /// Default file of decisions. It is in the project directory, so that it is shared like the code.
 const STATE: &str = ".toolmark/feed.jsonl";
@@ -47,16 +49,19 @@ impl StateArgs {
 
     /// Reads the decisions; empty if the file does not exist.
     pub(super) fn read(&self) -> Result<Decisions, Failure> {
-        let path = self.path();
-        let failed = || Failure::usage(format!("failed to read {}", path.display()));
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Decisions::default());
-            }
-            Err(error) => return Err(failed().because(&error)),
-        };
-        Decisions::parse(&text).map_err(|error| failed().because(&error))
+        read_decisions(self.path())
+    }
+}
+
+/// Reads a file of decisions; empty if it does not exist.
+pub(in crate::commands) fn read_decisions(path: &Path) -> Result<Decisions, Failure> {
+    match read_file::read_text(path, MAX_DECISIONS) {
+        Ok(text) => Decisions::parse(&text).map_err(|error| {
+            Failure::usage(format!("the decisions in {} are invalid", path.display()))
+                .because(&error)
+        }),
+        Err(error) if error.is_missing() || error.is_empty() => Ok(Decisions::default()),
+        Err(error) => Err(error.into()),
     }
 }
 

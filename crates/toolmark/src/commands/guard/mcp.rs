@@ -11,6 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use toolmark_base::read_file;
 use toolmark_guard::files::{self, Opened};
 use toolmark_guard::policy::Rate;
 use toolmark_guard::{Args as CallArgs, Event, Moment, Verdict, audit};
@@ -31,6 +32,9 @@ Exit codes:
   0  the client ended the session
   2  the command line is invalid
   3  the server did not start, or ended before the client did";
+
+/// Maximum size of a file with a policy, in bytes.
+const MAX_POLICY: u64 = 64 << 20;
 
 /// Guard the tools of an MCP server
 ///
@@ -109,7 +113,7 @@ impl Mcp {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let pins = self.pins_file()?;
         if let Some(name) = &self.accept {
-            let tools = Pins::accept(&pins, name).map_err(|error| failed(&error))?;
+            let tools = Pins::accept(&pins, name).map_err(failed)?;
             for tool in tools {
                 let tool = toolmark_mcp::suspicion::sanitize(&tool, 200);
                 printer.line(
@@ -142,6 +146,14 @@ impl Mcp {
 
     fn proxy(&self, pins: &Path, printer: &mut Printer) -> Result<Proxy, Stop> {
         // A project's settings start it, in an environment that they set.
+        if let Some(policy) = &self.policy {
+            let checked = read_file::check_regular(policy);
+            match checked.and_then(|()| read_file::read_text(policy, MAX_POLICY)) {
+                // `install` names the policy of a user who has none yet.
+                Err(error) if error.is_missing() || error.is_empty() => {}
+                read => drop(read?),
+            }
+        }
         let opened = guarding::fixed(self.policy.as_deref()).with_log(self.log.as_deref());
         let opened = guarding::without_faults(opened, printer)?;
         let policy = opened.guard.policy().mcp();
@@ -165,7 +177,7 @@ impl Mcp {
             Some(Changed::Deny) => Decision::Deny,
             None => policy.changed.unwrap_or(Decision::Deny),
         };
-        let pins = Pins::open(pins).map_err(|error| failed(&error))?;
+        let pins = Pins::open(pins).map_err(failed)?;
         Ok(Proxy::new(settings, pins, Box::new(call_policy), audit))
     }
 
@@ -256,9 +268,10 @@ fn tidy(name: &str) -> String {
     }
 }
 
-fn failed(error: &PinsError) -> Stop {
+fn failed(error: PinsError) -> Stop {
     match error {
         PinsError::Nothing(_) => Failure::usage(error.to_string()).into(),
+        PinsError::Read(error) => error.into(),
         _ => Failure::unread(error.to_string()).into(),
     }
 }

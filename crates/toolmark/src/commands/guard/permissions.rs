@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io;
 use std::path::PathBuf;
+use toolmark_base::{ReadFileError, ReadFileErrorKind};
 use toolmark_guard::files::settings;
 use toolmark_guard::permissions::{Finding, Level, Permissions as Rules};
 use toolmark_redact::printable;
@@ -91,15 +92,15 @@ impl Permissions {
         let files = if self.files.is_empty() { usual() } else { self.files.clone() };
         let mut found = Vec::new();
         for path in files {
-            let failed =
-                |why: String| Failure::unread(format!("failed to read {}: {why}", path.display()));
-            match settings::read(&path).map_err(failed)? {
+            match settings::read(&path)? {
                 Some(text) => {
-                    rules.add(&text, &settings::located(&path)).map_err(failed)?;
+                    rules.add(&text, &settings::located(&path)).map_err(|why| {
+                        Failure::unread(format!("failed to read {}: {why}", path.display()))
+                    })?;
                     found.push(path);
                 }
                 None if self.files.is_empty() => {}
-                None => return Err(failed("there is no such file".to_owned())),
+                None => return Err(ReadFileError::new(&path, ReadFileErrorKind::Missing).into()),
             }
         }
         match found.is_empty() {

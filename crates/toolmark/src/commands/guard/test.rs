@@ -6,13 +6,14 @@ use crate::args::RowFormat;
 use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
+use crate::inputs::open_lines;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use toolmark_base::ReadFileError;
 use toolmark_guard::facts::Disk;
 use toolmark_guard::{Args as CallArgs, Event, Guard, Moment, Verdict};
 use toolmark_hosts::{HOSTS, by_id};
@@ -140,16 +141,14 @@ impl Test {
     /// Decides about every row; invalid rows are named and counted.
     fn batch(&self, path: &Path, guard: &Guard, printer: &mut Printer) -> Result<Exit, Stop> {
         let name = path.display();
-        let failed =
-            |error: &io::Error| Failure::unread(format!("failed to read {name}")).because(error);
         let lines: Box<dyn BufRead> = match path.to_str() {
             Some("-") => Box::new(BufReader::new(io::stdin())),
-            _ => Box::new(BufReader::new(File::open(path).map_err(|error| failed(&error))?)),
+            _ => Box::new(open_lines(path)?),
         };
         let mut bad = 0_u64;
         let mut rows = Vec::new();
         for (index, line) in lines.split(b'\n').enumerate() {
-            let line = line.map_err(|error| failed(&error))?;
+            let line = line.map_err(|error| ReadFileError::io(path, error))?;
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }

@@ -5,12 +5,14 @@ use crate::Stop;
 use crate::commands::help::HelpBelow;
 use crate::exit::{Exit, Failure};
 use crate::human;
+use crate::inputs::open_lines;
 use crate::judging::config;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::{Args, Subcommand};
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use toolmark_base::ReadFileError;
 use toolmark_judge::Cache as Answers;
 
 const EXAMPLES: &str = "\
@@ -80,16 +82,11 @@ impl Cache {
                 say(printer, &format!("{} written", human::things(all.len() as u64, "answer")))?;
             }
             Some(Command::Import { file }) => {
-                let failed = |error: io::Error| {
-                    Failure::unread(format!("failed to import {}", file.display())).because(&error)
-                };
                 let count = match file.as_os_str() == "-" {
                     true => answers.import(&mut io::stdin().lock()),
-                    false => {
-                        File::open(&file).and_then(|file| answers.import(&mut BufReader::new(file)))
-                    }
+                    false => answers.import(&mut open_lines(&file)?),
                 };
-                let count = count.map_err(failed)?;
+                let count = count.map_err(|error| ReadFileError::io(&file, error))?;
                 let words =
                     format!("{} imported into {directory}", human::things(count as u64, "answer"));
                 say(printer, &words)?;

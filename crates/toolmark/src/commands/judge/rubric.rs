@@ -85,12 +85,12 @@ pub(super) fn open(
         return Ok(wanted.built_in(rubric)?);
     }
     let path = Path::new(word);
-    if !path.is_file() {
+    // A word without a dot or a slash is meant as a name.
+    if !path.exists() && !word.contains(['.', '/', '\\']) {
         let hint = format!("--rubric takes a file, or one of {}", names());
         return Err(Failure::usage(no_such(word)).hint(hint).into());
     }
-    let source = Source::open(path)
-        .map_err(|problem| Failure::unread(format!("failed to read {word}")).problem(&problem))?;
+    let source = Source::open_named(path)?;
     let mut problems = Vec::new();
     let asked = of_file(path, &source, wanted.scale, &mut problems);
     spec::print(printer, &source, &problems)?;

@@ -8,6 +8,7 @@ use crate::inputs::Input;
 use crate::reading::Reader;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toolmark_dataset::ReadError;
 use toolmark_judge::calibration::{
     About, LabelProblem, LabelRow, RawLabel, RubricTask, Sample, interpret, read_rows,
     rubric_digest,
@@ -41,9 +42,11 @@ pub(super) fn read(
     reader: &Reader,
 ) -> Result<Labelled, Failure> {
     let name = path.display();
-    let values = toolmark_dataset::read(path).map_err(|errors| {
-        let failure = Failure::unread(format!("failed to read {name}"));
-        failure.causes(errors.iter().map(ToString::to_string))
+    let values = toolmark_dataset::read(path).map_err(|error| match error {
+        ReadError::File(error) => error.into(),
+        ReadError::Rows(_) => {
+            Failure::unread(format!("the labels in {name} are invalid")).causes(error.messages())
+        }
     })?;
     if values.is_empty() {
         return Err(Failure::unread(format!("{name} has no rows")));

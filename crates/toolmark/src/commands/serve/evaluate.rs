@@ -1,6 +1,6 @@
 //! `toolmark serve evaluate`: runs evaluators on stored sessions.
 
-use super::{default_store, evaluators};
+use super::{check_store, default_store, evaluators};
 use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::human;
@@ -39,6 +39,9 @@ pub(crate) struct Evaluate {
 
 impl Evaluate {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        if let Some(db) = &self.db {
+            check_store(db)?;
+        }
         let db = self.db.map_or_else(default_store, Ok)?;
         let tags = evaluators::open(self.config.as_deref(), &self.judge, printer)?;
         if tags.is_empty() {

@@ -35,7 +35,10 @@ pub(super) fn open(
     if named.is_none() && !path.is_file() {
         return Ok(Vec::new());
     }
-    let source = Source::open(path).map_err(|problem| Failure::of_file(path, &problem))?;
+    let source = match named {
+        Some(path) => Source::open_named(path)?,
+        None => Source::open(path)?,
+    };
     let parsed = parse(&source);
     let part = parsed.node.as_ref().and_then(|root| root.get("serve"));
     let Some(part) = part.filter(|part| !part.is_null()) else {

@@ -6,6 +6,7 @@ pub(crate) mod evaluators;
 mod lent;
 
 use crate::Stop;
+use crate::commands::feed::read_decisions;
 use crate::exit::{Exit, Failure};
 use crate::judging::JudgeArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
@@ -18,9 +19,13 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolmark_base::{ReadFileError, read_file};
 use toolmark_redact::printable;
 use toolmark_run::store::RUNS;
 use toolmark_serve::{Folder, Listen, Options, Ready, ServeError, Tls, Tokens};
+
+/// Maximum size of a file of tokens, in bytes.
+const MAX_TOKENS: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -159,7 +164,10 @@ impl Serve {
         })?;
         let db = match (&demo, &self.db) {
             (Some(demo), _) => demo.path().join("serve.db"),
-            (None, Some(db)) => db.clone(),
+            (None, Some(db)) => {
+                check_store(db)?;
+                db.clone()
+            }
             (None, None) => default_store()?,
         };
         if let Some(export) = &self.export {
@@ -172,6 +180,7 @@ impl Serve {
             None => folders(&self.watch),
         };
         if let Some(state) = &self.state {
+            read_decisions(state)?;
             options.state.clone_from(state);
         }
         options.runs = if self.runs.is_empty() { vec![RUNS.into()] } else { self.runs.clone() };
@@ -205,7 +214,7 @@ impl Serve {
             said = say(ready, watched, is_loud, printer);
         });
         said?;
-        served.map_err(|error| failure(&error))?;
+        served.map_err(failure)?;
         Ok(Exit::Ok)
     }
 }
@@ -250,9 +259,10 @@ fn say(ready: &Ready, watched: usize, is_loud: bool, printer: &mut Printer) -> s
     printer.flush()
 }
 
-fn failure(error: &ServeError) -> Failure {
+fn failure(error: ServeError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match error {
+        ServeError::Read(error) => error.into(),
         ServeError::Store(_) => failure.hint("--db names another file"),
         ServeError::Listen { .. } => {
             failure.hint("another program has the port; choose one, or 0 for any")
@@ -280,9 +290,18 @@ pub(super) fn folders(paths: &[PathBuf]) -> Vec<Folder> {
 }
 
 fn tokens(file: &Path) -> Result<Tokens, Failure> {
-    let failed = || Failure::usage(format!("failed to read {}", file.display()));
-    let text = fs::read_to_string(file).map_err(|error| failed().because(&error))?;
-    Tokens::parse(&text).map_err(|problem| failed().causes([problem]))
+    let text = read_file::read_text(file, MAX_TOKENS)?;
+    Tokens::parse(&text).map_err(|problem| {
+        Failure::usage(format!("the tokens in {} are invalid", file.display())).causes([problem])
+    })
+}
+
+/// Checks that the file of a store can be read, if it exists: SQLite does not name the reason.
+pub(super) fn check_store(db: &Path) -> Result<(), ReadFileError> {
+    match read_file::open(db) {
+        Err(error) if !error.is_missing() => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Path of the user's store; creates its directory if it is missing.

@@ -82,7 +82,7 @@ fn grade(spec: &Path, traces: &[&Path]) -> Result<RunResult, Box<dyn Error>> {
     use toolmark_outcome::Environment;
     use toolmark_trace::{Options, load_path};
 
-    let loaded = toolmark_spec::load(spec, &LoadOptions::default()).map_err(|p| p.message)?;
+    let loaded = toolmark_spec::load(spec, &LoadOptions::default()).map_err(|e| e.to_string())?;
     let Some(plan) = &loaded.plan else {
         return Err(render(&loaded.source, &loaded.problems, Style::default()).into());
     };
