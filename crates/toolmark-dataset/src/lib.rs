@@ -112,7 +112,7 @@ enum Kind {
 ///
 /// The file cannot be read, or has errors, of which a maximum number is returned.
 pub fn read(path: &Path) -> Result<Vec<Row>, ReadError> {
-    let bytes = read_file::read(path, MOST_BYTES)?;
+    let bytes = read_file::read(path, MAX_BYTES)?;
     let mut rows = Rows::new(path);
     let read = match kind(path, &bytes) {
         Kind::Parquet => parquet::read(read_file::open(path)?, &mut rows),
