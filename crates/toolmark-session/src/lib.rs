@@ -27,6 +27,7 @@ pub mod recovery;
 pub mod session;
 pub mod shell;
 pub mod text;
+pub mod tool_effect;
 pub mod words;
 
 pub mod addresses;

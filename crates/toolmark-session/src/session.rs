@@ -12,6 +12,7 @@ use crate::path::resolve;
 use crate::project::Project;
 use crate::recovery::Failure;
 use crate::shell::CommandLine;
+use crate::tool_effect::ToolEffect;
 use crate::words::Words;
 use foldhash::{HashMap, HashMapExt};
 use serde_json::Value;
@@ -361,6 +362,14 @@ impl<'a> SessionCall<'a> {
             return LineRange { from, count };
         }
         LineRange { from: spec.offset.number(args), count: spec.limit.number(args) }
+    }
+
+    /// Returns the effect that the tool's name suggests. `None` for tools that a toolset
+    /// describes, and for names without a known verb.
+    #[must_use]
+    pub fn tool_effect(&self) -> Option<ToolEffect> {
+        let is_named = self.role == ToolRole::Other;
+        is_named.then(|| ToolEffect::of_name(&self.call.name.full())).flatten()
     }
 
     /// Whether the call certainly changed no file.

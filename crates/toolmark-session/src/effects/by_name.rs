@@ -1,6 +1,7 @@
 //! Tools without a description in any toolset, such as those of MCP servers: effects derived
 //! from their names and arguments.
 
+use crate::tool_effect::{ToolEffect, own_words, split_words};
 use serde_json::Value;
 use std::borrow::Cow;
 use toolmark_shell::{
@@ -54,56 +55,6 @@ pub(super) enum Says {
     Nothing,
 }
 
-/// Returns the words of a tool's name without those of its server, separated by blanks.
-fn words(name: &str) -> String {
-    let own = name.rsplit_once("__").map_or(name, |(_, own)| own);
-    let own = own.rsplit(['/', '.', ':']).next().unwrap_or(own);
-    split_words(without_server(own))
-}
-
-/// Removes the server from `mcp_SERVER_tool_name` or `SERVER-tool_name`; some hosts join them
-/// with a single character.
-fn without_server(own: &str) -> &str {
-    if let Some((_, tool)) = own.strip_prefix("mcp_").and_then(|rest| rest.split_once('_')) {
-        return tool;
-    }
-    match own.rsplit_once('-') {
-        Some((_, tool)) if tool.contains('_') => tool,
-        _ => own,
-    }
-}
-
-/// Returns the words of a name, separated by blanks.
-fn split_words(own: &str) -> String {
-    let mut words = String::with_capacity(own.len() + 8);
-    let mut was_lower = false;
-    // Most names are short and plain.
-    if own.is_ascii() {
-        for b in own.bytes() {
-            if !b.is_ascii_alphanumeric() || b.is_ascii_uppercase() && was_lower {
-                words.push(' ');
-            }
-            was_lower = b.is_ascii_lowercase();
-            if b.is_ascii_alphanumeric() {
-                words.push(char::from(b.to_ascii_lowercase()));
-            }
-        }
-        return words;
-    }
-    for c in own.chars() {
-        if !c.is_alphanumeric() || c.is_uppercase() && was_lower {
-            words.push(' ');
-        }
-        was_lower = c.is_lowercase();
-        match c {
-            c if c.is_ascii_alphanumeric() => words.push(c.to_ascii_lowercase()),
-            c if c.is_alphanumeric() => words.extend(c.to_lowercase()),
-            _ => {}
-        }
-    }
-    words
-}
-
 /// Name of a tool, split once for all questions about it.
 pub(super) struct ToolName<'n> {
     name: &'n str,
@@ -114,8 +65,8 @@ pub(super) struct ToolName<'n> {
 
 impl<'n> ToolName<'n> {
     pub(super) fn new(name: &'n str) -> Self {
-        let words = words(name);
-        let says = words_say(&words);
+        let words = own_words(name);
+        let says = words_say(name, &words);
         Self { name, words, says }
     }
 
@@ -125,32 +76,24 @@ impl<'n> ToolName<'n> {
 }
 
 pub(super) fn says(name: &str) -> Says {
-    words_say(&words(name))
+    words_say(name, &own_words(name))
 }
 
-fn words_say(words: &str) -> Says {
-    let mut said = NameMeaning::default();
+fn words_say(name: &str, words: &str) -> Says {
+    let effect = ToolEffect::of_words(name, words);
+    let mut said = NameMeaning {
+        only_reads: effect == Some(ToolEffect::Read),
+        pays: effect == Some(ToolEffect::Money),
+        ..NameMeaning::default()
+    };
     for (at, word) in words.split(' ').filter(|word| !word.is_empty()).enumerate() {
         match word {
             // The words after a reading verb are irrelevant: `get_drop_view` drops nothing.
             "get" | "read" | "show" | "fetch" | "retrieve" | "export" if at == 0 => {
-                said.only_reads = word != "export";
                 said.shows = true;
-            }
-            "get" | "list" | "read" | "search" | "describe" | "show" | "view" | "find"
-            | "count" | "check" | "validate" | "preview" | "explain" | "is" | "has" | "can" => {
-                said.only_reads |= at == 0;
             }
             "dry" => said.only_reads = true,
             word if is_of_view(word) => said.is_of_view = true,
-            "refund" | "payout" | "payouts" | "transfer" | "withdraw" | "withdrawal" | "charge"
-            | "pay" | "payment" | "payments" | "wire" | "disburse" | "disbursement"
-            | "purchase" | "buy" | "sell" | "topup" | "trade" | "swap" | "stake" | "remit"
-            | "tip" => {
-                said.pays = true;
-            }
-            "card" | "cards" | "order" | "orders" | "subscription" => said.is_paid = true,
-            "issue" | "place" | "checkout" => said.orders |= at == 0,
             "send" | "broadcast" | "blast" | "schedule" => said.sends |= at == 0,
             "tweet" | "toot" => said.posts |= at == 0,
             "post" | "publish" => said.posts |= at == 0,
@@ -168,9 +111,6 @@ fn words_say(words: &str) -> Says {
             | "allowlist" => said.grants |= at == 0,
             "role" | "roles" | "admin" | "owner" | "permission" | "permissions" | "access"
             | "ownership" | "policy_binding" | "superuser" | "production" => said.is_right = true,
-            "calculate" | "estimate" | "agent" | "agents" | "human" | "file" | "files" => {
-                said.is_no_money = true;
-            }
             "delete" | "destroy" | "drop" | "purge" | "flushall" | "flushdb" | "wipe" | "erase"
             | "terminate" | "truncate" | "uninstall" | "rmdir" | "unlink" | "nuke" | "rm"
             | "del" | "shred" | "obliterate" | "remove" | "deregister" | "unpublish"
@@ -198,9 +138,8 @@ fn words_say(words: &str) -> Says {
         NameMeaning { shows: true, is_secret: true, is_about: false, .. } => Says::Reveals,
         NameMeaning { reveals: true, .. } if said.is_secret => Says::Reveals,
         NameMeaning { only_reads: true, .. } => Says::Nothing,
-        NameMeaning { pays: true, is_no_money: false, .. } => Says::Pays,
+        NameMeaning { pays: true, .. } => Says::Pays,
         NameMeaning { deletes: true, is_of_view: false, .. } => Says::Deletes,
-        NameMeaning { orders: true, is_paid: true, .. } => Says::Pays,
         NameMeaning { sends: true, is_mail: true, .. } => Says::Sends,
         NameMeaning { posts: true, is_mail: true, .. } => Says::Sends,
         NameMeaning { grants: true, is_right: true, .. } => Says::Grants,
@@ -217,7 +156,6 @@ fn words_say(words: &str) -> Says {
 struct NameMeaning {
     only_reads: bool,
     pays: bool,
-    is_no_money: bool,
     deletes: bool,
     disturbs: bool,
     stops: bool,
@@ -230,8 +168,6 @@ struct NameMeaning {
     reveals: bool,
     grants: bool,
     is_right: bool,
-    orders: bool,
-    is_paid: bool,
     is_service: bool,
     is_of_view: bool,
     runs: bool,
@@ -271,7 +207,6 @@ fn is_of_view(word: &str) -> bool {
             | "zoom"
             | "selection"
             | "console"
-            | "view"
             | "timer"
             | "background"
             | "duplicates"
@@ -293,7 +228,7 @@ const VERBS: &[&str] = &["action", "operation", "op", "method", "verb", "mode", 
 /// Whether an argument requests an irreversible deletion.
 fn deletes_by_argument(args: &Value) -> bool {
     texts(args, VERBS).into_iter().any(|verb| {
-        let verb = words(verb);
+        let verb = own_words(verb);
         let first = verb.split(' ').find(|word| !word.is_empty()).unwrap_or("").to_owned();
         says(&first) == Says::Deletes
     })
@@ -497,7 +432,6 @@ pub(super) fn analyze_named(
         Says::Disturbs => {
             Some(only_with(name, Reversibility::R3, "says that it stops or takes back something"))
         }
-        // Calls are transferred to agents too, but money has an amount.
         // Among built-in functions, only those that transfer a sum count.
         Says::Pays if !has_server(name) && !moves_sum(tool) => None,
         Says::Pays if has_amount(args) || is_always_paid(tool) => {
@@ -687,6 +621,10 @@ mod tests {
             ("runCommand", Says::Runs),
             ("mcp__stripe__create_refund", Says::Pays),
             ("transfer_to_human_agents", Says::Nothing),
+            ("inspect_refund_settlement", Says::Nothing),
+            ("review_payment_transfer", Says::Nothing),
+            ("process_refund", Says::Pays),
+            ("order_refund_status", Says::Nothing),
             ("calculate_dividend_payout", Says::Nothing),
             ("mcp__delete__get_issue", Says::Nothing),
             ("browser_click", Says::Nothing),
@@ -761,6 +699,9 @@ mod tests {
                 Some(Decision::Ask),
             ),
             ("mcp__paypal__get_payout_status", json!({"batch_id": "B1"}), None),
+            ("inspect_refund_settlement", json!({"refund_id": "R1", "amount": 20}), None),
+            ("shop-assess_charge_dispute", json!({"amount": 20}), None),
+            ("mcp__shop__process_refund", json!({"order_id": "1"}), Some(Decision::Ask)),
             ("ticket_buy", json!({"price": 20}), None),
             ("mcp__shop__buy", json!({"sku": "x"}), Some(Decision::Ask)),
             ("send_email", json!({"to": "john@h.example"}), None),
