@@ -15,7 +15,7 @@ mod verbs;
 
 use toolmark_shell::Certainty;
 use verbs::{
-    ACCOUNTS, ANSWERS, AT_END, BEFORE_VERBS, FINAL_NOUNS, INFORMATION, INPUTS, MONEY_NOUNS,
+    ACCOUNTS, ANSWERS, AT_END, BEFORE_VERBS, BOOKED, FINAL_NOUNS, INFORMATION, INPUTS, MONEY_NOUNS,
     NOUN_VERBS, PERSONS, PROMOTED, RUNS, SERVERS, SUMS, VERBS,
 };
 
@@ -195,12 +195,27 @@ fn first_verb<'w>(words: &[&'w str], has_namespace: bool) -> Option<(usize, &'w 
         if let Some(end) = end.filter(|_| may_be_noun || before) {
             return Some(end);
         }
-        let ends = at == last && AT_END.contains(&word) && (has_namespace || last < 2);
-        if !may_be_noun || ends || starts(at) && (at < last || has_namespace) {
+        let ends = at == last && AT_END.contains(&word) && (has_namespace || last < 3);
+        // `crypto_swap_estimate_fee`: a verb after a noun may be a noun too.
+        let reads = || first_reading(words, at + 1).filter(|_| !starts(at));
+        if let Some(reading) = reads().filter(|_| !may_be_noun) {
+            return Some(reading);
+        }
+        let books = word == "book" && words.get(at + 1).is_some_and(|it| BOOKED.contains(it));
+        if !may_be_noun || ends || books || starts(at) && (at < last || has_namespace) {
             return Some((at, word, kind));
         }
     }
     None
+}
+
+/// Returns the first verb from a position on that surely reads.
+fn first_reading<'w>(words: &[&'w str], from: usize) -> Option<(usize, &'w str, ToolEffect)> {
+    let mut rest = words.iter().copied().enumerate().skip(from);
+    let (at, word) = rest.find(|(_, word)| {
+        kind_of(word) == Some(ToolEffect::Read) && !BEFORE_VERBS.contains(word)
+    })?;
+    Some((at, word, ToolEffect::Read))
 }
 
 /// Some reading verbs change something with certain objects: `resolve_ticket`, `check_in`.
@@ -245,6 +260,7 @@ fn by_object(verb: &str, kind: ToolEffect, rest: &[&str]) -> Option<ToolEffect> 
         "call" => has(&["phone", "number"]) || has(PERSONS) && !has(&["agent", "agents"]),
         "forward" => has(&["email", "emails", "mail", "message", "messages"]),
         "hand" => has(&["off", "over"]),
+        "add" => !has(&["numbers", "binary"]),
         "turn" => has(&["on", "off", "up", "down"]),
         "open" => has(INPUTS.opened),
         "file" => has(INPUTS.filed),
@@ -315,6 +331,8 @@ mod tests {
         ("check_order_refund_eligibility", Some(Read)),
         ("resolve_booking_holder", Some(Read)),
         ("think", Some(Read)),
+        ("crypto_swap_estimate_fee", Some(Read)),
+        ("savings_account_transfer", Some(Money)),
         ("shop.verify_card_charge", Some(Read)),
         ("has_pending_transfer", Some(Read)),
         ("update_refund_note", Some(Change)),
@@ -390,6 +408,10 @@ mod tests {
         ("electromagnetic_force", None),
         ("browser_click", None),
         ("run_query", None),
+        ("calculate_sum", Some(Read)),
+        ("add_binary_numbers", None),
+        ("festival_book_ticket", Some(Final)),
+        ("book_details", Some(Read)),
         ("bash", None),
     ];
 

@@ -225,6 +225,10 @@ pub(super) const NOUN_VERBS: &[(ToolEffect, &[&str])] = &[
 pub(super) const AT_END: &[&str] =
     &["book", "transfer", "refund", "charge", "deposit", "purchase", "payout", "rent"];
 
+/// What is booked: `concert_book_ticket`.
+pub(super) const BOOKED: &[&str] =
+    &["ticket", "tickets", "room", "rooms", "table", "flight", "hotel", "appointment", "seat"];
+
 /// Verbs that are nouns before another verb: `todo_list_add`, `block_get`.
 pub(super) const BEFORE_VERBS: &[&str] =
     &["list", "view", "query", "search", "count", "set", "lock", "block", "mark", "review"];
