@@ -7,6 +7,7 @@
 use crate::purpose::Purpose;
 use crate::session::{Ended, SessionCall};
 use crate::shell::CommandLine;
+use crate::tool_effect::ToolEffect;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -370,11 +371,16 @@ fn class_of(call: &SessionCall<'_>) -> Option<ErrorClass> {
 pub fn is_failed(call: &SessionCall<'_>) -> bool {
     match call.ended {
         Ended::Failed => true,
-        Ended::Unknown if call.role.only_looks() || is_editing(call.role) => call
+        Ended::Unknown if call.role.only_looks() || is_editing(call.role) || changes(call) => call
             .result_start(LONGEST_START)
             .is_some_and(|text| STARTS.iter().any(|start| text.starts_with(start))),
         _ => false,
     }
+}
+
+/// Whether the name of the tool says that the call changes something.
+fn changes(call: &SessionCall<'_>) -> bool {
+    call.tool_effect().is_some_and(ToolEffect::is_change)
 }
 
 /// Returns the class of a failure, from the role of its tool, its command, the recorded exit

@@ -63,6 +63,24 @@
 //! Bash {"command":"python fetch.py","run_in_background":true} -> "running with ID 2"
 //! ```
 //!
+//! A tool whose name says that it changes something, where the trace has no status:
+//!
+//! ```fires
+//! host: openai
+//! pay_bill {"bill":"7","amount":20} ?> "Error: the amount is not that of the bill"
+//! calculate {"expression":"10 + 10"} ?> "20"
+//! pay_bill {"bill":"7","amount":20} ?> "Error: the amount is not that of the bill"
+//! ```
+//!
+//! The state was read in between, and may have changed:
+//!
+//! ```quiet
+//! host: openai
+//! approve_report {"report_id":"7"} ?> "Error: the report is still being processed"
+//! get_report_status {"report_id":"7"} ?> "processed"
+//! approve_report {"report_id":"7"} ?> "ok"
+//! ```
+//!
 //! A fix came in between:
 //!
 //! ```quiet

@@ -10,6 +10,7 @@ use crate::hidden_failure;
 use crate::purpose::Purpose;
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::CommandLine;
+use crate::tool_effect::ToolEffect;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Kind, Reversibility};
 use toolmark_trace::EventKind;
@@ -104,8 +105,11 @@ impl<'s, 'a> Classifier<'s, 'a> {
                 && (self.class != ErrorClass::Timeout || self.same_limits(call))
         })?;
         let (at, ..) = *self.next.get(n)?;
+        // Arithmetic changes no arguments, and nothing in a service.
+        let changes = self.failed.tool_effect().is_some_and(ToolEffect::is_change);
         let is_idle = |call: &SessionCall<'_>| {
             call.ended == Ended::Failed && call.role != ToolRole::RunsShell
+                || changes && is_thought(call)
         };
         let first_of_its_kind = self.next.iter().take(n).all(|(_, call, _)| is_idle(call));
         // A command of the user or a long wait may have changed something.
@@ -703,4 +707,11 @@ fn missing_program(text: &str) -> Option<String> {
 fn failing(text: &str) -> usize {
     let words = ["FAIL", "error", "Error", "✗", "✕", "×", "not ok"];
     text.lines().filter(|line| words.iter().any(|word| line.contains(word))).count()
+}
+
+/// Whether the call of a named tool only thinks or calculates.
+fn is_thought(call: &SessionCall<'_>) -> bool {
+    let is_read = call.tool_effect() == Some(ToolEffect::Read);
+    let name = call.call.name.full();
+    is_read && ["think", "calculate", "compute"].iter().any(|verb| name.starts_with(verb))
 }
