@@ -101,7 +101,7 @@ mod tests {
             let is_it = |own: &&str| {
                 own.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             };
-            Some(self.0.iter().any(|own| is_it(own)))
+            Some(self.0.iter().any(is_it))
         }
         fn is_here(&self) -> bool {
             true

@@ -285,7 +285,7 @@ fn files(dir: &Path) -> Vec<(&'static str, String, &'static str)> {
         files.push(("pipe", "pipe".to_owned(), "it is a named pipe, and no program writes to it"));
         let denied = dir.join("denied");
         fs::write(&denied, "x").unwrap();
-        fs::set_permissions(&denied, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&denied, fs::Permissions::from_mode(0o0)).unwrap();
         match fs::read(&denied) {
             Err(_) => files.push(("denied", "denied".to_owned(), "permission denied")),
             Ok(_) => eprintln!("skipped: files without permissions, which root can read"),
