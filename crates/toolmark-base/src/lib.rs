@@ -1,5 +1,5 @@
-//! What every crate needs and none should write again: enums of words, text cuts, lexical
-//! paths, atomic writes, files named by the user.
+//! Helpers for every crate: enums of words, text cuts, lexical paths, atomic writes, and files
+//! named by the user.
 
 #![forbid(unsafe_code)]
 

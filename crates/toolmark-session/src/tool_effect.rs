@@ -19,14 +19,14 @@ use verbs::{
     NOUN_VERBS, PERSONS, PROMOTED, RUNS, SERVERS, SUMS, VERBS,
 };
 
-/// What a call of a named tool does.
+/// The effect of a call of a named tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ToolEffect {
     /// Reads or computes.
     Read,
     /// Changes something that can be changed back.
     Change,
-    /// Hands the conversation to somebody else.
+    /// Hands the conversation to another agent or a person.
     HandOff,
     /// Sends a message to people.
     Send,

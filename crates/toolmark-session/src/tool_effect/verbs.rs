@@ -225,7 +225,7 @@ pub(super) const NOUN_VERBS: &[(ToolEffect, &[&str])] = &[
 pub(super) const AT_END: &[&str] =
     &["book", "transfer", "refund", "charge", "deposit", "purchase", "payout", "rent"];
 
-/// What is booked: `concert_book_ticket`.
+/// Nouns that make `book` a verb: `concert_book_ticket`.
 pub(super) const BOOKED: &[&str] =
     &["ticket", "tickets", "room", "rooms", "table", "flight", "hotel", "appointment", "seat"];
 
@@ -392,27 +392,27 @@ pub(super) const PERSONS: &[&str] = &[
 
 /// Objects by which single verbs get another meaning.
 pub(super) struct Objects {
-    /// Input of programs and devices, which is sent to nobody.
+    /// Input of programs and devices, which no person receives.
     pub(super) typed: &'static [&'static str],
-    /// What is returned to a shop.
+    /// Goods returned to a shop.
     pub(super) goods: &'static [&'static str],
-    /// What a machine is charged with.
+    /// Nouns that make `charge` about power, not money.
     pub(super) batteries: &'static [&'static str],
-    /// What is posted for others to read.
+    /// Texts posted for others to read.
     pub(super) posted: &'static [&'static str],
-    /// What is opened for good.
+    /// Objects opened for good.
     pub(super) opened: &'static [&'static str],
-    /// What is asked of people or of a web server.
+    /// Requests to people or to a web server.
     pub(super) asked: &'static [&'static str],
-    /// What is filed.
+    /// Documents that are filed.
     pub(super) filed: &'static [&'static str],
-    /// What is not separated again.
+    /// Objects that stay merged.
     pub(super) merged: &'static [&'static str],
-    /// What is closed every day, and opened again.
+    /// Objects closed every day, and opened again.
     pub(super) closed: &'static [&'static str],
-    /// What is removed or cancelled every day, and made again.
+    /// Objects removed or cancelled every day, and made again.
     pub(super) remade: &'static [&'static str],
-    /// What is resolved by a change.
+    /// Objects that a change resolves.
     pub(super) resolved: &'static [&'static str],
 }
 
@@ -583,19 +583,19 @@ pub(super) const INPUTS: Objects = Objects {
     ],
 };
 
-/// Services whose name stands in front of the verb.
+/// Services whose name comes before the verb.
 pub(super) const SERVERS: &[&str] = &[
     "slack", "stripe", "gmail", "twitter", "jira", "github", "gitlab", "discord", "paypal",
     "linear", "notion", "teams", "outlook", "google", "square", "brex", "shopify", "hubspot",
     "zendesk", "twilio", "telegram", "whatsapp", "calendar", "bank", "coinbase", "plaid",
 ];
 
-/// What is transferred if money is.
+/// Objects of a transfer of money.
 pub(super) const SUMS: &[&str] = &[
     "money", "funds", "amount", "balance", "payment", "cash", "crypto", "bitcoin", "eth", "token",
     "tokens", "coins", "shares", "stock", "stocks", "nft",
 ];
 
-/// What money is transferred between.
+/// Places that a transfer of money is between.
 pub(super) const ACCOUNTS: &[&str] =
     &["account", "accounts", "savings", "bank", "wallet", "iban", "credit", "points"];
