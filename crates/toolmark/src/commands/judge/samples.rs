@@ -282,7 +282,7 @@ pub(super) mod tests {
     fn nothing_usable_is_an_error() {
         let row = r#"{"id":"a","label":1,"trace":"runs/chat.jsonl","call":9}"#;
         for (name, text, rubric, want) in [
-            ("l.jsonl", "", None, "has no rows"),
+            ("l.jsonl", "", None, "it is empty"),
             ("l.jsonl", row, None, "l.jsonl:1: the row has no rubric"),
             ("l.jsonl", row, Some("tool-selection"), "no row that can be used"),
             ("l.jsonl", "nope", Some("tool-selection"), "l.jsonl:1:2: not JSON"),
