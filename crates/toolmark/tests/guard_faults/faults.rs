@@ -305,7 +305,7 @@ fn a_policy_that_cannot_be_read() {
     fs::create_dir(at("folder.yaml")).unwrap();
     for (name, words) in [
         ("nowhere.yaml", "nowhere.yaml"),
-        ("folder.yaml", "not a file"),
+        ("folder.yaml", "it is a directory"),
         ("broken.yaml", "broken.yaml:"),
         ("mistaken.yaml", "mistaken.yaml:2"),
         ("empty.yaml", "no `guard:` section"),

@@ -281,7 +281,7 @@ mod tests {
             (json!([{"metric": "ok", "min": 1}]), Verdict::Fail, "ok is true"),
             (json!([{"metric": "word", "equals": "y"}]), Verdict::Fail, "word is \"x\""),
             (json!([{"metric": "gone", "equals": 0}]), UNKNOWN, "no metric gone"),
-            (json!([{"metric": "list", "equals": 0}]), UNKNOWN, "no number"),
+            (json!([{"metric": "list", "equals": 0}]), UNKNOWN, "must be a number"),
             (
                 json!([{"metric": "gone", "max": 1}, {"metric": "n", "max": 1}]),
                 Verdict::Fail,
