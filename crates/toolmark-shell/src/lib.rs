@@ -38,6 +38,7 @@ mod pipelines;
 mod pipes;
 mod programs;
 mod protect;
+pub mod results;
 mod run;
 mod secrets;
 mod simple;

@@ -1,0 +1,40 @@
+//! Packs: one file per family of programs. The blocks `result KIND` of a file are executed.
+
+#![allow(clippy::tabs_in_doc_comments, reason = "examples of outputs are kept as they are")]
+
+use super::ResultKind;
+use super::program::{Parser, Program, Work};
+
+mod compiled;
+mod files;
+mod forges;
+mod git;
+mod javascript;
+mod others;
+mod python;
+mod shells;
+
+/// Packs, the messages of shells and hosts first.
+pub(super) const ALL: &[&[Program]] = &[
+    shells::PACK,
+    files::PACK,
+    git::PACK,
+    forges::PACK,
+    javascript::PACK,
+    python::PACK,
+    compiled::PACK,
+    others::PACK,
+];
+
+/// Sources of the packs, whose examples are executed.
+#[cfg(test)]
+pub(super) const SOURCES: &[(&str, &str)] = &[
+    ("shells", include_str!("shells.rs")),
+    ("files", include_str!("files.rs")),
+    ("git", include_str!("git.rs")),
+    ("forges", include_str!("forges.rs")),
+    ("javascript", include_str!("javascript.rs")),
+    ("python", include_str!("python.rs")),
+    ("compiled", include_str!("compiled.rs")),
+    ("others", include_str!("others.rs")),
+];

@@ -1,0 +1,176 @@
+//! All packs as one table: programs by name, and the patterns that can occur in a text.
+
+use super::packs;
+use super::program::{Parser, Program, Work};
+use super::{ResultKind, line};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A pattern, what it shows, and its longest literal part.
+struct Entry {
+    kind: ResultKind,
+    pattern: &'static str,
+    literal: &'static str,
+}
+
+struct Table {
+    entries: Vec<Entry>,
+    programs: Vec<(&'static Program, Range<usize>)>,
+    parsers: Vec<(Parser, Range<usize>)>,
+    by_name: HashMap<&'static str, usize>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table {
+        entries: Vec::new(),
+        programs: Vec::new(),
+        parsers: Vec::new(),
+        by_name: HashMap::new(),
+    };
+    for program in packs::ALL.iter().copied().flatten() {
+        let start = table.entries.len();
+        for (kind, patterns) in program.lines {
+            table.add(*kind, patterns);
+        }
+        for name in program.names {
+            table.by_name.entry(name).or_insert(table.programs.len());
+        }
+        table.programs.push((program, start..table.entries.len()));
+    }
+    for parser in Parser::ALL {
+        let start = table.entries.len();
+        table.add(ResultKind::UsageError, parser.rejections());
+        table.parsers.push((*parser, start..table.entries.len()));
+    }
+    table
+});
+
+impl Table {
+    fn add(&mut self, kind: ResultKind, patterns: &[&'static str]) {
+        self.entries.extend(patterns.iter().map(|pattern| {
+            let parts = pattern.split(['*', '#', '{', '}']);
+            let literal = parts.max_by_key(|part| part.len()).unwrap_or_default();
+            Entry { kind, pattern, literal }
+        }));
+    }
+}
+
+/// Searcher for the literal parts of all patterns.
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let literals = TABLE.entries.iter().map(|entry| entry.literal);
+    AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(literals).ok()
+});
+
+/// Number of texts searched so far. Building the searcher costs as much as searching some dozens
+/// of texts without it, and a hook has only one text.
+static SEARCHED: AtomicUsize = AtomicUsize::new(0);
+const MANY: usize = 32;
+
+/// Returns the program with a name.
+pub(super) fn by_name(name: &str) -> Option<ProgramId> {
+    TABLE.by_name.get(name).copied().map(ProgramId)
+}
+
+/// Index of a program in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ProgramId(usize);
+
+impl ProgramId {
+    /// Shells and hosts, whose messages any command can have.
+    pub(super) const SHELL: Self = Self(0);
+
+    /// Purpose of the program.
+    pub(super) fn work(self) -> Work {
+        TABLE.programs.get(self.0).map_or(Work::Acts, |(program, _)| program.work)
+    }
+
+    fn patterns(self) -> impl Iterator<Item = usize> {
+        let own = TABLE.programs.get(self.0);
+        let parser = own.map_or(Parser::Unknown, |(program, _)| program.parser);
+        let of_parser = TABLE.parsers.iter().find(|(known, _)| *known == parser);
+        let ranges = [own.map(|(_, range)| range), of_parser.map(|(_, range)| range)];
+        ranges.into_iter().flatten().cloned().flatten()
+    }
+}
+
+/// Returns the programs that test or build, whose lines a carrier prints.
+fn carried() -> impl Iterator<Item = usize> {
+    let is_carried = |work| matches!(work, Work::Tests | Work::Builds);
+    let all = TABLE.programs.iter().filter(move |(program, _)| is_carried(program.work));
+    let patterns = all.flat_map(|(_, range)| range.clone());
+    patterns.filter(|at| TABLE.entries.get(*at).is_some_and(|entry| !is_common(entry.pattern)))
+}
+
+/// Whether many programs begin lines so: `error: *`.
+fn is_common(pattern: &str) -> bool {
+    pattern.strip_suffix(": *").is_some_and(|word| !word.contains([' ', '*']))
+}
+
+/// Patterns that can occur in a text, for one command.
+pub(super) struct Candidates(Vec<&'static Entry>);
+
+/// Literal parts found in a text.
+pub(super) struct FoundLiterals<'t> {
+    text: [&'t str; 2],
+    found: Option<Vec<bool>>,
+}
+
+impl<'t> FoundLiterals<'t> {
+    /// Searches a text.
+    pub(super) fn new(text: [&'t str; 2]) -> Self {
+        let is_worth_it = SEARCHED.fetch_add(1, Ordering::Relaxed) > MANY;
+        let finder = if is_worth_it { FINDER.as_ref() } else { None };
+        let found = finder.map(|finder| {
+            let mut found = vec![false; TABLE.entries.len()];
+            for hit in text.iter().flat_map(|part| finder.find_overlapping_iter(*part)) {
+                if let Some(seen) = found.get_mut(hit.pattern().as_usize()) {
+                    *seen = true;
+                }
+            }
+            found
+        });
+        Self { text, found }
+    }
+
+    fn has(&self, at: usize, entry: &Entry) -> bool {
+        match &self.found {
+            Some(found) => entry.literal.is_empty() || found.get(at).copied().unwrap_or_default(),
+            None => self.text.iter().any(|part| part.contains(entry.literal)),
+        }
+    }
+
+    /// Returns the patterns of a program that the text can have.
+    pub(super) fn of(&self, program: ProgramId) -> Candidates {
+        let entry = |at: usize| TABLE.entries.get(at).filter(|entry| self.has(at, entry));
+        let mut found: Vec<_> = program.patterns().filter_map(entry).collect();
+        if program.work() == Work::Carries {
+            found.extend(carried().filter_map(entry));
+        }
+        Candidates(found)
+    }
+}
+
+impl Candidates {
+    /// Returns what a line shows of a program with this name.
+    pub(super) fn kind_of(&self, name: &str, line: &str) -> Option<ResultKind> {
+        let has = |entry: &&Entry| match entry.pattern.contains("{}") {
+            true => line.contains(name) && line::matches(&entry.pattern.replace("{}", name), line),
+            false => line::matches(entry.pattern, line),
+        };
+        self.0.iter().copied().filter(has).map(|entry| entry.kind).min()
+    }
+
+    /// Whether no line can match.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Number of programs known by name.
+#[cfg(test)]
+pub(super) fn names() -> usize {
+    TABLE.by_name.len()
+}
