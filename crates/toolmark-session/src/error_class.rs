@@ -518,6 +518,11 @@ impl<'t> TextEnds<'t> {
         Self { start: &text[..start], end: &text[end..], found: OnceCell::new() }
     }
 
+    /// Returns the start and the end; a short text is all start.
+    pub fn parts(&self) -> [&'t str; 2] {
+        [self.start, self.end]
+    }
+
     fn is_empty(&self) -> bool {
         self.start.trim().is_empty()
     }

@@ -1,12 +1,11 @@
 //! Failures behind exit code 0: the exit code proves nothing because of the command itself
 //! (`|| true`, `| tail`, `; echo done`), and the output shows that something failed.
 
-use crate::error_class::{ErrorClass, TextEnds, is_not_found, of_command};
-use crate::purpose::Purpose;
+use crate::error_class::{ErrorClass, TextEnds, of_command};
 use crate::session::{Ended, SessionCall};
 use crate::shell::CommandLine;
-use crate::words::Words;
 use std::borrow::Cow;
+use toolmark_shell::results::{Ending, ResultKind, read};
 
 /// A failure that the exit code does not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,30 +16,16 @@ pub struct HiddenFailure {
     pub line: String,
 }
 
-/// Words without which only the output of tests and builds can show a failure.
-static SIGNS: Words = Words::new(|| {
-    Words::searcher(&[
-        "not found",
-        "EADDRINUSE",
-        "already in use",
-        "is not available",
-        "Traceback (most recent call last)",
-    ])
-});
-
-/// Header of a Python traceback.
-const TRACEBACK: &str = "Traceback (most recent call last):";
-
 /// Returns the failure that a call hides, if any.
 #[must_use]
 pub fn find(call: &SessionCall<'_>) -> Option<HiddenFailure> {
-    if call.ended == Ended::Failed {
-        return None;
+    let command = call.line()?;
+    match call.ended {
+        Ended::Failed => None,
+        Ended::Ok => find_in_line(command, || call.result()),
+        // Without a status, no exit code hides anything.
+        Ended::Unknown => read_failure(command, &call.result()?),
     }
-    find_in_line(call.line()?, |purpose| {
-        let is_run = matches!(purpose, Purpose::Tests | Purpose::Builds);
-        if is_run || call.may_say(&SIGNS) { call.result() } else { None }
-    })
 }
 
 /// Returns the failure hidden in the output of a command that reports success.
@@ -49,94 +34,37 @@ pub fn find_in<'t>(
     command: &str,
     printed: impl FnOnce() -> Option<Cow<'t, str>>,
 ) -> Option<HiddenFailure> {
-    find_in_line(&CommandLine::new(command), |_| printed())
+    find_in_line(&CommandLine::new(command), printed)
 }
 
 fn find_in_line<'t>(
     command: &CommandLine<'_>,
-    printed: impl FnOnce(Purpose) -> Option<Cow<'t, str>>,
+    printed: impl FnOnce() -> Option<Cow<'t, str>>,
 ) -> Option<HiddenFailure> {
     if !command.proves_nothing() || command.only_looks() {
         return None;
     }
-    let purpose = command.purpose();
-    let text = printed(purpose)?;
-    let text = TextEnds::new(&text);
-    let is_python = command.contains("python");
-    let line = text
-        .lines()
-        .find(|line| shows_failure(line, purpose) || (is_python && line.trim() == TRACEBACK))?;
-    let class = match is_not_found(line) {
-        true => ErrorClass::CommandNotFound,
-        false => of_command(command, None, &text),
+    read_failure(command, &printed()?)
+}
+
+/// Returns the failure that the output of a command shows.
+fn read_failure(command: &CommandLine<'_>, text: &str) -> Option<HiddenFailure> {
+    let text = TextEnds::new(text);
+    let reading = read(command.parsed()?, Ending::Unrecorded, text.parts());
+    // A resource that does not exist is often what the command was to find out.
+    if !reading.kind.is_failure() || reading.kind == ResultKind::NotFound {
+        return None;
+    }
+    let class = match reading.kind {
+        ResultKind::MissingProgram => ErrorClass::CommandNotFound,
+        ResultKind::UsageError => ErrorClass::BadArguments,
+        ResultKind::CutOff => ErrorClass::Timeout,
+        ResultKind::RateLimited => ErrorClass::Network,
+        ResultKind::NotAuthenticated | ResultKind::Refused => ErrorClass::NoPermission,
+        _ => of_command(command, None, &text),
     };
-    let line = line.trim().chars().take(200).collect();
+    let line = reading.line?.trim().chars().take(200).collect();
     Some(HiddenFailure { class, line })
-}
-
-/// Whether the line is only printed by a failure. Lines of tests and builds are only
-/// recognized for commands that test or build.
-fn shows_failure(line: &str, purpose: Purpose) -> bool {
-    let line = line.trim();
-    if is_not_found(line) {
-        return true;
-    }
-    match purpose {
-        Purpose::Tests => is_test_failure(line) || is_build_failure(line),
-        Purpose::Builds => is_build_failure(line),
-        _ => is_port_taken(line),
-    }
-}
-
-/// Whether a server reports that it could not start, rather than that it uses another port.
-fn is_port_taken(line: &str) -> bool {
-    let is_port = line.contains("EADDRINUSE")
-        || line.contains("ddress already in use")
-        || (line.contains("Port ") && line.ends_with(" is not available"))
-        || (line.contains("ort ") && line.ends_with(" is already in use"));
-    is_port && !line.contains("trying") && !line.contains("using ")
-}
-
-fn is_test_failure(line: &str) -> bool {
-    line.starts_with("test result: FAILED")
-        || line.starts_with("FAILED (")
-        || line == "FAIL"
-        || line.starts_with("FAIL\t")
-        || line.starts_with("--- FAIL: ")
-        || line.starts_with("error: test failed")
-        || line.starts_with("npm ERR! Test failed")
-        || line.starts_with("ERROR: No matching tests")
-        || (counts(line, "failed") && !line.starts_with("test result: ok"))
-}
-
-/// Whether a summary line has a count above zero, such as `3 failed`.
-fn counts(line: &str, word: &str) -> bool {
-    let sums_up = line.starts_with("Tests:")
-        || line.starts_with("Test Suites:")
-        || line.starts_with("Tests  ")
-        || line.starts_with("Test Files  ")
-        || line.starts_with("=====")
-        || line.starts_with(|c: char| c.is_ascii_digit());
-    let mut before = "";
-    sums_up
-        && line.split([' ', ',', '|', '(', ')']).filter(|part| !part.is_empty()).any(|part| {
-            let is_count = part == word && before.parse::<u64>().is_ok_and(|n| n > 0);
-            before = part;
-            is_count
-        })
-}
-
-fn is_build_failure(line: &str) -> bool {
-    line.starts_with("error[E")
-        || line.starts_with("error: could not compile")
-        || line.starts_with("make: *** ")
-        || line.starts_with("npm ERR! code ELIFECYCLE")
-        || line.starts_with("BUILD FAILED")
-        || line.starts_with("FAILURE: Build failed")
-        || line.contains(": error TS")
-        || line.contains(": fatal error: ")
-        || (line.starts_with("Found ") && line.contains(" error") && !line.contains("Found 0 "))
-        || line.starts_with("[build failed]")
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ pub mod path;
 pub mod project;
 pub mod purpose;
 pub mod recovery;
+pub mod result_kind;
 pub mod session;
 pub mod shell;
 pub mod text;

@@ -56,7 +56,7 @@ mod writes;
 
 use crate::error_class::{ErrorClass, classify};
 use crate::hidden_failure;
-use crate::session::{Session, SessionCall};
+use crate::session::{Ended, Session, SessionCall};
 use classify::Classifier;
 pub use excuses::{Excuse, dismisses_diagnostics};
 use toolmark_hosts::toolset::ToolRole;
@@ -156,7 +156,7 @@ pub fn failures(session: &Session<'_>) -> Vec<Failure> {
         let (class, masked) = match classify(call) {
             Some(class) => (class, None),
             None => match hidden_failure::find(call) {
-                Some(masked) => (masked.class, Some(masked.line)),
+                Some(shown) => (shown.class, (call.ended == Ended::Ok).then_some(shown.line)),
                 None => continue,
             },
         };
