@@ -3,7 +3,9 @@
 use crate::profile::{Spent, calls_by_response};
 use std::collections::BTreeMap;
 use toolmark_outcome::{Finding, Printable, Redactor, TracePlace, Untrusted};
+use toolmark_session::result_kind::result_kind;
 use toolmark_session::session::Session;
+use toolmark_shell::results::ResultKind;
 
 /// Table row of one call.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +24,8 @@ pub struct CallRow<T = Untrusted> {
     pub tool: T,
     /// Status of the call.
     pub status: &'static str,
+    /// Meaning of the result, whatever the status.
+    pub result_kind: ResultKind,
     /// Exit code.
     pub exit_code: Option<i64>,
     /// Start time.
@@ -53,6 +57,7 @@ impl CallRow {
                 turn: call.turn,
                 tool: (&*call.tool).into(),
                 status: call.call.status.word(),
+                result_kind: result_kind(call),
                 exit_code: call.call.exit_code,
                 started: call.call.started.map(|time| time.to_string()),
                 spent: Spent::of(run, call, of_step.unwrap_or(1)),
@@ -73,6 +78,7 @@ impl CallRow {
             turn: self.turn,
             tool: redactor.apply(self.tool),
             status: self.status,
+            result_kind: self.result_kind,
             exit_code: self.exit_code,
             started: self.started,
             spent: self.spent,

@@ -10,6 +10,7 @@ use toolmark_outcome::{
     Axis, CallRef, Confidence, Evidence, Finding, Name, Printable, Role, SecondOpinion, Severity,
     TracePlace,
 };
+use toolmark_shell::results::ResultKind;
 use toolmark_trace::Status;
 
 /// Values that can be written as bytes and read back.
@@ -275,6 +276,7 @@ impl Stored for CallRow<Printable> {
         self.turn.write(out);
         self.tool.write(out);
         write_str(self.status, out);
+        write_str(self.result_kind.word(), out);
         self.exit_code.write(out);
         self.started.write(out);
         self.spent.write(out);
@@ -291,6 +293,7 @@ impl Stored for CallRow<Printable> {
             turn: Stored::read(bytes)?,
             tool: Stored::read(bytes)?,
             status: status(bytes)?,
+            result_kind: ResultKind::from_word(read_str(bytes)?)?,
             exit_code: Stored::read(bytes)?,
             started: Stored::read(bytes)?,
             spent: Spent::read(bytes)?,
