@@ -4,6 +4,9 @@
 //! appeared nowhere before: not in the user's messages, and not in the results
 //! or arguments of earlier calls.
 //!
+//! A change by a business tool that fails is held to more: an id in it that no
+//! earlier result contains was never looked up, even if the user named it.
+//!
 //! Calls that succeeded are not reported: the identifier may be meant to be
 //! new. If it is unknown whether the call succeeded, the finding has low
 //! confidence. Tools whose arguments are content (files to write, edits,
@@ -34,6 +37,15 @@
 //! mcp__tracker__close {"id":"11111111-2d1b-4b3e-9a61-0c8c6a1f0d23"} !> "not found"
 //! ```
 //!
+//! The user read the id off a page, and the tool does not know it:
+//!
+//! ```fires
+//! host: openai
+//! user: swap it for 7750021436 please
+//! get_order {"order_id":"W81"} ?> "{\"items\": [{\"item_id\": \"5512049981\"}]}"
+//! exchange_order_item {"order_id":"W81","new_item_id":"7750021436"} ?> "Error: item not found"
+//! ```
+//!
 //! ```fires
 //! user: what changed?
 //! mcp__git__show {"commit":"3f786850e387550fdab836ed7e6dc881de23001b"} !> "bad object"
@@ -61,7 +73,9 @@ use foldhash::{HashSet, HashSetExt};
 use serde_json::Value;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::error_class::{ErrorClass, classify};
 use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::tool_effect::ToolEffect;
 use toolmark_trace::{Event, EventKind};
 
 pub(crate) static RULE: Rule = Rule {
@@ -82,6 +96,7 @@ const SEARCHED: usize = 256 << 20;
 const VALUES: usize = 256;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    unverified_ids(session, recorder);
     // Most sessions have no identifiers in arguments and need no search.
     let candidates: Vec<(&SessionCall<'_>, Vec<Identifier<'_>>)> = session
         .calls()
@@ -154,6 +169,71 @@ fn look_up(
             let message = format!("{} {} was not named before", id.kind, id.text);
             recorder.find(Draft::new(call, message).confidence(confidence).bucket(id.kind));
         }
+    }
+}
+
+/// Words of an error that say that an id is unknown to the tool.
+const UNKNOWN: &[&str] =
+    &["not found", "does not exist", "doesn't exist", "no such", "unknown", "invalid"];
+/// Maximum number of bytes of an error to read.
+const MAX_ERROR: usize = 400;
+/// Minimum length of an id that says which thing is meant.
+const MIN_ID: usize = 5;
+
+/// Reports failed changes with an id that no result had contained before.
+fn unverified_ids(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    let is_failed_change = |call: &&SessionCall<'_>| {
+        call.tool_effect().is_some_and(ToolEffect::is_change)
+            && matches!(
+                classify(call),
+                Some(ErrorClass::Missing | ErrorClass::ToolError | ErrorClass::Other)
+            )
+            && call.result_start(MAX_ERROR).is_some_and(|text| {
+                let text = text.to_ascii_lowercase();
+                UNKNOWN.iter().any(|words| text.contains(words))
+            })
+    };
+    let calls = session.calls();
+    for call in calls.iter().filter(is_failed_change).take(VALUES) {
+        let Some(Value::Object(args)) = call.args() else { continue };
+        let is_returned = |id: &str| {
+            calls.iter().take(call.index).any(|before| {
+                classify(before).is_none()
+                    && before.result().is_some_and(|text| contains_ignoring_case(&text, id))
+            })
+        };
+        let fields = args.iter().filter(|(key, _)| is_id_key(key));
+        let mut ids = fields.flat_map(|(_, value)| texts(value)).filter(|id| is_id(id));
+        if let Some(id) = ids.find(|id| !is_returned(id)) {
+            let message = format!("no result had shown the id {id}, and the tool does not know it");
+            let draft =
+                Draft::new(call, message).confidence(Confidence::Medium).bucket("unverified");
+            recorder.find(draft);
+        }
+    }
+}
+
+fn contains_ignoring_case(text: &str, id: &str) -> bool {
+    text.as_bytes().windows(id.len()).any(|part| part.eq_ignore_ascii_case(id.as_bytes()))
+}
+
+/// Whether an argument holds ids: `item_id`, `new_item_ids`, `orderId`.
+fn is_id_key(key: &str) -> bool {
+    ["id", "ids"].contains(&key)
+        || ["_id", "_ids", "Id", "Ids"].iter().any(|end| key.ends_with(end))
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() >= MIN_ID
+        && text.bytes().any(|b| b.is_ascii_digit())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'#'))
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().filter_map(Value::as_str).take(VALUES).collect(),
+        _ => Vec::new(),
     }
 }
 
