@@ -40,6 +40,7 @@ mod r410_explained_away;
 mod r411_went_on;
 mod r412_uncommitted_push;
 mod r413_dismissed_diagnostics;
+mod r414_same_error;
 mod s101_repeated_read;
 mod s102_shell_stand_in;
 mod s103_read_to_search;
@@ -99,6 +100,7 @@ pub static RULES: &[&Rule] = &[
     &r411_went_on::RULE,
     &r412_uncommitted_push::RULE,
     &r413_dismissed_diagnostics::RULE,
+    &r414_same_error::RULE,
 ];
 
 /// Codes of rules whose accuracy on real sessions has not been shown yet. They run only if

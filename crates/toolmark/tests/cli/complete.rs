@@ -25,7 +25,7 @@ fn what_is_completed() {
         (&["che"][..], &["check"][..]),
         (&["feed", "res"], &["resolve"]),
         (&["rules", "S10"], &["S101", "S102", "S103", "S104", "S105", "S106", "S107", "S108"]),
-        (&["check", "--select", "R41"], &["R410", "R411", "R412", "R413"]),
+        (&["check", "--select", "R41"], &["R410", "R411", "R412", "R413", "R414"]),
         (&["check", "--ignore", "S101,A21"], &["S101,A210", "S101,A211", "S101,A212", "S101,A213"]),
         (&["check", "--explain", "S106"], &["S106"]),
         (&["graders", "tool-call"], &["tool-calls", "tool-call-count", "tool-call-f1"]),
