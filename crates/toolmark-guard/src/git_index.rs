@@ -99,6 +99,28 @@ impl Tree {
         Some(true)
     }
 
+    /// Returns the files of the index, in the order of their bytes, and whether each may differ
+    /// from the index; `None` if that cannot be determined in time.
+    pub(crate) fn files(&self, until: Instant) -> Option<Vec<(&str, bool)>> {
+        let count = u32::from_be_bytes(self.index.get(8..12)?.try_into().ok()?);
+        let mut files: Vec<(&str, bool)> = Vec::new();
+        let mut at = ENTRIES;
+        for number in 0..count {
+            if number % 64 == 0 && Instant::now() >= until {
+                return None;
+            }
+            let entry = Entry::at(&self.index, at)?;
+            at += entry.size;
+            let may_differ = entry.is_clean(&self.root, self.written) != Some(true);
+            match files.last_mut() {
+                // A file in conflict has up to three entries.
+                Some((path, differs)) if *path == entry.path => *differs |= may_differ,
+                _ => files.push((entry.path, may_differ)),
+            }
+        }
+        Some(files)
+    }
+
     /// Whether the index is unchanged since the last commit or checkout. Git stores the tree it
     /// wrote then, and invalidates it when something is added.
     fn is_committed(&self, mut at: usize) -> bool {

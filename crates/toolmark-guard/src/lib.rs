@@ -32,6 +32,7 @@ mod git_index;
 mod guard;
 mod history;
 pub mod hook;
+pub mod kept;
 pub mod permissions;
 pub mod policy;
 pub mod replay;

@@ -8,6 +8,7 @@
 //! and so starts faster. The small one has no [`Readers`]; if a policy needs them, it runs the
 //! large one.
 
+mod keep;
 mod log;
 mod payload;
 mod sibling;
@@ -132,6 +133,10 @@ impl Hook<'_> {
         let live = live.map(|live| live.with_transcript(&event));
         let verdict = opened.verdict(&event, live.as_ref().map(|live| live as &dyn Facts));
         let verdict = opened.lifted(&event, verdict);
+        let verdict = match (log, &live) {
+            (Some(log), Some(live)) => keep::around(&opened, log, &event, verdict, live),
+            _ => verdict,
+        };
         let is_question = event.moment == Moment::Before && verdict.decision == Decision::Ask;
         let verdict = match is_question.then(|| host.unasked(&event)).flatten() {
             Some(why) => verdict.unasked(&why),

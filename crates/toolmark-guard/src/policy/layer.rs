@@ -57,6 +57,8 @@ struct GuardSection {
     /// Whether the host is instructed to run calls that can lose nothing without asking; false by
     /// default.
     approve: Option<bool>,
+    /// Whether a copy of what a call deletes or overwrites is kept; true by default.
+    keep: Option<bool>,
     /// Time limit of the guard, in milliseconds; 1000 by default.
     #[schemars(range(min = 1, max = MAX_TIMEOUT_MS))]
     timeout_ms: Option<Spanned<u64>>,
@@ -109,6 +111,7 @@ pub struct Layer {
     pub(super) preset: Option<Preset>,
     pub(super) on_error: Option<Decision>,
     pub(super) approve: Option<bool>,
+    pub(super) keep: Option<bool>,
     pub(super) timeout_ms: Option<u64>,
     pub(super) tools: Tools,
     pub(super) agents: BTreeMap<String, Tools>,
@@ -171,6 +174,7 @@ impl Layer {
             preset: written.preset,
             on_error: written.on_error.map(|word| word.0),
             approve: written.approve,
+            keep: written.keep,
             timeout_ms: written.timeout_ms.as_ref().and_then(|time| timeout(time, problems)),
             tools: Tools::read(written.tools, problems),
             agents,

@@ -49,6 +49,9 @@ impl Policy {
         if project.approve == Some(true) && self.user.approve != Some(true) {
             loosens(key("approve"), "approve".to_owned());
         }
+        if project.keep == Some(false) && self.keeps() {
+            loosens(key("keep"), "`keep: false`".to_owned());
+        }
         if project
             .timeout_ms
             .is_some_and(|own| own > self.user.timeout_ms.unwrap_or(super::TIMEOUT_MS))

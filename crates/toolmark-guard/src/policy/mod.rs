@@ -122,6 +122,12 @@ impl Policy {
         self.user.approve.unwrap_or(false) && !refused
     }
 
+    /// Whether a copy of what a call deletes or overwrites is kept before it runs.
+    #[must_use]
+    pub fn keeps(&self) -> bool {
+        self.user.keep.unwrap_or(true)
+    }
+
     /// Returns the time limit of the guard, in milliseconds.
     #[must_use]
     pub fn timeout_ms(&self) -> u64 {

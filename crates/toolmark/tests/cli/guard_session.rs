@@ -18,6 +18,8 @@ impl Stage {
         fs::create_dir_all(dir.path().join("work/app/src")).unwrap();
         // The root of the tree, which is otherwise that of the project this is a test of.
         fs::create_dir_all(dir.path().join("work/app/.git")).unwrap();
+        // Decisions without copies, which would replace most questions.
+        fs::write(dir.path().join("policy.yaml"), "guard: {keep: false}\n").unwrap();
         Self { dir }
     }
 
@@ -43,8 +45,9 @@ impl Stage {
 
     /// Returns the hook's decision about a call of a session: `allow`, `ask` or `deny`.
     fn ask(&self, session: &str, tool: &str, input: Value) -> String {
-        let log = self.log();
-        let args = ["guard", "--host", "claude-code", "--log", log.to_str().unwrap()];
+        let (log, policy) = (self.log(), self.dir.path().join("policy.yaml"));
+        let mut args = vec!["guard", "--host", "claude-code", "--log", log.to_str().unwrap()];
+        args.extend(["--policy", policy.to_str().unwrap()]);
         let payload = json!({"hook_event_name": "PreToolUse", "session_id": session,
             "cwd": self.path("app"), "permission_mode": "default", "tool_name": tool,
             "tool_input": input});

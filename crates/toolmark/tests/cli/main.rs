@@ -26,6 +26,8 @@ mod guard_install;
 mod guard_log;
 mod guard_policy;
 mod guard_session;
+#[cfg(unix)]
+mod guard_undo;
 mod help;
 mod jobs;
 mod judge;

@@ -10,6 +10,7 @@ mod permissions;
 mod policy;
 mod replay;
 mod test;
+mod undo;
 
 use crate::Stop;
 use crate::commands::help::HelpBelow;
@@ -26,6 +27,7 @@ Examples:
   toolmark guard --host codex < payload.json the same for a given host
   toolmark guard test 'rm -rf build'         decide about one command
   toolmark guard replay --since 30d          decide about last month's sessions
+  toolmark guard undo --last                 put back what the last call destroyed
   toolmark guard install                     install it for the agents on this machine";
 
 /// Decide about tool calls before they run
@@ -48,6 +50,7 @@ enum GuardAction {
     Doctor(doctor::Doctor),
     Allow(allow::Allow),
     Test(test::Test),
+    Undo(undo::Undo),
     Replay(replay::Replay),
     Uninstall(install::Uninstall),
     Mcp(mcp::Mcp),
@@ -65,6 +68,7 @@ impl Guard {
             Some(GuardAction::Doctor(doctor)) => doctor.run(printer),
             Some(GuardAction::Allow(allow)) => allow.run(printer),
             Some(GuardAction::Test(test)) => test.run(printer),
+            Some(GuardAction::Undo(undo)) => undo.run(printer),
             Some(GuardAction::Replay(replay)) => replay.run(printer),
             Some(GuardAction::Uninstall(uninstall)) => uninstall.run(printer),
             Some(GuardAction::Mcp(mcp)) => mcp.run(printer),

@@ -133,7 +133,9 @@ fn a_schema_refuses_what_lacks_a_member_or_has_another_version() {
 fn every_command_with_json_has_a_schema() {
     let covered = |path: &[&str]| {
         let args = OUTPUTS.iter().flat_map(|(_, commands)| commands.iter().copied());
-        args.chain(ELSEWHERE.iter().copied()).any(|args| args.starts_with(path))
+        args.chain(ELSEWHERE.iter().copied()).any(|args| {
+            args.strip_prefix(&[stage::LOG_WITH_COPIES]).unwrap_or(args).starts_with(path)
+        })
     };
     let mut left: Vec<Vec<String>> = commands().into_iter().map(|name| vec![name]).collect();
     let mut with_json = 0;

@@ -6,6 +6,9 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
+/// Log of the guard with a kept entry beside it.
+pub(super) const LOG_WITH_COPIES: &str = "TOOLMARK_GUARD_LOG=~/.local/state/toolmark/guard.jsonl";
+
 /// The outputs that have a schema, and the commands that print them in a [`Stage`]. A first word
 /// with an equals sign is an environment variable.
 pub(super) const OUTPUTS: &[(&str, &[&[&str]])] = &[
@@ -103,6 +106,14 @@ pub(super) const OUTPUTS: &[(&str, &[&[&str]])] = &[
         &[
             &["guard", "replay", "samples"],
             &["TOOLMARK_GUARD_POLICY=observe.yaml", "guard", "replay", "samples"],
+        ],
+    ),
+    (
+        "guard-undo",
+        &[
+            &[LOG_WITH_COPIES, "guard", "undo"],
+            &[LOG_WITH_COPIES, "guard", "undo", "--last", "--diff"],
+            &[LOG_WITH_COPIES, "guard", "undo", "20261119T080000000-0001"],
         ],
     ),
     ("guard-permissions", &[&["guard", "permissions", "settings.json"]]),
@@ -205,6 +216,7 @@ impl Stage {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
+        stage.keep_a_file();
         write("two.jsonl", &stdout(&["show", DISK_FULL, "--format", "json"]).repeat(2));
         write("graders.yaml", &every_grader());
         let spec = fs::read_to_string(dir.join("samples/toolmark.yaml")).unwrap();
@@ -218,9 +230,27 @@ impl Stage {
         stage
     }
 
+    /// Writes an entry of `guard undo`.
+    fn keep_a_file(&self) {
+        let kept = self.home.path().join(".local/state/toolmark/kept/20261119T080000000-0001-4");
+        fs::create_dir_all(&kept).unwrap();
+        fs::write(kept.join("0"), "old\n").unwrap();
+        let path = self.dir.path().join("kept.txt");
+        fs::write(&path, "new\n").unwrap();
+        let manifest = serde_json::json!({
+            "version": 1, "time": "2026-11-19T08:00:00Z", "host": "claude-code", "session": "s",
+            "cwd": self.dir.path(), "tool": "Bash", "command": "echo new > kept.txt", "bytes": 4,
+            "items": [{"path": path, "kind": "file", "mode": 0o644, "modified": [0, 0], "file": "0"}],
+            "git": {"root": self.dir.path(), "head": "ref: refs/heads/main", "commit": "0", "index": "index"},
+        });
+        fs::write(kept.join("manifest.json"), manifest.to_string()).unwrap();
+    }
+
     /// Returns the output of a command with `--format json`, whatever its exit code.
     pub(super) fn json(&self, args: &[&str]) -> Value {
+        let home = self.home.path().to_str().unwrap();
         let variable = args[0].split_once('=');
+        let variable = variable.map(|(name, value)| (name, value.replace("~", home)));
         let words = if variable.is_some() { &args[1..] } else { args };
         let mut command = toolmark(&[words, &["--format", "json"]].concat());
         command.current_dir(self.dir.path()).env("HOME", self.home.path()).envs(variable);

@@ -1,0 +1,264 @@
+//! The paths that a call is about to destroy, from its effects, and the decision to keep them.
+
+use super::copy::{By, Copier};
+use super::store::{Entry, Store};
+use super::tree;
+use std::path::{Path, PathBuf};
+use toolmark_base::text::head;
+use toolmark_hosts::{Event, Verdict};
+use toolmark_redact::Redactor;
+use toolmark_session::path::resolve;
+use toolmark_shell::decision::decide_effect;
+use toolmark_shell::{Certainty, Coverage, Decision, Effect, Facts, Kind, Scope};
+
+/// Version of the manifest.
+const VERSION: u32 = 1;
+/// Maximum size kept of a command, in bytes.
+const MAX_COMMAND: usize = 400;
+/// Programs that delete a file without writing to it.
+const UNLINKS: &[&str] = &["rm", "unlink", "rmdir", "find", "git", "del", "rd", "remove-item"];
+/// Maximum number of paths that a pattern may match.
+const MAX_MATCHES: usize = 2_000;
+
+/// Result of keeping what a call would destroy.
+#[derive(Debug)]
+pub enum Keeping {
+    /// The call destroys nothing that could be kept.
+    Nothing,
+    /// Everything it destroys here is kept; with the effects that this does not cover.
+    Kept {
+        /// The entry.
+        entry: Box<Entry>,
+        /// Whether all effects for which the call would be stopped are covered.
+        covers_all: bool,
+    },
+    /// Something could not be kept, for this reason.
+    Failed(String),
+}
+
+/// Everything that a call is about to destroy.
+#[derive(Debug, Default)]
+pub struct Losses {
+    /// Paths that are deleted.
+    deleted: Vec<PathBuf>,
+    /// Paths that may be written to.
+    overwritten: Vec<PathBuf>,
+    /// Discarded states of the work tree.
+    discards: Vec<Discards>,
+    /// Whether an effect that stops the call is not among them.
+    is_partial: bool,
+    /// Whether a program that deletes files may write to them first.
+    writes: bool,
+}
+
+/// Discarded state of a work tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Discards {
+    /// Changes of files that git knows.
+    Changes,
+    /// Files that git does not know.
+    Untracked,
+}
+
+/// Keeps what a call is about to destroy.
+#[must_use]
+pub fn before(
+    store: &Store,
+    event: &Event<'_>,
+    verdict: &Verdict,
+    command: Option<&str>,
+    facts: &dyn Facts,
+) -> Keeping {
+    let Some(cwd) = event.cwd.as_deref().filter(|cwd| Path::new(cwd).is_absolute()) else {
+        return Keeping::Nothing;
+    };
+    let losses = Losses::of(verdict, cwd, command, facts);
+    if losses.is_empty() {
+        return Keeping::Nothing;
+    }
+    match keep(store, event, cwd, command, &losses) {
+        Ok(Some(entry)) => Keeping::Kept { entry: entry.into(), covers_all: !losses.is_partial },
+        Ok(None) => Keeping::Nothing,
+        Err(why) => Keeping::Failed(why),
+    }
+}
+
+fn keep(
+    store: &Store,
+    event: &Event<'_>,
+    cwd: &str,
+    command: Option<&str>,
+    losses: &Losses,
+) -> Result<Option<Entry>, String> {
+    let why = |error: std::io::Error| format!("{}: {error}", store.root().display());
+    let draft = store.begin().map_err(why)?;
+    // What is written to would change under its second name too.
+    let is_only_deleted = losses.overwritten.is_empty() && !losses.writes;
+    let by = if is_only_deleted { By::Link } else { By::Copy };
+    let mut copier = Copier::new(&draft);
+    for path in losses.deleted.iter().chain(&losses.overwritten) {
+        copier.keep(path, by, &[])?;
+    }
+    let mut git = None;
+    for discards in &losses.discards {
+        git = Some(tree::keep(Path::new(cwd), *discards, &mut copier, &draft)?);
+    }
+    let is_empty = copier.items.is_empty();
+    if is_empty && git.is_none() {
+        return Ok(None);
+    }
+    let (items, bytes) = (copier.items, copier.bytes);
+    let redactor = Redactor::new(true);
+    let command = command.map(|text| redactor.apply(head(text, MAX_COMMAND).to_owned()).into());
+    let entry = Entry {
+        id: String::new(),
+        version: VERSION,
+        time: draft.time.to_string(),
+        host: event.host.to_string(),
+        session: event.session.as_deref().map(str::to_owned),
+        cwd: cwd.to_owned(),
+        tool: event.tool.to_string(),
+        command,
+        items,
+        git,
+        bytes,
+    };
+    store.prune(draft.time);
+    let entry = store.finish(draft, entry).map_err(why)?;
+    super::after::expect_result(store, &entry, event);
+    Ok(Some(entry))
+}
+
+impl Losses {
+    fn of(verdict: &Verdict, cwd: &str, command: Option<&str>, facts: &dyn Facts) -> Self {
+        let mut losses = Self::default();
+        let Some(found) = &verdict.analysis else { return losses };
+        for effect in &found.effects {
+            if !losses.add(effect, cwd, command) && decide_effect(effect) != Decision::Allow {
+                losses.is_partial = true;
+            }
+        }
+        losses.is_partial |= found.coverage != Coverage::Complete;
+        // Files that are written without an effect of their own: by tools that edit.
+        let written = found.left.made.iter().chain(&found.left.changed);
+        losses
+            .overwritten
+            .extend(written.filter(|path| !path.contains(PATTERN)).map(PathBuf::from));
+        losses.overwritten.retain(|path| path.is_file());
+        // A write follows links.
+        let real: Vec<PathBuf> = losses
+            .overwritten
+            .iter()
+            .filter(|path| path.is_symlink())
+            .filter_map(|path| path.canonicalize().ok())
+            .collect();
+        losses.overwritten.extend(real);
+        let is_made = |path: &str| facts.made(path) || facts.changed(path);
+        let text = |path: &PathBuf| path.to_str().map(str::to_owned);
+        losses.overwritten.retain(|path| {
+            text(path).is_some_and(|path| !is_made(&path) && !is_committed(&path, facts))
+        });
+        losses.deleted.retain(|path| text(path).is_some_and(|path| !facts.made(&path)));
+        losses.overwritten.sort_unstable();
+        losses.overwritten.dedup();
+        losses
+    }
+
+    /// Adds the loss of an effect; false if it cannot be kept.
+    fn add(&mut self, effect: &Effect, cwd: &str, command: Option<&str>) -> bool {
+        if effect.scope == Scope::TreeArtefact && decide_effect(effect) == Decision::Allow {
+            return true;
+        }
+        let is_local = matches!(
+            effect.scope,
+            Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact | Scope::Home
+        );
+        if !is_local || effect.certainty == Certainty::Unresolved {
+            return false;
+        }
+        // Outside the work tree a copy does not replace the question.
+        let is_inside = effect.scope != Scope::Home;
+        match effect.kind {
+            Kind::Delete | Kind::Overwrite => {
+                let Some(paths) = paths(&effect.target, cwd) else { return false };
+                match effect.kind {
+                    Kind::Delete => self.deleted.extend(paths),
+                    _ => self.overwritten.extend(paths),
+                }
+                self.writes |= !UNLINKS.contains(&effect.program.as_str());
+                is_inside
+            }
+            Kind::DiscardVcs => match discards(effect, command) {
+                Some(discards) => {
+                    self.discards.push(discards);
+                    true
+                }
+                None => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.deleted.is_empty() && self.overwritten.is_empty() && self.discards.is_empty()
+    }
+}
+
+/// Characters of patterns and of values known only at run time.
+const PATTERN: [char; 5] = ['*', '?', '[', '$', '`'];
+
+/// Returns the paths that the target of an effect names; `None` if they are not known.
+fn paths(target: &str, cwd: &str) -> Option<Vec<PathBuf>> {
+    let target = match target.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            format!("{}{rest}", crate::files::home()?)
+        }
+        Some(_) => return None,
+        None => target.to_owned(),
+    };
+    if target.contains(['$', '`', '{', '\n']) {
+        return None;
+    }
+    let path = resolve(Some(cwd), &target);
+    if !path.contains(PATTERN) {
+        return Some(vec![PathBuf::from(path)]);
+    }
+    let options = glob::MatchOptions { require_literal_leading_dot: false, ..Default::default() };
+    let mut found = Vec::new();
+    for path in glob::glob_with(&path, options).ok()? {
+        found.push(path.ok()?);
+        if found.len() > MAX_MATCHES {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+/// Whether git has a file as it is.
+fn is_committed(path: &str, facts: &dyn Facts) -> bool {
+    let directory = || Path::new(path).parent().and_then(Path::to_str);
+    facts.tracked(path) == Some(true)
+        && Path::new(path).is_file()
+        && directory().and_then(|at| facts.is_clean(at, &[path.to_owned()], true)) == Some(true)
+}
+
+/// Returns which state of the work tree a git command discards, if it is that of the repository
+/// around the session's directory.
+fn discards(effect: &Effect, command: Option<&str>) -> Option<Discards> {
+    if effect.program != "git" {
+        return None;
+    }
+    let command = command?;
+    let elsewhere = ["-C", "--git-dir", "--work-tree", "GIT_", "cd ", "pushd", "--recurse"];
+    if elsewhere.iter().any(|word| command.contains(word)) {
+        return None;
+    }
+    let (start, end) = effect.span;
+    let mut words = command.get(start..end)?.split_ascii_whitespace();
+    words.find(|word| *word == "git")?;
+    match words.find(|word| !word.starts_with('-'))? {
+        "reset" | "checkout" | "restore" | "switch" => Some(Discards::Changes),
+        "clean" => Some(Discards::Untracked),
+        _ => None,
+    }
+}

@@ -1,0 +1,124 @@
+//! State of a git work tree that a command discards: changed files, files that git does not know,
+//! the index and the position of `HEAD`. Git is not run, because it would run the programs that a
+//! repository configures.
+
+use super::copy::{By, Copier};
+use super::plan::Discards;
+use super::store::{Draft, Git};
+use crate::git_index::{Tree, git_directory};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Time limit for comparing the index with the files.
+const MAX_TIME: Duration = Duration::from_millis(200);
+/// Name of the kept index.
+const INDEX: &str = "index";
+/// Directories that tools make again from a lock file.
+const REBUILT: &[&str] = &["node_modules", ".venv", "__pycache__", ".git"];
+
+/// Keeps the state of the work tree around a directory.
+pub(super) fn keep(
+    cwd: &Path,
+    discards: Discards,
+    copier: &mut Copier<'_>,
+    draft: &Draft,
+) -> Result<Git, String> {
+    let tree = Tree::around(cwd).ok_or("the index of git cannot be read")?;
+    let root = tree.root().to_owned();
+    let git = git_directory(&root.join(".git")).ok_or("the repository cannot be read")?;
+    let state = state(&root, &git, draft)?;
+    let late = "comparing the files with the index takes too long";
+    let files = tree.files(Instant::now() + MAX_TIME).ok_or(late)?;
+    match discards {
+        Discards::Changes => {
+            for (path, _) in files.iter().filter(|(_, may_differ)| *may_differ) {
+                copier.keep(&root.join(path), By::Copy, &[])?;
+            }
+        }
+        Discards::Untracked => {
+            let known: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+            for path in untracked(&root, &known)? {
+                copier.keep(&path, By::Link, REBUILT)?;
+            }
+        }
+    }
+    Ok(state)
+}
+
+fn state(root: &Path, git: &Path, draft: &Draft) -> Result<Git, String> {
+    let why = |error: std::io::Error| format!("{}: {error}", git.display());
+    for name in ["MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD"] {
+        if git.join(name).exists() {
+            return Err("a merge or a rebase is under way".to_owned());
+        }
+    }
+    let head = fs::read_to_string(git.join("HEAD")).map_err(why)?.trim().to_owned();
+    let commit = commit_of(git, &head).ok_or("the commit of HEAD is not known")?;
+    fs::copy(git.join("index"), draft.directory.join(INDEX)).map_err(why)?;
+    Ok(Git { root: root.to_owned(), head, commit, index: INDEX.to_owned() })
+}
+
+/// Returns the commit that `HEAD` names.
+fn commit_of(git: &Path, head: &str) -> Option<String> {
+    let Some(name) = head.strip_prefix("ref: ") else { return Some(head.to_owned()) };
+    let common = fs::read_to_string(git.join("commondir")).ok();
+    let common = common.map_or_else(|| git.to_owned(), |path| git.join(path.trim()));
+    if let Ok(text) = fs::read_to_string(common.join(name)) {
+        return Some(text.trim().to_owned());
+    }
+    let packed = fs::read_to_string(common.join("packed-refs")).ok()?;
+    let mut lines = packed.lines().filter_map(|line| line.split_once(' '));
+    lines.find(|(_, reference)| *reference == name).map(|(commit, _)| commit.to_owned())
+}
+
+/// Returns the files that the index does not have, and the directories without any that it has.
+/// Directories that can be rebuilt are left out.
+fn untracked(root: &Path, known: &[&str]) -> Result<Vec<PathBuf>, String> {
+    /// Maximum number of names that are looked at.
+    const MAX_NAMES: usize = 50_000;
+    let mut found = Vec::new();
+    let mut pending = vec![root.to_owned()];
+    let mut names = 0;
+    while let Some(directory) = pending.pop() {
+        let why = |error: std::io::Error| format!("{}: {error}", directory.display());
+        for entry in fs::read_dir(&directory).map_err(why)? {
+            let entry = entry.map_err(why)?;
+            names += 1;
+            if names > MAX_NAMES {
+                return Err(format!("more than {MAX_NAMES} files"));
+            }
+            let name = entry.file_name();
+            if REBUILT.iter().any(|rebuilt| name == *rebuilt) {
+                continue;
+            }
+            let path = entry.path();
+            let is_directory = entry.file_type().map_err(why)?.is_dir();
+            let relative = path.strip_prefix(root).ok().and_then(Path::to_str);
+            let is_known = relative.is_some_and(|path| match is_directory {
+                true => has_below(known, path),
+                false => known.binary_search(&path).is_ok(),
+            });
+            match (is_directory, is_known) {
+                (true, _) if path.join(".git").exists() => {
+                    return Err(format!("{} is a repository of its own", path.display()));
+                }
+                (true, true) => pending.push(path),
+                (_, false) => found.push(path),
+                (false, true) => {}
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Whether a sorted list has a path below a directory.
+fn has_below(known: &[&str], directory: &str) -> bool {
+    let start = known.partition_point(|path| *path < directory);
+    let mut rest = known.get(start..).unwrap_or_default().iter();
+    // Names such as `a-b` are between `a` and `a/b`.
+    rest.by_ref()
+        .take_while(|path| path.starts_with(directory))
+        .any(|path| path.get(directory.len()..).is_some_and(|rest| rest.starts_with('/')))
+}
