@@ -5,17 +5,22 @@
 //! programs that the command line runs and whose output it does not hide, so the content of a file
 //! that is printed is not a message.
 
+mod echo;
+mod exit;
 mod line;
+mod message;
 mod packs;
 mod program;
 mod source;
 mod table;
 
-use crate::ir::{Node, Part, Script};
-use crate::walk::masks_failure;
+pub use message::{kind_of_message, kind_of_object};
+
+use crate::ir::{Node, Operator, Script, Simple};
+use crate::walk::{commands, masks_failure};
 use program::Work;
-use source::{Source, sources};
-use table::{FoundLiterals, ProgramId};
+use source::{Later, Source, sources};
+use table::{FoundLiterals, Match, ProgramId};
 
 toolmark_base::word_enum! {
     /// Meaning of a result. The order is that of importance: the first of several counts.
@@ -92,137 +97,311 @@ pub struct Reading<'t> {
     pub is_masked: bool,
 }
 
+/// Trust in the end that the host reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// The line succeeded.
+    Succeeded,
+    /// The line failed, with this exit code if it is known.
+    Failed(Option<i64>),
+    /// The end does not tell.
+    Hidden,
+}
+
 /// Reads the result of a command line; of a long text, its start and its end.
 #[must_use]
 pub fn read<'t>(script: &Script, ending: Ending, text: [&'t str; 2]) -> Reading<'t> {
-    let sources = sources(script);
-    let (ending, is_masked) = match printed_code(script, text) {
-        Some(0) => (Ending::Succeeded, false),
-        Some(code) => (Ending::Failed(Some(code)), false),
-        None => (ending, masks_failure(script)),
+    let inner = inner_scripts(script);
+    let scripts = || std::iter::once(script).chain(&inner);
+    let sources: Vec<_> = scripts().flat_map(sources).collect();
+    let code = scripts().find_map(|script| exit::printed_code(script, text));
+    let is_masked = code.is_none() && scripts().any(masks_failure);
+    let trust = match (code, ending) {
+        (Some(0), _) => Trust::Succeeded,
+        (Some(code), _) => Trust::Failed(Some(code)),
+        (None, Ending::Failed(code)) => Trust::Failed(code),
+        (None, Ending::Succeeded) if !is_masked => Trust::Succeeded,
+        _ => Trust::Hidden,
     };
-    let said = said(&sources, text);
-    let (kind, line) = match said {
+    let (kind, line) = match said(&sources, trust, text).or_else(|| answered(&sources, text)) {
         Some((kind, line)) => (kind, Some(line)),
-        None => (unsaid(&sources, ending, is_masked, text), None),
+        None => match fell_back(script, &sources, text) {
+            Some((kind, line)) => (kind, Some(line)),
+            None => (unsaid(&sources, trust, &rest_of(script, text)), None),
+        },
     };
     // A status that nothing hides weighs more than a line that looks like success.
-    let failed = matches!(ending, Ending::Failed(_)) && !is_masked;
-    let kind = match kind {
-        ResultKind::Passed | ResultKind::Unknown if failed => ResultKind::Failed,
-        kind => kind,
+    let is_green = matches!(kind, ResultKind::Passed | ResultKind::Unknown);
+    let (kind, line) = match trust {
+        Trust::Failed(_) if is_green => (ResultKind::Failed, None),
+        _ => (kind, line),
     };
     Reading { kind, line, is_masked }
 }
 
-/// Returns the exit code that the command line itself prints at its end: `; echo "exit: $?"`. The
-/// code of a pipeline is that of its last stage, and tells nothing.
-fn printed_code(script: &Script, text: [&str; 2]) -> Option<i64> {
-    let [.., before, last] = &script.items[..] else { return None };
-    let [Node::Simple(echo)] = &last.pipeline.stages[..] else { return None };
-    let is_code = |part: &Part| matches!(part, Part::Parameter { name, .. } if name == "?");
-    let prints = matches!(echo.words.first()?.fixed()?.as_ref(), "echo" | "printf")
-        && echo.words.iter().any(|word| word.parts.iter().any(is_code));
-    if !prints || before.pipeline.stages.len() > 1 {
-        return None;
-    }
-    let [start, end] = text;
-    let line = if end.is_empty() { start } else { end }.trim_end().lines().last()?;
-    let digits = line.rsplit(|c: char| !c.is_ascii_digit()).next()?;
-    digits.parse().ok().filter(|code| (0..256).contains(code))
+/// Returns the command lines that other programs run: `bash -c '…'`, `ssh host '…'`.
+fn inner_scripts(script: &Script) -> Vec<Script> {
+    const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "pwsh", "powershell", "su", "fish"];
+    let of_command = |simple: &Simple| {
+        let words: Vec<_> = simple.words.iter().filter_map(crate::ir::Word::fixed).collect();
+        let at = words.iter().position(|word| {
+            let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+            SHELLS.contains(&name.strip_suffix(".exe").unwrap_or(name))
+        });
+        let is_command = |word: &str| {
+            matches!(word, "-c" | "-lc" | "-ic" | "-ec" | "-lec" | "-xc" | "-Command" | "-command")
+        };
+        let of_shell = at.and_then(|at| {
+            let rest = words.get(at + 1..)?;
+            rest.get(rest.iter().position(|word| is_command(word))? + 1)
+        });
+        let is_remote = matches!(words.first().map(AsRef::as_ref), Some("ssh"));
+        let remote = || words.last().filter(|word| is_remote && word.contains(' '));
+        Some(crate::parse(of_shell.or_else(remote)?))
+    };
+    commands(script).into_iter().filter_map(|visit| of_command(visit.command)).collect()
 }
 
 /// Returns the most important message of the programs.
-fn said<'t>(sources: &[Source<'_>], text: [&'t str; 2]) -> Option<(ResultKind, &'t str)> {
+fn said<'t>(
+    sources: &[Source<'_>],
+    trust: Trust,
+    text: [&'t str; 2],
+) -> Option<(ResultKind, &'t str)> {
     let literals = FoundLiterals::new(text);
-    let of_shell = literals.of(ProgramId::SHELL);
+    let of_shell = literals.of(ProgramId::SHELL, None);
     let mut heard: Vec<_> = sources
         .iter()
         .filter(|source| source.is_heard)
-        .filter_map(|source| Some((source, literals.of(source.program?))))
+        .map(|source| (source, literals.of(source.program, source.parent)))
         .filter(|(_, candidates)| !candidates.is_empty())
         .collect();
     heard.dedup_by(|a, b| a.0.program == b.0.program && a.0.name == b.0.name);
     if heard.is_empty() && of_shell.is_empty() {
         return None;
     }
-    let works = sources.iter().any(|source| {
-        matches!(source.work(), Work::Tests | Work::Builds | Work::Carries | Work::Acts)
-    });
+    let line = Facts::new(sources, trust);
     let mut found: Option<(ResultKind, &str)> = None;
-    let mut has_tested = None;
-    for line in text.iter().flat_map(|part| part.lines()) {
-        let plain = line::plain(line);
-        let mut note = |kind: ResultKind| {
-            if found.is_none_or(|(before, _)| kind < before) {
-                found = Some((kind, line.trim()));
+    let (mut has_tested, mut has_content) = (None, false);
+    for text in text.iter().flat_map(|part| part.lines()) {
+        let plain = line::plain(text);
+        let shell = of_shell.find("", &plain).map(|found| found.kind);
+        let shell = shell.filter(|kind| line.may_be_of_shell(*kind));
+        let programs = heard.iter().filter_map(|(source, candidates)| {
+            let found = candidates.find(source.name, &plain)?;
+            let kind = found.kind;
+            if kind == ResultKind::Passed && source.work() == Work::Tests {
+                has_tested = has_tested.or(Some(text.trim()));
             }
-        };
-        if let Some(kind) = of_shell.kind_of("", &plain) {
-            note(kind);
-        }
-        for (source, candidates) in &heard {
-            // A look around before the work may miss.
-            let is_look = matches!(source.work(), Work::Shows | Work::Searches) && !source.decides;
-            match candidates.kind_of(source.name, &plain) {
-                Some(ResultKind::NotFound) if works && is_look => {}
-                Some(ResultKind::NothingMatched) if source.work() == Work::Shows => {}
-                Some(_) if source.asks_help => {}
-                Some(ResultKind::Passed) if source.work() == Work::Tests => {
-                    has_tested = has_tested.or(Some(line.trim()));
-                    note(ResultKind::Passed);
-                }
-                Some(kind) => note(kind),
-                None => {}
+            line.counts(source, found).then_some(kind)
+        });
+        match programs.chain(shell).min() {
+            Some(kind) if found.is_none_or(|(before, _)| kind < before) => {
+                found = Some((kind, text.trim()));
             }
+            None => has_content |= !plain.is_empty(),
+            Some(_) => {}
         }
     }
-    // One of several packages may have no tests.
     match (found, has_tested) {
+        // One of several packages may have no tests.
         (Some((ResultKind::NothingTested, _)), Some(line)) => Some((ResultKind::Passed, line)),
+        // One of several looks found something.
+        (Some((ResultKind::NotFound | ResultKind::NothingMatched, _)), _)
+            if line.looks > 1 && !line.works && has_content && trust == Trust::Hidden =>
+        {
+            None
+        }
         (found, _) => found,
     }
 }
 
-/// Returns the meaning of a result that has no known message.
-fn unsaid(
-    sources: &[Source<'_>],
-    ending: Ending,
-    is_masked: bool,
-    [text, _]: [&str; 2],
-) -> ResultKind {
-    let is_empty = text.trim().is_empty();
-    let last =
-        sources.iter().rev().find(|source| source.work() != Work::Nothing && !source.is_filter);
-    let searches = last.is_some_and(|source| source.work() == Work::Searches);
-    let shows =
-        |source: &Source<'_>| matches!(source.work(), Work::Shows | Work::Searches | Work::Nothing);
-    let only_shows = sources.iter().all(shows);
-    match ending {
-        Ending::Failed(code) if !is_masked => match code {
-            Some(127) => ResultKind::MissingProgram,
-            Some(126) => ResultKind::Refused,
-            Some(124) => ResultKind::CutOff,
-            Some(1) | None if searches && has_no_result(text) => ResultKind::NothingMatched,
-            _ => ResultKind::Failed,
-        },
-        _ if is_empty
-            && sources.iter().any(|source| source.work() == Work::Searches)
-            && only_shows =>
-        {
-            ResultKind::NothingMatched
+/// Facts about a line that decide which messages count.
+struct Facts {
+    trust: Trust,
+    /// Whether it has a command that does more than look.
+    works: bool,
+    /// Number of commands that look.
+    looks: usize,
+    /// Whether the success of the line is that of all its commands.
+    is_covered: bool,
+}
+
+impl Facts {
+    fn new(sources: &[Source<'_>], trust: Trust) -> Self {
+        let works = |source: &&Source<'_>| !source.is_look() && source.work() != Work::Nothing;
+        Self {
+            trust,
+            works: sources.iter().any(|source| works(&source)),
+            looks: sources.iter().filter(|source| source.is_look() && !source.is_filter).count(),
+            is_covered: sources
+                .iter()
+                .all(|source| source.is_covered || source.work() == Work::Nothing),
         }
-        Ending::Succeeded if !is_masked => ResultKind::Passed,
-        _ if !is_empty && only_shows => ResultKind::Passed,
-        _ => ResultKind::Unknown,
+    }
+
+    /// Whether a message of a shell counts: not one about something else than the commands of a line
+    /// that succeeded.
+    fn may_be_of_shell(&self, kind: ResultKind) -> bool {
+        !(kind.is_failure() && self.trust == Trust::Succeeded && self.is_covered)
+    }
+
+    /// Whether a message of a program counts.
+    fn counts(&self, source: &Source<'_>, Match { kind, is_count }: Match) -> bool {
+        // A look around before the work may miss.
+        let is_look = matches!(source.work(), Work::Shows | Work::Searches) && !source.decides;
+        // A wrapper may lose the code of a test or a build, and a service answers with words.
+        let may_lose = match source.work() {
+            Work::Tests | Work::Builds | Work::Carries => is_count,
+            work => work == Work::Fetches,
+        };
+        match kind {
+            _ if source.asks_help => false,
+            ResultKind::NotFound if self.works && is_look => false,
+            ResultKind::NothingMatched if source.work() == Work::Shows => false,
+            _ if kind.is_failure() => {
+                self.trust != Trust::Succeeded || !source.is_covered || may_lose
+            }
+            ResultKind::Passed | ResultKind::StillRunning => {
+                !matches!(self.trust, Trust::Failed(_))
+            }
+            _ => true,
+        }
     }
 }
 
-/// Whether a failed search printed nothing but the note of its host.
-fn has_no_result(text: &str) -> bool {
-    let text = text.trim();
-    let rest = text.strip_prefix("Exit code 1").unwrap_or(text);
-    rest.trim().is_empty()
+/// Returns the meaning of the answer of a service: an object that reports an error.
+fn answered<'t>(sources: &[Source<'_>], text: [&'t str; 2]) -> Option<(ResultKind, &'t str)> {
+    let fetches = |source: &Source<'_>| source.work() == Work::Fetches && source.is_heard;
+    if !sources.iter().any(fetches) {
+        return None;
+    }
+    let [start, end] = text;
+    let start = start.trim();
+    // Headers and progress stand before the body.
+    let last = if end.is_empty() { start } else { end }.trim_end().lines().last()?;
+    let body = [start, last.trim()].into_iter().find(|body| body.starts_with('{'))?;
+    Some((kind_of_object(body)?, body.lines().next()?))
+}
+
+/// Returns the kind of a line whose fallback was printed: `… || echo "none"`.
+fn fell_back<'t>(
+    script: &Script,
+    sources: &[Source<'_>],
+    text: [&'t str; 2],
+) -> Option<(ResultKind, &'t str)> {
+    let [.., before, last] = &script.items[..] else { return None };
+    let [Node::Simple(echo)] = &last.pipeline.stages[..] else { return None };
+    if before.after != Operator::Or || !echo::is_echo(echo) {
+        return None;
+    }
+    // `test && echo yes || echo no` is a question.
+    let is_question =
+        matches!(&before.pipeline.stages[..], [Node::Simple(echo)] if echo::is_echo(echo));
+    let said = echo::text(echo)?;
+    let line = text.iter().flat_map(|part| part.lines()).find(|line| line.trim() == said.trim())?;
+    let works = sources.iter().filter(|source| source.work() != Work::Nothing && !source.is_filter);
+    let mut works = works.rev();
+    let (failed, other) = (works.next()?, works.next());
+    if other.is_some_and(|other| !other.is_look()) {
+        return None;
+    }
+    let is_missing = matches!(failed.name, "which" | "command" | "type" | "where");
+    let kind = match failed.work() {
+        _ if is_question => ResultKind::Passed,
+        _ if is_missing => ResultKind::MissingProgram,
+        _ if failed.later == Later::Selects => ResultKind::NothingMatched,
+        Work::Searches => ResultKind::NothingMatched,
+        Work::Shows => ResultKind::NotFound,
+        Work::Tests | Work::Builds | Work::Acts | Work::Carries => ResultKind::Failed,
+        Work::Fetches | Work::Nothing => return None,
+    };
+    Some((kind, line))
+}
+
+/// Returns the output without the lines that the command line prints by itself.
+fn rest_of<'t>(script: &Script, [text, _]: [&'t str; 2]) -> Vec<&'t str> {
+    let echoed: Vec<String> = commands(script)
+        .iter()
+        .filter(|visit| echo::is_echo(visit.command) && visit.position.stages == 1)
+        .filter_map(|visit| echo::text(visit.command))
+        .collect();
+    let is_own = |line: &str| echoed.iter().any(|own| own.lines().any(|own| own.trim() == line));
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !is_own(line)).collect()
+}
+
+/// Returns the meaning of a result that has no known message, from the lines that the command line
+/// does not print by itself.
+fn unsaid(sources: &[Source<'_>], trust: Trust, lines: &[&str]) -> ResultKind {
+    let is_empty = lines.is_empty();
+    let mut works = sources.iter().filter(|source| source.work() != Work::Nothing);
+    let last = works.clone().rev().find(|source| !source.is_filter);
+    let selects =
+        |source: &Source<'_>| source.later == Later::Selects || source.work() == Work::Searches;
+    let only_looks = works.clone().all(|source| source.is_look() || source.is_filter);
+    match trust {
+        Trust::Failed(code) => match code {
+            Some(127) => ResultKind::MissingProgram,
+            Some(126) => ResultKind::Refused,
+            Some(124) => ResultKind::CutOff,
+            code => {
+                let only_acts = works.all(|source| {
+                    source.is_look() || source.is_filter || source.work() == Work::Acts
+                });
+                match complaint(lines).filter(|_| only_acts) {
+                    Some(kind) => kind,
+                    None if matches!(code, Some(1) | None) && last.is_some_and(selects) => {
+                        ResultKind::NothingMatched
+                    }
+                    None => ResultKind::Failed,
+                }
+            }
+        },
+        _ if is_empty && only_looks && works.clone().any(selects) => ResultKind::NothingMatched,
+        Trust::Succeeded => ResultKind::Passed,
+        Trust::Hidden if is_empty => match last {
+            Some(last) if last.later == Later::Selects => ResultKind::NothingMatched,
+            Some(last) if only_looks && (last.hides_errors || last.is_piped) => {
+                ResultKind::NothingMatched
+            }
+            // Silence is the answer of a program that would have complained.
+            Some(last)
+                if matches!(last.work(), Work::Builds | Work::Acts)
+                    && last.program != ProgramId::OTHER
+                    && last.is_heard
+                    && !last.hides_errors =>
+            {
+                ResultKind::Passed
+            }
+            _ => ResultKind::Unknown,
+        },
+        Trust::Hidden if only_looks => ResultKind::Passed,
+        Trust::Hidden if works.all(|source| source.is_look() || would_say(source, lines)) => {
+            ResultKind::Passed
+        }
+        Trust::Hidden => ResultKind::Unknown,
+    }
+}
+
+/// Returns the kind of a short message of a failed line.
+fn complaint(lines: &[&str]) -> Option<ResultKind> {
+    /// Maximum number of lines of a message.
+    const MAX_LINES: usize = 4;
+    lines.last().filter(|_| lines.len() <= MAX_LINES).and_then(|line| kind_of_message(line))
+}
+
+/// Whether a program would have said at its end that it failed, and that end is shown.
+fn would_say(source: &Source<'_>, lines: &[&str]) -> bool {
+    /// Number of lines from which `head` may have cut off the end.
+    const FEW: usize = 5;
+    let is_shown = match source.later {
+        Later::ShowsEnd => true,
+        Later::ShowsStart => lines.len() < FEW,
+        Later::Selects | Later::Changes => false,
+    };
+    let reports = matches!(source.work(), Work::Builds | Work::Acts | Work::Carries);
+    let is_known = source.program != ProgramId::OTHER;
+    (source.is_filter || reports && is_known && is_shown) && source.is_heard && !source.hides_errors
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ impl Program {
 pub(crate) enum Work {
     /// To print what there is; anything printed is an answer.
     Shows,
+    /// To print the answer of a service; an object with an error is an answer of failure.
+    Fetches,
     /// To find something; nothing printed means that nothing was found.
     Searches,
     /// To test.

@@ -2,7 +2,7 @@
 
 use super::program::Work;
 use super::table::{ProgramId, by_name};
-use crate::ir::{RedirectionKind, Script, Simple, Word};
+use crate::ir::{Operator, Part, RedirectionKind, Script, Simple, Word};
 use crate::walk::{Visit, commands};
 use std::borrow::Cow;
 
@@ -11,33 +11,86 @@ use std::borrow::Cow;
 pub(super) struct Source<'s> {
     /// Name as the program writes it before its messages.
     pub(super) name: &'s str,
-    /// Entry in the table, if the program is known.
-    pub(super) program: Option<ProgramId>,
+    /// Entry in the table.
+    pub(super) program: ProgramId,
+    /// Entry of the program itself, if the other one is that of its subcommand.
+    pub(super) parent: Option<ProgramId>,
     /// Whether its messages reach the output.
     pub(super) is_heard: bool,
+    /// Whether its errors are thrown away.
+    pub(super) hides_errors: bool,
+    /// Use of the output by the later stages of the pipeline.
+    pub(super) later: Later,
+    /// Whether it is a stage of a pipeline.
+    pub(super) is_piped: bool,
     /// Whether it only filters the output of another program.
     pub(super) is_filter: bool,
     /// Whether the rest of the line depends on its success.
     pub(super) decides: bool,
-    /// Whether it was asked for its help.
+    /// Whether the success of the line is also its success.
+    pub(super) is_covered: bool,
+    /// Whether it was asked for its help or version.
     pub(super) asks_help: bool,
+    work: Work,
+}
+
+/// Use of the output of a command by the later stages of its pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Later {
+    /// All of it, or its end, is shown.
+    ShowsEnd,
+    /// Its start is shown.
+    ShowsStart,
+    /// Some of its lines are shown.
+    Selects,
+    /// It is counted or changed.
+    Changes,
 }
 
 impl Source<'_> {
     /// Purpose of the program.
     pub(super) fn work(&self) -> Work {
-        match self.asks_help {
-            true => Work::Shows,
-            false => self.program.map_or(Work::Acts, ProgramId::work),
-        }
+        self.work
+    }
+
+    /// Whether it only looks at what there is.
+    pub(super) fn is_look(&self) -> bool {
+        matches!(self.work, Work::Shows | Work::Searches | Work::Fetches)
     }
 }
 
 /// Returns the programs of a script, in order.
 pub(super) fn sources(script: &Script) -> Vec<Source<'_>> {
     let visits = commands(script);
-    let all = visits.iter().enumerate();
-    all.flat_map(|(at, visit)| of_command(visit, later_stages(&visits, at))).flatten().collect()
+    let covered = covered(&visits);
+    let all = visits.iter().zip(covered).enumerate();
+    all.flat_map(|(at, (visit, is_covered))| {
+        of_command(visit, later_stages(&visits, at), is_covered)
+    })
+    .flatten()
+    .collect()
+}
+
+/// Returns for every command whether the success of the line is also its success: the last stages of
+/// the last pipelines that are joined by `&&`.
+fn covered(visits: &[Visit<'_>]) -> Vec<bool> {
+    let mut covered = vec![false; visits.len()];
+    let mut is_last = true;
+    for (at, visit) in visits.iter().enumerate().rev() {
+        let position = visit.position;
+        if position.nested {
+            continue;
+        }
+        let ends_pipeline = position.stage + 1 == position.stages;
+        if ends_pipeline && !is_last && position.after != Operator::And {
+            break;
+        }
+        is_last = false;
+        if let Some(covered) = covered.get_mut(at) {
+            *covered = ends_pipeline;
+        }
+    }
+    covered
 }
 
 /// Returns the stages after a command in its pipeline.
@@ -49,35 +102,122 @@ fn later_stages<'v, 's>(visits: &'v [Visit<'s>], at: usize) -> &'v [Visit<'s>] {
 }
 
 /// Returns the program of a command, and the one that only runs it if that has messages too.
-fn of_command<'s>(visit: &Visit<'s>, later: &[Visit<'s>]) -> [Option<Source<'s>>; 2] {
-    let words: Vec<&'s str> = visit.command.words.iter().map_while(borrowed).take(12).collect();
-    let inner = innermost(&words);
-    let outer = (inner.len() < words.len()).then(|| source(&words, visit, later)).flatten();
-    [outer.filter(|outer| outer.program.is_some()), source(inner, visit, later)]
+fn of_command<'s>(
+    visit: &Visit<'s>,
+    later: &[Visit<'s>],
+    is_covered: bool,
+) -> [Option<Source<'s>>; 2] {
+    let words: Vec<&'s str> = visit.command.words.iter().map(borrowed).take(12).collect();
+    let words = assigned(visit.command, &words);
+    let inner = innermost(words);
+    let source = |words| source(words, visit, later, is_covered);
+    let outer = (inner.len() < words.len()).then(|| source(words)).flatten();
+    [outer.filter(|outer| outer.program != ProgramId::OTHER), source(inner)]
 }
 
-fn source<'s>(words: &[&'s str], visit: &Visit<'s>, later: &[Visit<'s>]) -> Option<Source<'s>> {
+/// Returns the words of a command behind an assignment of PowerShell: `$lines = Get-Content a`.
+fn assigned<'w, 's>(command: &Simple, words: &'w [&'s str]) -> &'w [&'s str] {
+    let is_variable = |word: &Word| matches!(word.parts.first(), Some(Part::Parameter { .. }));
+    match words {
+        [_, "=" | "+=", rest @ ..] if command.words.first().is_some_and(is_variable) => rest,
+        words => words,
+    }
+}
+
+fn source<'s>(
+    words: &[&'s str],
+    visit: &Visit<'s>,
+    later: &[Visit<'s>],
+    is_covered: bool,
+) -> Option<Source<'s>> {
     let (first, rest) = words.split_first()?;
     let name = program_name(first);
     let operand = rest.iter().find(|word| !word.starts_with('-'));
     let both = operand.and_then(|operand| by_name(&format!("{name} {operand}")));
-    // Commands of PowerShell begin with their verb.
-    let verb = || name.starts_with("Get-").then(|| by_name("Get-Content")).flatten();
+    let program = both.or_else(|| by_name(name));
+    let asks_help = asks_help(rest);
+    let shows = || rest.iter().take(4).any(|word| SHOWING.contains(word));
+    let work = match program {
+        _ if asks_help => Work::Shows,
+        Some(_) if name == "sed" && rest.iter().any(|word| word.starts_with("-i")) => Work::Acts,
+        Some(program) if program.work() == Work::Acts && both.is_none() && shows() => Work::Shows,
+        Some(program) => program.work(),
+        None if name.is_empty() => Work::Nothing,
+        None if is_value(name) || shows_by_verb(name) => Work::Shows,
+        None if shows() => Work::Shows,
+        None => Work::Acts,
+    };
     Some(Source {
         name,
-        program: both.or_else(|| by_name(name)).or_else(verb),
+        program: program.unwrap_or(ProgramId::OTHER),
+        parent: both.and_then(|both| by_name(name).filter(|own| *own != both)),
         is_heard: is_heard(visit.command, later),
-        is_filter: visit.position.stage > 0 && passes_lines(visit),
-        decides: visit.position.after == crate::ir::Operator::And,
-        asks_help: rest.iter().any(|word| matches!(*word, "--help" | "-h" | "-?" | "help")),
+        hides_errors: hides(visit.command, 2),
+        later: later.iter().map(use_of_input).max().unwrap_or(Later::ShowsEnd),
+        is_piped: visit.position.stages > 1,
+        is_filter: visit.position.stage > 0 && use_of_input(visit) < Later::Changes,
+        decides: visit.position.after == Operator::And,
+        is_covered,
+        asks_help,
+        work,
     })
 }
 
-fn borrowed(word: &Word) -> Option<&str> {
+fn asks_help(words: &[&str]) -> bool {
+    let is_help = |word: &&str| matches!(*word, "--help" | "-?" | "--version");
+    words.iter().any(is_help)
+        || matches!(words, ["-h" | "-V" | "version"] | ["help", ..] | [_, "-h" | "help"])
+}
+
+/// Subcommands by which programs print what there is.
+const SHOWING: &[&str] = &[
+    "list", "ls", "show", "get", "status", "info", "view", "describe", "print", "version", "doc",
+    "docs", "log", "logs", "explain", "search", "find", "cat", "dump", "inspect", "whoami", "tree",
+    "history", "diff", "ps", "env", "stats", "top", "outdated", "tags",
+];
+
+/// Whether a command of PowerShell shows something, by its verb.
+fn shows_by_verb(name: &str) -> bool {
+    const VERBS: &[&str] = &[
+        "Get",
+        "Select",
+        "Where",
+        "ForEach",
+        "Format",
+        "Measure",
+        "Test",
+        "Sort",
+        "Group",
+        "Compare",
+        "ConvertTo",
+        "ConvertFrom",
+        "Out",
+        "Resolve",
+        "Join",
+        "Split",
+        "Find",
+        "Search",
+        "Show",
+        "Write",
+    ];
+    name.split_once('-').is_some_and(|(verb, noun)| {
+        VERBS.contains(&verb) && noun.starts_with(|c: char| c.is_ascii_uppercase())
+    })
+}
+
+/// Whether this is a value of PowerShell, which is printed: `$lines.Count`, `(…)`.
+fn is_value(name: &str) -> bool {
+    name.starts_with(['.', '[', '(', '@', ',']) && name != "."
+}
+
+/// Returns the part of a word that does not depend on variables; of a path, its end.
+fn borrowed(word: &Word) -> &str {
     match word.fixed() {
-        Some(Cow::Borrowed(text)) => Some(text),
-        // The rest of the word does not matter here.
-        _ => Some(""),
+        Some(Cow::Borrowed(text)) => text,
+        _ => match word.parts.last() {
+            Some(Part::Text { text, .. }) => text,
+            _ => "",
+        },
     }
 }
 
@@ -173,35 +313,45 @@ fn innermost<'w, 't>(words: &'w [&'t str]) -> &'w [&'t str] {
 /// Whether the messages of a command reach the output: nothing hides its errors, or the later
 /// stages of its pipeline pass its lines.
 fn is_heard(command: &Simple, later: &[Visit<'_>]) -> bool {
-    let writes = |r: &crate::ir::Redirection| {
-        matches!(r.kind, RedirectionKind::Write | RedirectionKind::Append)
-    };
-    let hides = |descriptor: u32| {
-        command.redirections.iter().any(|r| writes(r) && r.descriptor.unwrap_or(1) == descriptor)
-    };
     let joins = command
         .redirections
         .iter()
         .any(|r| r.kind == RedirectionKind::Duplicate && r.descriptor == Some(2));
-    let is_out = !hides(1) && later.iter().all(passes_lines);
-    let is_err = !hides(2) && !joins;
+    let is_out =
+        !hides(command, 1) && later.iter().all(|stage| use_of_input(stage) < Later::Changes);
+    let is_err = !hides(command, 2) && !joins;
     is_out || is_err
 }
 
-/// Whether a stage prints lines of its input as they are.
-fn passes_lines(visit: &Visit<'_>) -> bool {
-    let words: Vec<&str> = visit.command.words.iter().filter_map(borrowed).collect();
-    let Some((first, rest)) = words.split_first() else { return false };
+/// Whether a descriptor is redirected into a file.
+fn hides(command: &Simple, descriptor: u32) -> bool {
+    let writes = |kind| matches!(kind, RedirectionKind::Write | RedirectionKind::Append);
+    let mut all = command.redirections.iter();
+    all.any(|r| writes(r.kind) && r.descriptor.unwrap_or(1) == descriptor)
+}
+
+/// Returns the use that a stage makes of its input.
+fn use_of_input(visit: &Visit<'_>) -> Later {
+    let words: Vec<&str> = visit.command.words.iter().map(borrowed).collect();
+    let Some((first, rest)) = words.split_first() else { return Later::Changes };
     let has = |letters: &[char]| {
         rest.iter().any(|word| {
             word.strip_prefix('-').is_some_and(|o| !o.starts_with('-') && o.contains(letters))
         })
     };
     match program_name(first) {
-        "head" | "tail" | "cat" | "tee" | "less" | "more" | "sort" | "uniq" | "nl" | "ts"
-        | "sed" | "Select-Object" | "Sort-Object" | "Format-Table" | "Out-String"
-        | "Select-String" | "Where-Object" => true,
-        "grep" | "egrep" | "rg" => !has(&['c', 'q', 'l', 'L', 'o']),
-        _ => false,
+        "tail" | "cat" | "tee" | "less" | "more" | "sort" | "uniq" | "nl" | "ts"
+        | "Sort-Object" | "Format-Table" | "Out-String" | "bat" | "column" | "fold" => {
+            Later::ShowsEnd
+        }
+        "Select-Object" if rest.iter().any(|word| word.eq_ignore_ascii_case("-last")) => {
+            Later::ShowsEnd
+        }
+        "head" | "Select-Object" => Later::ShowsStart,
+        "sed" if !has(&['n']) => Later::ShowsEnd,
+        "sed" => Later::ShowsStart,
+        "Select-String" | "Where-Object" | "findstr" => Later::Selects,
+        "grep" | "egrep" | "rg" | "ag" if !has(&['c', 'q', 'l', 'L', 'o']) => Later::Selects,
+        _ => Later::Changes,
     }
 }

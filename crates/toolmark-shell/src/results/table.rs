@@ -1,5 +1,6 @@
 //! All packs as one table: programs by name, and the patterns that can occur in a text.
 
+use super::message::kind_of_message;
 use super::packs;
 use super::program::{Parser, Program, Work};
 use super::{ResultKind, line};
@@ -82,6 +83,9 @@ impl ProgramId {
     /// Shells and hosts, whose messages any command can have.
     pub(super) const SHELL: Self = Self(0);
 
+    /// Programs that are not known by name.
+    pub(super) const OTHER: Self = Self(1);
+
     /// Purpose of the program.
     pub(super) fn work(self) -> Work {
         TABLE.programs.get(self.0).map_or(Work::Acts, |(program, _)| program.work)
@@ -90,9 +94,11 @@ impl ProgramId {
     fn patterns(self) -> impl Iterator<Item = usize> {
         let own = TABLE.programs.get(self.0);
         let parser = own.map_or(Parser::Unknown, |(program, _)| program.parser);
-        let of_parser = TABLE.parsers.iter().find(|(known, _)| *known == parser);
-        let ranges = [own.map(|(_, range)| range), of_parser.map(|(_, range)| range)];
-        ranges.into_iter().flatten().cloned().flatten()
+        // The parser of a program that is not known may be any.
+        let is_any = self == Self::OTHER;
+        let of_parser = TABLE.parsers.iter().filter(move |(known, _)| is_any || *known == parser);
+        let own = own.into_iter().map(|(_, range)| range);
+        own.chain(of_parser.map(|(_, range)| range)).cloned().flatten()
     }
 }
 
@@ -110,7 +116,19 @@ fn is_common(pattern: &str) -> bool {
 }
 
 /// Patterns that can occur in a text, for one command.
-pub(super) struct Candidates(Vec<&'static Entry>);
+pub(super) struct Candidates {
+    entries: Vec<&'static Entry>,
+    /// Whether the words of an error say more than that it is one.
+    has_words: bool,
+}
+
+/// What a line shows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Match {
+    pub(super) kind: ResultKind,
+    /// Whether the line has a number of failures, as summaries do.
+    pub(super) is_count: bool,
+}
 
 /// Literal parts found in a text.
 pub(super) struct FoundLiterals<'t> {
@@ -143,29 +161,40 @@ impl<'t> FoundLiterals<'t> {
     }
 
     /// Returns the patterns of a program that the text can have.
-    pub(super) fn of(&self, program: ProgramId) -> Candidates {
+    pub(super) fn of(&self, program: ProgramId, parent: Option<ProgramId>) -> Candidates {
         let entry = |at: usize| TABLE.entries.get(at).filter(|entry| self.has(at, entry));
-        let mut found: Vec<_> = program.patterns().filter_map(entry).collect();
+        let programs = std::iter::once(program).chain(parent);
+        let mut entries: Vec<_> =
+            programs.flat_map(ProgramId::patterns).filter_map(entry).collect();
         if program.work() == Work::Carries {
-            found.extend(carried().filter_map(entry));
+            entries.extend(carried().filter_map(entry));
         }
-        Candidates(found)
+        let has_words = !matches!(program.work(), Work::Tests | Work::Builds | Work::Carries);
+        Candidates { entries, has_words }
     }
 }
 
 impl Candidates {
     /// Returns what a line shows of a program with this name.
-    pub(super) fn kind_of(&self, name: &str, line: &str) -> Option<ResultKind> {
+    pub(super) fn find(&self, name: &str, line: &str) -> Option<Match> {
         let has = |entry: &&Entry| match entry.pattern.contains("{}") {
             true => line.contains(name) && line::matches(&entry.pattern.replace("{}", name), line),
             false => line::matches(entry.pattern, line),
         };
-        self.0.iter().copied().filter(has).map(|entry| entry.kind).min()
+        let found = self.entries.iter().copied().filter(has).min_by_key(|entry| entry.kind)?;
+        // Lines that begin as those of many programs do say more in their words.
+        let more = match found.kind {
+            ResultKind::Failed if self.has_words && is_common(found.pattern) => {
+                kind_of_message(line)
+            }
+            _ => None,
+        };
+        Some(Match { kind: more.unwrap_or(found.kind), is_count: found.pattern.contains('#') })
     }
 
     /// Whether no line can match.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.entries.is_empty()
     }
 }
 

@@ -39,6 +39,7 @@ const FILE_ERRORS: &[(ResultKind, &[&str])] = &[
             "{}: cannot *: No such file or directory",
             "{}: *: IO error for operation on *",
             "{}: *No such file or directory (os error 2)",
+            "\"*\": No such file or directory (os error 2)",
             "{}: can't read *: No such file or directory",
             "{}: *: Not a directory",
             "{}: cannot open *",

@@ -48,8 +48,18 @@ pub(super) static PACK: &[Program] = &[
         lines: LINES,
     },
     Program {
-        names: &["curl", "wget", "http", "httpie", "xh"],
-        work: Work::Shows,
+        names: &[
+            "curl",
+            "wget",
+            "http",
+            "httpie",
+            "xh",
+            "Invoke-RestMethod",
+            "Invoke-WebRequest",
+            "irm",
+            "iwr",
+        ],
+        work: Work::Fetches,
         parser: Parser::Getopt,
         lines: &[
             (

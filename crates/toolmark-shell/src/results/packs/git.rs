@@ -157,6 +157,8 @@ const LINES: &[(ResultKind, &[&str])] = &[
             "fatal: The current branch * has no upstream branch.",
             "fatal: refusing to merge unrelated histories",
             "fatal: a branch named '*' already exists*",
+            "fatal: *",
+            "error: *",
             "fatal: '*' already exists",
             "fatal: '*' is already *",
             "fatal: tag '*' already exists",

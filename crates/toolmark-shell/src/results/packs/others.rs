@@ -479,6 +479,7 @@ pub(super) static PACK: &[Program] = &[
             (
                 ResultKind::Failed,
                 &[
+                    "ERROR:  column *",
                     "ERROR: *",
                     "psql: error: *",
                     "ERROR # (*",

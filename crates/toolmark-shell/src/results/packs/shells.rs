@@ -26,7 +26,32 @@
 
 use super::{Program, ResultKind};
 
-pub(super) static PACK: &[Program] = &[Program { lines: LINES, ..Program::NONE }];
+/// Shells and hosts, then programs that are not known by name.
+pub(super) static PACK: &[Program] =
+    &[Program { lines: LINES, ..Program::NONE }, Program { lines: OTHERS, ..Program::NONE }];
+
+const OTHERS: &[(ResultKind, &[&str])] = &[
+    (ResultKind::UsageError, &["usage: *", "Usage: *", "USAGE: *", "Usage:", "USAGE:", "usage:"]),
+    (
+        ResultKind::Failed,
+        &[
+            "Error: *",
+            "error: *",
+            "ERROR: *",
+            "Fatal: *",
+            "fatal: *",
+            "FATAL: *",
+            "Fatal error: *",
+            "panic: *",
+            "{}: error: *",
+            "{}: fatal: *",
+            "Traceback (most recent call last):",
+            "Unhandled exception*",
+            "thread '*' panicked at *",
+            "Exception in thread *",
+        ],
+    ),
+];
 
 const LINES: &[(ResultKind, &[&str])] = &[
     (
@@ -86,6 +111,11 @@ const LINES: &[(ResultKind, &[&str])] = &[
         ResultKind::NotFound,
         &[
             "*sh: *line #: *: No such file or directory",
+            "*bash: *: No such file or directory",
+            "*sh: can't open input file: *",
+            "*sh: can't open *",
+            "*sh: #: cannot open *: No such file*",
+            "*sh: #: .: *: not found",
             "*(eval):#: no such file or directory: *",
             "zsh:#: no such file or directory: *",
             "*: Cannot find path '*' because it does not exist.",
