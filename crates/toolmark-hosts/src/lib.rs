@@ -25,6 +25,7 @@ mod pi;
 mod plain;
 mod protect;
 mod protocol;
+pub mod results;
 pub mod toolset;
 mod verdict;
 

@@ -1,7 +1,7 @@
 //! The table of `toolset.yaml`, written by
 //! `UPDATE_TABLES=1 cargo test -p toolmark-hosts tables`.
 
-use crate::toolset::{Keys, Tool, ToolRole, Toolset};
+use crate::toolset::{KeepsDirectory, Keys, Tool, ToolRole, Toolset};
 use std::borrow::Cow::Borrowed as B;
 
 #[rustfmt::skip]
@@ -27,4 +27,6 @@ pub(crate) static TOOLSET: Toolset = Toolset {
         [B("Shell"), B("Read")],
         [B("Shell"), B("Grep")],
     ]),
+    results: B(&[(B("cut-off"), B(&[B("^The user aborted"), B("^Tool call was interrupted"), B("^Aborted")])), (B("refused"), B(&[B("^The user chose to reject"), B("^User rejected"), B("^Rejected"), B("^User Rejected")])), (B("still-running"), B(&[B("^Command moved to background"), B("^Command is running in the background")]))]),
+    keeps_directory: KeepsDirectory::Always,
 };

@@ -23,6 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use toolmark_shell::results::ResultKind;
 
 /// Returns the ids of the toolsets of known hosts, in order of precedence.
 pub fn ids() -> impl Iterator<Item = &'static str> {
@@ -163,6 +164,13 @@ pub struct Tool {
     /// Separators between the number and the text of a line that was read; empty if lines are
     /// not numbered.
     pub line_marks: List<Name>,
+    /// Texts in results of the tool, by their meaning (a result kind). `*` is any text, and a text
+    /// after `^` begins the line.
+    #[serde(deserialize_with = "read_results")]
+    #[schemars(with = "BTreeMap<String, Vec<String>>")]
+    pub results: List<(Name, List<Name>)>,
+    /// Arguments without effect unless another argument has a value.
+    pub ignored: List<Ignored>,
     /// JSON Schema of the arguments.
     #[schemars(with = "Option<Value>", extend("type" = ["object", "boolean", "null"]))]
     pub schema: Option<Schema>,
@@ -193,6 +201,8 @@ impl Tool {
         limit: Keys(Cow::Borrowed(&[])),
         range: Keys(Cow::Borrowed(&[])),
         line_marks: Cow::Borrowed(&[]),
+        results: Cow::Borrowed(&[]),
+        ignored: Cow::Borrowed(&[]),
         schema: None,
     };
 
@@ -208,6 +218,14 @@ impl Tool {
         !self.optional && !is_later
     }
 
+    /// Returns the arguments of a call that have no effect.
+    pub fn ignored_arguments<'t>(&'t self, args: &'t Value) -> impl Iterator<Item = &'t str> {
+        let has = |name: &str, value: &str| args.get(name).and_then(Value::as_str) == Some(value);
+        let rules = self.ignored.iter().filter(move |rule| !has(&rule.unless, &rule.has));
+        let names = rules.flat_map(|rule| rule.arguments.iter().map(|name| &**name));
+        names.filter(|name| args.get(*name).is_some_and(|value| !value.is_null()))
+    }
+
     /// Returns the role of a call with these arguments.
     #[must_use]
     pub fn role_of(&self, args: Option<&Value>) -> ToolRole {
@@ -215,6 +233,33 @@ impl Tool {
         let of_word = self.roles.iter().find(|(word, _)| chosen == Some(word));
         of_word.map_or(self.role, |(_, role)| *role)
     }
+}
+
+/// Arguments that have no effect in a combination.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ignored {
+    /// Names of the arguments.
+    pub arguments: List<Name>,
+    /// The argument that decides.
+    pub unless: Name,
+    /// The value with which the arguments have an effect.
+    pub has: Name,
+}
+
+/// Commands after which a host's shell tool is in the directory to which the command went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KeepsDirectory {
+    /// None: every command starts in the directory of the session.
+    Never,
+    /// Commands that succeed.
+    AfterSuccess,
+    /// All, because it is one shell.
+    Always,
+    /// The host does not document it.
+    #[default]
+    Unknown,
 }
 
 /// Returns the numbers of a version, without suffixes such as in `2.1.0-beta`.
@@ -240,6 +285,12 @@ pub struct Toolset {
     #[serde(deserialize_with = "read_tools")]
     #[schemars(with = "BTreeMap<String, Tool>")]
     pub tools: List<Tool>,
+    /// Texts with which the host answers any call, by their meaning (a result kind).
+    #[serde(deserialize_with = "read_results")]
+    #[schemars(with = "BTreeMap<String, Vec<String>>")]
+    pub results: List<(Name, List<Name>)>,
+    /// Commands after which the shell tool stays in another directory.
+    pub keeps_directory: KeepsDirectory,
     /// Pairs of tools that are easily confused.
     pub confusable: List<[Name; 2]>,
 }
@@ -259,6 +310,17 @@ impl Toolset {
 fn read_tools<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List<Tool>, D::Error> {
     let tools = BTreeMap::<String, Tool>::deserialize(deserializer)?;
     Ok(tools.into_iter().map(|(name, tool)| Tool { name: name.into(), ..tool }).collect())
+}
+
+/// Deserializes texts by result kind.
+fn read_results<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<List<(Name, List<Name>)>, D::Error> {
+    let results = BTreeMap::<Name, List<Name>>::deserialize(deserializer)?;
+    match results.keys().find(|kind| ResultKind::from_word(kind).is_none()) {
+        Some(kind) => Err(serde::de::Error::custom(format!("unknown result kind `{kind}`"))),
+        None => Ok(results.into_iter().collect()),
+    }
 }
 
 fn read_roles<'de, D: Deserializer<'de>>(

@@ -2,7 +2,7 @@
 //! `<host>/toolset.yaml`. The tables are checked in, so that no build has to generate them; a
 //! test fails if one is out of date.
 
-use super::{Keys, Name, Tool, Toolset, builtin, ids};
+use super::{Ignored, Keys, List, Name, Tool, Toolset, builtin, ids};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ fn the_tables_are_what_the_files_say() {
 fn table(set: &Toolset) -> String {
     let mut out = format!(
         "//! The table of `toolset.yaml`, written by\n//! `{UPDATE}`.\n\n\
-         use crate::toolset::{{Keys, Schema, Tool, ToolRole, Toolset}};\n\
+         use crate::toolset::{{Ignored, KeepsDirectory, Keys, Schema, Tool, ToolRole, Toolset}};\n\
          use std::borrow::Cow::Borrowed as B;\n\n\
          #[rustfmt::skip]\n\
          pub(crate) static TOOLSET: Toolset = Toolset {{\n    \
@@ -68,9 +68,16 @@ fn table(set: &Toolset) -> String {
     for pair in &*set.confusable {
         let _ = writeln!(out, "        [{}, {}],", name(&pair[0]), name(&pair[1]));
     }
-    out.push_str("    ]),\n};\n");
-    if !out.contains("Schema(") {
-        out = out.replace("{Keys, Schema, Tool,", "{Keys, Tool,");
+    let _ = write!(
+        out,
+        "    ]),\n    results: {},\n    keeps_directory: KeepsDirectory::{:?},\n}};\n",
+        results(&set.results),
+        set.keeps_directory
+    );
+    for (mark, import) in [("Schema(", "Schema, "), ("Ignored {", "Ignored, ")] {
+        if !out.contains(mark) {
+            out = out.replacen(import, "", 1);
+        }
     }
     out
 }
@@ -100,6 +107,8 @@ fn row(out: &mut String, tool: &Tool) {
         limit,
         range,
         line_marks,
+        results: texts,
+        ignored,
         schema,
     } = tool;
     let _ = write!(out, "        Tool {{ name: {}, role: ToolRole::{role:?}", name(own));
@@ -145,6 +154,17 @@ fn row(out: &mut String, tool: &Tool) {
     if !line_marks.is_empty() {
         field("line_marks", names(line_marks));
     }
+    if !texts.is_empty() {
+        field("results", results(texts));
+    }
+    if !ignored.is_empty() {
+        let rule = |Ignored { arguments, unless, has }: &Ignored| {
+            let (arguments, unless, has) = (names(arguments), name(unless), name(has));
+            format!("Ignored {{ arguments: {arguments}, unless: {unless}, has: {has} }}")
+        };
+        let rules: Vec<_> = ignored.iter().map(rule).collect();
+        field("ignored", format!("B(&[{}])", rules.join(", ")));
+    }
     if let Some(schema) = schema {
         field("schema", format!("Some(Schema(B(r#\"{}\"#)))", schema.0));
     }
@@ -153,6 +173,11 @@ fn row(out: &mut String, tool: &Tool) {
 
 fn name(name: &Name) -> String {
     format!("B({name:?})")
+}
+
+fn results(all: &List<(Name, List<Name>)>) -> String {
+    let one = |(kind, texts): &(Name, List<Name>)| format!("({}, {})", name(kind), names(texts));
+    format!("B(&[{}])", all.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
 fn names(all: &[Name]) -> String {
