@@ -2,10 +2,11 @@
 //! (`|| true`, `| tail`, `; echo done`), and the output shows that something failed.
 
 use crate::error_class::{ErrorClass, TextEnds, of_command};
+use crate::result_kind::read_command;
 use crate::session::{Ended, SessionCall};
 use crate::shell::CommandLine;
 use std::borrow::Cow;
-use toolmark_shell::results::{Ending, ResultKind, read};
+use toolmark_shell::results::ResultKind;
 
 /// A failure that the exit code does not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +50,8 @@ fn find_in_line<'t>(
 
 /// Returns the failure that the output of a command shows.
 fn read_failure(command: &CommandLine<'_>, text: &str) -> Option<HiddenFailure> {
+    let reading = read_command(command, Ended::Unknown, None, text)?;
     let text = TextEnds::new(text);
-    let reading = read(command.parsed()?, Ending::Unrecorded, text.parts());
     // A resource that does not exist is often what the command was to find out.
     if !reading.kind.is_failure() || reading.kind == ResultKind::NotFound {
         return None;
