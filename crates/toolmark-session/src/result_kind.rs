@@ -3,6 +3,7 @@
 use crate::error_class::{ErrorClass, TextEnds, classify};
 use crate::session::{Ended, SessionCall};
 use crate::shell::CommandLine;
+use std::borrow::Cow;
 use toolmark_hosts::results::{note_of_host, note_of_tool, unframe};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::results::{Ending, Reading, ResultKind, kind_of_message, kind_of_object, read};
@@ -42,7 +43,7 @@ pub fn reading(call: &SessionCall<'_>) -> CallReading {
         _ if !call.has_result() => return ResultKind::Unknown.into(),
         _ => {}
     }
-    let text = call.result().unwrap_or_default();
+    let text = unwrapped(call.result().unwrap_or_default());
     let reads = matches!(call.role, ToolRole::Reads);
     // A file that was read may contain any words.
     let may_be_content = reads && call.ended == Ended::Ok;
@@ -62,6 +63,21 @@ pub fn reading(call: &SessionCall<'_>) -> CallReading {
             }
         }
         None => of_tool(call, &text),
+    }
+}
+
+/// Returns the output inside an object of the first versions of Codex:
+/// `{"output":"…","metadata":{"exit_code":0}}`.
+fn unwrapped(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.starts_with("{\"output\":\"") {
+        return text;
+    }
+    match serde_json::from_str::<serde_json::Value>(&text) {
+        Ok(mut value) => match value.get_mut("output").map(serde_json::Value::take) {
+            Some(serde_json::Value::String(output)) => Cow::Owned(output),
+            _ => text,
+        },
+        Err(_) => text,
     }
 }
 

@@ -185,7 +185,7 @@ fn said<'t>(
     let (mut has_tested, mut has_content) = (None, false);
     for text in text.iter().flat_map(|part| part.lines()) {
         let plain = line::plain(text);
-        let shell = of_shell.find("", &plain).map(|found| found.kind);
+        let shell = of_shell.find("", &plain).map(|found| line.of_shell(found.kind));
         let shell = shell.filter(|kind| line.may_be_of_shell(*kind));
         let programs = heard.iter().filter_map(|(source, candidates)| {
             let found = candidates.find(source.name, &plain)?;
@@ -225,6 +225,8 @@ struct Facts {
     looks: usize,
     /// Whether the success of the line is that of all its commands.
     is_covered: bool,
+    /// Whether one of its commands is about files.
+    is_about_files: bool,
 }
 
 impl Facts {
@@ -233,10 +235,20 @@ impl Facts {
         Self {
             trust,
             works: sources.iter().any(|source| works(&source)),
-            looks: sources.iter().filter(|source| source.is_look() && !source.is_filter).count(),
+            looks: sources.iter().filter(|source| source.is_look() && source.is_first).count(),
+            is_about_files: sources.iter().any(|source| source.program.is_about_files()),
             is_covered: sources
                 .iter()
                 .all(|source| source.is_covered || source.work() == Work::Nothing),
+        }
+    }
+
+    /// Returns the meaning of a message of a shell: a pattern without matches keeps the shell from
+    /// running the command, which is an answer only if the command looks for files.
+    fn of_shell(&self, kind: ResultKind) -> ResultKind {
+        match kind {
+            ResultKind::NothingMatched if !self.is_about_files => ResultKind::UsageError,
+            kind => kind,
         }
     }
 
@@ -258,7 +270,11 @@ impl Facts {
         match kind {
             _ if source.asks_help => false,
             ResultKind::NotFound if self.works && is_look => false,
-            ResultKind::NothingMatched if source.work() == Work::Shows => false,
+            ResultKind::NothingMatched => {
+                // Programs that had nothing to do fail.
+                let did = self.trust == Trust::Succeeded && source.is_covered;
+                source.work() != Work::Shows && !(did && source.work() == Work::Acts)
+            }
             _ if kind.is_failure() => {
                 self.trust != Trust::Succeeded || !source.is_covered || may_lose
             }
@@ -298,6 +314,12 @@ fn fell_back<'t>(
     // `test && echo yes || echo no` is a question.
     let is_question =
         matches!(&before.pipeline.stages[..], [Node::Simple(echo)] if echo::is_echo(echo));
+    if is_question {
+        // Both answers are answers, unless a program is asked for.
+        let only_looks = sources.iter().all(|s| s.is_look() || s.work() == Work::Nothing);
+        let line = text[0].lines().next()?;
+        return only_looks.then_some((ResultKind::Passed, line));
+    }
     let said = echo::text(echo)?;
     let line = text.iter().flat_map(|part| part.lines()).find(|line| line.trim() == said.trim())?;
     let works = sources.iter().filter(|source| source.work() != Work::Nothing && !source.is_filter);
@@ -308,7 +330,6 @@ fn fell_back<'t>(
     }
     let is_missing = matches!(failed.name, "which" | "command" | "type" | "where");
     let kind = match failed.work() {
-        _ if is_question => ResultKind::Passed,
         _ if is_missing => ResultKind::MissingProgram,
         _ if failed.later == Later::Selects => ResultKind::NothingMatched,
         Work::Searches => ResultKind::NothingMatched,

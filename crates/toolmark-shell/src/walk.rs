@@ -115,7 +115,7 @@ fn redirected<'s>(redirections: &'s [Redirection], out: &mut Vec<&'s Script>) {
 }
 
 /// Whether a program only shortens or reorders the output of another.
-fn is_filter(program: &str) -> bool {
+pub(crate) fn is_filter(program: &str) -> bool {
     matches!(
         program,
         "head"

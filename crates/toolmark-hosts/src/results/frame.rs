@@ -79,6 +79,7 @@ const TAILS: &[&str] = &[
     "Background PIDs: ",
     "Process Group PGID: ",
     "</error>",
+    "{\"detailedContent\": ",
     "<bash_metadata>",
     "</bash_metadata>",
 ];

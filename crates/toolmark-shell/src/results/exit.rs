@@ -1,6 +1,7 @@
 //! Exit codes that a command line prints itself: `; echo "exit: $?"`.
 
 use crate::ir::{Node, Part, Script, Simple};
+use crate::walk::is_filter;
 
 /// Returns the exit code that the command line prints at its end. The code of a pipeline is that of its
 /// last stage, and tells nothing.
@@ -8,7 +9,14 @@ pub(super) fn printed_code(script: &Script, text: [&str; 2]) -> Option<i64> {
     let [.., before, last] = &script.items[..] else { return None };
     let [Node::Simple(echo)] = &last.pipeline.stages[..] else { return None };
     let (label, end) = label(echo)?;
-    if before.pipeline.stages.len() > 1 || prints_several(script) {
+    let ends_in_filter = match &before.pipeline.stages[..] {
+        [] | [_] => false,
+        [.., Node::Simple(last)] => {
+            last.words.first().and_then(crate::ir::Word::fixed).is_none_or(|name| is_filter(&name))
+        }
+        [.., Node::Compound(_)] => true,
+    };
+    if ends_in_filter || prints_several(script) {
         return None;
     }
     let [first, second] = text;
@@ -71,6 +79,7 @@ mod tests {
             ("./x; echo $?", "3\n", Some(3)),
             ("./x; echo code $? end", "code 3 end\n", Some(3)),
             ("./x | tail; echo $?", "0", None),
+            ("cat a | ./x; echo $?", "0", Some(0)),
             ("test -d a; echo a=$?; test -d b; echo b=$?", "a=0\nb=1", None),
             ("./x; echo done", "done", None),
         ] {

@@ -21,6 +21,8 @@ pub(super) struct Source<'s> {
     pub(super) hides_errors: bool,
     /// Use of the output by the later stages of the pipeline.
     pub(super) later: Later,
+    /// Whether it is the first stage of a pipeline, or alone.
+    pub(super) is_first: bool,
     /// Whether it is a stage of a pipeline.
     pub(super) is_piped: bool,
     /// Whether it only filters the output of another program.
@@ -140,7 +142,7 @@ fn source<'s>(
     let work = match program {
         _ if asks_help => Work::Shows,
         Some(_) if name == "sed" && rest.iter().any(|word| word.starts_with("-i")) => Work::Acts,
-        Some(program) if program.work() == Work::Acts && both.is_none() && shows() => Work::Shows,
+        Some(program) if both.is_none() && may_show(name, program.work()) && shows() => Work::Shows,
         Some(program) => program.work(),
         None if name.is_empty() => Work::Nothing,
         None if is_value(name) || shows_by_verb(name) => Work::Shows,
@@ -154,6 +156,7 @@ fn source<'s>(
         is_heard: is_heard(visit.command, later),
         hides_errors: hides(visit.command, 2),
         later: later.iter().map(use_of_input).max().unwrap_or(Later::ShowsEnd),
+        is_first: visit.position.stage == 0,
         is_piped: visit.position.stages > 1,
         is_filter: visit.position.stage > 0 && use_of_input(visit) < Later::Changes,
         decides: visit.position.after == Operator::And,
@@ -173,8 +176,23 @@ fn asks_help(words: &[&str]) -> bool {
 const SHOWING: &[&str] = &[
     "list", "ls", "show", "get", "status", "info", "view", "describe", "print", "version", "doc",
     "docs", "log", "logs", "explain", "search", "find", "cat", "dump", "inspect", "whoami", "tree",
-    "history", "diff", "ps", "env", "stats", "top", "outdated", "tags",
+    "history", "diff", "ps", "env", "stats", "top", "outdated", "tags", "graph", "metadata",
+    "linters", "why", "owner", "config", "paths", "audit", "query",
 ];
+
+/// Whether subcommands of a program are named after what they do. Those of a task runner are names of
+/// tasks.
+fn may_show(name: &str, work: Work) -> bool {
+    const MANAGERS: &[&str] = &[
+        "npm", "pnpm", "yarn", "bun", "deno", "gem", "bundle", "composer", "nvm", "fnm", "volta",
+        "wsl", "adb",
+    ];
+    match work {
+        Work::Acts | Work::Builds => true,
+        Work::Carries => MANAGERS.contains(&name),
+        _ => false,
+    }
+}
 
 /// Whether a command of PowerShell shows something, by its verb.
 fn shows_by_verb(name: &str) -> bool {
@@ -291,10 +309,10 @@ fn innermost<'w, 't>(words: &'w [&'t str]) -> &'w [&'t str] {
         let runs = RUNNERS.iter().find(|(runner, _)| *runner == name);
         let inner = if WRAPPERS.contains(&name) {
             Some(rest)
-        } else if let (Some((_, verbs)), Some(verb)) = (runs, rest.first())
-            && verbs.contains(verb)
+        } else if let Some((_, verbs)) = runs
+            && let Some(at) = rest.iter().take(4).position(|word| verbs.contains(word))
         {
-            rest.get(1..)
+            rest.get(at + 1..)
         } else if MODULES.iter().any(|(program, _)| *program == name) {
             rest.iter().position(|word| *word == "-m").and_then(|at| rest.get(at + 1..))
         } else {

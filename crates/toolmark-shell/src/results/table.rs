@@ -91,6 +91,12 @@ impl ProgramId {
         TABLE.programs.get(self.0).map_or(Work::Acts, |(program, _)| program.work)
     }
 
+    /// Whether the program is one of those that read, search and change files.
+    pub(super) fn is_about_files(self) -> bool {
+        let own = TABLE.programs.get(self.0).map(|(program, _)| *program);
+        own.is_some_and(|own| packs::FILES.iter().any(|program| program.names == own.names))
+    }
+
     fn patterns(self) -> impl Iterator<Item = usize> {
         let own = TABLE.programs.get(self.0);
         let parser = own.map_or(Parser::Unknown, |(program, _)| program.parser);

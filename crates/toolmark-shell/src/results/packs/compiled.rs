@@ -115,6 +115,7 @@ pub(super) static PACK: &[Program] = &[
                     "ok  \t*s",
                     "ok  \t*(cached)",
                     "PASS",
+                    "--- PASS: *",
                     "ok  \t*s\tcoverage: *",
                     "DONE # tests in *",
                 ],

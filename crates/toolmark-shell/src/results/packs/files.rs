@@ -40,6 +40,7 @@ const FILE_ERRORS: &[(ResultKind, &[&str])] = &[
             "{}: *: IO error for operation on *",
             "{}: *No such file or directory (os error 2)",
             "\"*\": No such file or directory (os error 2)",
+            "ugrep: warning: *: No such file or directory",
             "{}: can't read *: No such file or directory",
             "{}: *: Not a directory",
             "{}: cannot open *",
@@ -82,7 +83,7 @@ const FILE_ERRORS: &[(ResultKind, &[&str])] = &[
     ),
 ];
 
-pub(super) static PACK: &[Program] = &[
+pub(in crate::results) static PACK: &[Program] = &[
     Program {
         names: &[
             "cat",

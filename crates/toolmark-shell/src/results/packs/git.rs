@@ -64,6 +64,20 @@ pub(super) static PACK: &[Program] = &[
         parser: Parser::Git,
         lines: LINES,
     },
+    Program {
+        names: &["git commit"],
+        work: Work::Acts,
+        parser: Parser::Git,
+        lines: &[(
+            ResultKind::NothingMatched,
+            &[
+                "nothing to commit, working tree clean",
+                "nothing to commit*",
+                "nothing added to commit *",
+                "no changes added to commit *",
+            ],
+        )],
+    },
     Program { names: &["git", "jj", "hg"], work: Work::Acts, parser: Parser::Git, lines: LINES },
 ];
 
@@ -174,23 +188,14 @@ const LINES: &[(ResultKind, &[&str])] = &[
             "hint: Updates were rejected because *",
         ],
     ),
-    (
-        ResultKind::NothingMatched,
-        &[
-            "nothing to commit, working tree clean",
-            "nothing to commit*",
-            "nothing added to commit *",
-            "no changes added to commit *",
-            "No local changes to save",
-            "Everything up-to-date",
-        ],
-    ),
+    (ResultKind::NothingMatched, &["No local changes to save"]),
     (
         ResultKind::Passed,
         &[
             "[*] *",
             "* -> *",
             "# file* changed*",
+            "Everything up-to-date",
             "Switched to *",
             "Already on *",
             "Already up to date.",

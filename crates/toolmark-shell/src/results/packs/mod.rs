@@ -26,6 +26,9 @@ pub(super) const ALL: &[&[Program]] = &[
     others::PACK,
 ];
 
+/// Programs about files.
+pub(super) use files::PACK as FILES;
+
 /// Sources of the packs, whose examples are executed.
 #[cfg(test)]
 pub(super) const SOURCES: &[(&str, &str)] = &[

@@ -229,7 +229,7 @@ const PYTHON: &[(ResultKind, &[&str])] = &[
     (ResultKind::NotFound, &["*: can't open file '*': [Errno 2] *"]),
     (
         ResultKind::UsageError,
-        &["File \"<string>\", line #*", "usage: *", "IndentationError: *", "*: error: *"],
+        &["File \"<string>\", line #", "usage: *", "IndentationError: *", "*: error: *"],
     ),
     (
         ResultKind::Failed,
