@@ -273,7 +273,7 @@ impl Facts {
             ResultKind::NothingMatched => {
                 // Programs that had nothing to do fail.
                 let did = self.trust == Trust::Succeeded && source.is_covered;
-                source.work() != Work::Shows && !(did && source.work() == Work::Acts)
+                !(did && source.work() == Work::Acts)
             }
             _ if kind.is_failure() => {
                 self.trust != Trust::Succeeded || !source.is_covered || may_lose

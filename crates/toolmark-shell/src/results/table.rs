@@ -113,7 +113,20 @@ fn carried() -> impl Iterator<Item = usize> {
     let is_carried = |work| matches!(work, Work::Tests | Work::Builds);
     let all = TABLE.programs.iter().filter(move |(program, _)| is_carried(program.work));
     let patterns = all.flat_map(|(_, range)| range.clone());
-    patterns.filter(|at| TABLE.entries.get(*at).is_some_and(|entry| !is_common(entry.pattern)))
+    patterns.filter(|at| {
+        let entry = TABLE.entries.get(*at);
+        entry.is_some_and(|entry| !is_common(entry.pattern) && has_word(entry.pattern))
+    })
+}
+
+/// Whether a pattern has a word, and not only the place of a message: `*:#:#: *`.
+fn has_word(pattern: &str) -> bool {
+    !pattern.starts_with('*') || pattern.chars().any(char::is_alphabetic)
+}
+
+/// Whether a pattern has the number of something: `# errors`, not the number of a line.
+fn counts(pattern: &str) -> bool {
+    pattern.contains("# ") || pattern.contains(" #")
 }
 
 /// Whether many programs begin lines so: `error: *`.
@@ -195,7 +208,7 @@ impl Candidates {
             }
             _ => None,
         };
-        Some(Match { kind: more.unwrap_or(found.kind), is_count: found.pattern.contains('#') })
+        Some(Match { kind: more.unwrap_or(found.kind), is_count: counts(found.pattern) })
     }
 
     /// Whether no line can match.

@@ -203,6 +203,10 @@ pub(super) static PACK: &[Program] = &[
                     "# errors",
                     "# error",
                     "Exception in thread *",
+                    "* Execution failed for task *",
+                    "> Task :* FAILED",
+                    "Could not resolve all *",
+                    "Could not determine the dependencies of task *",
                     "ERROR: *",
                 ],
             ),
@@ -210,9 +214,21 @@ pub(super) static PACK: &[Program] = &[
                 ResultKind::UsageError,
                 &[
                     "Unknown command-line option '*",
+                    "error: invalid flag: *",
+                    "Error: Could not find or load main class *",
+                    "Error: Unable to access jarfile *",
                     "Task '*' not found in *",
                     "[ERROR] Unknown lifecycle phase *",
                     "Unrecognized option: *",
+                ],
+            ),
+            (
+                ResultKind::MissingProgram,
+                &[
+                    "*Unable to locate a Java Runtime*",
+                    "ERROR: JAVA_HOME is *",
+                    "The JAVA_HOME environment variable is not defined correctly*",
+                    "*zsh: command not found: java",
                 ],
             ),
             (

@@ -10,9 +10,11 @@ mod files;
 mod forges;
 mod git;
 mod javascript;
+mod linters;
 mod others;
 mod python;
 mod shells;
+mod windows;
 
 /// Packs, the messages of shells and hosts first.
 pub(super) const ALL: &[&[Program]] = &[
@@ -20,6 +22,8 @@ pub(super) const ALL: &[&[Program]] = &[
     files::PACK,
     git::PACK,
     forges::PACK,
+    linters::PACK,
+    windows::PACK,
     javascript::PACK,
     python::PACK,
     compiled::PACK,
@@ -36,6 +40,8 @@ pub(super) const SOURCES: &[(&str, &str)] = &[
     ("files", include_str!("files.rs")),
     ("git", include_str!("git.rs")),
     ("forges", include_str!("forges.rs")),
+    ("linters", include_str!("linters.rs")),
+    ("windows", include_str!("windows.rs")),
     ("javascript", include_str!("javascript.rs")),
     ("python", include_str!("python.rs")),
     ("compiled", include_str!("compiled.rs")),

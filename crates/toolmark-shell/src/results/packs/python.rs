@@ -102,6 +102,13 @@ const TESTS: &[(ResultKind, &[&str])] = &[
         &[
             "FAILED *::*",
             "ERROR *::*",
+            "ERROR *.py",
+            "ERROR *.py - *",
+            "ERROR: *",
+            "*evaluation failed :(*",
+            "* FAIL code #*",
+            "nox > Session * failed.",
+            "AssertionError*",
             "*# failed*in *s*",
             "*# error*in *s*",
             "FAILED (failures=*",
@@ -129,7 +136,16 @@ const TESTS: &[(ResultKind, &[&str])] = &[
         ResultKind::UsageError,
         &["ERROR: usage: *", "usage: pytest *", "ERROR: Wrong expression passed to '*"],
     ),
-    (ResultKind::Passed, &["*# passed*in *s*", "OK", "OK (*"]),
+    (
+        ResultKind::Passed,
+        &[
+            "*# passed*in *s*",
+            "OK",
+            "OK (*",
+            "*congratulations :)*",
+            "nox > Session * was successful.",
+        ],
+    ),
 ];
 
 const LINTERS: &[(ResultKind, &[&str])] = &[
@@ -194,17 +210,31 @@ const INSTALLERS: &[(ResultKind, &[&str])] = &[
             "PackagesNotFoundError: *",
         ],
     ),
+    (ResultKind::NothingMatched, &["WARNING: Package(s) not found: *"]),
     (
         ResultKind::MissingProgram,
         &["error: Failed to spawn: *", "Command not found: *", "*: No module named *"],
     ),
-    (ResultKind::Refused, &["error: externally-managed-environment"]),
+    (
+        ResultKind::Refused,
+        &[
+            "error: externally-managed-environment",
+            "ERROR: Could not install packages due to an OSError: *Permission denied*",
+            "× This environment is externally managed",
+        ],
+    ),
     (
         ResultKind::Failed,
         &[
             "ERROR: *",
             "error: *",
             "× No solution found when resolving dependencies*",
+            "error: No virtual environment found*",
+            "CondaError: *",
+            "CondaHTTPError: *",
+            "SolvingError*",
+            "*SolverProblemError*",
+            "pip._vendor.*Error: *",
             "× Failed to build *",
         ],
     ),
