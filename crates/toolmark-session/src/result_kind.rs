@@ -16,6 +16,8 @@ pub struct CallReading {
     pub kind: ResultKind,
     /// The line that shows it, if one does.
     pub line: Option<String>,
+    /// Name of the program that it is about, if the call runs a command.
+    pub program: Option<String>,
     /// Whether the status of the call does not tell it: the command hides its exit code, or the
     /// host reports success.
     pub is_masked: bool,
@@ -23,7 +25,7 @@ pub struct CallReading {
 
 impl From<ResultKind> for CallReading {
     fn from(kind: ResultKind) -> Self {
-        Self { kind, line: None, is_masked: false }
+        Self { kind, line: None, program: None, is_masked: false }
     }
 }
 
@@ -55,9 +57,10 @@ pub fn reading(call: &SessionCall<'_>) -> CallReading {
         Some(command) => {
             let code = call.call.exit_code;
             match read_command(command, call.ended, code, &text) {
-                Some(Reading { kind, line, is_masked }) => {
+                Some(Reading { kind, line, program, is_masked }) => {
                     let line = line.map(str::to_owned);
-                    CallReading { kind, line, is_masked: is_masked || hides(call, kind) }
+                    let is_masked = is_masked || hides(call, kind);
+                    CallReading { kind, line, program, is_masked }
                 }
                 None => ResultKind::Unknown.into(),
             }
@@ -105,7 +108,8 @@ fn hides(call: &SessionCall<'_>, kind: ResultKind) -> bool {
 }
 
 fn found(call: &SessionCall<'_>, kind: ResultKind, line: Option<&str>) -> CallReading {
-    CallReading { kind, line: line.map(str::to_owned), is_masked: hides(call, kind) }
+    let line = line.map(str::to_owned);
+    CallReading { kind, line, program: None, is_masked: hides(call, kind) }
 }
 
 fn of_tool(call: &SessionCall<'_>, text: &str) -> CallReading {

@@ -87,14 +87,24 @@ pub enum Ending {
 }
 
 /// The meaning of a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading<'t> {
     /// Meaning of the result.
     pub kind: ResultKind,
     /// The line that shows it, if one does.
     pub line: Option<&'t str>,
+    /// Name of the program that it is about, if it is not about the line as a whole.
+    pub program: Option<String>,
     /// Whether the exit code does not tell it.
     pub is_masked: bool,
+}
+
+/// The meaning of a line of output, and the program that has written it.
+#[derive(Debug, Clone, Copy)]
+struct Said<'s, 't> {
+    kind: ResultKind,
+    line: &'t str,
+    program: Option<&'s str>,
 }
 
 /// Trust in the end that the host reports.
@@ -123,20 +133,30 @@ pub fn read<'t>(script: &Script, ending: Ending, text: [&'t str; 2]) -> Reading<
         (None, Ending::Succeeded) if !is_masked => Trust::Succeeded,
         _ => Trust::Hidden,
     };
-    let (kind, line) = match said(&sources, trust, text).or_else(|| answered(&sources, text)) {
-        Some((kind, line)) => (kind, Some(line)),
-        None => match fell_back(script, &sources, text) {
-            Some((kind, line)) => (kind, Some(line)),
-            None => (unsaid(&sources, trust, &rest_of(script, text)), None),
-        },
+    let said = said(&sources, trust, text)
+        .or_else(|| answered(&sources, text))
+        .or_else(|| fell_back(script, &sources, text));
+    let kind = match said {
+        Some(said) => said.kind,
+        None => unsaid(&sources, trust, &rest_of(script, text)),
     };
     // A status that nothing hides weighs more than a line that looks like success.
     let is_green = matches!(kind, ResultKind::Passed | ResultKind::Unknown);
-    let (kind, line) = match trust {
+    let (kind, said) = match trust {
         Trust::Failed(_) if is_green => (ResultKind::Failed, None),
-        _ => (kind, line),
+        _ => (kind, said),
     };
-    Reading { kind, line, is_masked }
+    let program = match said {
+        Some(said) => said.program,
+        None => last_work(&sources).map(|source| source.name),
+    };
+    let program = program.filter(|name| !name.is_empty()).map(str::to_owned);
+    Reading { kind, line: said.map(|said| said.line), program, is_masked }
+}
+
+/// Returns the last program that does more than to filter or to print a text.
+fn last_work<'a, 's>(sources: &'a [Source<'s>]) -> Option<&'a Source<'s>> {
+    sources.iter().rev().find(|source| source.work() != Work::Nothing && !source.is_filter)
 }
 
 /// Returns the command lines that other programs run: `bash -c '…'`, `ssh host '…'`.
@@ -163,11 +183,7 @@ fn inner_scripts(script: &Script) -> Vec<Script> {
 }
 
 /// Returns the most important message of the programs.
-fn said<'t>(
-    sources: &[Source<'_>],
-    trust: Trust,
-    text: [&'t str; 2],
-) -> Option<(ResultKind, &'t str)> {
+fn said<'s, 't>(sources: &[Source<'s>], trust: Trust, text: [&'t str; 2]) -> Option<Said<'s, 't>> {
     let literals = FoundLiterals::new(text);
     let of_shell = literals.of(ProgramId::SHELL, None);
     let mut heard: Vec<_> = sources
@@ -176,43 +192,44 @@ fn said<'t>(
         .map(|source| (source, literals.of(source.program, source.parent)))
         .filter(|(_, candidates)| !candidates.is_empty())
         .collect();
-    heard.dedup_by(|a, b| a.0.program == b.0.program && a.0.name == b.0.name);
+    let key = |source: &Source<'_>| (source.program, source.is_covered, source.decides);
+    heard.dedup_by(|a, b| key(a.0) == key(b.0) && a.0.name == b.0.name);
     if heard.is_empty() && of_shell.is_empty() {
         return None;
     }
-    let line = Facts::new(sources, trust);
-    let mut found: Option<(ResultKind, &str)> = None;
-    let (mut has_tested, mut has_content) = (None, false);
-    for text in text.iter().flat_map(|part| part.lines()) {
-        let plain = line::plain(text);
-        let shell = of_shell.find("", &plain).map(|found| line.of_shell(found.kind));
-        let shell = shell.filter(|kind| line.may_be_of_shell(*kind));
+    let facts = Facts::new(sources, trust);
+    let (mut found, mut tested): (Option<Said<'_, '_>>, Option<Said<'_, '_>>) = (None, None);
+    let mut has_content = false;
+    for line in text.iter().flat_map(|part| part.lines()) {
+        let plain = line::plain(line);
+        let line = line.trim();
+        let shell = of_shell.find("", &plain).map(|found| facts.of_shell(found.kind));
+        let shell = shell.filter(|kind| facts.may_be_of_shell(*kind));
+        let shell = shell.map(|kind| Said { kind, line, program: None });
         let programs = heard.iter().filter_map(|(source, candidates)| {
             let found = candidates.find(source.name, &plain)?;
-            let kind = found.kind;
-            if kind == ResultKind::Passed && source.work() == Work::Tests {
-                has_tested = has_tested.or(Some(text.trim()));
+            let said = Said { kind: found.kind, line, program: Some(source.name) };
+            if found.kind == ResultKind::Passed && source.work() == Work::Tests {
+                tested = tested.or(Some(said));
             }
-            line.counts(source, found).then_some(kind)
+            facts.counts(source, found).then_some(said)
         });
-        match programs.chain(shell).min() {
-            Some(kind) if found.is_none_or(|(before, _)| kind < before) => {
-                found = Some((kind, text.trim()));
-            }
+        match programs.chain(shell).min_by_key(|said| said.kind) {
+            Some(said) if found.is_none_or(|before| said.kind < before.kind) => found = Some(said),
             None => has_content |= !plain.is_empty(),
             Some(_) => {}
         }
     }
-    match (found, has_tested) {
+    match found?.kind {
         // One of several packages may have no tests.
-        (Some((ResultKind::NothingTested, _)), Some(line)) => Some((ResultKind::Passed, line)),
+        ResultKind::NothingTested if tested.is_some() => tested,
         // One of several looks found something.
-        (Some((ResultKind::NotFound | ResultKind::NothingMatched, _)), _)
-            if line.looks > 1 && !line.works && has_content && trust == Trust::Hidden =>
+        ResultKind::NotFound | ResultKind::NothingMatched
+            if has_content && facts.may_miss() && trust == Trust::Hidden =>
         {
             None
         }
-        (found, _) => found,
+        _ => found,
     }
 }
 
@@ -241,6 +258,11 @@ impl Facts {
                 .iter()
                 .all(|source| source.is_covered || source.work() == Work::Nothing),
         }
+    }
+
+    /// Whether the line only looks, at several things.
+    fn may_miss(&self) -> bool {
+        self.looks > 1 && !self.works
     }
 
     /// Returns the meaning of a message of a shell: a pattern without matches keeps the shell from
@@ -287,25 +309,24 @@ impl Facts {
 }
 
 /// Returns the meaning of the answer of a service: an object that reports an error.
-fn answered<'t>(sources: &[Source<'_>], text: [&'t str; 2]) -> Option<(ResultKind, &'t str)> {
-    let fetches = |source: &Source<'_>| source.work() == Work::Fetches && source.is_heard;
-    if !sources.iter().any(fetches) {
-        return None;
-    }
+fn answered<'s, 't>(sources: &[Source<'s>], text: [&'t str; 2]) -> Option<Said<'s, 't>> {
+    let fetches = |source: &&Source<'_>| source.work() == Work::Fetches && source.is_heard;
+    let source = sources.iter().find(fetches)?;
     let [start, end] = text;
     let start = start.trim();
     // Headers and progress stand before the body.
     let last = if end.is_empty() { start } else { end }.trim_end().lines().last()?;
     let body = [start, last.trim()].into_iter().find(|body| body.starts_with('{'))?;
-    Some((kind_of_object(body)?, body.lines().next()?))
+    let (kind, line) = (kind_of_object(body)?, body.lines().next()?);
+    Some(Said { kind, line, program: Some(source.name) })
 }
 
 /// Returns the kind of a line whose fallback was printed: `… || echo "none"`.
-fn fell_back<'t>(
+fn fell_back<'s, 't>(
     script: &Script,
-    sources: &[Source<'_>],
+    sources: &[Source<'s>],
     text: [&'t str; 2],
-) -> Option<(ResultKind, &'t str)> {
+) -> Option<Said<'s, 't>> {
     let [.., before, last] = &script.items[..] else { return None };
     let [Node::Simple(echo)] = &last.pipeline.stages[..] else { return None };
     if before.after != Operator::Or || !echo::is_echo(echo) {
@@ -318,7 +339,7 @@ fn fell_back<'t>(
         // Both answers are answers, unless a program is asked for.
         let only_looks = sources.iter().all(|s| s.is_look() || s.work() == Work::Nothing);
         let line = text[0].lines().next()?;
-        return only_looks.then_some((ResultKind::Passed, line));
+        return only_looks.then_some(Said { kind: ResultKind::Passed, line, program: None });
     }
     let said = echo::text(echo)?;
     let line = text.iter().flat_map(|part| part.lines()).find(|line| line.trim() == said.trim())?;
@@ -337,7 +358,7 @@ fn fell_back<'t>(
         Work::Tests | Work::Builds | Work::Acts | Work::Carries => ResultKind::Failed,
         Work::Fetches | Work::Nothing => return None,
     };
-    Some((kind, line))
+    Some(Said { kind, line, program: Some(failed.name) })
 }
 
 /// Returns the output without the lines that the command line prints by itself.
@@ -356,7 +377,7 @@ fn rest_of<'t>(script: &Script, [text, _]: [&'t str; 2]) -> Vec<&'t str> {
 fn unsaid(sources: &[Source<'_>], trust: Trust, lines: &[&str]) -> ResultKind {
     let is_empty = lines.is_empty();
     let mut works = sources.iter().filter(|source| source.work() != Work::Nothing);
-    let last = works.clone().rev().find(|source| !source.is_filter);
+    let last = last_work(sources);
     let selects =
         |source: &Source<'_>| source.later == Later::Selects || source.work() == Work::Searches;
     let only_looks = works.clone().all(|source| source.is_look() || source.is_filter);

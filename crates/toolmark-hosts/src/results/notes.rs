@@ -38,11 +38,13 @@ pub fn note_of_tool<'t>(tool: &Tool, text: &'t str) -> Option<Note<'t>> {
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     /// Number of lines at the start.
     const FIRST: usize = 3;
+    /// Number of lines at the end, with the notes behind the output.
+    const LAST: usize = 2;
     let frame = unframe(text);
     let body = frame.body.trim();
     let first = body.lines().take(FIRST);
     let last = body.lines().next_back().into_iter();
-    let after = text.trim_end().lines().next_back().into_iter();
+    let after = text.trim_end().lines().rev().take(LAST);
     frame.head.lines().chain(first).chain(last).chain(after).map(|line| start(line.trim()))
 }
 
@@ -72,12 +74,81 @@ fn says(line: &str, text: &str) -> bool {
         true => line.strip_prefix(first),
         false => line.split_once(first).map(|(_, rest)| rest),
     };
-    let step = |rest: Option<&'_ str>, part: &str| {
-        rest.and_then(|rest| rest.find(part).map(|at| at + part.len())).map(|at| at)
-    };
-    let mut rest = rest;
-    for part in parts {
-        rest = step(rest, part).and_then(|at| rest?.get(at..));
+    let after = |rest: Option<_>, part| rest.and_then(|rest| cut_after(rest, part));
+    parts.fold(rest, after).is_some()
+}
+
+/// Returns the rest of a text behind the first occurrence of a part.
+fn cut_after<'t>(text: &'t str, part: &str) -> Option<&'t str> {
+    text.split_once(part).map(|(_, rest)| rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{note_of_host, note_of_tool, says};
+    use crate::toolset::builtin;
+    use serde_json::json;
+    use toolmark_shell::results::ResultKind;
+
+    #[test]
+    fn texts() {
+        for (line, text, want) in [
+            ("Skill \"x\" not found.", "^Skill \"*\" not found", true),
+            ("the Skill \"x\" not found.", "^Skill \"*\" not found", false),
+            ("Found 3 matches, but more", "matches, but", true),
+            ("a b c", "a*c*b", false),
+        ] {
+            assert_eq!(says(line, text), want, "{line} {text}");
+        }
     }
-    rest.is_some()
+
+    #[test]
+    fn notes_of_hosts() {
+        for (text, want) in [
+            (
+                "<tool_use_error>Sibling tool call errored</tool_use_error>",
+                Some(ResultKind::CutOff),
+            ),
+            ("Command running in background with ID: b1.", Some(ResultKind::StillRunning)),
+            (
+                "Chunk ID: 1\nProcess running with session ID 7\nOutput:\n",
+                Some(ResultKind::StillRunning),
+            ),
+            ("a\nb\n\nCommand aborted", Some(ResultKind::CutOff)),
+            ("patch rejected by user", Some(ResultKind::Refused)),
+            ("2 validation errors for Order", Some(ResultKind::UsageError)),
+            ("a\nb\nc\nd\nThe user doesn't want to proceed with this tool use\ne\nf", None),
+        ] {
+            assert_eq!(note_of_host(text).map(|note| note.kind), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn notes_of_tools() {
+        let tools = builtin("claude-code").unwrap();
+        for (tool, text, want) in [
+            ("Edit", "File has been modified since read, by a linter.", ResultKind::Failed),
+            ("Edit", "String to replace not found in file.", ResultKind::Failed),
+            ("Edit", "File has not been read yet. Read it first.", ResultKind::UsageError),
+            (
+                "Read",
+                "File content (30000 tokens) exceeds maximum allowed tokens",
+                ResultKind::UsageError,
+            ),
+            ("Grep", "No files found", ResultKind::NothingMatched),
+            ("TaskOutput", "<status>running</status>", ResultKind::StillRunning),
+        ] {
+            let note = note_of_tool(tools.tool(tool).unwrap(), text);
+            assert_eq!(note.map(|note| note.kind), Some(want), "{tool}: {text}");
+        }
+    }
+
+    #[test]
+    fn ignored_arguments() {
+        let grep = builtin("claude-code").unwrap().tool("Grep").unwrap();
+        let args = json!({"pattern": "x", "-C": 3, "-i": true});
+        assert_eq!(grep.ignored_arguments(&args).collect::<Vec<_>>(), ["-C"]);
+        let args = json!({"pattern": "x", "-C": 3, "output_mode": "content"});
+        assert_eq!(grep.ignored_arguments(&args).count(), 0);
+    }
 }

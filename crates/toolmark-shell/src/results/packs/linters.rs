@@ -157,7 +157,7 @@ pub(super) static PACK: &[Program] = &[
             "pip-audit",
             "safety",
         ],
-        work: Work::Builds,
+        work: Work::Acts,
         parser: Parser::Cobra,
         lines: SCANS,
     },
