@@ -3,7 +3,7 @@
 use crate::profile::{Spent, calls_by_response};
 use std::collections::BTreeMap;
 use toolmark_outcome::{Finding, Printable, Redactor, TracePlace, Untrusted};
-use toolmark_session::result_kind::result_kind;
+use toolmark_session::result_kind::reading;
 use toolmark_session::session::Session;
 use toolmark_shell::results::ResultKind;
 
@@ -26,6 +26,10 @@ pub struct CallRow<T = Untrusted> {
     pub status: &'static str,
     /// Meaning of the result, whatever the status.
     pub result_kind: ResultKind,
+    /// Whether the status does not tell the result kind.
+    pub masked: bool,
+    /// Program of the command that the result kind is about.
+    pub program: Option<T>,
     /// Exit code.
     pub exit_code: Option<i64>,
     /// Start time.
@@ -49,6 +53,7 @@ impl CallRow {
         let in_response = calls_by_response(session);
         let mut row = |call: &toolmark_session::session::SessionCall<'_>| {
             let of_step = call.call.step.and_then(|step| in_response.get(&step)).copied();
+            let reading = reading(call);
             Self {
                 session: run.id.as_ref().map(|id| id.get().into()),
                 place: session.place(&call.call.at),
@@ -57,7 +62,9 @@ impl CallRow {
                 turn: call.turn,
                 tool: (&*call.tool).into(),
                 status: call.call.status.word(),
-                result_kind: result_kind(call),
+                result_kind: reading.kind,
+                masked: reading.is_masked,
+                program: reading.program.map(Into::into),
                 exit_code: call.call.exit_code,
                 started: call.call.started.map(|time| time.to_string()),
                 spent: Spent::of(run, call, of_step.unwrap_or(1)),
@@ -79,6 +86,8 @@ impl CallRow {
             tool: redactor.apply(self.tool),
             status: self.status,
             result_kind: self.result_kind,
+            masked: self.masked,
+            program: self.program.map(|program| redactor.apply(program)),
             exit_code: self.exit_code,
             started: self.started,
             spent: self.spent,

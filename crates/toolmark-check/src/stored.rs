@@ -277,6 +277,8 @@ impl Stored for CallRow<Printable> {
         self.tool.write(out);
         write_str(self.status, out);
         write_str(self.result_kind.word(), out);
+        self.masked.write(out);
+        self.program.write(out);
         self.exit_code.write(out);
         self.started.write(out);
         self.spent.write(out);
@@ -294,6 +296,8 @@ impl Stored for CallRow<Printable> {
             tool: Stored::read(bytes)?,
             status: status(bytes)?,
             result_kind: ResultKind::from_word(read_str(bytes)?)?,
+            masked: Stored::read(bytes)?,
+            program: Stored::read(bytes)?,
             exit_code: Stored::read(bytes)?,
             started: Stored::read(bytes)?,
             spent: Spent::read(bytes)?,
