@@ -12,6 +12,7 @@ use crate::path::resolve;
 use crate::project::Project;
 use crate::recovery::Failure;
 use crate::shell::CommandLine;
+use crate::text::head;
 use crate::tool_effect::ToolEffect;
 use crate::words::Words;
 use foldhash::{HashMap, HashMapExt};
@@ -123,7 +124,12 @@ impl<'a> SessionCall<'a> {
         if let Some(text) = self.decoded.get() {
             return Some(Cow::Borrowed(text));
         }
-        match payload.plain() {
+        let text = payload.plain();
+        let text = match wrapped_output(&text) {
+            Some(output) => Cow::Owned(output),
+            None => text,
+        };
+        match text {
             Cow::Owned(text) if text.len() <= self.room.get() => {
                 self.room.set(self.room.get() - text.len());
                 Some(Cow::Borrowed(self.decoded.get_or_init(|| text)))
@@ -155,7 +161,14 @@ impl<'a> SessionCall<'a> {
     /// Returns the start of the result, at most `bytes` long; the rest is not decoded.
     #[must_use]
     pub fn result_start(&self, bytes: usize) -> Option<Cow<'a, str>> {
-        Some(self.payload()?.plain_start(bytes))
+        let start = self.payload()?.plain_start(bytes);
+        match start.starts_with(WRAPPER) {
+            true => {
+                let output = wrapped_output(&self.payload()?.plain());
+                output.map(|output| Cow::Owned(head(&output, bytes).to_owned())).or(Some(start))
+            }
+            false => Some(start),
+        }
     }
 
     /// Whether the result may contain one of these words. The raw bytes of the file are searched,
@@ -408,6 +421,22 @@ impl LineRange {
     #[must_use]
     pub fn is_whole(self) -> bool {
         self.from.is_none_or(|from| from <= 1) && self.count.is_none_or(|count| count < 0)
+    }
+}
+
+/// Start of a result that wraps the output of a command in an object, as Codex once did.
+const WRAPPER: &str = "{\"output\":\"";
+
+/// Returns the output in such an object.
+fn wrapped_output(text: &str) -> Option<String> {
+    if !text.starts_with(WRAPPER) {
+        return None;
+    }
+    let Ok(Value::Object(mut wrapped)) = serde_json::from_str(text) else { return None };
+    wrapped.get("metadata")?;
+    match wrapped.remove("output") {
+        Some(Value::String(output)) => Some(output),
+        _ => None,
     }
 }
 
