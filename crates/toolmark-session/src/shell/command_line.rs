@@ -1,7 +1,7 @@
 //! A command line with cached properties: it is parsed once, and every property is computed
 //! once for all rules.
 
-use super::stand_in::{StandIn, stand_in};
+use super::stand_in::{ShownFiles, StandIn, shown_files, stand_in};
 use super::{FileEffect, Script, file_effects, only_looks, rewrites_many, simple_commands};
 use crate::call_key::{errand, first_program};
 use crate::purpose::{Purpose, check_commands, purpose};
@@ -24,6 +24,7 @@ pub struct CommandLine<'a> {
     proves_nothing: OnceCell<bool>,
     file_effects: OnceCell<Vec<FileEffect>>,
     stand_in: OnceCell<Option<StandIn>>,
+    shown_files: OnceCell<Option<ShownFiles>>,
     purpose: OnceCell<Purpose>,
     checks: OnceCell<Vec<String>>,
     program: OnceCell<Option<String>>,
@@ -43,6 +44,7 @@ impl<'a> CommandLine<'a> {
             proves_nothing: OnceCell::new(),
             file_effects: OnceCell::new(),
             stand_in: OnceCell::new(),
+            shown_files: OnceCell::new(),
             purpose: OnceCell::new(),
             checks: OnceCell::new(),
             program: OnceCell::new(),
@@ -109,6 +111,13 @@ impl<'a> CommandLine<'a> {
     #[must_use]
     pub fn stand_in(&self) -> Option<&StandIn> {
         self.stand_in.get_or_init(|| self.parsed().and_then(stand_in)).as_ref()
+    }
+
+    /// Returns the files that the command shows, if it does nothing else.
+    #[must_use]
+    pub fn shown_files(&self) -> Option<&ShownFiles> {
+        let shown = || self.parsed().and_then(shown_files);
+        self.shown_files.get_or_init(shown).as_ref()
     }
 
     /// Purpose of the command.

@@ -44,6 +44,19 @@ pub struct StandIn {
     pub fit: Fit,
     /// Lines that the command shows, if it shows a file.
     pub span: Option<Span>,
+    /// Whether the command numbers the lines.
+    pub is_numbered: bool,
+}
+
+/// Files that a command line shows, one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ShownFiles {
+    /// Files, each with the directory that the command line changes to first.
+    pub files: Vec<(Option<String>, String)>,
+    /// Number of texts that it prints between them.
+    pub separators: usize,
+    /// Whether it lists directories as well.
+    pub is_mixed: bool,
 }
 
 /// Range of lines of a file.
@@ -156,13 +169,90 @@ pub(super) fn stand_in(script: &Script) -> Option<StandIn> {
         "find" if rest.first().is_some_and(|next| is_called(next, "xargs")) => {
             search_found(&words, rest)
         }
-        "find" => names(&words, rest),
+        "find" if filters(rest) => names_with(&words, rest),
+        "find" => names(&words, rest).or_else(|| search_each(&words, rest)),
         "ls" => list(&words, rest),
         _ => None,
     };
     let shown = || span(&program, &words, rest);
     let span = found.as_ref().filter(|(deed, ..)| *deed == Deed::Read).and_then(|_| shown());
-    found.map(|(deed, target, fit)| StandIn { deed, program, target, directory, fit, span })
+    let is_numbered = program == "nl" || (program == "cat" && numbers(&words));
+    found.map(|(deed, target, fit)| StandIn {
+        deed,
+        program,
+        target,
+        directory,
+        fit,
+        span,
+        is_numbered,
+    })
+}
+
+/// Whether the options of `cat` number the lines.
+fn numbers(words: &[Arg]) -> bool {
+    words.iter().any(|word| matches!(word.text.as_str(), "-n" | "-b"))
+}
+
+/// Returns the files that a script shows, if it does nothing but show several of them.
+pub(super) fn shown_files(script: &Script) -> Option<ShownFiles> {
+    if script.partial.is_some() {
+        return None;
+    }
+    let mut shown = ShownFiles::default();
+    let mut directory: Option<String> = None;
+    for item in &script.items {
+        // What comes after `||` is for a file that does not exist.
+        if matches!(item.after, Operator::Background | Operator::Or) || item.pipeline.negated {
+            return None;
+        }
+        let mut stages = Vec::with_capacity(item.pipeline.stages.len());
+        for node in &item.pipeline.stages {
+            let Node::Simple(simple) = node else { return None };
+            if !simple.assignments.is_empty() || !is_quiet(simple) {
+                return None;
+            }
+            stages.push(simple);
+        }
+        let (first, rest) = stages.split_first()?;
+        let program = first.words.first()?.literal()?;
+        if matches!(program.as_str(), "echo" | "printf") && rest.is_empty() {
+            shown.separators += 1;
+            continue;
+        }
+        let words: Option<Vec<Arg>> = first.words.iter().skip(1).map(Arg::of).collect();
+        let words = words?;
+        match (program.as_str(), words.as_slice()) {
+            ("cd", [to]) if rest.is_empty() && item.after == Operator::And => {
+                directory = Some(match &directory {
+                    Some(from) => crate::path::resolve(Some(from), &to.text),
+                    None => to.text.clone(),
+                });
+            }
+            ("cat" | "nl", words) if rest.iter().all(|simple| takes_lines(simple)) => {
+                for word in words {
+                    match word.text.as_str() {
+                        "-n" | "-b" | "-ba" => continue,
+                        _ if word.is_option() || word.is_glob => return None,
+                        _ => {}
+                    }
+                    shown.files.push((directory.clone(), word.text.clone()));
+                }
+            }
+            // A listing in between shows no file.
+            ("ls", words)
+                if !words.iter().any(Arg::is_option)
+                    && rest.iter().all(|simple| takes_lines(simple)) =>
+            {
+                shown.is_mixed = true;
+            }
+            ("head" | "tail" | "sed", words) => {
+                let (_, file, _) = read(&program, words, rest)?;
+                shown.files.push((directory.clone(), file?));
+            }
+            _ => return None,
+        }
+    }
+    (!shown.files.is_empty()).then_some(shown)
 }
 
 type Found = Option<(Deed, Option<String>, Fit)>;
@@ -472,12 +562,54 @@ fn search(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
         _ => None,
     };
     let fit = match paths.len() {
+        1 if paths.iter().all(|path| is_files_of_directory(path)) => Fit::Near,
         _ if paths.iter().any(|path| path.is_glob) => Fit::Loose,
         0 | 1 => Fit::Exact,
         2 | 3 => Fit::Near,
         _ => Fit::Loose,
     };
     (pattern && has_files).then_some((Deed::SearchContent, target, fit))
+}
+
+/// Whether a word is `DIR/*.ext`, which search tools take as a directory and a glob.
+fn is_files_of_directory(path: &Arg) -> bool {
+    let Some((directory, name)) = path.text.rsplit_once('/') else { return false };
+    path.is_glob && name.starts_with("*.") && !directory.contains(['*', '?', '[', '{'])
+}
+
+/// Recognizes `find DIR … -exec grep -l PATTERN {} \\;`, the search of a directory.
+fn search_each(words: &[Arg], rest: &[&Simple]) -> Found {
+    let at = words.iter().position(|word| word.text == "-exec")?;
+    let (tests, run) = (words.get(..at)?, words.get(at + 1..)?);
+    let (end, run) = run.split_last()?;
+    let (program, given) = run.split_first()?;
+    let is_grep = matches!(program.text.as_str(), "grep" | "egrep" | "rg");
+    if !is_grep || !matches!(end.text.as_str(), ";" | "+") {
+        return None;
+    }
+    let (_, target, _) = names(tests, &[])?;
+    let given: Vec<Arg> = given
+        .iter()
+        .map(|word| match word.text.as_str() {
+            "{}" => Arg { text: target.clone().unwrap_or_else(|| ".".to_owned()), is_glob: false },
+            text => Arg { text: text.to_owned(), is_glob: word.is_glob },
+        })
+        .collect();
+    let (deed, _, fit) = search(&program.text, &given, rest)?;
+    Some((deed, target, fit))
+}
+
+/// Recognizes `find DIR -name … | grep WORD`, the search of names.
+fn names_with(words: &[Arg], rest: &[&Simple]) -> Found {
+    let (grep, rest) = rest.split_first()?;
+    let given: Vec<Arg> = grep.words.iter().skip(1).map(Arg::of).collect::<Option<_>>()?;
+    let is_plain = matches!(given.as_slice(), [_])
+        || matches!(given.as_slice(), [option, _] if matches!(option.text.as_str(), "-i" | "-E"));
+    if !is_plain || !is_quiet(grep) {
+        return None;
+    }
+    let (deed, target, fit) = names(words, rest)?;
+    Some((deed, target, fit.min(Fit::Near)))
 }
 
 /// Recognizes `find` with tests that file name patterns can express too.
@@ -495,14 +627,19 @@ fn names(words: &[Arg], rest: &[&Simple]) -> Found {
     if target.is_some_and(|target| target.is_glob) {
         return None;
     }
-    let (mut is_named, mut is_exact) = (false, true);
+    let (mut is_named, mut is_near, mut is_exact) = (false, false, true);
     while let Some(word) = words.next() {
         match word.text.as_str() {
             "-name" => {
                 words.next()?;
                 is_named = true;
             }
-            "-path" | "-wholename" | "-iname" => {
+            "-path" | "-wholename" => {
+                words.next()?;
+                is_named = true;
+                is_near = true;
+            }
+            "-iname" => {
                 words.next()?;
                 is_named = true;
                 is_exact = false;
@@ -523,7 +660,10 @@ fn names(words: &[Arg], rest: &[&Simple]) -> Found {
             _ => return None,
         }
     }
-    let fit = Fit::exact_if(is_exact);
+    let fit = match Fit::exact_if(is_exact) {
+        Fit::Exact if is_near => Fit::Near,
+        fit => fit,
+    };
     is_named.then(|| (Deed::SearchNames, target.map(|t| t.text.clone()), fit))
 }
 
@@ -584,6 +724,15 @@ mod tests {
             ("grep -rn foo . --include=*.rs", Deed::SearchContent, ".", Fit::Exact),
             ("find . -name '*.rs' -type f | head -20", Deed::SearchNames, ".", Fit::Exact),
             ("find src -name a -not -path '*/x/*' | sort", Deed::SearchNames, "src", Fit::Exact),
+            ("find src -type f -name '*.rs' | grep -i hook", Deed::SearchNames, "src", Fit::Near),
+            ("find src -name '*.rs' -path '*/cmd/*'", Deed::SearchNames, "src", Fit::Near),
+            (
+                "find src -name '*.rs' -exec grep -l 'a b' {} \\;",
+                Deed::SearchContent,
+                "src",
+                Fit::Exact,
+            ),
+            ("grep -n foo src/*.rs", Deed::SearchContent, "src/*.rs", Fit::Near),
             ("ls src/*.rs", Deed::SearchNames, "src/*.rs", Fit::Loose),
             ("ls -a src", Deed::List, "src", Fit::Exact),
             ("sed -i 's/a/b/' a.rs", Deed::Edit, "a.rs", Fit::Exact),
@@ -658,6 +807,8 @@ mod tests {
             "find . -type d -name x",
             "find . -name x -delete",
             "find . -name x -exec rm {} +",
+            "find . -name x -exec grep -q y {} +",
+            "find . -name x | grep -v y",
             "find . -mtime -1 -name x",
             "find . -name x | xargs cat",
             "ls -la",
