@@ -48,6 +48,33 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns the first line of an error that says something: not the exit code or the summary of
+/// the host, and of a Python traceback its last line.
+#[must_use]
+pub fn error_line(text: &str) -> Option<&str> {
+    /// Minimum length of a line that says something.
+    const MIN_LINE: usize = 12;
+    const HOST: &[&str] = &[
+        "Exit code",
+        "Error: Exit code",
+        "Chunk ID:",
+        "Wall time:",
+        "Process exited with code",
+        "Original token count:",
+        "Output:",
+    ];
+    let says = |line: &&str| {
+        line.len() >= MIN_LINE
+            && !HOST.iter().any(|start| line.starts_with(start))
+            && !line.starts_with(['/', '>'])
+    };
+    let first = text.lines().map(str::trim).find(says)?;
+    if !first.starts_with("Traceback (most recent call last)") {
+        return Some(first);
+    }
+    text.lines().map(str::trim).rfind(says)
+}
+
 /// Line numbering of a host: the separators between a number and its line.
 #[derive(Clone, Copy)]
 pub struct Numbering<'m> {
@@ -110,6 +137,20 @@ mod tests {
         assert_eq!(head("abc", 2), "ab");
         assert_eq!(head("aé", 2), "a");
         assert_eq!(head("a", 9), "a");
+    }
+
+    #[test]
+    fn the_line_of_an_error_that_says_something() {
+        for (text, want) in [
+            ("Exit code 1\nunknown flag: --statistics", Some("unknown flag: --statistics")),
+            (
+                "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: no number",
+                Some("ValueError: no number"),
+            ),
+            ("Exit code 1", None),
+        ] {
+            assert_eq!(error_line(text), want, "{text}");
+        }
     }
 
     #[test]
