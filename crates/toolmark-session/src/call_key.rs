@@ -139,10 +139,15 @@ impl Shells {
             self.moved.insert(Self::agent(call), dir);
             return;
         }
-        // The `cd` itself may have failed, and a refused command changes nothing.
+        // The `cd` itself may have failed, and a refused command changes nothing. After a chain
+        // that failed, hosts do not keep the directory that it changed to.
+        let is_chain = || {
+            let items = command.parsed().map(|script| script.items.as_slice());
+            items.and_then(<[_]>::first).is_some_and(|item| item.after == Operator::And)
+        };
         let is_unmoved = call.call.status == Status::Denied
             || (call.ended == Ended::Failed
-                && result.as_deref().is_some_and(|text| text.contains("cd:")));
+                && (is_chain() || result.as_deref().is_some_and(|text| text.contains("cd:"))));
         if !is_unmoved {
             let mut dir = self.directory(call);
             let items = command.parsed().map(|script| script.items.as_slice());
