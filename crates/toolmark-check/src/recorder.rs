@@ -264,6 +264,14 @@ impl Recorder<'_, '_> {
         *touched |= bit;
     }
 
+    /// Whether another rule of the axis has found a fault in the call. One fault is one finding:
+    /// a general rule leaves it to the specific one, which runs first.
+    #[must_use]
+    pub fn is_found(&self, call: &SessionCall<'_>) -> bool {
+        let marks = self.gathered.marks.get(call.index).copied().unwrap_or(0);
+        marks & faulted(self.rule.axis) != 0
+    }
+
     /// Records a score from 0 to 1 for a named measure.
     pub fn measure(&mut self, name: &'static str, call: &SessionCall<'_>, score: f64) {
         self.measure_in(name, call, None, score);

@@ -4,6 +4,12 @@
 //! between: the arguments differ, the error does not. For shell commands, it is
 //! the same error of the same program.
 //!
+//! The second time is enough if the first error has already said what is wrong
+//! with the call itself: the program rejects the command line, it is not
+//! installed, it does not belong in this directory, nobody is logged in, or the
+//! same path does not exist. Other calls may lie in between, if they cannot have
+//! removed the cause.
+//!
 //! Tests, builds and searches are not reported, because their errors are
 //! results. Neither are network errors and what the user refused.
 //!
@@ -40,6 +46,32 @@
 //! Bash {"command":"kubectl get deployments -n web"} !1 "error: no context exists with the name: \"staging\""
 //! ```
 //!
+//! The first error was clear, and other calls lie in between:
+//!
+//! ```fires
+//! Bash {"command":"gh api x --jq '.[] | {body[0:8]}'"} !1 "failed to parse jq expression (line 1, column 13)"
+//! Read {"file_path":"/w/a.rs"} -> "1\tx"
+//! Bash {"command":"gh api y --jq '.[] | {title, body[0:80]}'"} !1 "failed to parse jq expression (line 1, column 20)"
+//! ```
+//!
+//! ```fires
+//! Read {"file_path":"/w/src/old.rs"} !> "File does not exist."
+//! Glob {"pattern":"**/old.rs"} -> "No files found"
+//! Read {"file_path":"/w/src/old.rs"} !> "File does not exist."
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"git stash"} !1 "Exit code 1\nerror: could not write index"
+//! Bash {"command":"df -h ."} -> "80%"
+//! Bash {"command":"git stash 2>&1"} !1 "Exit code 1\nerror: could not write index"
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/src/old.rs"} !> "File does not exist."
+//! Bash {"command":"make generate"} -> "ok"
+//! Read {"file_path":"/w/src/old.rs"} !> "File does not exist."
+//! ```
+//!
 //! Something was changed in between:
 //!
 //! ```quiet
@@ -69,13 +101,18 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
+use foldhash::HashMap;
+use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::{ErrorClass, classify};
 use toolmark_session::purpose::Purpose;
-use toolmark_session::session::{Session, SessionCall};
+use toolmark_session::result_kind::result_kind;
+use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::text::error_line;
 use toolmark_session::tool_effect::ToolEffect;
+use toolmark_shell::results::ResultKind;
 use toolmark_trace::DeniedBy;
 
 pub(crate) static RULE: Rule = Rule {
@@ -84,7 +121,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "gets the same error three times in a row, with other arguments",
+    summary: "gets the same error again, with other arguments",
     remedy: "after the second identical error, look up what it asks for instead of guessing",
     source: page!("r414_same_error.rs"),
     check,
@@ -92,8 +129,6 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Number of identical errors that are reported.
 const ERRORS: usize = 3;
-/// Minimum length of an error that says something.
-const MIN_ERROR: usize = 12;
 /// Maximum number of bytes of an error to compare.
 const MAX_ERROR: usize = 400;
 /// Maximum number of errors named as evidence.
@@ -108,12 +143,16 @@ struct Streak<'s, 'a> {
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut streak: Option<Streak<'_, '_>> = None;
-    for call in session.calls() {
-        let Some(error) = error_of(call) else {
+    let mut known = KnownErrors::default();
+    let mut told = BTreeSet::new();
+    for (call, key) in session.calls().iter().zip(session.keys()) {
+        let error = error_of(call);
+        known.note(session, call, error.as_deref(), key.work);
+        let Some(error) = error else {
             // A call that changed something may have removed the cause.
             let is_same = streak.as_ref().is_some_and(|streak| streak.tool == tool_of(call));
             if is_same || changes(call) {
-                tell(session, recorder, streak.take());
+                tell(session, recorder, streak.take(), &mut told);
             }
             continue;
         };
@@ -124,17 +163,103 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             // Another tool may be tried in between.
             Some(open) if open.tool != tool && open.calls.len() > 1 => {}
             _ => {
-                tell(session, recorder, streak.take());
+                tell(session, recorder, streak.take(), &mut told);
                 streak = Some(Streak { tool, error, calls: vec![call] });
             }
         }
     }
-    tell(session, recorder, streak);
+    tell(session, recorder, streak, &mut told);
+    for (first, again) in known.repeats {
+        if told.contains(&again.index) || recorder.is_found(again) {
+            continue;
+        }
+        let message = format!("{} gives an error again that it gave before", again.tool);
+        let earlier = session.result_evidence(Role::Context, "the same error", first);
+        let answer = session.result_evidence(Role::Context, "and here", again);
+        let draft = Draft::new(again, message).about("the second time");
+        recorder.find(draft.bucket(again.tool.to_string()).evidence(earlier).evidence(answer));
+    }
 }
 
-fn tell(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, streak: Option<Streak<'_, '_>>) {
+/// Errors that say what is wrong with the call, and the calls that gave them again.
+#[derive(Default)]
+struct KnownErrors<'s, 'a> {
+    first: HashMap<(String, String), &'s SessionCall<'a>>,
+    repeats: Vec<(&'s SessionCall<'a>, &'s SessionCall<'a>)>,
+}
+
+/// Durability of the cause of an error.
+#[derive(PartialEq, Eq)]
+enum Cause {
+    /// The call itself: no other call removes it.
+    Call,
+    /// The environment: a command may have changed it.
+    Environment,
+}
+
+impl<'s, 'a> KnownErrors<'s, 'a> {
+    fn note(
+        &mut self,
+        session: &Session<'a>,
+        call: &'s SessionCall<'a>,
+        error: Option<&str>,
+        work: u64,
+    ) {
+        let Some((cause, error)) = cause_of(call, error, work) else { return };
+        let agent = call.call.agent.as_ref().map(|agent| agent.get()).unwrap_or_default();
+        let key = (format!("{agent} {}", tool_of(call)), error);
+        let Some(first) = self.first.insert(key, call) else { return };
+        let is_batch = call.call.step.is_some() && first.call.step == call.call.step;
+        let is_removed = cause == Cause::Environment
+            && (first.turn != call.turn || session.files().is_disturbed(first.index, call.index));
+        if !is_batch && !is_removed {
+            self.repeats.push((first, call));
+        }
+    }
+}
+
+/// Returns the cause of a failure and a text that identifies it.
+fn cause_of(call: &SessionCall<'_>, error: Option<&str>, work: u64) -> Option<(Cause, String)> {
+    if call.ended != Ended::Failed {
+        return None;
+    }
+    let is_edit = matches!(call.role, ToolRole::Edits | ToolRole::Writes | ToolRole::Patches);
+    if call.line().is_none() && !is_edit && result_kind(call) == ResultKind::UsageError {
+        return Some((Cause::Call, line_of(call)?));
+    }
+    if call.line().is_none() {
+        let is_missing = classify(call) == Some(ErrorClass::Missing);
+        let path = call.path.as_ref().filter(|_| is_missing)?;
+        return Some((Cause::Environment, format!("missing {path}")));
+    }
+    let cause = match result_kind(call) {
+        ResultKind::UsageError => Cause::Call,
+        ResultKind::MissingProgram
+        | ResultKind::WrongDirectory
+        | ResultKind::NotAuthenticated
+        | ResultKind::NotFound => Cause::Environment,
+        // The same request with the same error.
+        ResultKind::Failed | ResultKind::Refused => {
+            return Some((Cause::Environment, format!("{work} {}", error?)));
+        }
+        _ => return None,
+    };
+    let error = match error {
+        Some(error) => error.to_owned(),
+        None => line_of(call)?,
+    };
+    Some((cause, error))
+}
+
+fn tell(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    streak: Option<Streak<'_, '_>>,
+    told: &mut BTreeSet<usize>,
+) {
     let Some(streak) = streak.filter(|streak| streak.calls.len() >= ERRORS) else { return };
     let Some(last) = streak.calls.get(ERRORS - 1) else { return };
+    told.extend(streak.calls.iter().map(|call| call.index));
     let message = format!("{} gives the same error {} times", last.tool, streak.calls.len());
     let others = streak.calls.iter().filter(|call| call.index != last.index).take(MAX_EVIDENCE);
     let draft = Draft::new(last, message).about("the third time").bucket(last.tool.to_string());
@@ -174,8 +299,7 @@ fn error_of(call: &SessionCall<'_>) -> Option<String> {
     if is_result || is_other_matter {
         return None;
     }
-    let text = call.result_start(MAX_ERROR)?;
-    let line = text.lines().map(str::trim).find(|line| says_something(line))?;
+    let line = line_of(call)?;
     let mut error = String::with_capacity(line.len());
     let mut quote = None;
     for letter in line.chars() {
@@ -190,8 +314,13 @@ fn error_of(call: &SessionCall<'_>) -> Option<String> {
     Some(error)
 }
 
-fn says_something(line: &str) -> bool {
-    line.len() >= MIN_ERROR
-        && !line.starts_with("Exit code")
-        && !line.starts_with("Error: Exit code")
+/// Returns the line of a result that names the error.
+fn line_of(call: &SessionCall<'_>) -> Option<String> {
+    let text = call.result_start(MAX_ERROR)?;
+    let is_traceback = text.contains("Traceback (most recent");
+    // The last line of a traceback names it.
+    match is_traceback {
+        true => error_line(&call.result()?).map(str::to_owned),
+        false => error_line(&text).map(str::to_owned),
+    }
 }
