@@ -1,9 +1,10 @@
 //! # What it does
 //!
-//! Finds calls that open a file that does not exist and whose name appears
-//! nowhere earlier in the session: not in a prompt, a result or the arguments
-//! of a call. If the file's name appeared anywhere, the path is not called a
-//! guess.
+//! Finds calls that open a file or a directory that does not exist and that
+//! nothing earlier in the session names: no prompt, no result, and no call that
+//! worked. The name alone is enough, but the same name in another directory is
+//! not. What the agent says itself does not count. Shell commands that show one
+//! path (`ls src/x`, `cat src/x.rs`) count too.
 //!
 //! A path that omits or mixes up a part of a path that an earlier call got
 //! right is reported too. A guess that hits an existing file is not reported.
@@ -51,6 +52,25 @@
 //! Grep {"pattern":"x","path":"/w/src/commands"} !> "Path does not exist: /w/src/commands"
 //! ```
 //!
+//! The file is known, but from another directory:
+//!
+//! ```fires
+//! user: what is on the start page?
+//! Glob {"pattern":"**/*.html"} -> "/w/pages/ui/start.html"
+//! Read {"file_path":"/w/pages/start.html"} !> "File does not exist."
+//! ```
+//!
+//! ```fires
+//! user: list the commands
+//! Bash {"command":"ls src/commands"} !2 "ls: cannot access 'src/commands': No such file or directory"
+//! ```
+//!
+//! ```quiet
+//! user: list the commands
+//! Bash {"command":"ls src"} -> "commands\nmain.rs"
+//! Bash {"command":"ls src/commands src/cli"} !2 "ls: cannot access 'src/cli': No such file or directory"
+//! ```
+//!
 //! The agent looks whether a usual configuration file exists:
 //!
 //! ```quiet
@@ -82,12 +102,14 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use foldhash::{HashMap, HashMapExt};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use memchr::memmem;
+use std::borrow::Cow;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::{ErrorClass, classify};
+use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_trace::EventKind;
 
@@ -115,37 +137,113 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut guesses = 0;
     // Files that calls have found, by name.
     let mut known: HashMap<&str, Vec<&SessionCall<'_>>> = HashMap::new();
-    for call in session.calls() {
-        let is_open = matches!(
-            call.role,
-            ToolRole::Reads | ToolRole::Edits | ToolRole::SearchesContent | ToolRole::Lists
-        );
-        let Some(path) = call.path.as_deref().filter(|_| is_open) else { continue };
-        let Some(name) = path.rsplit('/').find(|part| !part.is_empty()) else { continue };
-        match call.ended {
+    let mut guessed: HashSet<String> = HashSet::new();
+    for (at, call) in session.calls().iter().enumerate() {
+        let missing = match call.ended {
             Ended::Ok => {
-                recorder.count_opportunity(call);
-                known.entry(name).or_default().push(call);
-            }
-            Ended::Failed if classify(call) == Some(ErrorClass::Missing) && is_missing(call) => {
-                guesses += 1;
-                if guesses > MAX_GUESSES {
-                    return;
+                if let Some(path) = opened(call) {
+                    recorder.count_opportunity(call);
+                    known.entry(name_of(path)).or_default().push(call);
                 }
-                let right = known.get(name).into_iter().flatten().rev().take(COMPARED);
-                let right = right.copied().find(|other| is_mistaken(path, other));
-                match is_named(session, call, name, &mut left) {
-                    None => return,
-                    Some(true) => match right {
-                        Some(right) => found_mistaken(session, recorder, call, path, right),
-                        None => recorder.count_opportunity(call),
-                    },
-                    Some(false) => found(session, recorder, call, path),
-                }
+                continue;
             }
-            _ => {}
+            Ended::Failed => missing_path(session, call, at),
+            Ended::Unknown => None,
+        };
+        let Some(path) = missing.map(Cow::into_owned) else { continue };
+        // The same path once more is a question of recovery.
+        if !guessed.insert(path.clone()) {
+            continue;
+        }
+        guesses += 1;
+        if guesses > MAX_GUESSES {
+            return;
+        }
+        let right = known.get(name_of(&path)).into_iter().flatten().rev().take(COMPARED);
+        let right = right.copied().find(|other| is_mistaken(&path, other));
+        match is_named(session, call, &path, &mut left) {
+            None => return,
+            Some(true) => match right {
+                Some(right) => found_mistaken(session, recorder, call, &path, right),
+                None => recorder.count_opportunity(call),
+            },
+            Some(false) => found(session, recorder, call, &path),
         }
     }
+}
+
+/// The path that a call of a tool opens.
+fn opened<'c>(call: &'c SessionCall<'_>) -> Option<&'c str> {
+    let is_open = matches!(
+        call.role,
+        ToolRole::Reads | ToolRole::Edits | ToolRole::SearchesContent | ToolRole::Lists
+    );
+    call.path.as_deref().filter(|_| is_open)
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
+}
+
+/// The path that a failed call did not find.
+fn missing_path<'c>(
+    session: &Session<'_>,
+    call: &'c SessionCall<'_>,
+    at: usize,
+) -> Option<Cow<'c, str>> {
+    if call.line().is_some() {
+        let directory = session.directories().get(at)?;
+        return missing_operand(call, directory).map(Cow::Owned);
+    }
+    let path = opened(call)?;
+    let is_it = classify(call) == Some(ErrorClass::Missing) && is_missing(call);
+    is_it.then_some(Cow::Borrowed(path))
+}
+
+/// Programs that only show what they are given, and the number of their operands that are not
+/// paths.
+const SHOWING: &[(&str, usize)] = &[
+    ("ls", 0),
+    ("cat", 0),
+    ("head", 0),
+    ("tail", 0),
+    ("nl", 0),
+    ("wc", 0),
+    ("tree", 0),
+    ("sed", 1),
+    ("grep", 1),
+    ("rg", 1),
+];
+
+/// The only path that a command shows, if it does not exist. A command with several paths
+/// explores.
+fn missing_operand(call: &SessionCall<'_>, directory: &str) -> Option<String> {
+    let line = call.line().filter(|line| line.only_looks())?;
+    let text = call.result()?;
+    if !text.contains("o such file or directory") {
+        return None;
+    }
+    let mut directory = Cow::Borrowed(directory);
+    for command in &line.simple_commands().commands {
+        let (program, words) = command.words.split_first()?;
+        if let ("cd", [to]) = (program.as_str(), words) {
+            directory = Cow::Owned(resolve(Some(&directory), to));
+            continue;
+        }
+        let Some((_, passed)) = SHOWING.iter().find(|(name, _)| name == program) else { continue };
+        let mut paths = words.iter().filter(|word| !word.starts_with('-')).skip(*passed);
+        let (Some(path), None) = (paths.next(), paths.next()) else { continue };
+        let is_plain = !path.contains(['*', '?', '$', '~', '{', '[']);
+        let is_said = |from: &str| {
+            let rest = from.trim_start_matches(['\'', '"']);
+            rest.starts_with(": No such file") || rest.starts_with(": no such file")
+        };
+        let mut after = text.match_indices(path.as_str()).map(|(at, path)| at + path.len());
+        if is_plain && path.len() > 1 && after.any(|end| text.get(end..).is_some_and(is_said)) {
+            return Some(resolve(Some(&directory), path));
+        }
+    }
+    None
 }
 
 /// Whether the file is missing. A host program that cannot be started has the same message.
@@ -190,36 +288,45 @@ fn is_usual(session: &Session<'_>, path: &str) -> bool {
     !shown.contains('/') && (shown.starts_with('.') || is_settings || is_config)
 }
 
-/// Whether anything before the call contains the name; `None` if there is too much to search.
+/// Whether anything that the agent was given before the call names the path; `None` if there is
+/// too much to search. What the agent says itself, and calls that failed, prove nothing.
 fn is_named(
     session: &Session<'_>,
     call: &SessionCall<'_>,
-    name: &str,
+    path: &str,
     left: &mut usize,
 ) -> Option<bool> {
-    let finder = memmem::Finder::new(name);
-    let mut holds = |text: &str| -> Option<bool> {
+    let needle = Needle::new(session.shown(path));
+    let mut search = |text: &str, is_prose: bool| -> Option<bool> {
         *left = left.checked_sub(text.len())?;
-        Some(finder.find(text.as_bytes()).is_some())
+        Some(needle.is_in(text, is_prose))
     };
     for event in session.events().get(..call.event).unwrap_or_default() {
         // Results are separate events; arguments are searched with the event of the call.
         let has = match event.kind {
             EventKind::Call(index) => {
+                let own = session.call_at(index as usize);
+                if own.is_some_and(|own| own.ended == Ended::Failed) {
+                    continue;
+                }
                 let one = session.trajectory().calls.get(index as usize)?;
                 let args = one.args.as_ref().map(|args| args.raw());
-                args.map_or(Some(false), |args| holds(&args))?
+                args.map_or(Some(false), |args| search(&args, false))?
             }
             EventKind::Result(index) => {
                 let one = session.trajectory().calls.get(index as usize)?;
                 let payload = one.result.as_ref().and_then(|result| result.payload.as_ref());
                 match session.call_at(index as usize) {
-                    Some(own) => own.result().map_or(Some(false), |text| holds(&text))?,
-                    None => payload.map_or(Some(false), |payload| holds(&payload.plain()))?,
+                    Some(own) if missing_path(session, own, usize::MAX).is_some() => false,
+                    Some(own) => own.result().map_or(Some(false), |text| search(&text, false))?,
+                    None => {
+                        payload.map_or(Some(false), |payload| search(&payload.plain(), false))?
+                    }
                 }
             }
+            EventKind::Message | EventKind::Reasoning => false,
             _ => match &event.text {
-                Some(text) => holds(&text.plain())?,
+                Some(text) => search(&text.plain(), true)?,
                 None => false,
             },
         };
@@ -228,6 +335,43 @@ fn is_named(
         }
     }
     Some(false)
+}
+
+/// Searches for a path: its name alone, or after the name of its directory. The same name in
+/// another directory is another file.
+struct Needle<'p> {
+    finder: memmem::Finder<'p>,
+    name: &'p str,
+    parent: Option<&'p str>,
+}
+
+impl<'p> Needle<'p> {
+    fn new(path: &'p str) -> Self {
+        let mut parts = path.trim_end_matches('/').rsplit('/').filter(|part| !part.is_empty());
+        let name = parts.next().unwrap_or(path);
+        Self { finder: memmem::Finder::new(name), name, parent: parts.next() }
+    }
+
+    /// Whether a text contains the path. In prose, a common word is not the name of a file.
+    fn is_in(&self, text: &str, is_prose: bool) -> bool {
+        const SEPARATORS: [char; 2] = ['/', '\\'];
+        self.finder.find_iter(text.as_bytes()).any(|at| {
+            let before = text.get(..at).unwrap_or_default();
+            let after = text.get(at + self.name.len()..).unwrap_or_default();
+            // Part of another name.
+            let is_inside = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+            if before.ends_with(is_inside) || after.starts_with(is_inside) {
+                return false;
+            }
+            let directory = before.trim_end_matches(SEPARATORS);
+            if directory.len() == before.len() || directory.ends_with('.') {
+                let is_word = is_prose && !self.name.contains(['.', '_', '-']);
+                let is_marked = before.ends_with(['/', '`', '"']) || after.starts_with('/');
+                return !is_word || is_marked;
+            }
+            self.parent.is_none_or(|parent| directory.ends_with(parent))
+        })
+    }
 }
 
 fn found(
