@@ -4,8 +4,12 @@
 //! the file: it never read the file with the host's reading tool, or only
 //! searched it or printed it in the shell.
 //!
-//! If the agent had read the file before, or the context was compacted since,
-//! the rejection is not the agent's fault and is not reported.
+//! An edit of a file that has changed since the agent read it counts too, if the
+//! agent ran a command or an edit in between that may have changed it, or sends
+//! the rejected edit again without reading the file.
+//!
+//! If the context was compacted since the agent read the file, or only another
+//! process can have changed it, the first rejection has low confidence.
 //!
 //! # Why
 //!
@@ -32,12 +36,20 @@
 //! Write {"file_path":"/w/notes.md","content":"x"} !> "File has not been read yet. Read it first before writing to it."
 //! ```
 //!
+//! A command has changed the file:
+//!
+//! ```fires
+//! Read {"file_path":"/w/a.rs"} -> "1\tx"
+//! Bash {"command":"cargo fmt"} -> ""
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "File has been modified since read, either by the user or by a linter."
+//! ```
+//!
 //! ```quiet
 //! Read {"file_path":"/w/a.rs"} -> "1\tx"
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
 //! ```
 //!
-//! The file had been read:
+//! The file had been read, and the agent no longer has it:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/a.rs"} -> "1\tx"
@@ -53,12 +65,13 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use foldhash::{HashSet, HashSetExt};
+use foldhash::{HashMap, HashMapExt};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_session::session::{Ended, Session};
+use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::text::head;
+use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
     code: "A208",
@@ -74,33 +87,85 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Phrases with which hosts report that a file was not read.
 const REFUSALS: &[&str] = &["has not been read yet", "must read file", "must read the file"];
+/// Phrases with which hosts report that a file has changed since it was read.
+const CHANGES: &[&str] = &["modified since read", "unexpectedly modified"];
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    /// Maximum number of bytes to search; a refusal is at the start.
-    const MAX_EXAMINED: usize = 300;
-    let mut known: HashSet<&str> = HashSet::new();
+    let mut files: HashMap<&str, FileState> = HashMap::new();
     for call in session.calls() {
         let Some(path) = call.path.as_deref() else { continue };
         match (call.role, call.ended) {
             (ToolRole::Edits | ToolRole::Writes, Ended::Failed) => {
-                let result = call.result();
-                let start = result.as_deref().map_or("", |result| head(result, MAX_EXAMINED));
-                let is_refused = REFUSALS.iter().any(|words| start.contains(words));
-                if is_refused && !known.contains(path) {
-                    let message = format!("{} was not read before the edit", session.shown(path));
-                    let said =
-                        session.result_evidence(Role::Context, "what the tool answered", call);
-                    recorder.find(Draft::new(call, message).evidence(said));
-                }
+                let file = files.entry(path).or_default();
+                refused(session, recorder, call, path, file);
             }
             (ToolRole::Edits | ToolRole::Writes, _) => {
                 recorder.count_opportunity(call);
-                known.insert(path);
+                files.entry(path).or_default().known(call);
             }
-            (ToolRole::Reads, Ended::Ok) => {
-                known.insert(path);
-            }
+            (ToolRole::Reads, Ended::Ok) => files.entry(path).or_default().known(call),
             _ => {}
         }
+    }
+}
+
+/// A file as the agent has it.
+#[derive(Default)]
+struct FileState {
+    /// Call that last showed or wrote it.
+    seen: Option<usize>,
+    /// Response whose edit was refused last.
+    refused: Option<Option<u32>>,
+}
+
+impl FileState {
+    fn known(&mut self, call: &SessionCall<'_>) {
+        *self = Self { seen: Some(call.index), refused: None };
+    }
+}
+
+fn refused(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    call: &SessionCall<'_>,
+    path: &str,
+    file: &mut FileState,
+) {
+    /// Maximum number of bytes to search; a refusal is at the start.
+    const MAX_EXAMINED: usize = 300;
+    let result = call.result();
+    let start = result.as_deref().map_or("", |result| head(result, MAX_EXAMINED));
+    let says = |phrases: &[&str]| phrases.iter().any(|words| start.contains(words));
+    let shown = session.shown(path);
+    let before = file.refused.replace(call.call.step);
+    // Calls of one response are made before the first of them is refused.
+    let is_batch = call.call.step.is_some() && before == Some(call.call.step);
+    let seen = file.seen.and_then(|seen| session.call_at(seen));
+    let (message, confidence) = if says(REFUSALS) {
+        let is_forgotten = |seen: &SessionCall<'_>| {
+            let between = session.events().get(seen.event..call.event).unwrap_or_default();
+            between.iter().any(|event| event.kind == EventKind::Compaction)
+        };
+        let confidence = match seen {
+            None => Confidence::High,
+            Some(seen) if is_forgotten(seen) => Confidence::Low,
+            Some(_) => Confidence::Medium,
+        };
+        (format!("{shown} was not read before the edit"), confidence)
+    } else if says(CHANGES) {
+        // A hook or a person may have changed it, which the agent learns by the refusal.
+        let is_own = seen.is_some_and(|seen| session.files().is_disturbed(seen.index, call.index));
+        let confidence = match is_own || before.is_some() {
+            true => Confidence::Medium,
+            false => Confidence::Low,
+        };
+        (format!("{shown} was not read again before the edit, and has changed"), confidence)
+    } else {
+        file.refused = before;
+        return;
+    };
+    if !is_batch {
+        let said = session.result_evidence(Role::Context, "what the tool answered", call);
+        recorder.find(Draft::new(call, message).confidence(confidence).evidence(said));
     }
 }
