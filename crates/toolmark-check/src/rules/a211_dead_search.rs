@@ -35,6 +35,24 @@
 //! Bash {"command":"rg -n 'open\\|close' src"} !1 "Exit code 1"
 //! ```
 //!
+//! ```fires
+//! Grep {"pattern":"type Info struct\" -A 6","output_mode":"content"} -> "No matches found"
+//! ```
+//!
+//! ```fires
+//! Grep {"pattern":"fn main","-C":3} -> "Found 1 file\nsrc/main.rs"
+//! ```
+//!
+//! ```fires
+//! Grep {"pattern":"test","glob":"\"**/*.ts\""} -> "No files found"
+//! ```
+//!
+//! The first search of a chain may have ended it:
+//!
+//! ```quiet
+//! Bash {"command":"ls | grep x && grep -n 'a|b' c.rs"} !1 "Exit code 1"
+//! ```
+//!
 //! ```quiet
 //! Grep {"pattern":"func Open|func Close","path":"/w"} -> "No matches found"
 //! ```
@@ -64,7 +82,7 @@ use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::shell::CommandLine;
-use toolmark_shell::ir::{Node, Word};
+use toolmark_shell::ir::{Item, Node, Operator, Word};
 
 pub(crate) static RULE: Rule = Rule {
     code: "A211",
@@ -88,10 +106,10 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let fault = match call.role {
             ToolRole::SearchesContent => {
                 recorder.count_opportunity(call);
-                if !is_empty(call) {
-                    continue;
+                match is_empty(call) {
+                    true => in_tool(session, call),
+                    false => ignored_context(session, call),
                 }
-                in_tool(session, call)
             }
             ToolRole::RunsShell if is_silent(call) => {
                 call.line().filter(|c| c.len() <= LONGEST).and_then(in_command)
@@ -145,6 +163,13 @@ fn in_tool(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Fault> {
     if is_ripgrep && has_escaped_bar(pattern) {
         return Some(("alternation", format!("`\\|` in `{pattern}` is a bar, not an \"or\"")));
     }
+    let glob = args.get("glob").and_then(Value::as_str).unwrap_or_default();
+    if glob.len() > 2 && glob.starts_with(['"', '\'']) && glob.ends_with(['"', '\'']) {
+        return Some(("quote", format!("the quotes of the glob {glob} are part of it")));
+    }
+    if ["\" -", "' -"].iter().any(|end| pattern.contains(end)) {
+        return Some(("options", format!("`{pattern}` contains options of a command line")));
+    }
     if has_stray_quote(pattern) {
         return Some(("quote", format!("the quote at the end of `{pattern}` belongs to nothing")));
     }
@@ -176,10 +201,39 @@ fn has_stray_quote(pattern: &str) -> bool {
     })
 }
 
+/// Whether a command only prepares the next one.
+fn prepares(item: &Item) -> bool {
+    let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return false };
+    let program = simple.words.first().and_then(Word::fixed);
+    program.is_some_and(|name| matches!(&*name, "cd" | "echo" | "export" | "set" | "true"))
+}
+
+/// Options of the search tool of Claude Code that have no effect without lines.
+const CONTEXT: &[&str] = &["-A", "-B", "-C", "context"];
+
+/// Returns the fault of a search whose context is ignored, because only names are returned.
+fn ignored_context(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Fault> {
+    if &*session.host().id != "claude-code" || call.ended == Ended::Failed {
+        return None;
+    }
+    let args = call.args()?;
+    let option = CONTEXT.iter().find(|option| args.get(**option).is_some_and(|n| !n.is_null()))?;
+    let is_lines = args.get("output_mode").and_then(Value::as_str) == Some("content");
+    let is_names = call.result_start(16)?.starts_with("Found ");
+    (!is_lines && is_names).then(|| {
+        let message = format!("{option} has no effect, because the search returns only names");
+        ("context", message)
+    })
+}
+
 /// Returns the fault in the search at the end of a command.
 fn in_command(command: &CommandLine<'_>) -> Option<Fault> {
     let script = command.script();
-    let last = script.items.last().filter(|_| script.partial.is_none())?;
+    let (last, before) = script.items.split_last().filter(|_| script.partial.is_none())?;
+    // In a chain, an earlier command may have ended it.
+    if before.iter().any(|item| item.after == Operator::And && !prepares(item)) {
+        return None;
+    }
     let stages: Option<Vec<_>> = last
         .pipeline
         .stages
