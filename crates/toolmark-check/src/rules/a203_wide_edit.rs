@@ -14,7 +14,7 @@
 //! edit has several replacements, the worst one counts. The scores are the
 //! measure `edit.minimal`.
 //!
-//! An edit that copies too much is reported only if it copies at least 18 lines
+//! An edit that copies too much is reported only if it copies at least 24 lines
 //! that it does not need to be unique, and at least 12 for each place it
 //! changes. Several changes close together are fine: separate edits would copy
 //! as much.
@@ -110,7 +110,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Number of lines that may always be copied.
 pub(crate) const FREE: usize = 10;
 /// Minimum number of copied lines that can be out of proportion to a change.
-const MANY_COPIED: usize = 18;
+const MANY_COPIED: usize = 24;
 /// Number of copied lines per change that is out of proportion.
 const COPIED_PER_PLACE: usize = 12;
 /// Number of context lines around a change.
