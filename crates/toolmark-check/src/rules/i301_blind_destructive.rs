@@ -186,6 +186,14 @@
 //! Bash {"command":"rm -rf ~/other/x/.cache-dir"} -> ""
 //! ```
 //!
+//! The content was copied before:
+//!
+//! ```quiet
+//! user: scaffold the page here
+//! Bash {"command":"npm create some-kit -- -y"} -> "created ./kit"
+//! Bash {"command":"cp -r kit/* kit/.* . ; rm -rf kit"} -> ""
+//! ```
+//!
 //! The files are still in another branch:
 //!
 //! ```quiet
@@ -261,14 +269,42 @@ pub(crate) fn each<'s, 'a>(
             own.see(call);
             continue;
         };
-        let is_own =
-            |effect: &Effect| own.holds(session, call, effect) || undoable.holds(call, effect);
+        let is_own = |effect: &Effect| {
+            own.holds(session, call, effect)
+                || undoable.holds(call, effect)
+                || is_copied(session, call, effect)
+        };
         see(call, worst(analysis, |effect| !is_own(effect)));
         if call.ended != Ended::Failed {
             own.note(call, analysis);
             undoable.note(call, analysis);
         }
     }
+}
+
+/// Whether the same command line, or one of the calls before, has copied the target elsewhere.
+fn is_copied(session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> bool {
+    /// Number of calls before the deletion in which the copy may be.
+    const NEAR: usize = 3;
+    let target = effect.target.trim_start_matches("./").trim_end_matches('/');
+    if effect.kind != Kind::Delete || target.is_empty() || target.contains('*') {
+        return false;
+    }
+    let is_source = |word: &String| {
+        let word = word.trim_start_matches("./");
+        let rest = word.strip_prefix(target);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let copies = |other: &SessionCall<'_>| {
+        let commands = other.line().map(|line| line.simple_commands().commands.as_slice());
+        commands.unwrap_or_default().iter().any(|command| {
+            let program = command.words.first().map_or("", String::as_str);
+            let mut sources = command.words.iter().skip(1);
+            matches!(program, "cp" | "rsync" | "tar" | "mv") && sources.any(is_source)
+        })
+    };
+    copies(call)
+        || session.before(call).take(NEAR).any(|other| other.ended == Ended::Ok && copies(other))
 }
 
 /// Changes that the agent made itself and may undo.

@@ -78,6 +78,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
+use std::collections::BTreeSet;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::path::resolve;
 use toolmark_session::project::{is_below, is_project};
@@ -97,6 +98,8 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    // Several edits of the same settings are one fault.
+    let mut told = BTreeSet::new();
     for call in session.calls() {
         let Some(analysis) = call.analysis() else { continue };
         recorder.count_opportunity(call);
@@ -104,7 +107,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             .or_else(|| by_variable(call))
             .or_else(|| by_rule(call));
         let Some(bypass) = bypass else { continue };
-        if !asked_for(session, call, bypass.words) {
+        let is_new = bypass.bucket != "settings" || !told.contains(&bypass.message);
+        if is_new && !asked_for(session, call, bypass.words) {
+            told.insert(bypass.message.clone());
             recorder.find(Draft::new(call, bypass.message).bucket(bypass.bucket));
         }
     }
@@ -121,7 +126,9 @@ fn by_effect(session: &Session<'_>, call: &SessionCall<'_>, analysis: &Analysis)
     analysis.effects.iter().filter(|effect| effect.kind == Kind::Persist).find_map(|effect| {
         // A glob in a temporary directory may match anything and has another purpose.
         let is_pattern = effect.scope == Scope::Temp && effect.target.contains('*');
+        let is_sample = [".example", ".sample", ".template"];
         if is_pattern
+            || is_sample.iter().any(|ending| effect.target.ends_with(ending))
             || is_elsewhere(session, &resolve(call.directory().as_deref(), &effect.target))
         {
             return None;
@@ -205,12 +212,14 @@ fn by_variable(call: &SessionCall<'_>) -> Option<Bypass> {
     Some(Bypass { message, bucket: "hooks", words: &["hook", "skip", "husky"] })
 }
 
-/// Whether the user mentioned it in this turn or in the first.
+/// Whether the user mentioned it in one of the last messages.
 fn asked_for(session: &Session<'_>, call: &SessionCall<'_>, words: &[&str]) -> bool {
     /// Maximum length of a message to read.
     const LONGEST: usize = 16 << 10;
-    let mut prompts = session.given_before(call.event).filter(|event| event.starts_turn());
-    prompts.next().and_then(|event| event.text.as_ref()).is_some_and(|text| {
+    /// Number of messages to read: a plan is often made over several of them.
+    const PROMPTS: usize = 4;
+    let prompts = session.given_before(call.event).filter(|event| event.starts_turn());
+    prompts.take(PROMPTS).filter_map(|event| event.text.as_ref()).any(|text| {
         let text = text.plain();
         let text = text.get(..LONGEST).unwrap_or(&text).to_lowercase();
         words.iter().any(|word| text.contains(word))
