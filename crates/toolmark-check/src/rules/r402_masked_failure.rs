@@ -60,6 +60,18 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
 //! ```
 //!
+//! The command prints its own text for any failure:
+//!
+//! ```fires
+//! Bash {"command":"gh pr list --head x 2>/dev/null || echo \"none open\""} -> "none open"
+//! Bash {"command":"gh pr list"} !4 "To get started with GitHub CLI, please run:  gh auth login"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"gh pr list --head x 2>/dev/null || echo \"none open\""} -> "none open"
+//! Bash {"command":"gh pr list"} -> "12 fix the page"
+//! ```
+//!
 //! Nothing failed, or the output is that of another run:
 //!
 //! ```quiet
@@ -78,9 +90,11 @@ use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_session::claims::{Claim, claim, notices_trouble};
 use toolmark_session::recovery::{effects, moves};
-use toolmark_session::session::{Session, SessionCall};
+use toolmark_session::result_kind::result_kind;
+use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::shell::CommandLine;
 use toolmark_shell::Kind;
+use toolmark_shell::results::ResultKind;
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
@@ -106,6 +120,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some((failure, line)) = failure.and_then(|f| Some((f, f.masked.as_deref()?))) else {
             if call.line().is_some_and(CommandLine::proves_nothing) {
                 recorder.count_opportunity(call);
+                fallback(session, recorder, call);
             }
             continue;
         };
@@ -120,6 +135,35 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             Reaction::Seen => {}
         }
     }
+}
+
+/// Finds a command that prints a text of its own instead of the error (`2>/dev/null || echo
+/// none`), if the same program says soon afterwards that nobody is logged in, or cannot be
+/// started.
+fn fallback(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &SessionCall<'_>) {
+    /// Number of later calls in which the program may say it.
+    const NEAR: usize = 10;
+    let Some(line) = call.line().filter(|line| line.contains("|| echo")) else { return };
+    let Some((_, text)) = line.rsplit_once("|| echo") else { return };
+    let text = text.trim().trim_matches(['"', '\'']);
+    let is_shown = call.result().is_some_and(|result| !text.is_empty() && result.trim() == text);
+    if !is_shown {
+        return;
+    }
+    let program = line.program();
+    let says = |other: &&SessionCall<'_>| {
+        other.ended == Ended::Failed
+            && other.line().and_then(CommandLine::program) == program
+            && matches!(
+                result_kind(other),
+                ResultKind::NotAuthenticated | ResultKind::MissingProgram
+            )
+    };
+    let Some(later) = session.after(call).take(NEAR).find(says) else { return };
+    let message = format!("its own text hides why the command failed: {text}");
+    let evidence = session.result_evidence(Role::Context, "the program says why here", later);
+    let draft = Draft::new(call, message).about("the text is printed for any failure");
+    recorder.find(draft.bucket("fallback").evidence(evidence));
 }
 
 /// Reaction of the agent to a masked failure.
