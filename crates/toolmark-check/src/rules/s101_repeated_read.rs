@@ -2,7 +2,8 @@
 //!
 //! Finds reads that return only lines the agent already has from earlier reads
 //! of the same file, when nothing gave it a reason to look again. Files that
-//! are read in the shell (`cat`, `sed -n`, `head`, `tail`) count too.
+//! are read in the shell (`cat`, `nl`, `sed -n`, `head`, `tail`) count too,
+//! several at once as well.
 //!
 //! If a command in between may have changed files, or the user sent a message,
 //! the finding has lower confidence. Not reported: a read after a change or a
@@ -73,6 +74,21 @@
 //! host: codex
 //! shell {"command":["bash","-lc","cat src/a.rs"]} -> "one\ntwo\nthree\nfour\nfive"
 //! shell {"command":["bash","-lc","sed -n '2,4p' src/a.rs"]} -> "two\nthree\nfour"
+//! ```
+//!
+//! With line numbers, or several files at once:
+//!
+//! ```fires
+//! host: codex
+//! shell {"command":["bash","-lc","sed -n '1,200p' src/a.rs"]} -> "one\ntwo\nthree\nfour\nfive"
+//! shell {"command":["bash","-lc","nl -ba src/a.rs"]} -> "     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour\n     5\tfive"
+//! ```
+//!
+//! ```fires
+//! host: codex
+//! shell {"command":["bash","-lc","cat a.rs"]} -> "one\ntwo\nthree\nfour\nfive"
+//! shell {"command":["bash","-lc","cat b.rs"]} -> "1\n2\n3\n4\n5"
+//! shell {"command":["bash","-lc","cat a.rs && echo --- && cat b.rs"]} -> "one\ntwo\nthree\nfour\nfive\n---\n1\n2\n3\n4\n5"
 //! ```
 //!
 //! The file was changed in between, or there is a reason to look:
@@ -215,7 +231,13 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 }
                 before.unread = Some(read);
             }
-            None => forget(session, call, &mut seen),
+            None => match several(call) {
+                Some(paths) => {
+                    let mut compare = Several { session, doubts: &doubts, agent, call };
+                    compare.check(recorder, &mut seen, paths);
+                }
+                None => forget(session, call, &mut seen),
+            },
         }
         doubts.note(call);
     }
@@ -233,6 +255,8 @@ struct Read<'s, 'a> {
     /// Separators between the number of a line and its text.
     marks: &'a [Name],
     is_shell: bool,
+    /// Whether a command numbers the lines.
+    is_numbered: bool,
     /// Lines that a command requests.
     span: Option<Span>,
 }
@@ -241,8 +265,107 @@ impl<'s> Read<'s, '_> {
     /// Returns the text of the result.
     fn text(&self) -> Cow<'s, str> {
         let text = self.call.result().unwrap_or_default();
-        if self.is_shell { cut(text, output) } else { text }
+        let text = if self.is_shell { cut(text, output) } else { text };
+        match self.is_numbered {
+            true => Cow::Owned(unnumbered(&text)),
+            false => text,
+        }
     }
+}
+
+/// Returns the text without the line numbers of `nl` and `cat -n`.
+fn unnumbered(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in lines(text) {
+        let bare = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+        out.push_str(bare.strip_prefix('\t').unwrap_or(line));
+        out.push('\n');
+    }
+    out
+}
+
+/// Returns the files that a command shows, if there are several.
+fn several(call: &SessionCall<'_>) -> Option<Vec<String>> {
+    if call.role != ToolRole::RunsShell || call.ended == Ended::Failed || !call.has_result() {
+        return None;
+    }
+    let shown = call.line()?.shown_files()?;
+    let base = call.directory();
+    let place = |(directory, file): &(Option<String>, String)| {
+        let moved = directory.as_deref().map(|dir| resolve(base.as_deref(), dir));
+        resolve(moved.as_deref().or(base.as_deref()), file)
+    };
+    Some(shown.files.iter().map(place).collect())
+}
+
+/// A command that shows several files.
+struct Several<'d, 's, 'a> {
+    session: &'s Session<'a>,
+    doubts: &'d Doubts<'s, 'a>,
+    agent: Option<Cow<'a, str>>,
+    call: &'s SessionCall<'a>,
+}
+
+impl<'s, 'a> Several<'_, 's, 'a> {
+    fn check(
+        &mut self,
+        recorder: &mut Recorder<'_, '_>,
+        seen: &mut HashMap<(Option<Cow<'a, str>>, String), KnownParts<'s, 'a>>,
+        paths: Vec<String>,
+    ) {
+        let call = self.call;
+        recorder.count_opportunity(call);
+        let mut known = HashSet::default();
+        let mut first: Option<&SessionCall<'_>> = None;
+        let mut is_known = true;
+        for path in &paths {
+            let parts = seen.entry((self.agent.clone(), path.clone())).or_default();
+            parts.settle();
+            is_known &= parts.collect(&mut known);
+            let earlier = parts.last.filter(|last| first.is_none_or(|f| last.index < f.index));
+            first = earlier.or(first);
+        }
+        if let (true, Some(first)) = (is_known, first)
+            && self.shows_only(&known)
+            && !paths.iter().any(|path| self.doubts.excuse(first, call, path))
+            && let Some(path) = paths.first()
+        {
+            let confidence = match self.doubts.is_disturbed(first, call) {
+                true => Confidence::Medium,
+                false => Confidence::High,
+            };
+            found(self.session, recorder, path, first, call, confidence);
+        }
+        for path in paths {
+            let key = (self.agent.clone(), path.clone());
+            let read =
+                Read { call, path, marks: &[], is_shell: true, is_numbered: true, span: None };
+            seen.entry(key).or_default().unread = Some(read);
+        }
+    }
+
+    /// Whether the result has nothing but known lines, and those that separate the files.
+    fn shows_only(&self, known: &HashSet<u64>) -> bool {
+        let separators = self.call.line().and_then(|line| line.shown_files());
+        let separators = separators.map_or(0, |shown| shown.separators);
+        let text = self.call.result().map(|text| unnumbered(output(&text))).unwrap_or_default();
+        holds_lines(known, &text, separators)
+    }
+}
+
+/// Whether all lines of a text are known, but for some. A few lines occur in any file.
+fn holds_lines(known: &HashSet<u64>, text: &str, but: usize) -> bool {
+    /// Minimum number of lines that are not blank.
+    const MIN_LINES: usize = 8;
+    let (mut all, mut new) = (0_usize, 0_usize);
+    for line in lines(text).filter(|line| !line.trim().is_empty()) {
+        all += 1;
+        new += usize::from(!known.contains(&hash(line)));
+        if new > but {
+            return false;
+        }
+    }
+    all >= MIN_LINES + but
 }
 
 /// Returns a part of a text without copying borrowed text.
@@ -261,7 +384,7 @@ fn read_of<'s, 'a>(call: &'s SessionCall<'a>) -> Option<Read<'s, 'a>> {
         ToolRole::Reads if call.ended == Ended::Ok => {
             let path = call.path.clone()?;
             let marks = call.spec.map_or(&[][..], |spec| &spec.line_marks);
-            Some(Read { call, path, marks, is_shell: false, span: None })
+            Some(Read { call, path, marks, is_shell: false, is_numbered: false, span: None })
         }
         ToolRole::RunsShell => {
             let found = call.line()?.stand_in()?;
@@ -272,7 +395,8 @@ fn read_of<'s, 'a>(call: &'s SessionCall<'a>) -> Option<Read<'s, 'a>> {
             let base = call.directory();
             let moved = found.directory.as_deref().map(|dir| resolve(base.as_deref(), dir));
             let path = resolve(moved.as_deref().or(base.as_deref()), found.target.as_deref()?);
-            Some(Read { call, path, marks: &[], is_shell: true, span: found.span })
+            let (span, is_numbered) = (found.span, found.is_numbered);
+            Some(Read { call, path, marks: &[], is_shell: true, is_numbered, span })
         }
         _ => None,
     }
@@ -307,6 +431,16 @@ impl<'s, 'a> KnownParts<'s, 'a> {
     /// Whether there is anything to compare with.
     fn is_known(&self) -> bool {
         self.unread.is_some() || self.last.is_some()
+    }
+
+    /// Adds the lines that the agent has; whether there are any.
+    fn collect(&self, known: &mut HashSet<u64>) -> bool {
+        let before = known.len();
+        known.extend(self.lines.values().map(|(line, _)| *line));
+        for (text, _) in &self.texts {
+            known.extend(lines(text).map(hash));
+        }
+        known.len() > before
     }
 
     /// Processes the text of the last read.
@@ -396,7 +530,14 @@ fn repeats<'s, 'a>(
         }
         false
     };
-    before.texts.iter().rev().find(|(earlier, _)| holds(earlier)).map(|(_, first)| *first)
+    let earlier = before.texts.iter().rev().find(|(earlier, _)| holds(earlier));
+    earlier.map(|(_, first)| *first).or_else(|| {
+        // Lines that the reading tool showed with numbers.
+        let is_numbered = read.is_shell && !before.lines.is_empty();
+        let mut known = HashSet::default();
+        let is_known = is_numbered && before.collect(&mut known);
+        (is_known && holds_lines(&known, text, 0)).then_some(before.last?)
+    })
 }
 
 /// Forgets files that a call changed or tried to change.
