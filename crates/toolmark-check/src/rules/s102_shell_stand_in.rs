@@ -7,7 +7,7 @@
 //!
 //! The tool must have been available: listed in the trace, used in the session,
 //! or built into the host. Commands that do more than the tool can (pipelines
-//! that compute, several files, options that no tool has) are not reported, and
+//! that compute, options that no tool has) are not reported, and
 //! neither is a command after a failed call of that tool for the same file. The
 //! finding has low confidence if the tool would not do exactly the same (`tail
 //! -20 build.log`), if the file is outside the project, or if the search is in
@@ -61,6 +61,13 @@
 //! Bash {"command":"cat >> src/a.rs <<'EOF'\n1\n2\n3\n4\n5\nEOF"} -> ""
 //! ```
 //!
+//! Several files, one after the other:
+//!
+//! ```fires
+//! Read {"file_path":"/w/a.rs"} -> "1\tx"
+//! Bash {"command":"head -40 src/b.rs && echo === && sed -n '1,60p' src/c.rs"} -> "x\n===\ny"
+//! ```
+//!
 //! The command computes something, or does more than one thing:
 //!
 //! ```quiet
@@ -111,7 +118,7 @@ use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
-use toolmark_session::shell::stand_in::{Deed, Fit, StandIn};
+use toolmark_session::shell::stand_in::{Deed, Fit, ShownFiles, StandIn};
 
 pub(crate) static RULE: Rule = Rule {
     code: "S102",
@@ -145,6 +152,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let all =
         [Deed::Read, Deed::SearchContent, Deed::SearchNames, Deed::List, Deed::Edit, Deed::Write];
     let mut offers: Option<Vec<(Deed, Offer)>> = None;
+    // Commands of one response are one choice.
+    let mut open: Option<(Draft, Option<u32>, Confidence)> = None;
     for (at, call) in session.calls().iter().enumerate() {
         let Some(command) = call.line() else { continue };
         let offers = offers.get_or_insert_with(|| {
@@ -155,7 +164,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             return;
         }
         recorder.count_opportunity(call);
-        let Some(found) = command.stand_in() else { continue };
+        let several = || command.shown_files().and_then(read_of_several);
+        let several = command.stand_in().is_none().then(several).flatten();
+        let Some(found) = command.stand_in().or(several.as_ref()) else { continue };
         let Some((deed, offer)) = offers.iter().find(|(deed, _)| *deed == found.deed) else {
             continue;
         };
@@ -168,6 +179,15 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         });
         if !could_not {
             let confidence = confidence(session, found, target.as_deref(), offer);
+            let step = call.call.step;
+            if let Some((draft, before, sure)) = open.take() {
+                if step.is_some() && before == step && sure == confidence {
+                    let evidence = session.evidence(Role::Context, "and here", call);
+                    open = Some((draft.evidence(evidence), step, sure));
+                    continue;
+                }
+                recorder.find(draft);
+            }
             let message = format!(
                 "`{}` {}; the tool for it is {}",
                 found.program,
@@ -182,9 +202,26 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             if let Some(user) = session.calls().iter().find(has_it) {
                 draft = draft.evidence(session.evidence(Role::Context, "the tool was there", user));
             }
-            recorder.find(draft);
+            open = Some((draft, step, confidence));
         }
     }
+    if let Some((draft, ..)) = open {
+        recorder.find(draft);
+    }
+}
+
+/// A command that shows several files, as one that shows the first of them.
+fn read_of_several(shown: &ShownFiles) -> Option<StandIn> {
+    let (directory, file) = shown.files.first()?.clone();
+    Some(StandIn {
+        deed: Deed::Read,
+        program: "cat".to_owned(),
+        target: Some(file),
+        directory,
+        fit: Fit::Near,
+        span: None,
+        is_numbered: false,
+    })
 }
 
 /// Returns the target in the form that other calls would use.
