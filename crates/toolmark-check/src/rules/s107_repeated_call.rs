@@ -2,7 +2,9 @@
 //!
 //! Finds searches, listings and read-only commands that are repeated in the
 //! same turn with the same result, when nothing in between could have changed
-//! it. Repeated reads of files are reported by S101.
+//! it. Tests, builds and checks that gave the same verdict count too, and tools
+//! whose name says that they read (`get_product`). Repeated reads of files are
+//! reported by S101.
 //!
 //! # Why
 //!
@@ -29,6 +31,27 @@
 //! ```fires
 //! Glob {"pattern":"**/*.rs"} -> "/w/a.rs"
 //! Glob {"pattern":"**/*.rs"} -> "/w/a.rs"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"npm run check | grep Profile"} -> ""
+//! Read {"file_path":"/w/a.ts"} -> "1\tx"
+//! Bash {"command":"npm run check | grep Profile"} -> ""
+//! ```
+//!
+//! ```fires
+//! host: openai
+//! get_product {"id":"7"} -> "{\"name\":\"lamp\",\"price\":20}"
+//! user: and the other one?
+//! get_product {"id":"8"} -> "{\"name\":\"desk\",\"price\":90}"
+//! get_product {"id":"7"} -> "{\"name\":\"lamp\",\"price\":20}"
+//! ```
+//!
+//! ```quiet
+//! host: openai
+//! get_order {"id":"7"} -> "{\"status\":\"pending\"}"
+//! cancel_order {"id":"7"} -> "ok"
+//! get_order {"id":"7"} -> "{\"status\":\"pending\"}"
 //! ```
 //!
 //! Something may have changed:
@@ -58,8 +81,13 @@ use foldhash::{HashMap, HashMapExt};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::purpose::Purpose;
+use toolmark_session::result_kind::result_kind;
 use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::shell::Simple;
 use toolmark_session::shell::stand_in::Deed;
+use toolmark_session::tool_effect::ToolEffect;
+use toolmark_shell::results::ResultKind;
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
@@ -103,6 +131,7 @@ const LIVE: &[&str] = &[
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut earlier: HashMap<u64, &SessionCall<'_>> = HashMap::new();
+    let mut lookups: HashMap<u64, &SessionCall<'_>> = HashMap::new();
     let mut turn = 0;
     let mut compactions = session
         .events()
@@ -113,26 +142,101 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         .peekable();
     for (call, key) in session.calls().iter().zip(session.keys()) {
         let is_forgotten = compactions.next_if(|at| *at < call.event).is_some();
-        if call.turn != turn || is_forgotten || may_change(call) {
+        let is_change = may_change(call);
+        if call.turn != turn || is_forgotten || is_change {
             earlier.clear();
             turn = call.turn;
         }
-        if !is_question(call) {
+        if is_forgotten || (is_change && !is_lookup(call)) {
+            lookups.clear();
+        }
+        let (first, is_same) = if is_lookup(call) {
+            let first = lookups.insert(key.text, call);
+            (first, first.is_some_and(|first| has_same_answer(first, call)))
+        } else if is_question(call) {
+            let first = earlier.insert(key.work, call);
+            (first, first.is_some_and(|first| has_same_answer(first, call)))
+        } else if is_check(call) {
+            let first = earlier.insert(key.text, call);
+            (first, first.is_some_and(|first| has_same_verdict(first, call)))
+        } else {
+            continue;
+        };
+        recorder.count_opportunity(call);
+        let Some(first) = first.filter(|_| is_same) else { continue };
+        if is_other_agent_or_batch(first, call) || is_long_ago(first, call) {
             continue;
         }
-        recorder.count_opportunity(call);
-        let Some(first) = earlier.insert(key.text, call) else { continue };
-        let is_same = first.call.agent == call.call.agent
-            && !is_long_ago(first, call)
-            && first.call.step != call.call.step
-            && call.ended == Ended::Ok
-            && first.has_result_of(call) == Some(true)
-            && is_answer(call);
-        if is_same {
-            let message = format!("{} was asked for the same again", call.tool);
-            let evidence = session.evidence(Role::Context, "the answer came here", first);
-            recorder.find(Draft::new(call, message).about("the repeat").evidence(evidence));
-        }
+        let message = format!("{} was asked for the same again", call.tool);
+        let evidence = session.evidence(Role::Context, "the answer came here", first);
+        recorder.find(Draft::new(call, message).about("the repeat").evidence(evidence));
+    }
+}
+
+fn is_other_agent_or_batch(first: &SessionCall<'_>, call: &SessionCall<'_>) -> bool {
+    first.call.agent != call.call.agent
+        || (first.call.step.is_some() && first.call.step == call.call.step)
+}
+
+fn has_same_answer(first: &SessionCall<'_>, call: &SessionCall<'_>) -> bool {
+    call.ended != Ended::Failed && first.has_result_of(call) == Some(true) && is_answer(call)
+}
+
+/// Whether two runs of a check have the same verdict; times and sizes in it may differ.
+fn has_same_verdict(first: &SessionCall<'_>, call: &SessionCall<'_>) -> bool {
+    if first.has_result_of(call) == Some(true) {
+        return true;
+    }
+    let kind = result_kind(call);
+    matches!(kind, ResultKind::Passed | ResultKind::NothingMatched) && result_kind(first) == kind
+}
+
+/// Whether the call runs tests, a build or a checker and does nothing else.
+fn is_check(call: &SessionCall<'_>) -> bool {
+    call.ended == Ended::Ok
+        && call.line().is_some_and(|line| {
+            let commands = &line.simple_commands().commands;
+            let is_only = commands.iter().filter(|command| !passes(command)).count() == 1;
+            is_only && matches!(line.purpose(), Purpose::Tests | Purpose::Builds)
+        })
+}
+
+/// Whether a command only prepares another or selects lines of its output.
+fn passes(command: &Simple) -> bool {
+    const PASSED: &[&str] = &["cd", "head", "tail", "grep", "echo", "sort", "uniq", "wc"];
+    command.words.first().is_none_or(|program| PASSED.contains(&program.as_str()))
+}
+
+/// Whether a tool looks something up that does not change by itself.
+fn is_lookup(call: &SessionCall<'_>) -> bool {
+    /// Words in the names of tools whose answers change by themselves.
+    const MOVING: &[&str] = &[
+        "status",
+        "wait",
+        "poll",
+        "job",
+        "task",
+        "progress",
+        "log",
+        "time",
+        "date",
+        "snapshot",
+        "screenshot",
+        "console",
+        "page",
+        "random",
+        "health",
+        "process",
+        "state",
+        "todo",
+        "message",
+        "event",
+        "balance",
+        "next",
+    ];
+    call.tool_effect() == Some(ToolEffect::Read) && {
+        let name = call.tool.to_ascii_lowercase();
+        !MOVING.iter().any(|word| name.contains(word))
     }
 }
 
@@ -145,7 +249,8 @@ fn is_long_ago(first: &SessionCall<'_>, call: &SessionCall<'_>) -> bool {
 
 /// Whether the call may change the results of other calls.
 fn may_change(call: &SessionCall<'_>) -> bool {
-    !call.only_looks() && call.role != ToolRole::Plans
+    let is_read = || call.tool_effect() == Some(ToolEffect::Read);
+    !call.only_looks() && call.role != ToolRole::Plans && !is_read() && !is_check(call)
 }
 
 /// Whether the call only reads something that does not change by itself.
