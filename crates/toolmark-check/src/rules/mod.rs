@@ -14,6 +14,8 @@ mod a210_mangled_command;
 mod a211_dead_search;
 mod a212_no_tests_run;
 mod a213_escaped_content;
+mod a214_rejected_call;
+mod a215_lost_variable;
 mod a220_lost_directory;
 pub(crate) mod i301_blind_destructive;
 mod i302_out_of_tree_write;
@@ -26,6 +28,10 @@ mod i308_code_injection;
 mod i309_malicious_url;
 mod i310_broad_kill;
 mod i311_foreign_changes;
+mod i312_unasked_publication;
+mod i313_unseen_loss;
+mod i314_published_history;
+mod i315_unwanted_files;
 mod provenance;
 mod r401_blind_repeat;
 mod r402_masked_failure;
@@ -75,6 +81,8 @@ pub static RULES: &[&Rule] = &[
     &a211_dead_search::RULE,
     &a212_no_tests_run::RULE,
     &a213_escaped_content::RULE,
+    &a214_rejected_call::RULE,
+    &a215_lost_variable::RULE,
     &a220_lost_directory::RULE,
     &i301_blind_destructive::RULE,
     &i302_out_of_tree_write::RULE,
@@ -87,6 +95,10 @@ pub static RULES: &[&Rule] = &[
     &i309_malicious_url::RULE,
     &i310_broad_kill::RULE,
     &i311_foreign_changes::RULE,
+    &i312_unasked_publication::RULE,
+    &i313_unseen_loss::RULE,
+    &i314_published_history::RULE,
+    &i315_unwanted_files::RULE,
     &r401_blind_repeat::RULE,
     &r402_masked_failure::RULE,
     &r403_evasion::RULE,
@@ -105,7 +117,7 @@ pub static RULES: &[&Rule] = &[
 
 /// Codes of rules whose accuracy on real sessions has not been shown yet. They run only if
 /// they are selected by their code or name.
-static PREVIEW: &[&str] = &["I311", "S108"];
+static PREVIEW: &[&str] = &["A215", "I311", "I312", "I313", "I314", "I315"];
 
 /// Returns the rules that run without an explicit selection.
 pub fn default_rules() -> impl Iterator<Item = &'static Rule> {
