@@ -5,7 +5,7 @@ use crate::rule::Rule;
 use crate::scorecard::{AWARE, COLUMNS, Destructive, Measure, RuleCount, Scorecard, Tally};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use toolmark_outcome::{Axis, Confidence, Finding, Severity, Untrusted};
+use toolmark_outcome::{Axis, Confidence, Finding, Severity, TracePlace, Untrusted};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_session::session::{Ended, Session, SessionCall};
 
@@ -24,6 +24,7 @@ pub struct Draft {
     bucket: Option<String>,
     without_arguments: bool,
     evidence: Vec<Evidence>,
+    place: Option<TracePlace>,
 }
 
 impl Draft {
@@ -40,6 +41,7 @@ impl Draft {
             bucket: None,
             without_arguments: false,
             evidence: Vec::new(),
+            place: None,
         }
     }
 
@@ -82,6 +84,13 @@ impl Draft {
     #[must_use]
     pub fn without_arguments(mut self) -> Self {
         self.without_arguments = true;
+        self
+    }
+
+    /// Sets the place of the finding, if it is a sentence and not the call.
+    #[must_use]
+    pub fn place(mut self, place: TracePlace) -> Self {
+        self.place = Some(place);
         self
     }
 
@@ -367,7 +376,7 @@ impl Recorder<'_, '_> {
             message: draft.message.into(),
             remedy: draft.remedy.unwrap_or_else(|| self.rule.remedy.to_owned()).into(),
             session: self.session.trajectory().id.as_ref().map(|id| id.get().into()),
-            place: self.session.place(&call.call.at),
+            place: draft.place.unwrap_or_else(|| self.session.place(&call.call.at)),
             evidence,
             fingerprint,
             new: None,

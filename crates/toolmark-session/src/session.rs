@@ -5,6 +5,7 @@
 //! copied, and results are decoded only when a rule needs them.
 
 use crate::call_key::{CallKey, call_keys, directories};
+use crate::claims::Statement;
 use crate::effects::{Arguments, ToolInput, command_of, directory_of};
 use crate::error_class::ErrorClass;
 use crate::files::Files;
@@ -491,6 +492,7 @@ pub struct Session<'a> {
     keys: OnceCell<Vec<CallKey>>,
     words: OnceCell<Messages>,
     directories: OnceCell<Vec<String>>,
+    statements: OnceCell<Vec<Statement>>,
 }
 
 /// Indexes of the events with text. A turn may have thousands of other events.
@@ -592,6 +594,7 @@ impl<'a> Session<'a> {
             keys: OnceCell::new(),
             words: OnceCell::new(),
             directories: OnceCell::new(),
+            statements: OnceCell::new(),
         }
     }
 
@@ -728,6 +731,12 @@ impl<'a> Session<'a> {
     /// Request of each call, to find calls with the same request.
     pub fn keys(&self) -> &[CallKey] {
         self.keys.get_or_init(|| call_keys(self))
+    }
+
+    /// Returns what the agent states about its work, in order of the messages.
+    #[must_use]
+    pub fn statements(&self) -> &[Statement] {
+        self.statements.get_or_init(|| crate::claims::statements(self))
     }
 
     /// The directory that the shell is in before each call.

@@ -179,7 +179,7 @@ pub fn case(
     let first = finding.evidence.first().and_then(|evidence| evidence.call.as_ref());
     let index = first.map(|call| call.index).ok_or(NoCase::Elsewhere)?;
     let call = run.calls.get(index).ok_or(NoCase::Elsewhere)?;
-    let is_about = finding.place == call.at.location().into()
+    let is_about = first.and_then(|call| call.place.as_ref()) == Some(&call.at.location().into())
         && run.id.as_ref().map(|id| id.get()).as_deref()
             == finding.session.as_ref().map(|text| text.raw());
     if !is_about {

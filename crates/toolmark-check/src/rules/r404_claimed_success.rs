@@ -1,11 +1,15 @@
 //! # What it does
 //!
-//! Looks at the last message of every turn. Two kinds of claims are reported:
+//! Looks at the last message of every turn. Three kinds of claims are reported:
 //!
 //! - that tests pass, the build works or everything works, although the last
 //!   test run or build of the turn failed;
 //! - that tests pass or the build works, although code was edited in the turn
-//!   and nothing was run after the last edit.
+//!   and nothing was run after the last edit;
+//! - that tests pass, the build works, or a linter or a type checker has no
+//!   complaints, although no such check was run after the last edit of code.
+//!   Scripts, sub-agents and unknown programs may contain the check, so that
+//!   nothing is reported after them.
 //!
 //! The finding shows the run and the sentence. Messages that mention any
 //! failure are not reported.
@@ -66,6 +70,14 @@
 //! assistant: Renamed it. All tests pass.
 //! ```
 //!
+//! Something else was run, which shows nothing about the tests:
+//!
+//! ```fires
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"cargo build"} -> "Finished"
+//! assistant: It builds. All tests pass.
+//! ```
+//!
 //! The failed check was fixed and run again:
 //!
 //! ```quiet
@@ -87,13 +99,21 @@
 //! Bash {"command":"cargo test --no-run"} -> ""
 //! assistant: All tests pass.
 //! ```
+//!
+//! A script may have run the tests:
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"./ci.sh"} -> "ok"
+//! assistant: All tests pass.
+//! ```
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
-use toolmark_session::claims::{Claim, claim, claims_run};
+use toolmark_session::claims::{Claim, Statement, Topic, claim, claims_run, keeps_silent};
 use toolmark_session::error_class::ErrorClass;
 use toolmark_session::purpose::Purpose;
 use toolmark_session::session::{Ended, Session, SessionCall};
@@ -153,6 +173,16 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                         .bucket(class.word())
                         .evidence(claimed(session, said)),
                 );
+            } else if keeps_silent(&text) {
+                let message = "the last message reports the work as done and does not mention \
+                               that the last run failed";
+                recorder.find(
+                    Draft::new(run, message)
+                        .about("the last run, which failed")
+                        .bucket(class.word())
+                        .place(session.place(&said.at))
+                        .evidence(claimed(session, said)),
+                );
             }
         } else if let Some(edit) = edit {
             recorder.count_opportunity(edit);
@@ -166,9 +196,127 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                         .remedy("run the tests or the build after the last edit")
                         .evidence(claimed(session, said)),
                 );
+                continue;
             }
         }
+        if claim(&text) != Claim::Failure {
+            unchecked(session, recorder, at, said);
+        }
     }
+}
+
+/// Reports a statement about a check that was not run after the last edit of code.
+fn unchecked(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, at: usize, said: &Event) {
+    let is_said = |one: &&Statement| {
+        session.events().get(one.event).is_some_and(|event| std::ptr::eq(event, said))
+    };
+    for statement in session.statements().iter().filter(is_said) {
+        let Some(check) = statement.topic.check() else { continue };
+        let Some(edit) = edit_without(session, at, statement.topic) else { continue };
+        let message =
+            format!("the last message reports {check}, which did not run after the last edit");
+        recorder.find(
+            Draft::new(edit, message)
+                .about("the last edit")
+                .bucket("not-run")
+                .remedy("run the check after the last edit, and report its result")
+                .place(session.place(&said.at))
+                .evidence(claimed(session, said)),
+        );
+        return;
+    }
+}
+
+/// Returns the last edit of code before a place, unless a check about the topic, or a command
+/// that may contain one, was run after it.
+fn edit_without<'s, 'a>(
+    session: &'s Session<'a>,
+    at: usize,
+    topic: Topic,
+) -> Option<&'s SessionCall<'a>> {
+    let last = session.calls().get(at)?;
+    let earlier = session.calls().get(..=at)?.iter().rev();
+    let mut seen_edit = None;
+    for call in earlier.take_while(|call| call.turn == last.turn) {
+        if changes_code(call) {
+            seen_edit = Some(call);
+            break;
+        }
+        if may_check(call, topic) {
+            return None;
+        }
+    }
+    seen_edit
+}
+
+/// Whether a call checks what a topic is about, or may do so.
+fn may_check(call: &SessionCall<'_>, topic: Topic) -> bool {
+    if call.role != ToolRole::RunsShell {
+        return may_run(call) || call.role == ToolRole::Patches;
+    }
+    if call.only_looks() {
+        return false;
+    }
+    let Some(line) = call.line() else { return true };
+    match (line.purpose(), topic) {
+        (Purpose::Tests, Topic::Tests | Topic::Build) => true,
+        (Purpose::Builds, Topic::Tests) => line.contains("test") || !is_plain(line),
+        (Purpose::Builds, _) => true,
+        _ => !is_plain(line),
+    }
+}
+
+/// Whether a command only contains programs that check nothing by themselves.
+fn is_plain(line: &CommandLine<'_>) -> bool {
+    const PLAIN: &[&str] = &[
+        "cd",
+        "ls",
+        "cat",
+        "echo",
+        "mkdir",
+        "cp",
+        "mv",
+        "rm",
+        "touch",
+        "chmod",
+        "grep",
+        "rg",
+        "sed",
+        "head",
+        "tail",
+        "wc",
+        "find",
+        "sort",
+        "gofmt",
+        "goimports",
+        "prettier",
+        "printf",
+        "sleep",
+        "which",
+        "pwd",
+        "true",
+        "tee",
+        "jq",
+        "cut",
+        "tr",
+        "uniq",
+        "awk",
+        "diff",
+    ];
+    let Some(script) = line.parsed() else { return false };
+    toolmark_shell::commands(script).iter().all(|visit| {
+        let mut words = visit.command.words.iter().map(|word| word.fixed().unwrap_or_default());
+        let program = words.next().unwrap_or_default();
+        match program.rsplit('/').next().unwrap_or_default() {
+            // Hooks may run checks.
+            "git" => !words.any(|word| matches!(&*word, "commit" | "push" | "bisect")),
+            "cargo" | "go" => words.next().is_some_and(|word| {
+                matches!(&*word, "build" | "check" | "fmt" | "clippy" | "vet" | "mod" | "add")
+            }),
+            "npx" | "tsc" => line.contains("tsc") || line.contains("eslint"),
+            name => PLAIN.contains(&name),
+        }
+    })
 }
 
 fn claimed(session: &Session<'_>, said: &Event) -> Evidence {

@@ -1,6 +1,11 @@
 //! Claims in a message of the agent: that the work is done and passes, that something is
 //! still wrong, or neither. Each sentence is examined separately.
 
+mod statements;
+
+pub(crate) use statements::statements;
+pub use statements::{Statement, Topic};
+
 /// Claim of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
@@ -151,6 +156,84 @@ pub fn claims_run(text: &str) -> bool {
             let claims = |words: &&str| is_about_run(words) && sentence.contains(words);
             SUCCESS.iter().any(claims) && !HEDGES.iter().any(|words| sentence.contains(words))
         })
+}
+
+/// Phrases that report the work as done.
+const COMPLETIONS: &[&str] = &[
+    "done.",
+    "done!",
+    "all done",
+    "is complete",
+    "are complete",
+    "is now complete",
+    "completed",
+    "all set",
+    "is ready",
+    "are ready",
+    "fixed",
+    "is fixed",
+    "are correct",
+    "is correct",
+    "implemented",
+    "has been added",
+    "have been added",
+    "successfully",
+    "changes made",
+    "summary of changes",
+    "what changed",
+    "what i did",
+    "here's a summary",
+    "here's what",
+];
+
+/// Words of a report that may be about a failed check.
+const CHECKED: &[&str] = &[
+    "fail",
+    "error",
+    "couldn't",
+    "could not",
+    "can't",
+    "cannot",
+    "not run",
+    "n't run",
+    "unable",
+    "able to",
+    "skip",
+    "remaining",
+    "still",
+    "require",
+    "rebuild",
+    "unverified",
+    "not verified",
+    "untested",
+    "timed out",
+    "timeout",
+    "interrupt",
+    "environment",
+    "warning",
+    "pre-existing",
+    "known issue",
+    "passes",
+    "passed",
+    "tests pass",
+    "not installed",
+    "missing",
+    "ci ",
+    "green",
+    "manual",
+    "you can run",
+    "to verify",
+    "build step",
+    "build first",
+];
+
+/// Whether a message reports the work as done, and nothing about a check or an error.
+pub fn keeps_silent(text: &str) -> bool {
+    // Names in code say nothing about a check.
+    let words: String = text.split('`').step_by(2).collect();
+    let text = words.to_lowercase();
+    COMPLETIONS.iter().any(|words| text.contains(words))
+        && !CHECKED.iter().any(|words| text.contains(words))
 }
 
 fn sentences(text: &str) -> Vec<String> {
