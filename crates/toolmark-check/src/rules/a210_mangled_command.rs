@@ -61,6 +61,12 @@
 //! Bash {"command":"for f in a b; do cat src/$f.rs; done"} !1 "cat: src/a.rs: No such file or directory"
 //! ```
 //!
+//! The host runs commands by `eval`:
+//!
+//! ```fires
+//! Bash {"command":"git add app/(shop)/page.tsx"} !2 "/bin/bash: eval: line 3: syntax error near unexpected token `('"
+//! ```
+//!
 //! The error is in a script that the command runs:
 //!
 //! ```quiet
@@ -167,7 +173,17 @@ static COMPLAINTS: Words = Words::new(|| {
 /// Whether a line comes from the shell that runs the command, rather than from a script.
 fn is_shell(line: &str) -> bool {
     let line = line.trim_start();
-    let starts = ["zsh:", "(eval):", "bash: -c", "bash: line", "sh: -c", "sh: line", "eval: line"];
+    let starts = [
+        "zsh:",
+        "(eval):",
+        "bash: -c",
+        "bash: line",
+        "bash: eval: line",
+        "sh: -c",
+        "sh: line",
+        "sh: eval: line",
+        "eval: line",
+    ];
     let line = line.strip_prefix("/usr").unwrap_or(line);
     let line = line.strip_prefix("/bin/").unwrap_or(line);
     starts.iter().any(|start| line.starts_with(start))
