@@ -68,6 +68,10 @@ const MENDING: &[&str] = &[
     "fixing",
 ];
 
+/// Phrases that announce a look at the cause.
+const LOOKING: &[&str] =
+    &["let me check", "let me verify", "let me look", "let me see", "let me confirm", "which of"];
+
 /// Words for diagnostics of an editor or a language server.
 const DIAGNOSTICS: &[&str] =
     &["diagnostic", "lsp ", "lsp's", "language server", "ide error", "ide warning", "gopls"];
@@ -145,6 +149,7 @@ pub(super) fn find(
     }
     let contradicted_by = match is_check {
         true => contradiction(session, at, failed, &checks),
+        false if sentences(&said).iter().any(|sentence| has(sentence, LOOKING)) => None,
         false => own_file(session, at, command),
     };
     (is_check || contradicted_by.is_some()).then_some(Excuse { event, contradicted_by })
@@ -232,8 +237,12 @@ fn contradiction(
     })?
 }
 
-/// Returns the call that wrote a file named by a failed command.
+/// Returns the call that wrote a file named by a failed command. A commit names files that the
+/// failure may have nothing to do with.
 fn own_file(session: &Session<'_>, at: usize, command: &str) -> Option<usize> {
+    if command.contains("git add ") || command.contains("git commit") {
+        return None;
+    }
     let first = at.saturating_sub(REACH);
     let earlier = session.calls().get(first..at)?;
     earlier
