@@ -5,8 +5,9 @@ use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Format, FormatInfo};
 use crate::formats::FORMATS;
 use crate::model::{
-    Actor, At, Convention, Cost, Declared, DeclaredOutcome, EventKind, Fact, Level, Location,
-    Parent, Payload, Stated, Status, Text, Tokens, ToolDefinition, ToolName, Trajectory, Usage,
+    Actor, At, Convention, Cost, Declared, DeclaredOutcome, EventKind, Expected, ExpectedCall,
+    Fact, Level, Location, Parent, Payload, Stated, Status, Text, Tokens, ToolDefinition, ToolName,
+    Trajectory, Usage,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -86,6 +87,15 @@ pub(crate) fn everything() -> Trajectory {
         artifacts: Some("/a".into()),
         diff: text("--- a\n+++ b\n"),
         row: json(r#"{"n":1}"#),
+        expected: Some(Expected {
+            calls: vec![ExpectedCall {
+                name: "book".into(),
+                args: Payload::json(r#"{"id":"7"}"#.into()),
+                compared: Some(vec!["id".into()]),
+                at: at(2),
+            }],
+            answers: vec!["42".into()],
+        }),
     };
     b.run.repeated_results = 1;
     b.run.completeness.skipped_records = 2;

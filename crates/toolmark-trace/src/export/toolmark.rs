@@ -9,8 +9,8 @@ use super::json::{Json, portable};
 use super::{ExportInfo, Exporter, Losses, Part};
 use crate::formats::TOOLMARK_SCHEMA;
 use crate::model::{
-    At, Call, CallResult, Completeness, Event, EventKind, Form, MAX_DEPTH, Payload, Stated, Step,
-    Trajectory, Usage,
+    At, Call, CallResult, Completeness, Event, EventKind, Expected, Form, MAX_DEPTH, Payload,
+    Stated, Step, Text, Trajectory, Usage,
 };
 use std::io;
 
@@ -190,8 +190,29 @@ fn stated(w: &mut Json<'_>, stated: &Stated) -> io::Result<()> {
         w.opt("workspace", stated.workspace.as_ref())?;
         w.opt("artifacts", stated.artifacts.as_ref())?;
         payload(w, "diff", stated.diff.as_ref())?;
-        payload(w, "row", stated.row.as_ref())
+        payload(w, "row", stated.row.as_ref())?;
+        match &stated.expected {
+            Some(expected) => w.object("expected", |w| expected_of_task(w, expected)),
+            None => Ok(()),
+        }
     })
+}
+
+fn expected_of_task(w: &mut Json<'_>, expected: &Expected) -> io::Result<()> {
+    let texts =
+        |all: &[Text]| -> Vec<String> { all.iter().map(|it| it.get().into_owned()).collect() };
+    w.array("calls", &expected.calls, |w, call| {
+        w.put("name", &call.name)?;
+        payload(w, "args", Some(&call.args))?;
+        w.opt("compared", call.compared.as_deref().map(texts))?;
+        let place = call.at.location();
+        w.object("at", |w| {
+            w.put("line", &place.line)?;
+            w.put("column", &place.column)?;
+            w.put("byte", &place.byte)
+        })
+    })?;
+    w.put("answers", &texts(&expected.answers))
 }
 
 /// Writes what is missing from the run; nothing if it is complete.

@@ -55,10 +55,9 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     let Some(value) = out.object(record, "a tau2-bench result") else { return };
     match value.get("simulations") {
         Some(simulations) => {
-            let info = value.get("info");
             for simulation in simulations.items() {
                 if simulation.is_object() {
-                    read_simulation(record, simulation, info, out);
+                    read_simulation(record, simulation, Some(value), out);
                 } else {
                     out.skip_run(&record.at_value(simulation), "not a simulation");
                 }
@@ -72,7 +71,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
 fn read_simulation(
     record: &Record<'_>,
     simulation: Value<'_>,
-    info: Option<Value<'_>>,
+    file: Option<Value<'_>>,
     out: &mut Out,
 ) {
     let mut b = out.builder(&Tau2Bench).with_repeating_ids();
@@ -92,7 +91,8 @@ fn read_simulation(
     for key in ["start_time", "end_time"] {
         b.seen(simulation.get(key).and_then(time::from_value));
     }
-    if let Some(info) = info {
+    expect_actions(&mut b, record, simulation, file);
+    if let Some(info) = file.and_then(|file| file.get("info")) {
         let at = |path: &[&str]| info.at(path).and_then(|v| record.text(v));
         b.run.agent.name = at(&["agent_info", "implementation"]);
         b.run.agent.model = at(&["agent_info", "llm"]);
@@ -106,6 +106,34 @@ fn read_simulation(
     }
     b.add_usage_of_steps();
     out.push(b.finish());
+}
+
+/// Adds the actions that the task expects. They are beside the reward, or with the task.
+fn expect_actions(
+    b: &mut Builder,
+    record: &Record<'_>,
+    simulation: Value<'_>,
+    file: Option<Value<'_>>,
+) {
+    let reward = simulation.get("reward_info");
+    let id = simulation.get("task_id").and_then(|id| record.label(id));
+    let is_task = |task: &Value<'_>| {
+        let task = task.get("id").and_then(|id| record.label(id));
+        task.zip(id.as_ref()).is_some_and(|(task, id)| task.get() == id.get())
+    };
+    let task = file.and_then(|file| file.items_at("tasks").find(is_task));
+    let criteria = task.and_then(|task| task.get("evaluation_criteria"));
+    let answers = criteria.into_iter().flat_map(|criteria| criteria.items_at("communicate_info"));
+    match reward.filter(|reward| reward.get("action_checks").is_some_and(|it| it.is_array())) {
+        Some(reward) => {
+            let actions = reward.items_at("action_checks").filter_map(|check| check.get("action"));
+            declared::expect(&mut b.run, record, actions, answers);
+        }
+        None => {
+            let Some(criteria) = criteria.filter(|it| it.has("actions")) else { return };
+            declared::expect(&mut b.run, record, criteria.items_at("actions"), answers);
+        }
+    }
 }
 
 fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {

@@ -81,6 +81,11 @@ fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {
     if let Some(reward) = run.get("reward") {
         declared::verdict(&mut b.run, record, "reward", reward, Full::OnlyOne);
     }
+    let task = run.at(&["info", "task"]).filter(|task| task.has("actions"));
+    if let Some(task) = task {
+        let (actions, answers) = (task.items_at("actions"), task.items_at("outputs"));
+        declared::expect(&mut b.run, record, actions, answers);
+    }
     let usd = run.at(&["info", "total_cost"]).and_then(Value::as_f64);
     b.run.cost = usd.and_then(crate::model::Cost::from_usd);
 }

@@ -11,8 +11,8 @@ use crate::formats::FORMATS;
 use crate::model::MAX_DEPTH;
 use crate::model::{
     Actor, Agent, At, Call, CallResult, Completeness, Convention, Cost, Declared, DeclaredOutcome,
-    Event, EventKind, Fact, Fidelity, Level, Location, Move, Parent, Payload, Stated, Status, Step,
-    Text, Tokens, ToolDefinition, ToolName, Trajectory, Usage, time,
+    Event, EventKind, Expected, ExpectedCall, Fact, Fidelity, Level, Location, Move, Parent,
+    Payload, Stated, Status, Step, Text, Tokens, ToolDefinition, ToolName, Trajectory, Usage, time,
 };
 use jiff::SignedDuration;
 use std::sync::Arc;
@@ -170,10 +170,28 @@ impl Line<'_> {
                 "artifacts" => stated.artifacts = self.record.text(value),
                 "diff" => stated.diff = self.payload(value),
                 "row" => stated.row = self.payload(value),
+                "expected" => stated.expected = Some(self.expected(value)),
                 _ => {}
             }
         }
         stated
+    }
+
+    fn expected(&self, value: Value<'_>) -> Expected {
+        let texts =
+            |value: Value<'_>| value.items().filter_map(|it| self.record.text(it)).collect();
+        let call = |call: Value<'_>| {
+            Some(ExpectedCall {
+                name: self.record.text_at(call, "name")?,
+                args: self.payload(call.get("args")?)?,
+                compared: call.get("compared").map(texts),
+                at: call.get("at").map_or_else(|| self.place(call), |at| self.at(at)),
+            })
+        };
+        Expected {
+            calls: value.items_at("calls").filter_map(call).collect(),
+            answers: value.get("answers").map(texts).unwrap_or_default(),
+        }
     }
 
     fn tool(&self, value: Value<'_>) -> ToolDefinition {

@@ -23,7 +23,8 @@ pub use status::{Level, Status};
 pub(crate) use text::floor;
 pub use text::{At, Block, Location, Text};
 pub use trajectory::{
-    Agent, Event, EventKind, Move, Parent, Stated, Step, ToolDefinition, Trajectory,
+    Agent, Event, EventKind, Expected, ExpectedCall, Move, Parent, Stated, Step, ToolDefinition,
+    Trajectory,
 };
 pub(crate) use trajectory::{MAX_DEPTH, names_call};
 pub use usage::{Convention, Cost, Normalised, Tokens, Usage};

@@ -97,15 +97,51 @@ pub struct Stated {
     pub diff: Option<Payload>,
     /// Row from which the run was read, if runs are rows of a dataset.
     pub row: Option<Payload>,
+    /// Calls and answers that the task expects.
+    pub expected: Option<Expected>,
+}
+
+/// Calls and answers that a task expects of the agent. An empty list of calls says that nothing
+/// is to be changed.
+#[derive(Debug, Clone, Default)]
+pub struct Expected {
+    /// Calls.
+    pub calls: Vec<ExpectedCall>,
+    /// Values that a message to the user must contain.
+    pub answers: Vec<Text>,
+}
+
+/// A call that a task expects of the agent.
+#[derive(Debug, Clone)]
+pub struct ExpectedCall {
+    /// Name of the tool.
+    pub name: Text,
+    /// Arguments.
+    pub args: Payload,
+    /// Names of the arguments to compare; all if there is no such list.
+    pub compared: Option<Vec<Text>>,
+    /// Source position.
+    pub at: At,
 }
 
 impl Stated {
     /// Returns whether the source states no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { output, calls, responses, errors, duration, workspace, artifacts, diff, row } =
-            self;
+        let Self {
+            output,
+            calls,
+            responses,
+            errors,
+            duration,
+            workspace,
+            artifacts,
+            diff,
+            row,
+            expected,
+        } = self;
         output.is_none()
+            && expected.is_none()
             && calls.or(*responses).or(*errors).is_none()
             && duration.is_none()
             && workspace.is_none()

@@ -1,7 +1,7 @@
 //! Rewards, scores and flags that say how a run went.
 
 use crate::format::Record;
-use crate::model::{Declared, DeclaredOutcome, Text, Trajectory};
+use crate::model::{Declared, DeclaredOutcome, Expected, ExpectedCall, Text, Trajectory};
 use toolmark_scan::{Kind, Value};
 
 /// Share of a score that counts as success.
@@ -79,4 +79,28 @@ pub(crate) fn declare(
     value: Value<'_>,
 ) {
     run.declare(Declared { outcome, says: Text::owned(says), at: record.at_value(value) });
+}
+/// Adds the calls and the answers that the task expects of the agent. Calls that it expects of
+/// the user do not count.
+pub(crate) fn expect<'v>(
+    run: &mut Trajectory,
+    record: &Record<'_>,
+    actions: impl Iterator<Item = Value<'v>>,
+    answers: impl Iterator<Item = Value<'v>>,
+) {
+    let call = |action: Value<'_>| {
+        let by_user = action.get("requestor").and_then(Value::str).is_some_and(|by| by == "user");
+        let args = action.get("arguments").or_else(|| action.get("kwargs"))?;
+        let compared = action.get("compare_args").filter(|list| list.is_array());
+        (!by_user).then_some(ExpectedCall {
+            name: record.text(action.get("name")?)?,
+            args: record.payload(args),
+            compared: compared.map(|list| list.items().filter_map(|it| record.text(it)).collect()),
+            at: record.at_value(action),
+        })
+    };
+    run.stated.expected = Some(Expected {
+        calls: actions.filter_map(call).collect(),
+        answers: answers.filter_map(|answer| record.label(answer)).collect(),
+    });
 }
