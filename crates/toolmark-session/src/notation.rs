@@ -15,6 +15,7 @@
 //!   unknown agent. `cwd:` sets the working directory (`/w` by default) or, after a
 //!   call, the new one. `tools:` lists the available tools, separated by commas, or
 //!   one tool with its JSON Schema.
+//! - `expected:` is a call that the task expects, in a run that failed by its own record.
 //! - `user:`, `assistant:` and `reasoning:` are messages, and `context:` is text that the
 //!   host gave the model; `compaction` has no text.
 //!   `\n` in a message is a line break.
@@ -32,8 +33,8 @@ use serde_json::Value;
 use std::sync::Arc;
 use toolmark_hosts::toolset::builtin;
 use toolmark_trace::{
-    Answer, At, Builder, EventKind, Level, Location, Move, NewCall, Parent, Payload, Status, Text,
-    ToolDefinition, ToolName, Trajectory, format_by_id,
+    Answer, At, Builder, Declared, DeclaredOutcome, EventKind, ExpectedCall, Level, Location, Move,
+    NewCall, Parent, Payload, Status, Text, ToolDefinition, ToolName, Trajectory, format_by_id,
 };
 
 /// File name of a trace in this notation, used in evidence.
@@ -114,6 +115,7 @@ impl Lines {
                 self.builder.event(EventKind::Context, Some(words(said)), None, None, at);
             }
             Some(("tools", tools)) => self.tools(tools)?,
+            Some(("expected", action)) => self.expected(action, at)?,
             Some(("user", said)) => {
                 self.step = None;
                 self.builder.user(Some(words(said)), None, at);
@@ -146,6 +148,26 @@ impl Lines {
             }
             None => self.children.push((call, line.to_owned())),
         }
+        Ok(())
+    }
+
+    /// Adds an expected call. The run then failed by its own record.
+    fn expected(&mut self, text: &str, at: At) -> Result<(), String> {
+        let (name, args) =
+            text.split_once(' ').ok_or("an expected call has a tool and arguments")?;
+        serde_json::from_str::<Value>(args).map_err(|error| error.to_string())?;
+        let run = &mut self.builder.run;
+        run.declared = Some(Declared {
+            outcome: DeclaredOutcome::Failed,
+            says: "reward 0".into(),
+            at: at.clone(),
+        });
+        run.stated.expected.get_or_insert_default().calls.push(ExpectedCall {
+            name: Text::owned(name),
+            args: Payload::json(Text::owned(args)),
+            compared: None,
+            at,
+        });
         Ok(())
     }
 

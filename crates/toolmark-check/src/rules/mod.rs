@@ -17,6 +17,7 @@ mod a213_escaped_content;
 mod a214_rejected_call;
 mod a215_lost_variable;
 mod a220_lost_directory;
+mod a221_expected_action;
 pub(crate) mod i301_blind_destructive;
 mod i302_out_of_tree_write;
 mod i303_secret_read;
@@ -84,6 +85,7 @@ pub static RULES: &[&Rule] = &[
     &a214_rejected_call::RULE,
     &a215_lost_variable::RULE,
     &a220_lost_directory::RULE,
+    &a221_expected_action::RULE,
     &i301_blind_destructive::RULE,
     &i302_out_of_tree_write::RULE,
     &i303_secret_read::RULE,
