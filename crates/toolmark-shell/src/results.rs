@@ -143,7 +143,7 @@ pub fn read<'t>(script: &Script, ending: Ending, text: [&'t str; 2]) -> Reading<
     // A status that nothing hides weighs more than a line that looks like success.
     let is_green = matches!(kind, ResultKind::Passed | ResultKind::Unknown);
     let (kind, said) = match trust {
-        Trust::Failed(_) if is_green => (ResultKind::Failed, None),
+        Trust::Failed(_) if is_green && said.is_some() => (ResultKind::Failed, None),
         _ => (kind, said),
     };
     let program = match said {
@@ -349,7 +349,7 @@ fn fell_back<'s, 't>(
     if other.is_some_and(|other| !other.is_look()) {
         return None;
     }
-    let is_missing = matches!(failed.name, "which" | "command" | "type" | "where");
+    let is_missing = is_locator(failed.name);
     let kind = match failed.work() {
         _ if is_missing => ResultKind::MissingProgram,
         _ if failed.later == Later::Selects => ResultKind::NothingMatched,
@@ -381,11 +381,17 @@ fn unsaid(sources: &[Source<'_>], trust: Trust, lines: &[&str]) -> ResultKind {
     let selects =
         |source: &Source<'_>| source.later == Later::Selects || source.work() == Work::Searches;
     let only_looks = works.clone().all(|source| source.is_look() || source.is_filter);
+    let locates = is_empty && last.is_some_and(|source| is_locator(source.name));
     match trust {
+        Trust::Failed(_) | Trust::Hidden if locates => ResultKind::MissingProgram,
         Trust::Failed(code) => match code {
             Some(127) => ResultKind::MissingProgram,
             Some(126) => ResultKind::Refused,
             Some(124) => ResultKind::CutOff,
+            // The answer of a comparison.
+            Some(1) if last.is_some_and(|source| matches!(source.name, "diff" | "cmp")) => {
+                ResultKind::Passed
+            }
             code => {
                 let only_acts = works.all(|source| {
                     source.is_look() || source.is_filter || source.work() == Work::Acts
@@ -393,6 +399,13 @@ fn unsaid(sources: &[Source<'_>], trust: Trust, lines: &[&str]) -> ResultKind {
                 match complaint(lines).filter(|_| only_acts) {
                     Some(kind) => kind,
                     None if matches!(code, Some(1) | None) && last.is_some_and(selects) => {
+                        ResultKind::NothingMatched
+                    }
+                    // The reason is thrown away, and these programs have only one.
+                    None if last.is_some_and(|s| s.hides_errors && s.program.is_about_files()) => {
+                        ResultKind::NotFound
+                    }
+                    None if is_empty && code == Some(1) && last.is_some_and(asks_value) => {
                         ResultKind::NothingMatched
                     }
                     None => ResultKind::Failed,
@@ -425,11 +438,22 @@ fn unsaid(sources: &[Source<'_>], trust: Trust, lines: &[&str]) -> ResultKind {
     }
 }
 
+/// Whether a program tells where a program is.
+fn is_locator(name: &str) -> bool {
+    matches!(name, "which" | "command" | "type" | "where" | "whereis")
+}
+
+/// Whether a program is asked for one value.
+fn asks_value(source: &Source<'_>) -> bool {
+    source.work() == Work::Shows && source.name == "git" && !source.hides_errors
+}
+
 /// Returns the kind of a short message of a failed line.
 fn complaint(lines: &[&str]) -> Option<ResultKind> {
     /// Maximum number of lines of a message.
-    const MAX_LINES: usize = 4;
-    lines.last().filter(|_| lines.len() <= MAX_LINES).and_then(|line| kind_of_message(line))
+    const MAX_LINES: usize = 6;
+    let ends = [lines.last(), lines.first()].into_iter().flatten();
+    ends.filter(|_| lines.len() <= MAX_LINES).find_map(|line| kind_of_message(line))
 }
 
 /// Whether a program would have said at its end that it failed, and that end is shown.

@@ -23,6 +23,7 @@ const HEADS: &[&str] = &[
     "Script running",
     "Script failed",
     "<returncode>",
+    "<exception>",
 ];
 
 /// Lines after which the output of the command begins.

@@ -45,7 +45,19 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     let first = body.lines().take(FIRST);
     let last = body.lines().next_back().into_iter();
     let after = text.trim_end().lines().rev().take(LAST);
-    frame.head.lines().chain(first).chain(last).chain(after).map(|line| start(line.trim()))
+    frame.head.lines().chain(first).chain(last).chain(after).map(str::trim).flat_map(ends)
+}
+
+/// Returns the start of a line, and of a long one its end.
+fn ends(line: &str) -> impl Iterator<Item = &str> {
+    /// Maximum number of bytes at the end.
+    const MAX_END: usize = 100;
+    let mut at = line.len().saturating_sub(MAX_END);
+    while !line.is_char_boundary(at) {
+        at += 1;
+    }
+    let end = line.get(at..).filter(|_| line.len() > MAX_LINE);
+    std::iter::once(start(line)).chain(end)
 }
 
 fn start(line: &str) -> &str {

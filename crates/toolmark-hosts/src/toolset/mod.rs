@@ -285,7 +285,7 @@ pub struct Toolset {
     #[serde(deserialize_with = "read_tools")]
     #[schemars(with = "BTreeMap<String, Tool>")]
     pub tools: List<Tool>,
-    /// Texts with which the host answers any call, by their meaning (a result kind).
+    /// Texts with which a known host answers any call, by their meaning (a result kind).
     #[serde(deserialize_with = "read_results")]
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
     pub results: List<(Name, List<Name>)>,

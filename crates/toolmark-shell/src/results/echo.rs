@@ -1,6 +1,6 @@
 //! Text that a command line prints by itself.
 
-use crate::ir::{Part, Simple};
+use crate::ir::Simple;
 
 /// Whether a command prints its arguments.
 pub(super) fn is_echo(simple: &Simple) -> bool {
@@ -14,8 +14,7 @@ pub(super) fn is_echo(simple: &Simple) -> bool {
 pub(super) fn text(echo: &Simple) -> Option<String> {
     let mut out = String::new();
     for word in echo.words.iter().skip(1) {
-        let fixed = word.parts.iter().all(|part| matches!(part, Part::Text { .. }));
-        let text = word.literal().filter(|_| fixed)?;
+        let text = word.literal()?;
         if out.is_empty() && matches!(text.as_str(), "-n" | "-e" | "-en" | "-ne") {
             continue;
         }

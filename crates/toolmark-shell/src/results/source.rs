@@ -307,7 +307,9 @@ fn innermost<'w, 't>(words: &'w [&'t str]) -> &'w [&'t str] {
                 || word.starts_with(|c: char| c.is_ascii_digit())
         };
         let runs = RUNNERS.iter().find(|(runner, _)| *runner == name);
-        let inner = if WRAPPERS.contains(&name) {
+        let inner = if name == "command" && matches!(rest.first(), Some(&("-v" | "-V"))) {
+            None
+        } else if WRAPPERS.contains(&name) {
             Some(rest)
         } else if let Some((_, verbs)) = runs
             && let Some(at) = rest.iter().take(4).position(|word| verbs.contains(word))

@@ -90,7 +90,10 @@ pub(super) static PACK: &[Program] = &[
         lines: BUILDS,
     },
     Program {
-        names: &["npm", "pnpm", "yarn", "bun", "deno", "lerna", "corepack", "nvm", "fnm", "volta"],
+        names: &[
+            "npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "deno", "lerna", "corepack",
+            "nvm", "fnm", "volta",
+        ],
         work: Work::Carries,
         parser: Parser::Commander,
         lines: MANAGERS,
