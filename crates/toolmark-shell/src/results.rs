@@ -101,7 +101,7 @@ pub struct Reading<'t> {
 
 /// The meaning of a line of output, and the program that has written it.
 #[derive(Debug, Clone, Copy)]
-struct Said<'s, 't> {
+struct Statement<'s, 't> {
     kind: ResultKind,
     line: &'t str,
     program: Option<&'s str>,
@@ -154,9 +154,12 @@ pub fn read<'t>(script: &Script, ending: Ending, text: [&'t str; 2]) -> Reading<
     Reading { kind, line: said.map(|said| said.line), program, is_masked }
 }
 
-/// Returns the last program that does more than to filter or to print a text.
+/// Returns the last program that does more than to filter or to print a text, rather not one whose
+/// output is a part of another command.
 fn last_work<'a, 's>(sources: &'a [Source<'s>]) -> Option<&'a Source<'s>> {
-    sources.iter().rev().find(|source| source.work() != Work::Nothing && !source.is_filter)
+    let works = |source: &&Source<'_>| source.work() != Work::Nothing && !source.is_filter;
+    let mut all = sources.iter().rev().filter(works);
+    all.clone().find(|source| !source.is_nested).or_else(|| all.next())
 }
 
 /// Returns the command lines that other programs run: `bash -c '…'`, `ssh host '…'`.
@@ -183,7 +186,11 @@ fn inner_scripts(script: &Script) -> Vec<Script> {
 }
 
 /// Returns the most important message of the programs.
-fn said<'s, 't>(sources: &[Source<'s>], trust: Trust, text: [&'t str; 2]) -> Option<Said<'s, 't>> {
+fn said<'s, 't>(
+    sources: &[Source<'s>],
+    trust: Trust,
+    text: [&'t str; 2],
+) -> Option<Statement<'s, 't>> {
     let literals = FoundLiterals::new(text);
     let of_shell = literals.of(ProgramId::SHELL, None);
     let mut heard: Vec<_> = sources
@@ -198,17 +205,18 @@ fn said<'s, 't>(sources: &[Source<'s>], trust: Trust, text: [&'t str; 2]) -> Opt
         return None;
     }
     let facts = Facts::new(sources, trust);
-    let (mut found, mut tested): (Option<Said<'_, '_>>, Option<Said<'_, '_>>) = (None, None);
+    let (mut found, mut tested): (Option<Statement<'_, '_>>, Option<Statement<'_, '_>>) =
+        (None, None);
     let mut has_content = false;
     for line in text.iter().flat_map(|part| part.lines()) {
         let plain = line::plain(line);
         let line = line.trim();
         let shell = of_shell.find("", &plain).map(|found| facts.of_shell(found.kind));
         let shell = shell.filter(|kind| facts.may_be_of_shell(*kind));
-        let shell = shell.map(|kind| Said { kind, line, program: None });
+        let shell = shell.map(|kind| Statement { kind, line, program: None });
         let programs = heard.iter().filter_map(|(source, candidates)| {
             let found = candidates.find(source.name, &plain)?;
-            let said = Said { kind: found.kind, line, program: Some(source.name) };
+            let said = Statement { kind: found.kind, line, program: Some(source.name) };
             if found.kind == ResultKind::Passed && source.work() == Work::Tests {
                 tested = tested.or(Some(said));
             }
@@ -309,7 +317,7 @@ impl Facts {
 }
 
 /// Returns the meaning of the answer of a service: an object that reports an error.
-fn answered<'s, 't>(sources: &[Source<'s>], text: [&'t str; 2]) -> Option<Said<'s, 't>> {
+fn answered<'s, 't>(sources: &[Source<'s>], text: [&'t str; 2]) -> Option<Statement<'s, 't>> {
     let fetches = |source: &&Source<'_>| source.work() == Work::Fetches && source.is_heard;
     let source = sources.iter().find(fetches)?;
     let [start, end] = text;
@@ -318,7 +326,7 @@ fn answered<'s, 't>(sources: &[Source<'s>], text: [&'t str; 2]) -> Option<Said<'
     let last = if end.is_empty() { start } else { end }.trim_end().lines().last()?;
     let body = [start, last.trim()].into_iter().find(|body| body.starts_with('{'))?;
     let (kind, line) = (kind_of_object(body)?, body.lines().next()?);
-    Some(Said { kind, line, program: Some(source.name) })
+    Some(Statement { kind, line, program: Some(source.name) })
 }
 
 /// Returns the kind of a line whose fallback was printed: `… || echo "none"`.
@@ -326,7 +334,7 @@ fn fell_back<'s, 't>(
     script: &Script,
     sources: &[Source<'s>],
     text: [&'t str; 2],
-) -> Option<Said<'s, 't>> {
+) -> Option<Statement<'s, 't>> {
     let [.., before, last] = &script.items[..] else { return None };
     let [Node::Simple(echo)] = &last.pipeline.stages[..] else { return None };
     if before.after != Operator::Or || !echo::is_echo(echo) {
@@ -339,7 +347,7 @@ fn fell_back<'s, 't>(
         // Both answers are answers, unless a program is asked for.
         let only_looks = sources.iter().all(|s| s.is_look() || s.work() == Work::Nothing);
         let line = text[0].lines().next()?;
-        return only_looks.then_some(Said { kind: ResultKind::Passed, line, program: None });
+        return only_looks.then_some(Statement { kind: ResultKind::Passed, line, program: None });
     }
     let said = echo::text(echo)?;
     let line = text.iter().flat_map(|part| part.lines()).find(|line| line.trim() == said.trim())?;
@@ -358,7 +366,7 @@ fn fell_back<'s, 't>(
         Work::Tests | Work::Builds | Work::Acts | Work::Carries => ResultKind::Failed,
         Work::Fetches | Work::Nothing => return None,
     };
-    Some(Said { kind, line, program: Some(failed.name) })
+    Some(Statement { kind, line, program: Some(failed.name) })
 }
 
 /// Returns the output without the lines that the command line prints by itself.
@@ -402,7 +410,9 @@ fn unsaid(sources: &[Source<'_>], trust: Trust, lines: &[&str]) -> ResultKind {
                         ResultKind::NothingMatched
                     }
                     // The reason is thrown away, and these programs have only one.
-                    None if last.is_some_and(|s| s.hides_errors && s.program.is_about_files()) => {
+                    None if matches!(code, Some(1 | 2) | None)
+                        && last.is_some_and(|s| s.hides_errors && s.program.is_about_files()) =>
+                    {
                         ResultKind::NotFound
                     }
                     None if is_empty && code == Some(1) && last.is_some_and(asks_value) => {
@@ -515,7 +525,7 @@ mod tests {
             ("./x.sh | tail -3", ok, "text", ResultKind::Unknown),
             ("cargo test || true", ok, "", ResultKind::Unknown),
             ("ls a b 2>/dev/null || true", ok, "a", ResultKind::Passed),
-            // Content is no message.
+            // Content is not a message.
             ("cat build.log", ok, "error: could not compile `x`", ResultKind::Passed),
             ("git log | head", ok, "fix: error TS2322", ResultKind::Passed),
             (

@@ -250,7 +250,7 @@ fn names_nothing(text: &str) -> bool {
     })
 }
 
-/// Returns the kind of an HTTP status in a message that speaks of requests.
+/// Returns the kind of an HTTP status in a message about a request.
 fn of_status(text: &str) -> Option<ResultKind> {
     const AROUND: &[&str] =
         &["http", "status", "api", "request", "rest code", "error code", "server"];

@@ -23,6 +23,8 @@ pub(super) struct Source<'s> {
     pub(super) later: Later,
     /// Whether it is the first stage of a pipeline, or alone.
     pub(super) is_first: bool,
+    /// Whether it is inside a substitution, a loop or a branch.
+    pub(super) is_nested: bool,
     /// Whether it is a stage of a pipeline.
     pub(super) is_piped: bool,
     /// Whether it only filters the output of another program.
@@ -157,6 +159,7 @@ fn source<'s>(
         hides_errors: hides(visit.command, 2),
         later: later.iter().map(use_of_input).max().unwrap_or(Later::ShowsEnd),
         is_first: visit.position.stage == 0,
+        is_nested: visit.position.nested,
         is_piped: visit.position.stages > 1,
         is_filter: visit.position.stage > 0 && use_of_input(visit) < Later::Changes,
         decides: visit.position.after == Operator::And,

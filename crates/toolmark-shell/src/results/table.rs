@@ -141,7 +141,7 @@ pub(super) struct Candidates {
     has_words: bool,
 }
 
-/// What a line shows.
+/// Meaning of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Match {
     pub(super) kind: ResultKind,

@@ -59,6 +59,7 @@ const FILE_ERRORS: &[(ResultKind, &[&str])] = &[
             "{}: * are the same file",
             "{}: missing *",
             "{}: regex parse error:",
+            "the literal * is not allowed in a regex",
             "jq: error: syntax error*",
             "jq: # compile error*",
             "jq: error: * is not defined at *",
@@ -305,6 +306,15 @@ pub(in crate::results) static PACK: &[Program] = &[
         work: Work::Searches,
         parser: Parser::Getopt,
         lines: FILE_ERRORS,
+    },
+    Program {
+        names: &["which", "whereis", "type", "command"],
+        work: Work::Searches,
+        parser: Parser::Getopt,
+        lines: &[(
+            ResultKind::MissingProgram,
+            &["which: no * in (*", "* not found", "*: type: *: not found"],
+        )],
     },
     Program {
         names: &[
