@@ -76,6 +76,19 @@
 //! Bash {"command":"echo x >> ~/.acme/log.jsonl"} -> ""
 //! ```
 //!
+//! A directory that the session cloned, or that the user names in words:
+//!
+//! ```quiet
+//! user: can we improve the recorder?
+//! Bash {"command":"git clone https://x.org/a/recorder.git /home/me/code/recorder"} -> "done"
+//! Write {"file_path":"/home/me/code/recorder/src/new.rs","content":"x"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! user: can I have it in my applications folder?
+//! Bash {"command":"ln -s /opt/x/Rec.app /Applications/Rec.app"} -> ""
+//! ```
+//!
 //! On another machine:
 //!
 //! ```quiet
@@ -161,13 +174,17 @@ fn is_outside(effect: &Effect) -> bool {
         && !effect.target.starts_with("/dev/")
 }
 
-/// Adds worktrees that the session creates to the project.
+/// Adds worktrees and clones that the session creates to the project.
 fn note_worktrees(call: &SessionCall<'_>, project: &mut Project) {
-    let Some(command) = call.line().filter(|command| command.contains("worktree")) else {
+    let is_one = |text: &str| text.contains("worktree") || text.contains("clone");
+    let Some(command) = call.line().filter(|command| is_one(command)) else {
         return;
     };
     for simple in &command.simple_commands().commands {
         let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();
+        if let Some(clone) = clone_of(&words).filter(|_| call.ended != Ended::Failed) {
+            project.add(&resolve(call.directory().as_deref(), clone));
+        }
         let Some(at) = words.windows(2).position(|two| two == ["worktree", "add"]) else {
             continue;
         };
@@ -185,6 +202,16 @@ fn note_worktrees(call: &SessionCall<'_>, project: &mut Project) {
             }
         }
     }
+}
+
+/// Returns the directory that `git clone` creates.
+fn clone_of<'w>(words: &[&'w str]) -> Option<&'w str> {
+    let at = words.iter().position(|word| *word == "clone")?;
+    let is_git = words.first().is_some_and(|word| *word == "git" || *word == "gh");
+    let mut named = words.get(at + 1..)?.iter().filter(|word| !word.starts_with('-'));
+    let source = named.next().filter(|_| is_git)?;
+    let name = source.trim_end_matches('/').trim_end_matches(".git").rsplit(['/', ':']).next();
+    named.find(|word| word.contains('/')).copied().or(name)
 }
 
 /// Whether programs and agents keep their own files in this location.
@@ -240,9 +267,15 @@ fn is_named(session: &Session<'_>, event: usize, path: &str, project: &Project) 
         places.extend(Some(part).filter(|name| name.len() > 4));
     }
     places.extend(path.rsplit('/').next().filter(|name| name.len() > 4));
+    // "my applications folder" names `/Applications`.
+    let top = path.strip_prefix('/').and_then(|rest| rest.split('/').next());
+    let folder = top
+        .filter(|top| top.len() > 5 && !matches!(*top, "system" | "Users"))
+        .map(|top| format!("{} folder", top.to_lowercase()));
     let is_in = |text: &str| {
         let text = head(text, LONGEST);
         places.iter().any(|place| text.contains(place))
+            || folder.as_ref().is_some_and(|folder| text.to_lowercase().contains(folder.as_str()))
     };
     let plans = session.calls().iter().take_while(|call| call.event < event);
     let mut plans = plans.filter(|c| matches!(c.role, ToolRole::Plans | ToolRole::AsksUser));

@@ -159,7 +159,13 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         recorder.count_opportunity(call);
         let tool = tool_of(call);
         match &mut streak {
-            Some(open) if open.tool == tool && open.error == error => open.calls.push(call),
+            Some(open) if open.tool == tool && open.error == error => {
+                // Calls of one response are made before the first of them has failed.
+                let last = open.calls.last().and_then(|last| last.call.step);
+                if last.is_none() || last != call.call.step {
+                    open.calls.push(call);
+                }
+            }
             // Another tool may be tried in between.
             Some(open) if open.tool != tool && open.calls.len() > 1 => {}
             _ => {
