@@ -50,6 +50,8 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
+use crate::rules::s105_tool_not_offered::is_refused;
+use foldhash::{HashSet, HashSetExt};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::ErrorClass;
@@ -80,6 +82,8 @@ static TRACEBACK: Words = Words::new(|| Words::searcher(&["Traceback (most recen
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut failures = session.failures().iter().peekable();
+    // The same rejection once more is a question of recovery.
+    let mut told = HashSet::new();
     for (at, call) in session.calls().iter().enumerate() {
         while failures.next_if(|failure| failure.at < at).is_some() {}
         let failure = failures.next_if(|failure| failure.at == at);
@@ -92,11 +96,24 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             None => call.result().as_deref().and_then(error_line).map(str::to_owned),
         };
         let said: String = said.unwrap_or_default().chars().take(MAX_SAID).collect();
+        if !told.insert((bucket.to_owned(), said.clone())) {
+            continue;
+        }
         let subject = if call.line().is_some() { "a program" } else { &*call.tool };
         let message = format!("{subject} rejects how it is called: {said}");
         let answer = session.result_evidence(Role::Context, "what it answered", call);
         recorder.find(Draft::new(call, message).bucket(bucket).evidence(answer));
     }
+}
+
+fn is_of_edit(class: ErrorClass) -> bool {
+    matches!(
+        class,
+        ErrorClass::EditNoMatch
+            | ErrorClass::EditAmbiguous
+            | ErrorClass::EditStale
+            | ErrorClass::EditNoop
+    )
 }
 
 fn is_rejected(call: &SessionCall<'_>, failure: Option<&Failure>) -> bool {
@@ -110,6 +127,8 @@ fn is_rejected(call: &SessionCall<'_>, failure: Option<&Failure>) -> bool {
         Some(failure) if matches!(failure.class, ErrorClass::TooLarge | ErrorClass::Binary) => {
             false
         }
+        // Other rules decide about edits, and about tools that are not there.
+        Some(failure) if is_of_edit(failure.class) || is_refused(call) => false,
         Some(_) => result_kind(call) == ResultKind::UsageError,
         // Hosts that do not mark failures.
         None => {

@@ -67,6 +67,12 @@
 //! ```
 //!
 //! ```quiet
+//! Bash {"command":"git commit -m x"} !1 "[STARTED] Running the checks of staged files"
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"git commit -m x"} !1 "[STARTED] Running the checks of staged files"
+//! ```
+//!
+//! ```quiet
 //! Read {"file_path":"/w/src/old.rs"} !> "File does not exist."
 //! Bash {"command":"make generate"} -> "ok"
 //! Read {"file_path":"/w/src/old.rs"} !> "File does not exist."
@@ -190,7 +196,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 /// Errors that say what is wrong with the call, and the calls that gave them again.
 #[derive(Default)]
 struct KnownErrors<'s, 'a> {
-    first: HashMap<(String, String), &'s SessionCall<'a>>,
+    first: HashMap<(String, String), (&'s SessionCall<'a>, usize)>,
+    /// Number of files that were changed so far.
+    changes: usize,
     repeats: Vec<(&'s SessionCall<'a>, &'s SessionCall<'a>)>,
 }
 
@@ -211,13 +219,17 @@ impl<'s, 'a> KnownErrors<'s, 'a> {
         error: Option<&str>,
         work: u64,
     ) {
+        let is_edit = matches!(call.role, ToolRole::Edits | ToolRole::Writes | ToolRole::Patches);
+        self.changes += usize::from(is_edit && call.ended != Ended::Failed);
         let Some((cause, error)) = cause_of(call, error, work) else { return };
         let agent = call.call.agent.as_ref().map(|agent| agent.get()).unwrap_or_default();
         let key = (format!("{agent} {}", tool_of(call)), error);
-        let Some(first) = self.first.insert(key, call) else { return };
+        let Some((first, before)) = self.first.insert(key, (call, self.changes)) else { return };
         let is_batch = call.call.step.is_some() && first.call.step == call.call.step;
         let is_removed = cause == Cause::Environment
-            && (first.turn != call.turn || session.files().is_disturbed(first.index, call.index));
+            && (first.turn != call.turn
+                || before != self.changes
+                || session.files().is_disturbed(first.index, call.index));
         if !is_batch && !is_removed {
             self.repeats.push((first, call));
         }
