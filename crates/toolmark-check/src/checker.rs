@@ -6,7 +6,7 @@ use crate::declared_runs::DeclaredRuns;
 use crate::destructive_calls::DestructiveCall;
 use crate::doubts::{self, Doubt};
 use crate::gold::{Gold, Pair, Selection};
-use crate::profile::SessionProfile;
+use crate::profile::{Assessed, SessionProfile};
 use crate::recorder::{Gathered, Recorder};
 use crate::rule::Rule;
 use crate::rules::default_rules;
@@ -266,8 +266,9 @@ impl Checker {
             Some(unsure) => doubts::collect(session, &self.rules, unsure, &gathered.findings),
             None => Default::default(),
         };
-        let profile = SessionProfile::new(session, gathered.faults);
+        let mut profile = SessionProfile::new(session, gathered.faults);
         let (scorecard, findings, left_out) = gathered.finish(session);
+        profile.assessed = Assessed::of(&scorecard);
         let decisions = Decisions::of(session, self.keeps_sessions);
         let calls = match self.keeps_calls {
             true => CallRow::all(session, &findings),

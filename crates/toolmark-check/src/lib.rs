@@ -58,7 +58,7 @@ pub use declared_runs::{DeclaredRun, DeclaredRuns};
 pub use destructive_calls::{Announced, DestructiveCall};
 pub use doubts::Doubt;
 pub use overview::{Overview, OverviewSums};
-pub use profile::{SessionProfile, Spent, calls_by_response, week_of};
+pub use profile::{Assessed, SessionProfile, Spent, calls_by_response, week_of};
 pub use recorder::{Draft, Recorder};
 pub use rule::{Example, Expectation, Rule};
 pub use rules::{RULES, default_rules, rule_by_code};

@@ -5,12 +5,13 @@
 //! that it covers.
 
 use crate::declared_runs::DeclaredRun;
+use crate::scorecard::Scorecard;
 use crate::stored::Stored;
 use foldhash::quality::FixedState;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::collections::HashMap;
-use toolmark_outcome::{Printable, Redactor, Untrusted};
+use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 use toolmark_session::call_key::CallKey;
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_trace::Trajectory;
@@ -120,6 +121,40 @@ impl Serialize for Spent {
     }
 }
 
+/// Number of calls that a rule could judge, by axis.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Assessed {
+    /// Calls on the axis of selection.
+    pub selection: u64,
+    /// Calls on the axis of arguments.
+    pub arguments: u64,
+    /// Calls on the axis of irreversibility.
+    pub irreversibility: u64,
+    /// Calls on the axis of recovery.
+    pub recovery: u64,
+}
+
+impl Assessed {
+    /// Returns the sums over all tools of a scorecard.
+    #[must_use]
+    pub fn of(card: &Scorecard) -> Self {
+        let sum = |axis| card.tools.values().map(|tool| tool.axis(axis).of).sum();
+        Self {
+            selection: sum(Axis::Selection),
+            arguments: sum(Axis::Arguments),
+            irreversibility: sum(Axis::Irreversibility),
+            recovery: sum(Axis::Recovery),
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.selection += other.selection;
+        self.arguments += other.arguments;
+        self.irreversibility += other.irreversibility;
+        self.recovery += other.recovery;
+    }
+}
+
 /// A session, including its sub-agents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionProfile<T = Untrusted> {
@@ -144,6 +179,8 @@ pub struct SessionProfile<T = Untrusted> {
     pub declared: Option<DeclaredRun<T>>,
     /// Number of findings that are errors or warnings.
     pub faults: u64,
+    /// Number of calls that a rule could judge, by axis; without any, the axis has no rate.
+    pub assessed: Assessed,
     /// All calls.
     pub calls: Spent,
     /// Calls that are known to have failed.
@@ -175,6 +212,7 @@ impl SessionProfile {
             week: run.started.map(|time| week_of(time).into()),
             declared: DeclaredRun::of(run),
             faults,
+            assessed: Assessed::default(),
             calls: Spent::default(),
             failed: Spent::default(),
             repeated: Spent::default(),
@@ -198,6 +236,7 @@ impl SessionProfile {
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.sub_agents.extend(other.id.clone());
         self.faults += other.faults;
+        self.assessed.merge(other.assessed);
         self.calls.merge(other.calls);
         self.failed.merge(other.failed);
         self.repeated.merge(other.repeated);
@@ -217,6 +256,7 @@ impl SessionProfile {
             week: self.week.map(|week| redactor.apply(week)),
             declared: self.declared.map(|declared| declared.redact(redactor)),
             faults: self.faults,
+            assessed: self.assessed,
             calls: self.calls,
             failed: self.failed,
             repeated: self.repeated,

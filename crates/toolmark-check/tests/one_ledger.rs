@@ -128,3 +128,12 @@ fn files_are_known_whatever_shows_them() {
         assert_eq!(codes(&trace), ["S101"], "{trace}");
     }
 }
+
+#[test]
+fn an_axis_without_a_decision_is_not_assessed() {
+    let run =
+        notation::parse("user: look\nRead {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"").unwrap();
+    let checked = Checker::default().check(&run);
+    let assessed = checked.profiles[0].assessed;
+    assert_eq!((assessed.selection, assessed.irreversibility, assessed.recovery), (1, 0, 0));
+}
