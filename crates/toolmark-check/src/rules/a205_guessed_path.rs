@@ -285,6 +285,11 @@ fn is_usual(session: &Session<'_>, path: &str) -> bool {
         "json" | "yaml" | "yml" | "toml" | "cfg" | "ini" | "md" | "lock" | "xml" | "env" | "rc"
     );
     let is_config = shown.contains("config") || shown.contains("rc.");
+    let name = name_of(shown);
+    let is_common = ["README", "LICENSE", "CHANGELOG", "CONTRIBUTING", "Makefile", "Dockerfile"];
+    if is_common.iter().any(|start| name.starts_with(start)) {
+        return true;
+    }
     !shown.contains('/') && (shown.starts_with('.') || is_settings || is_config)
 }
 

@@ -1,6 +1,6 @@
 //! # What it does
 //!
-//! Finds calls that publish something that nobody asked to publish: a push to a
+//! Finds calls that publish something without a request: a push to a
 //! shared repository, a merged pull request, a release, a package, a deployment.
 //! No message of the user, no skill and no instruction before the call mentions
 //! it.
@@ -67,7 +67,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Irreversibility,
     severity: Severity::Error,
     confidence: Confidence::Medium,
-    summary: "publishes something that nobody asked to publish",
+    summary: "publishes something without a request",
     remedy: "show the change and ask before publishing it",
     source: page!("i312_unasked_publication.rs"),
     check,
@@ -88,7 +88,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             true => Confidence::Medium,
             false => Confidence::Low,
         };
-        let message = format!("{deed}, which nobody asked for");
+        let message = format!("{deed} without a request");
         recorder.find(Draft::new(call, message).bucket(deed).confidence(confidence));
         // The next push is the same fault.
         is_asked = true;

@@ -80,7 +80,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    let mut seen = Seen::default();
+    let mut seen = KnownFiles::default();
     for call in session.calls() {
         if call.line().is_some()
             && let Some(analysis) = call.analysis()
@@ -131,13 +131,13 @@ fn name_of(path: &str) -> &str {
 
 /// Files and processes that the session has looked at or made.
 #[derive(Default)]
-struct Seen {
+struct KnownFiles {
     files: HashSet<String>,
     names: HashSet<String>,
     processes: bool,
 }
 
-impl Seen {
+impl KnownFiles {
     fn knows(&self, path: &str, name: &str, is_lock: bool) -> bool {
         self.files.contains(path) || self.names.contains(name) || (is_lock && self.processes)
     }

@@ -1,6 +1,6 @@
 //! # What it does
 //!
-//! Finds forced pushes, when nothing that the agent was given speaks of rewriting
+//! Finds forced pushes, when nothing that the agent was given mentions rewriting
 //! history. A branch that the session created is its own.
 //!
 //! # Why
@@ -63,7 +63,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Irreversibility,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "rewrites published history that nobody asked to rewrite",
+    summary: "rewrites published history without a request",
     remedy: "make a new commit, or ask before rewriting what is published",
     source: page!("i314_published_history.rs"),
     check,
@@ -123,7 +123,7 @@ impl GitStep {
     }
 }
 
-/// What the session has done to the branch.
+/// Steps of the session that concern the branch.
 #[derive(Default)]
 struct History<'s, 'a> {
     /// Commit that was amended, or rebase.
@@ -149,7 +149,7 @@ impl<'s, 'a> History<'s, 'a> {
     }
 }
 
-/// Whether a message before the call speaks of rewriting the commit.
+/// Whether a message before the call mentions rewriting the commit.
 fn is_asked(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
     const WORDS: &[&str] = &[
         "amend",

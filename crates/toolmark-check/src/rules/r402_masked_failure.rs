@@ -138,7 +138,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 }
 
 /// Finds a command that prints a text of its own instead of the error (`2>/dev/null || echo
-/// none`), if the same program says soon afterwards that nobody is logged in, or cannot be
+/// none`), if the same program says soon afterwards that a login is missing, or cannot be
 /// started.
 fn fallback(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &SessionCall<'_>) {
     /// Number of later calls in which the program may say it.

@@ -6,7 +6,7 @@
 //!
 //! The second time is enough if the first error has already said what is wrong
 //! with the call itself: the program rejects the command line, it is not
-//! installed, it does not belong in this directory, nobody is logged in, or the
+//! installed, it does not belong in this directory, a login is missing, or the
 //! same path does not exist. Other calls may lie in between, if they cannot have
 //! removed the cause.
 //!

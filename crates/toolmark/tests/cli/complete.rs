@@ -26,7 +26,10 @@ fn what_is_completed() {
         (&["feed", "res"], &["resolve"]),
         (&["rules", "S10"], &["S101", "S102", "S103", "S104", "S105", "S106", "S107", "S108"]),
         (&["check", "--select", "R41"], &["R410", "R411", "R412", "R413", "R414"]),
-        (&["check", "--ignore", "S101,A21"], &["S101,A210", "S101,A211", "S101,A212", "S101,A213"]),
+        (
+            &["check", "--ignore", "S101,A21"],
+            &["S101,A210", "S101,A211", "S101,A212", "S101,A213", "S101,A214", "S101,A215"],
+        ),
         (&["check", "--explain", "S106"], &["S106"]),
         (&["graders", "tool-call"], &["tool-calls", "tool-call-count", "tool-call-f1"]),
         (&["stats", "--as", "codex"], &["codex-exec", "codex-rollout"]),
