@@ -69,6 +69,7 @@ use foldhash::{HashMap, HashMapExt};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_session::error_class::{ErrorClass, classify};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::text::head;
 use toolmark_trace::EventKind;
@@ -95,7 +96,10 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
         let Some(path) = call.path.as_deref() else { continue };
         match (call.role, call.ended) {
-            (ToolRole::Edits | ToolRole::Writes, Ended::Failed) => {
+            // Some traces have no status, but the text of the refusal.
+            (ToolRole::Edits | ToolRole::Writes, ended)
+                if ended == Ended::Failed || classify(call) == Some(ErrorClass::EditStale) =>
+            {
                 let file = files.entry(path).or_default();
                 refused(session, recorder, call, path, file);
             }
