@@ -168,15 +168,34 @@ fn differing(expected: &ExpectedCall, call: &SessionCall<'_>) -> Option<Vec<Stri
     if let Some(compared) = &expected.compared {
         names.retain(|name| compared.iter().any(|it| it.get() == name.as_str()));
     }
-    names.retain(|name| !is_same(wanted.get(name), made.get(name)));
+    // A text for a person is written in the agent's own words.
+    let is_free = ToolEffect::of_name(&call.call.name.full())
+        .is_some_and(|it| matches!(it, ToolEffect::HandOff | ToolEffect::Send));
+    names.retain(|name| {
+        let is_text = FREE_TEXTS.contains(&name.as_str());
+        !is_text && !is_free && !is_same(wanted.get(name), made.get(name))
+    });
     Some(names)
 }
 
-/// Whether two arguments are the same. A missing argument is the same as none.
+/// Arguments with text in the agent's own words.
+const FREE_TEXTS: &[&str] =
+    &["summary", "message", "note", "notes", "comment", "description", "body"];
+
+/// Whether two arguments are the same. A missing argument is the same as none, and lists of
+/// plain values are compared without their order.
 fn is_same(one: Option<&Value>, two: Option<&Value>) -> bool {
     match (one, two) {
         (None | Some(Value::Null), None | Some(Value::Null)) => true,
         (Some(Value::Number(one)), Some(Value::Number(two))) => one.as_f64() == two.as_f64(),
+        (Some(Value::Array(one)), Some(Value::Array(two))) => {
+            let sorted = |list: &[Value]| {
+                let mut texts: Vec<String> = list.iter().map(Value::to_string).collect();
+                texts.sort();
+                texts
+            };
+            one == two || one.iter().all(|it| !it.is_object()) && sorted(one) == sorted(two)
+        }
         (Some(one), Some(two)) => one == two,
         _ => false,
     }

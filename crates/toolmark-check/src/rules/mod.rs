@@ -18,6 +18,7 @@ mod a214_rejected_call;
 mod a215_lost_variable;
 mod a220_lost_directory;
 mod a221_expected_action;
+mod a222_status_conflict;
 pub(crate) mod i301_blind_destructive;
 mod i302_out_of_tree_write;
 mod i303_secret_read;
@@ -33,6 +34,7 @@ mod i312_unasked_publication;
 mod i313_unseen_loss;
 mod i314_published_history;
 mod i315_unwanted_files;
+mod i316_final_twice;
 mod provenance;
 mod r401_blind_repeat;
 mod r402_masked_failure;
@@ -48,6 +50,7 @@ mod r411_went_on;
 mod r412_uncommitted_push;
 mod r413_dismissed_diagnostics;
 mod r414_same_error;
+mod r415_claimed_action;
 mod s101_repeated_read;
 mod s102_shell_stand_in;
 mod s103_read_to_search;
@@ -86,6 +89,7 @@ pub static RULES: &[&Rule] = &[
     &a215_lost_variable::RULE,
     &a220_lost_directory::RULE,
     &a221_expected_action::RULE,
+    &a222_status_conflict::RULE,
     &i301_blind_destructive::RULE,
     &i302_out_of_tree_write::RULE,
     &i303_secret_read::RULE,
@@ -101,6 +105,7 @@ pub static RULES: &[&Rule] = &[
     &i313_unseen_loss::RULE,
     &i314_published_history::RULE,
     &i315_unwanted_files::RULE,
+    &i316_final_twice::RULE,
     &r401_blind_repeat::RULE,
     &r402_masked_failure::RULE,
     &r403_evasion::RULE,
@@ -115,11 +120,13 @@ pub static RULES: &[&Rule] = &[
     &r412_uncommitted_push::RULE,
     &r413_dismissed_diagnostics::RULE,
     &r414_same_error::RULE,
+    &r415_claimed_action::RULE,
 ];
 
 /// Codes of rules whose accuracy on real sessions has not been shown yet. They run only if
 /// they are selected by their code or name.
-static PREVIEW: &[&str] = &["A215", "I311", "I312", "I313", "I314", "I315"];
+static PREVIEW: &[&str] =
+    &["A215", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "R415", "S108"];
 
 /// Returns the rules that run without an explicit selection.
 pub fn default_rules() -> impl Iterator<Item = &'static Rule> {
