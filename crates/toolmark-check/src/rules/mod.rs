@@ -51,6 +51,7 @@ mod r412_uncommitted_push;
 mod r413_dismissed_diagnostics;
 mod r414_same_error;
 mod r415_claimed_action;
+mod r416_absent_after_failure;
 mod s101_repeated_read;
 mod s102_shell_stand_in;
 mod s103_read_to_search;
@@ -121,12 +122,14 @@ pub static RULES: &[&Rule] = &[
     &r413_dismissed_diagnostics::RULE,
     &r414_same_error::RULE,
     &r415_claimed_action::RULE,
+    &r416_absent_after_failure::RULE,
 ];
 
 /// Codes of rules whose accuracy on real sessions has not been shown yet. They run only if
 /// they are selected by their code or name.
-static PREVIEW: &[&str] =
-    &["A215", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "R415", "S108"];
+static PREVIEW: &[&str] = &[
+    "A215", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "R415", "R416", "S108",
+];
 
 /// Returns the rules that run without an explicit selection.
 pub fn default_rules() -> impl Iterator<Item = &'static Rule> {

@@ -165,8 +165,8 @@ const PHRASES: &[(Topic, &[&str])] = &[
             "there is no ",
             "there are no ",
             "there's no ",
-            " exists yet",
-            " exist yet",
+            " exists",
+            " exist ",
             "none exist",
             "was not found",
             "were not found",
@@ -324,7 +324,10 @@ fn states(topic: Topic, sentence: &str) -> bool {
         Topic::NotOurs => {
             !has(&["whether", "if ", "let me check", "let me verify", "may ", "might "])
         }
-        Topic::Absent => !has(HEDGES),
+        // "no release exists" is about something absent, "the release exists" is not.
+        Topic::Absent => {
+            !has(HEDGES) && (has(&["no ", "not", "n't", "none"]) || !has(&[" exist", "found"]))
+        }
         Topic::Acted => !has(HEDGES) && !has(&["not ", "n't", "unable", "nothing", "no "]),
         _ => !has(HEDGES) && !has(NEGATIONS),
     }
