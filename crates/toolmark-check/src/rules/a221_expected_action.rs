@@ -3,9 +3,10 @@
 //! Compares the changes that a run made with the actions that its own record
 //! expects, as in files of tau-bench and tau2-bench. It reports a change with
 //! another argument, a change that was not expected, an expected change that was
-//! never made, and an expected value that no message to the user contains. Only runs that failed by their own record are compared,
-//! because a task may be solved in another way. Calls that only read, and calls
-//! that failed, do not count as changes.
+//! never made, and an expected value that no message to the user contains. Only
+//! runs that failed by their own record are compared, because a task may be
+//! solved in another way. Calls that only read, and calls that failed, do not
+//! count as changes.
 //!
 //! # Why
 //!
