@@ -163,7 +163,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 const REACH: usize = 6;
 
 /// Returns the first edit of code before a failed build, if nothing shows the state before it.
-/// A compaction may hide a baseline, and linters complain about code that nobody edited.
+/// A compaction may hide a baseline, and linters also complain about unedited code.
 fn edit_without_baseline<'s, 'a>(
     session: &'s Session<'a>,
     failure: &Failure,

@@ -9,7 +9,7 @@
 //!
 //! # Why
 //!
-//! The user takes the sentence for a fact and waits for a refund that nobody
+//! The user takes the sentence for a fact and waits for a refund that no call
 //! has started.
 //!
 //! # What to do

@@ -9,7 +9,7 @@
 //! # Why
 //!
 //! A failed look-up says nothing about what exists. The user decides on a fact
-//! that nobody has checked.
+//! without a check.
 //!
 //! # What to do
 //!
