@@ -669,6 +669,9 @@ impl<'c> Analyzer<'c> {
             let Some(name) = redirection.target.literal() else { continue };
             let path = self.place(&name).path;
             self.made.write(&path, output, appends);
+            if !appends {
+                self.replace_by_version(&path, output, call);
+            }
             // Hooks that a project keeps are run by git.
             if path.contains("/.husky/")
                 && let Flow::Text(text) = output

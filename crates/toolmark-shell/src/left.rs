@@ -3,7 +3,7 @@
 //! and which programs that it runs it wrote itself.
 
 use crate::context::Command;
-use crate::expand::Arg;
+use crate::options::Parsed;
 use serde::{Deserialize, Serialize};
 use toolmark_base::path::is_below;
 
@@ -91,43 +91,44 @@ impl Left {
     ///
     /// A branch belongs to the session only if the session made it. Committing to a branch or
     /// pushing it does not change the owner: the branch may be a colleague's.
-    pub(crate) fn git(&mut self, sub: &str, args: &[Arg]) {
-        let words: Vec<&str> =
-            args.iter().filter(|arg| !arg.dynamic).map(|arg| arg.text.as_str()).collect();
-        let after = |flags: &[&str]| {
-            let at = words.iter().position(|word| flags.contains(word))?;
-            words.get(at + 1).copied()
+    pub(crate) fn git(&mut self, sub: &str, parsed: &Parsed<'_>) {
+        let operands: Vec<&str> = parsed
+            .operands
+            .iter()
+            .filter(|arg| !arg.dynamic)
+            .map(|arg| arg.text.as_str())
+            .collect();
+        let value = |names: &[&str]| {
+            let given = parsed.options.iter().find(|given| names.contains(&given.name));
+            given.filter(|given| !given.dynamic && !given.negated)?.value
         };
-        let operands: Vec<&str> =
-            words.iter().copied().filter(|word| !word.starts_with('-')).collect();
         // `-b x origin/x` and `--track` take over a branch that is there.
         let is_new = |name: &str| {
             let is_same = |from: &&str| {
                 let is_path = from.starts_with(['.', '/', '~']);
                 !is_path && from.strip_suffix(name).is_some_and(|at| at.ends_with('/'))
             };
-            !operands.iter().any(is_same)
-                && !words.iter().any(|word| *word == "-t" || word.starts_with("--track"))
+            !operands.iter().any(is_same) && !parsed.has("t", "track")
         };
         match sub {
             "checkout" | "switch" => {
-                let made = after(&["-b", "-c", "--create", "--orphan"]);
+                let made = value(&["b", "create", "orphan"]);
                 if let Some(name) = made.filter(|name| is_new(name)) {
                     self.branch(name);
                 }
-                let moved = || after(&["-B", "-C", "--force-create"]);
+                let moved = || value(&["B", "force-create"]);
                 let only = match operands[..] {
-                    [name] if !words.contains(&"--") => Some(name),
+                    [name] if parsed.before_dashes.is_none() => Some(name),
                     _ => None,
                 };
                 let head = made.or_else(moved).or(only).map(str::to_owned);
                 self.head = head.or(self.head.take());
             }
             "worktree" => {
-                let made = after(&["-b"]).filter(|name| is_new(name));
+                let made = value(&["b"]).filter(|name| is_new(name));
                 made.into_iter().for_each(|name| self.branch(name));
             }
-            "branch" if operands.len() == words.len() => {
+            "branch" if parsed.options.is_empty() => {
                 let made = operands.first().filter(|name| is_new(name));
                 made.into_iter().for_each(|name| self.branch(name));
             }

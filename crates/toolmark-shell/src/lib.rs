@@ -18,6 +18,7 @@
 
 mod analyze;
 mod attach;
+pub mod catalog;
 mod context;
 pub mod decision;
 mod dos;
@@ -36,6 +37,7 @@ mod parse;
 mod paths;
 mod pipelines;
 mod pipes;
+mod program;
 mod programs;
 mod protect;
 pub mod results;
@@ -43,7 +45,6 @@ mod run;
 mod secrets;
 mod simple;
 mod sql;
-mod unwrap;
 mod walk;
 mod windows;
 mod words;

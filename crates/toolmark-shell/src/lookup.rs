@@ -49,6 +49,11 @@ impl<const SLOTS: usize> Lookup<SLOTS> {
         None
     }
 
+    /// Returns all names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.lists.iter().flat_map(|list| *list).copied().filter(|name| !name.is_empty())
+    }
+
     /// Whether a list contains the name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.find(name).is_some()

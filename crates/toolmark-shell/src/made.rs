@@ -16,7 +16,7 @@ pub(crate) struct Made {
     links: Vec<(String, String)>,
     compiled: Vec<(String, String)>,
     clones: Vec<String>,
-    git_aliases: Vec<(String, String)>,
+    git_settings: Vec<(String, String)>,
     bytes: usize,
 }
 
@@ -102,17 +102,46 @@ impl Made {
         self.clones.iter().filter_map(rest).any(|rest| rest.starts_with('/'))
     }
 
-    /// Records a git alias: `git NAME` runs this command from now on.
-    pub(crate) fn add_git_alias(&mut self, name: &str, command: String) {
-        if self.git_aliases.len() < MAX_FILES {
-            self.git_aliases.push((name.to_owned(), command));
+    /// Records a setting of git.
+    pub(crate) fn set_git(&mut self, name: &str, value: &str) {
+        if self.git_settings.len() < MAX_FILES {
+            self.git_settings.push((name.to_ascii_lowercase(), value.to_owned()));
         }
     }
 
+    /// Returns the number of settings of git.
+    pub(crate) fn count_git_settings(&self) -> usize {
+        self.git_settings.len()
+    }
+
+    /// Forgets so many settings of git, from the `known`th on.
+    pub(crate) fn forget_git_settings(&mut self, known: usize, given: usize) {
+        let end = (known + given).min(self.git_settings.len());
+        self.git_settings.drain(known.min(end)..end);
+    }
+
+    /// Returns the settings of git from the `known`th on, the last one of each name.
+    pub(crate) fn git_settings(&self, known: usize) -> Vec<(String, String)> {
+        let new = self.git_settings.get(known..).unwrap_or_default();
+        let is_last = |(at, (name, _)): &(usize, &(String, String))| {
+            !new.iter().skip(at + 1).any(|(other, _)| other == name)
+        };
+        new.iter().enumerate().filter(is_last).map(|(_, setting)| setting.clone()).collect()
+    }
+
+    /// Returns the value of a setting of git, by its name in lower case.
+    pub(crate) fn git_setting(&self, name: &str) -> Option<&str> {
+        let found = self.git_settings.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
     /// Returns the command of a git alias.
-    pub(crate) fn git_alias(&self, name: &str) -> Option<&str> {
-        let found = self.git_aliases.iter().rev().find(|(known, _)| known == name);
-        found.map(|(_, command)| command.as_str())
+    pub(crate) fn git_alias(&self, name: &str) -> Option<String> {
+        let value = self.git_setting(&format!("alias.{}", name.to_ascii_lowercase()))?;
+        Some(match value.strip_prefix('!') {
+            Some(command) => command.to_owned(),
+            None => format!("git {value}"),
+        })
     }
 
     /// Records that `path` is a link to `target`.

@@ -1,5 +1,5 @@
-//! One option grammar for all programs: clustered short options, options with
-//! values, long options with `=` and unambiguous abbreviations, `--`.
+//! The words of a command line, sorted into options and operands. [`crate::program`] does it with
+//! the complete list of a program; [`Grammar`] is for programs that do not have one yet.
 
 use crate::expand::Arg;
 
@@ -25,6 +25,8 @@ pub(crate) struct Given<'a> {
     pub(crate) value: Option<&'a str>,
     /// Whether the value is known only at run time.
     pub(crate) dynamic: bool,
+    /// Whether the option is switched off: `--no-force`, `--force=false`.
+    pub(crate) negated: bool,
 }
 
 /// The words of a command sorted into options and operands.
@@ -36,6 +38,12 @@ pub(crate) struct Parsed<'a> {
     pub(crate) operands: Vec<&'a Arg>,
     /// Number of operands before `--`, if present.
     pub(crate) before_dashes: Option<usize>,
+    /// Whether the names are those of a complete list, so that none is an abbreviation.
+    pub(crate) is_exact: bool,
+    /// Whether an option is not in that list or could be several of it.
+    pub(crate) is_incomplete: bool,
+    /// Whether the usage is printed, and nothing else happens.
+    pub(crate) prints_usage: bool,
 }
 
 impl Grammar {
@@ -80,6 +88,7 @@ impl Grammar {
                     long: true,
                     value: value.or(next.map(|next| next.text.as_str())),
                     dynamic: arg.dynamic || next.is_some_and(|next| next.dynamic),
+                    negated: false,
                 });
             } else if text.len() > 1 && text.starts_with('-') {
                 let body = text.get(1..).unwrap_or("");
@@ -96,7 +105,13 @@ impl Grammar {
                             Some(rest)
                         };
                         let dynamic = arg.dynamic || next.is_some_and(|next| next.dynamic);
-                        parsed.options.push(Given { name, long: false, value, dynamic });
+                        parsed.options.push(Given {
+                            name,
+                            long: false,
+                            value,
+                            dynamic,
+                            negated: false,
+                        });
                         break;
                     }
                     parsed.options.push(Given {
@@ -104,6 +119,7 @@ impl Grammar {
                         long: false,
                         value: None,
                         dynamic: arg.dynamic,
+                        negated: false,
                     });
                 }
             } else {
@@ -129,6 +145,11 @@ fn means(given: &str, name: &str) -> bool {
 impl<'a> Parsed<'a> {
     /// Returns the last option with this short letter or long name.
     pub(crate) fn last(&self, short: &str, long: &str) -> Option<&Given<'a>> {
+        if self.is_exact {
+            let name = if long.is_empty() { short } else { long };
+            let found = self.options.iter().rev().find(|given| given.name == name);
+            return found.filter(|given| !given.negated);
+        }
         self.options.iter().rev().find(|given| {
             if given.long {
                 !long.is_empty() && means(given.name, long)
@@ -145,7 +166,26 @@ impl<'a> Parsed<'a> {
 
     /// Whether the long option was given in full.
     pub(crate) fn exact(&self, long: &str) -> bool {
-        self.options.iter().any(|given| given.long && given.name == long)
+        self.options.iter().any(|given| given.long && given.name == long && !given.negated)
+    }
+
+    /// Whether `--no-NAME` was given, with no `--NAME` after it.
+    pub(crate) fn off(&self, name: &str) -> bool {
+        self.options
+            .iter()
+            .rev()
+            .find(|given| given.name == name)
+            .is_some_and(|given| given.negated)
+    }
+
+    /// Whether one of these options, separated by blanks, is on.
+    pub(crate) fn any(&self, names: &str) -> bool {
+        names.split(' ').any(|name| self.last("", name).is_some())
+    }
+
+    /// Returns the operands that are not known only at run time.
+    pub(crate) fn words(&self) -> Vec<&'a str> {
+        self.operands.iter().map(|arg| arg.text.as_str()).collect()
     }
 
     /// Returns the value of one of these options.
@@ -155,6 +195,9 @@ impl<'a> Parsed<'a> {
 
     /// Whether `--NAME` was given, with no `--no-NAME` after it.
     pub(crate) fn on(&self, short: &str, long: &str) -> bool {
+        if self.is_exact {
+            return self.has(short, long);
+        }
         let mut on = false;
         for given in &self.options {
             if given.long && given.name.strip_prefix("no-").is_some_and(|rest| means(rest, long)) {
@@ -170,7 +213,7 @@ impl<'a> Parsed<'a> {
 
     /// Whether help or the version was requested.
     pub(crate) fn informs(&self) -> bool {
-        self.exact("help") || self.exact("version")
+        self.prints_usage || self.exact("help") || self.exact("version")
     }
 
     /// Whether a dry run was requested.

@@ -21,6 +21,8 @@ pub(crate) enum Flow {
     Decoded,
     /// The content of a file.
     File(String),
+    /// A version of a file from version control.
+    Version(String),
     /// Unknown data.
     Unknown,
 }
@@ -162,9 +164,12 @@ pub(crate) fn filtered(program: &str, args: &[Arg], input: &Flow) -> Flow {
         },
         Flow::Remote => Flow::Remote,
         Flow::Secret => Flow::Secret,
-        Flow::File(_) | Flow::Unknown | Flow::Decoded if decodes => Flow::Decoded,
+        Flow::File(_) | Flow::Version(_) | Flow::Unknown | Flow::Decoded if decodes => {
+            Flow::Decoded
+        }
         Flow::None if decodes => Flow::Decoded,
         Flow::None => Flow::Unknown,
+        Flow::Version(_) if !matches!(program, "cat" | "tee") => Flow::Unknown,
         other => other.clone(),
     }
 }

@@ -8,9 +8,9 @@ use crate::expand::{Arg, Value};
 use crate::paths::{Place, is_artefact, is_rebuilt};
 use crate::pipes::{Flow, filtered, printed};
 use crate::programs;
+use crate::programs::launchers::{Unwrapped, unwrap};
 use crate::protect::Reach;
 use crate::secrets::{Secrecy, secrecy};
-use crate::unwrap::{Unwrapped, unwrap};
 use crate::write;
 
 /// One command, its context, and the analyzer that collects its effects.
@@ -91,6 +91,15 @@ impl Run<'_, '_> {
             .rev()
             .find(|(known, _)| known == name)
             .map(|(_, arg)| arg.text.as_str())
+    }
+
+    /// Returns the value of a variable set for this command or by an earlier one.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        let earlier = || match self.analyzer.variables.get(name) {
+            Some(Value::Texts(texts)) => texts.first().cloned(),
+            _ => None,
+        };
+        self.env(name).map(str::to_owned).or_else(earlier)
     }
 }
 
@@ -249,6 +258,9 @@ impl Analyzer<'_> {
         if let Some(text) = printed(name, args) {
             return Flow::Text(text);
         }
+        if let Some(path) = programs::printed_version(name, args) {
+            return Flow::Version(path.to_owned());
+        }
         if programs::downloads_to_output(name, args) {
             return Flow::Remote;
         }
@@ -273,6 +285,7 @@ impl Analyzer<'_> {
                 for arg in operands().filter(|arg| !arg.dynamic) {
                     let path = self.place(&arg.text).path;
                     self.made.write(&path, &call.input, appends);
+                    self.replace_by_version(&path, &call.input, call);
                 }
             }
             // `mapfile -C COMMAND` runs it for every line.
@@ -318,6 +331,19 @@ impl Analyzer<'_> {
                 self.remember_content(name, args, call);
             }
             _ => {}
+        }
+    }
+
+    /// Reports a file being replaced by another version of itself: `git show HEAD:f > f`.
+    pub(crate) fn replace_by_version(&mut self, path: &str, output: &Flow, call: &Call) {
+        let Flow::Version(version) = output else { return };
+        let place = self.place(path);
+        let is_it = place.path.strip_suffix(version.as_str());
+        if is_it.is_some_and(|rest| rest.ends_with('/'))
+            && matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked)
+        {
+            let mut run = Run { analyzer: self, name: "git", args: &[], call };
+            programs::replace_files(&mut run, &[&place.display], false);
         }
     }
 

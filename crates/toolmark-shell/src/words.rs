@@ -541,6 +541,15 @@ fn literal_subscript(rest: &str) -> Option<&str> {
     (after.starts_with('}') && subscript.chars().all(is_plain)).then_some(subscript)
 }
 
+/// Returns a word as the shell must read it to get this text.
+pub(crate) fn quoted(text: &str) -> String {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:=@%+,~^".contains(&b);
+    if !text.is_empty() && text.bytes().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::ir::{Node, Part, RedirectionKind};

@@ -1,5 +1,36 @@
 //! Other agents started from a command, with the options that turn off their permission checks, and
 //! the guard's own command.
+//!
+//! ```denied
+//! toolmark guard uninstall
+//! TOOLMARK_GUARD_POLICY=lax.yaml toolmark guard install
+//! ~/bin/toolmark guard mcp --accept files
+//! claude --settings '{"disableAllHooks": true}' -p x
+//! codex -c features.hooks=false exec x
+//! claude config set hooks '{}'
+//! ```
+//! ```asked
+//! claude --dangerously-skip-permissions -p x
+//! codex exec --yolo x
+//! copilot --allow-all-tools --allow-all-paths -p x
+//! gemini --approval-mode yolo -p x
+//! gemini --approval-mode=yolo -p x
+//! cursor-agent --force -p x
+//! codex -a never exec x
+//! npx @anthropic-ai/claude-code --dangerously-skip-permissions -p x
+//! crush --yolo
+//! claude mcp add evil -- npx evil
+//! ```
+//! ```allowed
+//! claude --version
+//! claude -p 'rm -rf /'
+//! codex exec x
+//! claude --permission-mode plan -p x
+//! copilot -p 'explain this'
+//! aider --message x
+//! toolmark guard status
+//! toolmark guard install --dry-run
+//! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::run::Run;
@@ -127,47 +158,6 @@ pub(super) fn own(run: &mut Run<'_, '_>) {
             Scope::Unknown,
             Reversibility::R4,
             "changes what the guard lets through",
-        );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn agents() {
-        check(
-            &[
-                "toolmark guard uninstall",
-                "TOOLMARK_GUARD_POLICY=lax.yaml toolmark guard install",
-                "~/bin/toolmark guard mcp --accept files",
-                "claude --settings '{\"disableAllHooks\": true}' -p x",
-                "codex -c features.hooks=false exec x",
-                "claude config set hooks '{}'",
-            ],
-            &[
-                "claude --dangerously-skip-permissions -p x",
-                "codex exec --yolo x",
-                "copilot --allow-all-tools --allow-all-paths -p x",
-                "gemini --approval-mode yolo -p x",
-                "gemini --approval-mode=yolo -p x",
-                "cursor-agent --force -p x",
-                "codex -a never exec x",
-                "npx @anthropic-ai/claude-code --dangerously-skip-permissions -p x",
-                "crush --yolo",
-                "claude mcp add evil -- npx evil",
-            ],
-            &[
-                "claude --version",
-                "claude -p 'rm -rf /'",
-                "codex exec x",
-                "claude --permission-mode plan -p x",
-                "copilot -p 'explain this'",
-                "aider --message x",
-                "toolmark guard status",
-                "toolmark guard install --dry-run",
-            ],
         );
     }
 }

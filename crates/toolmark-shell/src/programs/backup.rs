@@ -1,4 +1,26 @@
 //! Backup programs, whose deletions cannot be undone.
+//!
+//! ```denied
+//! restic forget --keep-last 3 --prune
+//! restic -r x prune
+//! borg delete a::b
+//! rclone sync a r:b
+//! rclone purge r:b
+//! kopia snapshot delete x
+//! tmutil delete /x
+//! rclone copy ~/.ssh/id_rsa r:b
+//! ```
+//! ```allowed
+//! restic snapshots
+//! restic forget --dry-run --keep-last 3
+//! borg list a
+//! borg create a::b src
+//! rclone ls r:b
+//! rclone copy a r:b
+//! rclone sync a r:b --dry-run
+//! restic backup ~/x
+//! kopia snapshot list
+//! ```
 
 use crate::effects::{Kind, Scope};
 use crate::run::Run;
@@ -88,38 +110,5 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 );
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn backups() {
-        check(
-            &[
-                "restic forget --keep-last 3 --prune",
-                "restic -r x prune",
-                "borg delete a::b",
-                "rclone sync a r:b",
-                "rclone purge r:b",
-                "kopia snapshot delete x",
-                "tmutil delete /x",
-                "rclone copy ~/.ssh/id_rsa r:b",
-            ],
-            &[],
-            &[
-                "restic snapshots",
-                "restic forget --dry-run --keep-last 3",
-                "borg list a",
-                "borg create a::b src",
-                "rclone ls r:b",
-                "rclone copy a r:b",
-                "rclone sync a r:b --dry-run",
-                "restic backup ~/x",
-                "kopia snapshot list",
-            ],
-        );
     }
 }

@@ -1,5 +1,45 @@
 //! Containers: images can be rebuilt, volumes hold data, and some options give
 //! access to the host.
+//!
+//! ```denied
+//! docker volume rm x
+//! podman system reset -f
+//! docker volume prune -f
+//! docker system prune --volumes
+//! docker exec db psql -c 'drop table x'
+//! docker exec -it c rm -rf /data
+//! docker compose exec -T db psql -U x -c 'DROP DATABASE d'
+//! docker run -v /:/host alpine rm -rf /host
+//! ```
+//! ```asked
+//! docker compose down -v
+//! docker-compose -f x.yml down --volumes
+//! docker system prune -af
+//! docker rm -f $(docker ps -aq)
+//! docker rmi -f x
+//! docker image prune -a
+//! docker run --privileged x
+//! docker run -v /var/run/docker.sock:/s x
+//! docker network rm x
+//! docker push me/x
+//! docker stop $(docker ps -q)
+//! docker buildx prune --all
+//! ```
+//! ```allowed
+//! docker ps
+//! docker build -t x .
+//! docker run --rm -v $PWD:/w x make
+//! docker compose up -d
+//! docker compose down
+//! docker image prune
+//! docker logs x
+//! docker exec c ls
+//! docker stop x
+//! docker rm x
+//! podman images
+//! docker run --rm x rm -rf /data
+//! docker compose run --rm app pytest
+//! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -255,55 +295,5 @@ fn inside(run: &mut Run<'_, '_>, args: &[Arg]) {
     let inner = args.get(at + 1..).unwrap_or_default();
     if !inner.is_empty() {
         run.inner(inner.to_vec(), run.call.input.clone());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn containers() {
-        check(
-            &[
-                "docker volume rm x",
-                "podman system reset -f",
-                "docker volume prune -f",
-                "docker system prune --volumes",
-                "docker exec db psql -c 'drop table x'",
-                "docker exec -it c rm -rf /data",
-                "docker compose exec -T db psql -U x -c 'DROP DATABASE d'",
-                "docker run -v /:/host alpine rm -rf /host",
-            ],
-            &[
-                "docker compose down -v",
-                "docker-compose -f x.yml down --volumes",
-                "docker system prune -af",
-                "docker rm -f $(docker ps -aq)",
-                "docker rmi -f x",
-                "docker image prune -a",
-                "docker run --privileged x",
-                "docker run -v /var/run/docker.sock:/s x",
-                "docker network rm x",
-                "docker push me/x",
-                "docker stop $(docker ps -q)",
-                "docker buildx prune --all",
-            ],
-            &[
-                "docker ps",
-                "docker build -t x .",
-                "docker run --rm -v $PWD:/w x make",
-                "docker compose up -d",
-                "docker compose down",
-                "docker image prune",
-                "docker logs x",
-                "docker exec c ls",
-                "docker stop x",
-                "docker rm x",
-                "podman images",
-                "docker run --rm x rm -rf /data",
-                "docker compose run --rm app pytest",
-            ],
-        );
     }
 }

@@ -1,4 +1,48 @@
 //! Programs that copy and move: `cp`, `mv`, `install`, `ln`, `rsync`, `scp`.
+//!
+//! ```denied
+//! mv src /dev/null
+//! mv /etc/passwd x
+//! cp x /usr/bin/
+//! cp -t /etc x
+//! rsync -a --delete a/ /data/b/
+//! rsync -a --del a/ h:/b
+//! rsync -a --remove-source-files a/ h:b
+//! scp ~/.ssh/id_rsa h:
+//! mv file /etc/
+//! install -m755 x /usr/local/bin/x
+//! cp /etc/shadow /usr/x
+//! mv src /tmp/old && rm -rf /tmp/old
+//! mv src /tmp/ && rm -rf /tmp/src
+//! mkdir -p /tmp/t; mv src lib /tmp/t; rm -rf /tmp/t
+//! ```
+//! ```asked
+//! cp ~/.aws/credentials .
+//! cp hook .git/hooks/pre-commit
+//! cp x ~/.bashrc
+//! rsync -a --delete a/ "$D"
+//! mv .git .git.bak
+//! ```
+//! ```allowed
+//! mv a b
+//! cp -r a b
+//! cp a ~/backup/
+//! rsync -a a/ /dest/
+//! rsync -an --delete a/ /dest/
+//! rsync --delete --dry-run a h:b
+//! cp .env.example .env
+//! ln -s a b
+//! scp h:x .
+//! rsync -a --delete src/ dist/
+//! rsync -a --exclude --delete a/ b/
+//! mv /tmp/x .
+//! mv src /tmp/old
+//! mv node_modules /tmp/old && rm -rf /tmp/old
+//! mv a.json /tmp/a.json && rm -f /tmp/a.json
+//! mv src /tmp/old && rm -rf /tmp/other
+//! mv /tmp/a /tmp/b && mv /tmp/b /tmp/a && rm -rf /tmp/a
+//! cp .env .env.backup
+//! ```
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -332,59 +376,5 @@ fn scp(run: &mut Run<'_, '_>) {
         if matches!(place.scope, Scope::System | Scope::Device) {
             run.analyzer.write_file(target, false, run.name, call);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn copies() {
-        check(
-            &[
-                "mv src /dev/null",
-                "mv /etc/passwd x",
-                "cp x /usr/bin/",
-                "cp -t /etc x",
-                "rsync -a --delete a/ /data/b/",
-                "rsync -a --del a/ h:/b",
-                "rsync -a --remove-source-files a/ h:b",
-                "scp ~/.ssh/id_rsa h:",
-                "mv file /etc/",
-                "install -m755 x /usr/local/bin/x",
-                "cp /etc/shadow /usr/x",
-                "mv src /tmp/old && rm -rf /tmp/old",
-                "mv src /tmp/ && rm -rf /tmp/src",
-                "mkdir -p /tmp/t; mv src lib /tmp/t; rm -rf /tmp/t",
-            ],
-            &[
-                "cp ~/.aws/credentials .",
-                "cp hook .git/hooks/pre-commit",
-                "cp x ~/.bashrc",
-                "rsync -a --delete a/ \"$D\"",
-                "mv .git .git.bak",
-            ],
-            &[
-                "mv a b",
-                "cp -r a b",
-                "cp a ~/backup/",
-                "rsync -a a/ /dest/",
-                "rsync -an --delete a/ /dest/",
-                "rsync --delete --dry-run a h:b",
-                "cp .env.example .env",
-                "ln -s a b",
-                "scp h:x .",
-                "rsync -a --delete src/ dist/",
-                "rsync -a --exclude --delete a/ b/",
-                "mv /tmp/x .",
-                "mv src /tmp/old",
-                "mv node_modules /tmp/old && rm -rf /tmp/old",
-                "mv a.json /tmp/a.json && rm -f /tmp/a.json",
-                "mv src /tmp/old && rm -rf /tmp/other",
-                "mv /tmp/a /tmp/b && mv /tmp/b /tmp/a && rm -rf /tmp/a",
-                "cp .env .env.backup",
-            ],
-        );
     }
 }

@@ -1,5 +1,57 @@
 //! Database clients: the SQL passed to them, commands of other stores, and programs that drop or
 //! overwrite whole databases.
+//!
+//! ```denied
+//! psql -c 'DROP TABLE x'
+//! psql -h h -d d -c "DELETE FROM audit;"
+//! mysql -e 'TRUNCATE TABLE t'
+//! mysql -uroot -e "drop database d"
+//! sqlite3 app.db 'DROP TABLE t'
+//! echo 'drop table x' | psql
+//! redis-cli -h h FLUSHALL
+//! mongosh --eval 'db.dropDatabase()'
+//! mongosh d --eval db.users.drop()
+//! dropdb prod
+//! pg_restore --clean -d d f
+//! mongorestore --drop dump
+//! DROP TABLE users
+//! DELETE FROM users;
+//! TRUNCATE TABLE users
+//! psql -c 'UPDATE users SET a=1'
+//! mysqladmin -u root drop prod
+//! mongo d --eval 'db.x.deleteMany({})'
+//! psql -c '\! rm -rf /srv/data'
+//! mysql -e 'system rm -rf /srv/data'
+//! psql -c "COPY (SELECT 1) TO PROGRAM 'rm -rf /srv/data'"
+//! clickhouse-client -q 'ALTER TABLE events DELETE WHERE 1'
+//! bq query 'CREATE OR REPLACE TABLE x.y AS SELECT * FROM x.y WHERE FALSE'
+//! cypher-shell 'MATCH (n) DETACH DELETE n'
+//! psql <<E
+//! | DROP TABLE x;
+//! | E
+//! ```
+//! ```asked
+//! psql -c 'DELETE FROM t WHERE id=1'
+//! redis-cli DEL k
+//! psql -c 'drop index i'
+//! mongosh --eval 'db.x.deleteOne({a:1})'
+//! ```
+//! ```allowed
+//! psql -c 'SELECT * FROM dropdown'
+//! mysql -e 'SELECT 1'
+//! sqlite3 -readonly app.db 'drop table t'
+//! sqlite3 :memory: 'drop table t'
+//! redis-cli GET k
+//! mongosh --eval 'db.users.find()'
+//! pg_dump d > x.sql
+//! psql -c 'CREATE TABLE t(a int)'
+//! psql --help
+//! redis-cli ping
+//! psql -c "INSERT INTO t VALUES ('drop table x')"
+//! sqlite3 /tmp/x.db 'drop table t'
+//! update-notes
+//! psql -l
+//! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -400,65 +452,5 @@ fn mongo(run: &mut Run<'_, '_>) {
         || flat.contains("findOneAndDelete(")
     {
         run.effect(Kind::Delete, &code, Scope::Remote, R3, "deletes documents");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn stores() {
-        check(
-            &[
-                "psql -c 'DROP TABLE x'",
-                "psql -h h -d d -c \"DELETE FROM audit;\"",
-                "mysql -e 'TRUNCATE TABLE t'",
-                "mysql -uroot -e \"drop database d\"",
-                "sqlite3 app.db 'DROP TABLE t'",
-                "psql <<E\nDROP TABLE x;\nE",
-                "echo 'drop table x' | psql",
-                "redis-cli -h h FLUSHALL",
-                "mongosh --eval 'db.dropDatabase()'",
-                "mongosh d --eval db.users.drop()",
-                "dropdb prod",
-                "pg_restore --clean -d d f",
-                "mongorestore --drop dump",
-                "DROP TABLE users",
-                "DELETE FROM users;",
-                "TRUNCATE TABLE users",
-                "psql -c 'UPDATE users SET a=1'",
-                "mysqladmin -u root drop prod",
-                "mongo d --eval 'db.x.deleteMany({})'",
-                "psql -c '\\! rm -rf /srv/data'",
-                "mysql -e 'system rm -rf /srv/data'",
-                "psql -c \"COPY (SELECT 1) TO PROGRAM 'rm -rf /srv/data'\"",
-                "clickhouse-client -q 'ALTER TABLE events DELETE WHERE 1'",
-                "bq query 'CREATE OR REPLACE TABLE x.y AS SELECT * FROM x.y WHERE FALSE'",
-                "cypher-shell 'MATCH (n) DETACH DELETE n'",
-            ],
-            &[
-                "psql -c 'DELETE FROM t WHERE id=1'",
-                "redis-cli DEL k",
-                "psql -c 'drop index i'",
-                "mongosh --eval 'db.x.deleteOne({a:1})'",
-            ],
-            &[
-                "psql -c 'SELECT * FROM dropdown'",
-                "mysql -e 'SELECT 1'",
-                "sqlite3 -readonly app.db 'drop table t'",
-                "sqlite3 :memory: 'drop table t'",
-                "redis-cli GET k",
-                "mongosh --eval 'db.users.find()'",
-                "pg_dump d > x.sql",
-                "psql -c 'CREATE TABLE t(a int)'",
-                "psql --help",
-                "redis-cli ping",
-                "psql -c \"INSERT INTO t VALUES ('drop table x')\"",
-                "sqlite3 /tmp/x.db 'drop table t'",
-                "update-notes",
-                "psql -l",
-            ],
-        );
     }
 }

@@ -1,4 +1,40 @@
 //! Disks, partitions, volumes and file systems.
+//!
+//! ```denied
+//! dd if=/dev/zero of=/dev/sda
+//! mkfs.ext4 /dev/sda1
+//! mkfs -t ext4 /dev/sdb
+//! mkfs.vfat -n LABEL /dev/sda1
+//! wipefs -a /dev/sda
+//! fdisk /dev/sda
+//! parted /dev/sda mklabel gpt
+//! sgdisk -Z /dev/sda
+//! blkdiscard /dev/sda
+//! cryptsetup luksFormat /dev/sda1
+//! lvremove vg/lv
+//! zpool destroy tank
+//! zfs destroy -r tank/x
+//! mkswap /dev/sda2
+//! diskutil eraseDisk APFS X disk2
+//! ```
+//! ```asked
+//! dd if=x of="$DEV"
+//! mkfs.ext4 disk.img
+//! fsck -y /dev/sda1
+//! ```
+//! ```allowed
+//! dd if=/dev/sda of=img
+//! dd if=/dev/zero of=/tmp/x bs=1M count=1
+//! mkfs.ext4 -n /dev/sda1
+//! fdisk -l
+//! parted -l
+//! lvremove --test vg/lv
+//! wipefs -n /dev/sda
+//! lsblk
+//! zfs list
+//! zfs destroy -n tank/x
+//! dd if=/dev/urandom of=/dev/null
+//! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -280,47 +316,5 @@ fn dd(run: &mut Run<'_, '_>) {
             super::resources::dd(run);
         }
         run.analyzer.write_file(&output, false, "dd", call);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn devices() {
-        check(
-            &[
-                "dd if=/dev/zero of=/dev/sda",
-                "mkfs.ext4 /dev/sda1",
-                "mkfs -t ext4 /dev/sdb",
-                "mkfs.vfat -n LABEL /dev/sda1",
-                "wipefs -a /dev/sda",
-                "fdisk /dev/sda",
-                "parted /dev/sda mklabel gpt",
-                "sgdisk -Z /dev/sda",
-                "blkdiscard /dev/sda",
-                "cryptsetup luksFormat /dev/sda1",
-                "lvremove vg/lv",
-                "zpool destroy tank",
-                "zfs destroy -r tank/x",
-                "mkswap /dev/sda2",
-                "diskutil eraseDisk APFS X disk2",
-            ],
-            &["dd if=x of=\"$DEV\"", "mkfs.ext4 disk.img", "fsck -y /dev/sda1"],
-            &[
-                "dd if=/dev/sda of=img",
-                "dd if=/dev/zero of=/tmp/x bs=1M count=1",
-                "mkfs.ext4 -n /dev/sda1",
-                "fdisk -l",
-                "parted -l",
-                "lvremove --test vg/lv",
-                "wipefs -n /dev/sda",
-                "lsblk",
-                "zfs list",
-                "zfs destroy -n tank/x",
-                "dd if=/dev/urandom of=/dev/null",
-            ],
-        );
     }
 }

@@ -1,5 +1,28 @@
 //! Editors in scripts: `vim`, `ex` and `ed` with commands that run programs, delete files or empty
 //! the edited file.
+//!
+//! ```denied
+//! vim -es -c '!rm -rf src' -c q
+//! vim -es -c 'silent !rm -rf /srv/data' -c 'qa!'
+//! nvim --headless +'call system("rm -rf /srv/data")' +q
+//! nvim --headless -c 'lua os.execute("rm -rf /srv/data")' +q
+//! ed -s f <<< '!rm -rf /srv/data'
+//! ```
+//! ```asked
+//! ex -sc '%d|x' src/a.ts
+//! ex -s +'%d' -cwq src/a.ts
+//! printf '%%d\nwq\n' | ed -s src/a.ts
+//! vim -Es +'bufdo %d' +wall +q src/*.rs
+//! ```
+//! ```allowed
+//! vim README.md
+//! nvim +PlugInstall +qall
+//! ex -sc '%s/a/b/g|x' x.txt
+//! ed -s x.txt <<< $'1p\nq'
+//! ed -s x.txt <<< $'3d\nw\nq'
+//! vim +42 src/main.rs
+//! vim -c 'set nu' x
+//! ```
 
 use crate::effects::Scope;
 use crate::inline::{self, Language};
@@ -199,39 +222,6 @@ fn command(run: &mut Run<'_, '_>, text: &str, edit: &mut Edit) {
                 | "write"
                 | "ZZ"
                 | "W"
-        );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn editors() {
-        check(
-            &[
-                "vim -es -c '!rm -rf src' -c q",
-                "vim -es -c 'silent !rm -rf /srv/data' -c 'qa!'",
-                "nvim --headless +'call system(\"rm -rf /srv/data\")' +q",
-                "nvim --headless -c 'lua os.execute(\"rm -rf /srv/data\")' +q",
-                "ed -s f <<< '!rm -rf /srv/data'",
-            ],
-            &[
-                "ex -sc '%d|x' src/a.ts",
-                "ex -s +'%d' -cwq src/a.ts",
-                "printf '%%d\\nwq\\n' | ed -s src/a.ts",
-                "vim -Es +'bufdo %d' +wall +q src/*.rs",
-            ],
-            &[
-                "vim README.md",
-                "nvim +PlugInstall +qall",
-                "ex -sc '%s/a/b/g|x' x.txt",
-                "ed -s x.txt <<< $'1p\\nq'",
-                "ed -s x.txt <<< $'3d\\nw\\nq'",
-                "vim +42 src/main.rs",
-                "vim -c 'set nu' x",
-            ],
         );
     }
 }

@@ -1,5 +1,40 @@
 //! `find` and `fd`: starting points, tests whose values are data, and actions that delete, write or
 //! run commands.
+//!
+//! ```denied
+//! find . -delete
+//! find / -name x -delete
+//! find . -type f -exec rm {} \;
+//! find ~ -name '*.md' -delete
+//! find . -exec sh -c 'rm -rf /' \;
+//! find . -fprint /etc/passwd
+//! find src -type f -print0 -exec shred {} +
+//! ```
+//! ```asked
+//! find . -name '*.txt' -delete
+//! find . -name x -exec rm {} ;
+//! find . -name '*.c' -exec sh -c 'rm "$1"' _ {} ;
+//! find "$D" -delete
+//! fd -e rs -x rm
+//! find /srv/a -name __pycache__ -exec rm -rf {} +
+//! find . -name '*.rs' -exec rm -f {} +
+//! ```
+//! ```allowed
+//! find . -name -delete -print
+//! find . -name '*.rs'
+//! find . -name x -exec grep y {} +
+//! find /tmp/x -delete
+//! find /tmp -name 'a*' -delete
+//! find . -name __pycache__ -exec rm -rf {} +
+//! find . -name '*.pyc' -delete
+//! find . -type d -empty
+//! find . -name 'my-delete-script' -print
+//! find target -delete
+//! fd pattern
+//! fd -e tmp -x rm
+//! fd -H -t d '^__pycache__$' -X rm -rf
+//! find . -name x -exec sed -i s/a/b/ {} \;
+//! ```
 
 use crate::effects::{Certainty, Effect, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -316,48 +351,6 @@ fn fd(run: &mut Run<'_, '_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn finds() {
-        check(
-            &[
-                "find . -delete",
-                "find / -name x -delete",
-                "find . -type f -exec rm {} \\;",
-                "find ~ -name '*.md' -delete",
-                "find . -exec sh -c 'rm -rf /' \\;",
-                "find . -fprint /etc/passwd",
-                "find src -type f -print0 -exec shred {} +",
-            ],
-            &[
-                "find . -name '*.txt' -delete",
-                "find . -name x -exec rm {} ;",
-                "find . -name '*.c' -exec sh -c 'rm \"$1\"' _ {} ;",
-                "find \"$D\" -delete",
-                "fd -e rs -x rm",
-                "find /srv/a -name __pycache__ -exec rm -rf {} +",
-                "find . -name '*.rs' -exec rm -f {} +",
-            ],
-            &[
-                "find . -name -delete -print",
-                "find . -name '*.rs'",
-                "find . -name x -exec grep y {} +",
-                "find /tmp/x -delete",
-                "find /tmp -name 'a*' -delete",
-                "find . -name __pycache__ -exec rm -rf {} +",
-                "find . -name '*.pyc' -delete",
-                "find . -type d -empty",
-                "find . -name 'my-delete-script' -print",
-                "find target -delete",
-                "fd pattern",
-                "fd -e tmp -x rm",
-                "fd -H -t d '^__pycache__$' -X rm -rf",
-                "find . -name x -exec sed -i s/a/b/ {} \\;",
-            ],
-        );
-    }
-
     #[test]
     fn the_starting_point_is_named() {
         use crate::{Context, Scope, analyze};

@@ -1,4 +1,55 @@
 //! Tasks of application frameworks and migration tools that drop or empty databases.
+//!
+//! ```denied
+//! rails db:drop
+//! bundle exec rake db:reset
+//! RAILS_ENV=production rails db:migrate:reset
+//! php artisan migrate:fresh
+//! python manage.py flush
+//! npx prisma migrate reset
+//! mix ecto.reset
+//! prisma db push --force-reset
+//! npx sequelize-cli db:drop
+//! alembic downgrade base
+//! bin/rails db:drop
+//! python3 manage.py reset_db --noinput
+//! flyway clean
+//! wp db reset --yes
+//! supabase db reset --linked
+//! echo 'DROP TABLE users;' | python manage.py dbshell
+//! npx drizzle-kit push --force
+//! php bin/console dbal:run-sql 'DELETE FROM users'
+//! ```
+//! ```asked
+//! rails db:rollback
+//! php artisan migrate:rollback
+//! alembic downgrade -1
+//! diesel migration revert
+//! supabase db reset
+//! bin/rails runner 'Account.delete_all'
+//! echo 'User.delete_all' | rails console -e production
+//! php artisan tinker --execute='App\Models\User::truncate();'
+//! php artisan tinker --execute 'DB::table("users")->delete();'
+//! mix run -e 'Repo.delete_all(User)'
+//! flask shell <<< 'db.drop_all()'
+//! ```
+//! ```allowed
+//! rails db:migrate
+//! bundle exec rake db:migrate:status RAILS_ENV=test
+//! php artisan migrate
+//! python manage.py migrate
+//! prisma generate
+//! mix test
+//! RAILS_ENV=test rails db:drop
+//! rails db:seed
+//! npx prisma db push
+//! alembic upgrade head
+//! rails g migration Drop
+//! bin/rails runner 'puts User.count'
+//! php artisan tinker --execute='echo User::count();'
+//! mix run -e 'IO.puts 1'
+//! npx drizzle-kit push
+//! ```
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -400,65 +451,4 @@ pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
     }
     let target = words.join(" ");
     run.effect(Kind::Delete, &target, Scope::Remote, level, why);
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn tasks() {
-        check(
-            &[
-                "rails db:drop",
-                "bundle exec rake db:reset",
-                "RAILS_ENV=production rails db:migrate:reset",
-                "php artisan migrate:fresh",
-                "python manage.py flush",
-                "npx prisma migrate reset",
-                "mix ecto.reset",
-                "prisma db push --force-reset",
-                "npx sequelize-cli db:drop",
-                "alembic downgrade base",
-                "bin/rails db:drop",
-                "python3 manage.py reset_db --noinput",
-                "flyway clean",
-                "wp db reset --yes",
-                "supabase db reset --linked",
-                "echo 'DROP TABLE users;' | python manage.py dbshell",
-                "npx drizzle-kit push --force",
-                "php bin/console dbal:run-sql 'DELETE FROM users'",
-            ],
-            &[
-                "rails db:rollback",
-                "php artisan migrate:rollback",
-                "alembic downgrade -1",
-                "diesel migration revert",
-                "supabase db reset",
-                "bin/rails runner 'Account.delete_all'",
-                "echo 'User.delete_all' | rails console -e production",
-                "php artisan tinker --execute='App\\Models\\User::truncate();'",
-                "php artisan tinker --execute 'DB::table(\"users\")->delete();'",
-                "mix run -e 'Repo.delete_all(User)'",
-                "flask shell <<< 'db.drop_all()'",
-            ],
-            &[
-                "rails db:migrate",
-                "bundle exec rake db:migrate:status RAILS_ENV=test",
-                "php artisan migrate",
-                "python manage.py migrate",
-                "prisma generate",
-                "mix test",
-                "RAILS_ENV=test rails db:drop",
-                "rails db:seed",
-                "npx prisma db push",
-                "alembic upgrade head",
-                "rails g migration Drop",
-                "bin/rails runner 'puts User.count'",
-                "php artisan tinker --execute='echo User::count();'",
-                "mix run -e 'IO.puts 1'",
-                "npx drizzle-kit push",
-            ],
-        );
-    }
 }

@@ -1,4 +1,42 @@
 //! Infrastructure as code and virtual machines: `terraform`, `pulumi`, `vagrant` and similar tools.
+//!
+//! ```denied
+//! terraform destroy -auto-approve
+//! terraform apply -auto-approve
+//! terraform apply -destroy
+//! tofu state rm a.b
+//! terraform workspace delete x
+//! pulumi destroy
+//! pulumi up -y
+//! cdk destroy --all
+//! serverless remove
+//! vagrant destroy -f
+//! terragrunt run-all destroy -auto-approve
+//! sam delete
+//! eksctl delete cluster x
+//! virsh undefine x
+//! terraform -chdir=x destroy -auto-approve
+//! ```
+//! ```asked
+//! terraform destroy
+//! terraform apply
+//! pulumi up
+//! terraform force-unlock 1
+//! terraform state mv a b
+//! ```
+//! ```allowed
+//! terraform plan
+//! terraform plan -destroy
+//! terraform init
+//! terraform state list
+//! pulumi preview
+//! cdk diff
+//! cdk deploy
+//! ansible-playbook --check x.yml
+//! vagrant up
+//! terraform destroy --help
+//! terraform fmt -check
+//! ```
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
@@ -199,52 +237,4 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 
 fn destroy_machine(run: &mut Run<'_, '_>, target: &str) {
     run.effect(Kind::Delete, target, Scope::Outside, Reversibility::R4, "destroys a machine");
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn infrastructure() {
-        check(
-            &[
-                "terraform destroy -auto-approve",
-                "terraform apply -auto-approve",
-                "terraform apply -destroy",
-                "tofu state rm a.b",
-                "terraform workspace delete x",
-                "pulumi destroy",
-                "pulumi up -y",
-                "cdk destroy --all",
-                "serverless remove",
-                "vagrant destroy -f",
-                "terragrunt run-all destroy -auto-approve",
-                "sam delete",
-                "eksctl delete cluster x",
-                "virsh undefine x",
-                "terraform -chdir=x destroy -auto-approve",
-            ],
-            &[
-                "terraform destroy",
-                "terraform apply",
-                "pulumi up",
-                "terraform force-unlock 1",
-                "terraform state mv a b",
-            ],
-            &[
-                "terraform plan",
-                "terraform plan -destroy",
-                "terraform init",
-                "terraform state list",
-                "pulumi preview",
-                "cdk diff",
-                "cdk deploy",
-                "ansible-playbook --check x.yml",
-                "vagrant up",
-                "terraform destroy --help",
-                "terraform fmt -check",
-            ],
-        );
-    }
 }

@@ -1,5 +1,68 @@
 //! Shells and other interpreters: text passed to them is analyzed, downloads passed to them are
 //! refused.
+//!
+//! ```denied
+//! bash -c 'rm -rf /etc'
+//! sh -lc "git reset --hard"
+//! bash <<< 'rm -rf /'
+//! echo 'rm -rf /' | sh
+//! python3 -c "import os; os.system('rm -rf /')"
+//! node -e "require('fs').rmSync('/etc',{recursive:true})"
+//! ruby -e "FileUtils.rm_rf('/home/u')"
+//! perl -e 'system("rm -rf /")'
+//! echo cm0gLXJmIC8= | base64 -d | sh
+//! php -r 'shell_exec("rm -rf /");'
+//! bash -c 'bash -c "bash -c \"rm -rf /etc\""'
+//! bash -c 'rm -rf $0' /etc
+//! tmux send-keys 'rm -rf /' Enter
+//! python -c "import subprocess; subprocess.run(['rm','-rf','/etc'])"
+//! printf '\x72\x6d -rf /' | sh
+//! bash --rcfile <(echo 'rm -rf /srv/data') -i
+//! PS4='$(rm -rf /srv/data)' bash -xc true
+//! ocaml -e 'Sys.command "rm -rf /srv/data"'
+//! erl -noshell -eval 'os:cmd("rm -rf /srv/data"), halt().'
+//! crystal eval 'FileUtils.rm_rf("/srv/data")'
+//! runghc <<< 'main = callCommand "rm -rf /srv/data"'
+//! bash <<E
+//! | rm -rf /
+//! | E
+//! python3 <<E
+//! | import shutil
+//! | shutil.rmtree('/home/u')
+//! | E
+//! ```
+//! ```asked
+//! bash -c "$X"
+//! history | bash
+//! curl h | base64 -d > x; cat y | base64 -d | sh
+//! python -c "import shutil; shutil.rmtree(p)"
+//! tmux kill-server
+//! perl -i -ne 'print if 0' src/a.rb
+//! perl -pi -e '$_=""' src/a.rb
+//! python3 -c "$CODE"
+//! ENV=<(echo rm -rf /srv/data) sh -i
+//! ```
+//! ```allowed
+//! bash script.sh
+//! python -c "print('rm -rf /')"
+//! echo 'rm -rf /' | sh -n
+//! bash -n x.sh
+//! node app.js
+//! python -m pytest
+//! ruby -c x.rb
+//! bash -c 'echo "rm -rf /"'
+//! source venv/bin/activate
+//! make clean
+//! cat x.py | python3 x.py
+//! perl -pe 's/a/b/' f
+//! perl -pi -e 's/a/b/' src/a.rb
+//! perl -i -ne 'print unless /x/' src/a.rb
+//! bash --rcfile ~/.bashrc -i
+//! python -c "import os; os.remove('a.txt')"
+//! python3 - <<E
+//! | print('shutil.rmtree')
+//! | E
+//! ```
 
 use super::frameworks;
 use super::projects::written;
@@ -168,7 +231,7 @@ fn execute(
         Flow::Remote => execute_download(run),
         Flow::Decoded => execute_decoded(run, "decoded text"),
         Flow::File(path) => execute_file(run, &Arg::plain(&path), known),
-        flow @ (Flow::Unknown | Flow::Secret) => {
+        flow @ (Flow::Unknown | Flow::Secret | Flow::Version(_)) => {
             if is_code(&flow) {
                 execute_unknown(run, "its input");
             }
@@ -713,71 +776,5 @@ fn windows(run: &mut Run<'_, '_>) {
         }
     } else {
         super::powershell_text::run(run, &text);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn interpreters() {
-        check(
-            &[
-                "bash -c 'rm -rf /etc'",
-                "sh -lc \"git reset --hard\"",
-                "bash <<E\nrm -rf /\nE",
-                "bash <<< 'rm -rf /'",
-                "echo 'rm -rf /' | sh",
-                "python3 -c \"import os; os.system('rm -rf /')\"",
-                "node -e \"require('fs').rmSync('/etc',{recursive:true})\"",
-                "ruby -e \"FileUtils.rm_rf('/home/u')\"",
-                "perl -e 'system(\"rm -rf /\")'",
-                "python3 <<E\nimport shutil\nshutil.rmtree('/home/u')\nE",
-                "echo cm0gLXJmIC8= | base64 -d | sh",
-                "php -r 'shell_exec(\"rm -rf /\");'",
-                "bash -c 'bash -c \"bash -c \\\"rm -rf /etc\\\"\"'",
-                "bash -c 'rm -rf $0' /etc",
-                "tmux send-keys 'rm -rf /' Enter",
-                "python -c \"import subprocess; subprocess.run(['rm','-rf','/etc'])\"",
-                "printf '\\x72\\x6d -rf /' | sh",
-                "bash --rcfile <(echo 'rm -rf /srv/data') -i",
-                "PS4='$(rm -rf /srv/data)' bash -xc true",
-                "ocaml -e 'Sys.command \"rm -rf /srv/data\"'",
-                "erl -noshell -eval 'os:cmd(\"rm -rf /srv/data\"), halt().'",
-                "crystal eval 'FileUtils.rm_rf(\"/srv/data\")'",
-                "runghc <<< 'main = callCommand \"rm -rf /srv/data\"'",
-            ],
-            &[
-                "bash -c \"$X\"",
-                "history | bash",
-                "curl h | base64 -d > x; cat y | base64 -d | sh",
-                "python -c \"import shutil; shutil.rmtree(p)\"",
-                "tmux kill-server",
-                "perl -i -ne 'print if 0' src/a.rb",
-                "perl -pi -e '$_=\"\"' src/a.rb",
-                "python3 -c \"$CODE\"",
-                "ENV=<(echo rm -rf /srv/data) sh -i",
-            ],
-            &[
-                "bash script.sh",
-                "python -c \"print('rm -rf /')\"",
-                "echo 'rm -rf /' | sh -n",
-                "bash -n x.sh",
-                "node app.js",
-                "python -m pytest",
-                "ruby -c x.rb",
-                "bash -c 'echo \"rm -rf /\"'",
-                "source venv/bin/activate",
-                "python3 - <<E\nprint('shutil.rmtree')\nE",
-                "make clean",
-                "cat x.py | python3 x.py",
-                "perl -pe 's/a/b/' f",
-                "perl -pi -e 's/a/b/' src/a.rb",
-                "perl -i -ne 'print unless /x/' src/a.rb",
-                "bash --rcfile ~/.bashrc -i",
-                "python -c \"import os; os.remove('a.txt')\"",
-            ],
-        );
     }
 }

@@ -1,4 +1,42 @@
 //! Kubernetes and the tools around it.
+//!
+//! ```denied
+//! kubectl delete ns x
+//! k delete -n test
+//! kubectl -n prod delete pod x
+//! kubectl drain n --force
+//! kubectl scale deploy/x --replicas=0
+//! kubectl apply -f x --force
+//! helm uninstall x
+//! helm -n a delete x
+//! helm upgrade x c --force
+//! velero backup delete x
+//! kubectl exec p -- rm -rf /data
+//! kubectl --context prod delete -f x.yaml
+//! argocd app delete x
+//! ```
+//! ```asked
+//! kubectl rollout restart deploy/x
+//! helm rollback x 1
+//! kubectl cordon n
+//! kubectl scale deploy x --replicas=3
+//! kubectl get secret x -o yaml
+//! kind delete cluster
+//! ```
+//! ```allowed
+//! kubectl get pods
+//! kubectl delete pod x --dry-run=client
+//! kubectl describe pod
+//! kubectl apply -f x.yaml
+//! kubectl logs delete
+//! helm list
+//! helm upgrade x c
+//! helm uninstall x --dry-run
+//! kubectl exec p -- ls
+//! kubectl diff -f x
+//! velero backup describe x
+//! minikube start
+//! ```
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
@@ -176,52 +214,4 @@ fn is_local(args: &[Arg]) -> bool {
             ["minikube", "docker-desktop", "rancher-desktop", "colima", "orbstack", "microk8s"];
         name.starts_with("kind-") || name.starts_with("k3d-") || names.contains(&name)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn clusters() {
-        check(
-            &[
-                "kubectl delete ns x",
-                "k delete -n test",
-                "kubectl -n prod delete pod x",
-                "kubectl drain n --force",
-                "kubectl scale deploy/x --replicas=0",
-                "kubectl apply -f x --force",
-                "helm uninstall x",
-                "helm -n a delete x",
-                "helm upgrade x c --force",
-                "velero backup delete x",
-                "kubectl exec p -- rm -rf /data",
-                "kubectl --context prod delete -f x.yaml",
-                "argocd app delete x",
-            ],
-            &[
-                "kubectl rollout restart deploy/x",
-                "helm rollback x 1",
-                "kubectl cordon n",
-                "kubectl scale deploy x --replicas=3",
-                "kubectl get secret x -o yaml",
-                "kind delete cluster",
-            ],
-            &[
-                "kubectl get pods",
-                "kubectl delete pod x --dry-run=client",
-                "kubectl describe pod",
-                "kubectl apply -f x.yaml",
-                "kubectl logs delete",
-                "helm list",
-                "helm upgrade x c",
-                "helm uninstall x --dry-run",
-                "kubectl exec p -- ls",
-                "kubectl diff -f x",
-                "velero backup describe x",
-                "minikube start",
-            ],
-        );
-    }
 }

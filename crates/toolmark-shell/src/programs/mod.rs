@@ -17,12 +17,11 @@ mod editors;
 mod find;
 mod frameworks;
 mod git;
-mod git_config;
-mod git_options;
-mod git_refs;
+
 mod iac;
 mod interpreters;
 mod kubernetes;
+pub(crate) mod launchers;
 mod network;
 mod other_vcs;
 mod packages;
@@ -46,10 +45,13 @@ pub(crate) mod windows;
 mod writers;
 mod xargs;
 
+use crate::catalog::{Source, source};
 use crate::expand::Arg;
 use crate::lookup::{Lookup, column};
 use crate::run::Run;
 
+pub(crate) use git::printed_version;
+pub(crate) use git::work_tree::replace_files;
 pub(crate) use network::downloads_to_output;
 pub(crate) use projects::run_source;
 pub(crate) use resources::writes_endlessly;
@@ -58,8 +60,8 @@ pub(crate) use runners::suspect;
 /// The rules of a program.
 type Rule = fn(&mut Run<'_, '_>);
 
-/// Programs of each family.
-const FAMILIES: &[(&[&str], Rule)] = &[
+/// Programs of each family, and its file.
+const FAMILIES: &[(&[&str], Rule, &str)] = &[
     (
         &[
             "rm",
@@ -81,22 +83,32 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "scrub",
         ],
         delete::run,
+        "delete",
     ),
-    (&["emacs", "emacsclient"], interpreters::emacs),
-    (&["gio", "kioclient", "kioclient5", "gvfs-trash", "bleachbit"], delete::desktop),
-    (&["ri", "iex", "irm", "iwr", "clc", "spps", "spsv"], powershell::run),
-    (&["robocopy"], delete::robocopy),
-    (&["mv", "gmv", "cp", "gcp", "install", "ln", "rsync", "scp", "sftp"], copies::run),
-    (&["fallocate", "stress", "stress-ng", "sysbench", "fio"], resources::run),
+    (&["emacs", "emacsclient"], interpreters::emacs, "interpreters"),
+    (&["gio", "kioclient", "kioclient5", "gvfs-trash", "bleachbit"], delete::desktop, "delete"),
+    (&["ri", "iex", "irm", "iwr", "clc", "spps", "spsv"], powershell::run, "powershell"),
+    (&["robocopy"], delete::robocopy, "delete"),
+    (&["mv", "gmv", "cp", "gcp", "install", "ln", "rsync", "scp", "sftp"], copies::run, "copies"),
+    (&["fallocate", "stress", "stress-ng", "sysbench", "fio"], resources::run, "resources"),
     (
         &["truncate", "tee", "sed", "gsed", "sponge", "touch", "mkdir", "patch", "split", "sort"],
         writers::run,
+        "writers",
     ),
-    (&["ed", "red", "ex", "vim", "vi", "nvim", "nano", "vimx", "gvim", "mvim"], editors::run),
-    (&["tar", "gtar", "bsdtar", "unzip", "zip", "7z", "7za", "cpio", "gzip"], archives::run),
-    (&["find", "gfind", "fd", "fdfind"], find::run),
-    (&["xargs", "gxargs", "parallel"], xargs::run),
-    (&["git", "hub"], git::run),
+    (
+        &["ed", "red", "ex", "vim", "vi", "nvim", "nano", "vimx", "gvim", "mvim"],
+        editors::run,
+        "editors",
+    ),
+    (
+        &["tar", "gtar", "bsdtar", "unzip", "zip", "7z", "7za", "cpio", "gzip"],
+        archives::run,
+        "archives",
+    ),
+    (&["find", "gfind", "fd", "fdfind"], find::run, "find"),
+    (&["xargs", "gxargs", "parallel"], xargs::run, "xargs"),
+    (&["git", "hub"], git::run, "git/mod"),
     (
         &[
             "dd",
@@ -159,10 +171,12 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "ntfsclone",
         ],
         devices::run,
+        "devices",
     ),
     (
         &["chmod", "chown", "chgrp", "setfacl", "chattr", "chflags", "gchmod", "gchown", "setcap"],
         permissions::run,
+        "permissions",
     ),
     (
         &[
@@ -219,8 +233,9 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "initdb",
         ],
         databases::run,
+        "databases",
     ),
-    (&["delete", "drop", "update", "alter", "truncate_table"], databases::bare),
+    (&["delete", "drop", "update", "alter", "truncate_table"], databases::bare, "databases"),
     (
         &[
             "rails",
@@ -265,6 +280,7 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "spring",
         ],
         frameworks::run,
+        "frameworks",
     ),
     (
         &[
@@ -302,6 +318,7 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "bosh",
         ],
         iac::run,
+        "iac",
     ),
     (
         &[
@@ -333,6 +350,7 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "clusterctl",
         ],
         kubernetes::run,
+        "kubernetes",
     ),
     (
         &[
@@ -351,6 +369,7 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "finch",
         ],
         containers::run,
+        "containers",
     ),
     (
         &[
@@ -372,6 +391,7 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "barman",
         ],
         backup::run,
+        "backup",
     ),
     (
         &[
@@ -403,6 +423,7 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "zkcli.sh",
         ],
         queues::run,
+        "queues",
     ),
     (
         &[
@@ -490,9 +511,10 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "installer",
         ],
         packages::run,
+        "packages",
     ),
-    (&["gh", "glab", "hub-cli", "tea"], publish::run),
-    (&["mail", "mailx", "sendmail", "mutt", "swaks", "msmtp"], network::mail),
+    (&["gh", "glab", "hub-cli", "tea"], publish::run, "publish"),
+    (&["mail", "mailx", "sendmail", "mutt", "swaks", "msmtp"], network::mail, "network"),
     (
         &[
             "fuser",
@@ -545,6 +567,7 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "machinectl",
         ],
         services::run,
+        "services",
     ),
     (
         &[
@@ -613,6 +636,7 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "dmesg",
         ],
         system::run,
+        "system",
     ),
     (
         &[
@@ -651,6 +675,7 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "smbclient",
         ],
         network::run,
+        "network",
     ),
     (
         &[
@@ -662,6 +687,7 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "look", "most", "zless", "zgrep",
         ],
         readers::run,
+        "readers",
     ),
     (
         &[
@@ -771,8 +797,9 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "graalpy",
         ],
         interpreters::run,
+        "interpreters",
     ),
-    (&["toolmark"], agents::own),
+    (&["toolmark"], agents::own, "agents"),
     (
         &[
             "claude",
@@ -810,11 +837,74 @@ const FAMILIES: &[(&[&str], Rule)] = &[
             "@github/copilot",
         ],
         agents::run,
+        "agents",
     ),
 ];
 
 const NAMES: [&[&str]; FAMILIES.len()] = column!(FAMILIES.0, &[] as &[&str]);
 static PROGRAMS: Lookup<2048> = Lookup::new(&NAMES);
+
+/// Returns the sources of all families.
+pub(crate) fn sources() -> Vec<Source> {
+    vec![
+        source!("agents", &[]),
+        source!("archives", &[]),
+        source!("backup", &[]),
+        source!("cloud", &[]),
+        source!("containers", &[]),
+        source!("copies", &[]),
+        source!("databases", &[]),
+        source!("delete", &[]),
+        source!("devices", &[]),
+        source!("directory", &[]),
+        source!("editors", &[]),
+        source!("find", &[]),
+        source!("frameworks", &[]),
+        source!("git/commits", git::commits::PROGRAMS),
+        source!("git/mod", git::PROGRAMS),
+        source!("git/refs", git::refs::PROGRAMS),
+        source!("git/remotes", git::remotes::PROGRAMS),
+        source!("git/settings", git::settings::PROGRAMS),
+        source!("git/work_tree", git::work_tree::PROGRAMS),
+        source!("iac", &[]),
+        source!("interpreters", &[]),
+        source!("kubernetes", &[]),
+        source!("launchers", &[]),
+        source!("network", &[]),
+        source!("other_vcs", &[]),
+        source!("packages", &[]),
+        source!("permissions", &[]),
+        source!("powershell", &[]),
+        source!("projects", &[]),
+        source!("publish", &[]),
+        source!("queues", &[]),
+        source!("readers", &[]),
+        source!("resources", &[]),
+        source!("runners", &[]),
+        source!("secret_stores", &[]),
+        source!("senders", &[]),
+        source!("services", &[]),
+        source!("system", &[]),
+        source!("unknown", &[]),
+        source!("windows", &[]),
+        source!("writers", &[]),
+        source!("xargs", &[]),
+    ]
+}
+
+/// Returns the names of a family's programs.
+pub(crate) fn names_of(id: &str) -> Vec<&'static str> {
+    let rows = FAMILIES.iter().filter(|(_, _, file)| *file == id);
+    let mut names: Vec<&str> = rows.flat_map(|(names, ..)| *names).copied().collect();
+    match id {
+        "windows" => names.extend(windows::names()),
+        "other_vcs" => names.extend(other_vcs::names()),
+        "cloud" => names.extend(cloud::NAMES),
+        "directory" => names.extend(["cd", "pushd", "popd", "chdir"]),
+        _ => {}
+    }
+    names
+}
 
 fn rule(name: &str) -> Option<Rule> {
     let listed = || PROGRAMS.find(name).and_then(|family| FAMILIES.get(family));
@@ -824,7 +914,7 @@ fn rule(name: &str) -> Option<Rule> {
         name if other_vcs::knows(name) => other_vcs::run,
         name if name.starts_with("partclone.") => devices::run,
         name => match listed() {
-            Some((_, rule)) => *rule,
+            Some((_, rule, _)) => *rule,
             None if powershell::is_common(name) => powershell::run,
             None => return None,
         },
@@ -967,7 +1057,7 @@ mod tests {
     /// The family of a program must not depend on the order of the families.
     #[test]
     fn no_program_is_in_two_families() {
-        for (at, (names, _)) in FAMILIES.iter().enumerate() {
+        for (at, (names, ..)) in FAMILIES.iter().enumerate() {
             for name in *names {
                 assert_eq!(PROGRAMS.find(name), Some(at), "{name}");
                 assert!(!other_vcs::knows(name) && !powershell::is_common(name), "{name}");

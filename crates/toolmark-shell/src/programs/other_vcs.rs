@@ -1,5 +1,39 @@
 //! Version control systems other than git. One row per command that loses work: the program, the
 //! words it begins with, an option required for the loss, and the effect.
+//!
+//! ```denied
+//! hg strip -r 0 --no-backup
+//! hg --config extensions.strip= strip tip
+//! hg update -C tip
+//! hg purge --all
+//! jj op abandon ..@-
+//! jj git push --deleted --all
+//! fossil clean -f
+//! p4 obliterate -y //depot/...
+//! cvs update -C
+//! sl goto --clean main
+//! darcs obliterate --all
+//! ```
+//! ```asked
+//! hg revert --all
+//! svn revert -R .
+//! svn delete https://h/repo/trunk
+//! jj abandon 'mutable()'
+//! jj op restore @-
+//! p4 revert //...
+//! ```
+//! ```allowed
+//! hg status
+//! hg pull -u
+//! svn rm old.txt
+//! svn update
+//! hg strip --help
+//! jj git push -b feature
+//! jj op log
+//! jj new
+//! p4 sync
+//! fossil commit -m x
+//! ```
 
 use super::git::discard;
 use crate::effects::{Kind, Reversibility, Scope};
@@ -133,6 +167,11 @@ const ROWS: &[Row] = &[
 const PROGRAMS: [&[&str]; ROWS.len()] = column!(ROWS.programs, &[] as &[&str]);
 static KNOWN: Lookup<64> = Lookup::new(&PROGRAMS);
 
+/// Returns the names of the programs.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    KNOWN.names()
+}
+
 pub(super) fn knows(name: &str) -> bool {
     KNOWN.has(name)
 }
@@ -220,49 +259,5 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             run.ask(Kind::RemoteState, &target, Scope::Remote, "deletes in the repository");
         }
         None => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn other_version_control() {
-        check(
-            &[
-                "hg strip -r 0 --no-backup",
-                "hg --config extensions.strip= strip tip",
-                "hg update -C tip",
-                "hg purge --all",
-                "jj op abandon ..@-",
-                "jj git push --deleted --all",
-                "fossil clean -f",
-                "p4 obliterate -y //depot/...",
-                "cvs update -C",
-                "sl goto --clean main",
-                "darcs obliterate --all",
-            ],
-            &[
-                "hg revert --all",
-                "svn revert -R .",
-                "svn delete https://h/repo/trunk",
-                "jj abandon 'mutable()'",
-                "jj op restore @-",
-                "p4 revert //...",
-            ],
-            &[
-                "hg status",
-                "hg pull -u",
-                "svn rm old.txt",
-                "svn update",
-                "hg strip --help",
-                "jj git push -b feature",
-                "jj op log",
-                "jj new",
-                "p4 sync",
-                "fossil commit -m x",
-            ],
-        );
     }
 }

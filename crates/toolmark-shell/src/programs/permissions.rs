@@ -1,4 +1,34 @@
 //! Permissions of files: `chmod`, `chown`, access lists and attributes.
+//!
+//! ```denied
+//! chmod -R 777 /
+//! chown -R root:root /
+//! chmod 777 /etc/passwd
+//! chmod +s /bin/bash
+//! chmod -R /
+//! chown -R me ~
+//! ```
+//! ```asked
+//! chmod u+s x
+//! chmod 777 x
+//! chmod -R 777 .
+//! chown -R u:g *
+//! chmod 4755 x
+//! chown root:root x
+//! chmod -R go-w /srv/a/b
+//! setcap cap_net_raw+ep x
+//! ```
+//! ```allowed
+//! chmod +x run.sh
+//! chmod 644 a
+//! chmod -x a
+//! chmod 600 ~/.ssh/id_rsa
+//! chmod -R u+w target
+//! chown me a
+//! chmod --reference=a b
+//! chmod --help
+//! chmod -R 755 src
+//! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::options::Grammar;
@@ -93,46 +123,6 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             Scope::System,
             R1,
             "grants capabilities to a program",
-        );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn rights() {
-        check(
-            &[
-                "chmod -R 777 /",
-                "chown -R root:root /",
-                "chmod 777 /etc/passwd",
-                "chmod +s /bin/bash",
-                "chmod -R /",
-                "chown -R me ~",
-            ],
-            &[
-                "chmod u+s x",
-                "chmod 777 x",
-                "chmod -R 777 .",
-                "chown -R u:g *",
-                "chmod 4755 x",
-                "chown root:root x",
-                "chmod -R go-w /srv/a/b",
-                "setcap cap_net_raw+ep x",
-            ],
-            &[
-                "chmod +x run.sh",
-                "chmod 644 a",
-                "chmod -x a",
-                "chmod 600 ~/.ssh/id_rsa",
-                "chmod -R u+w target",
-                "chown me a",
-                "chmod --reference=a b",
-                "chmod --help",
-                "chmod -R 755 src",
-            ],
         );
     }
 }

@@ -1,5 +1,60 @@
 //! Files that a command line writes and then has a tool run: sources that are compiled or run, the
 //! files that define the tasks of a project, playbooks.
+//!
+//! ```asked
+//! printf 'int main(){ system("rm -rf /srv/data"); }' > x.c && gcc x.c -o x && ./x
+//! echo '{"scripts":{"x":"rm -rf ~/code"}}' > package.json && npm run x
+//! printf 'x:\n  rm -rf ~/code\n' > justfile && just x
+//! echo 'rm -rf ~/code' > .envrc && direnv allow
+//! cat > x.c <<'E'
+//! | int main(){ execlp("rm","rm","-rf","/srv/m",(char*)0); }
+//! | E
+//! | gcc x.c && ./a.out
+//! cat > main.go <<'E'
+//! | package main
+//! | import "os"
+//! | func main(){ os.RemoveAll("/srv/data") }
+//! | E
+//! | go run main.go
+//! cat > m.rs <<'E'
+//! | fn main(){ std::fs::remove_dir_all("/srv/d").unwrap(); }
+//! | E
+//! | rustc m.rs && ./m
+//! cat > conftest.py <<'E'
+//! | import shutil; shutil.rmtree('/srv/data')
+//! | E
+//! | pytest
+//! cat > p.yml <<'E'
+//! | - hosts: all
+//! |   tasks:
+//! |     - command: rm -rf /var/lib/mysql
+//! | E
+//! | ansible-playbook p.yml
+//! cat > p.yml <<'E'
+//! | - hosts: all
+//! |   tasks:
+//! |     - file: path=/var/www state=absent
+//! | E
+//! | ansible-playbook p.yml
+//! ```
+//! ```allowed
+//! echo '{"scripts":{"x":"echo hi"}}' > package.json && npm run x
+//! printf 't:\n  cargo test\n' > justfile && just t
+//! cat > x.c <<'E'
+//! | int main(){return 0;}
+//! | E
+//! | gcc x.c -o x && ./x
+//! cat > x.c <<'E'
+//! | int main(){ system("rm -rf /srv/data"); }
+//! | E
+//! cat > p.yml <<'E'
+//! | - hosts: all
+//! |   tasks:
+//! |     - name: rm -rf /
+//! |       ping:
+//! | E
+//! | ansible-playbook p.yml
+//! ```
 
 use super::runners::suspect;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
@@ -326,37 +381,9 @@ fn sources(run: &mut Run<'_, '_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::check;
-
     #[test]
     fn scripts_of_json() {
         let text = r#"{"name":"x","scripts":{"a":"echo \"1\"","b":"rm x"},"c":"d"}"#;
         assert_eq!(scripts(text), ["echo \"1\"", "rm x"]);
-    }
-
-    #[test]
-    fn written_then_run() {
-        check(
-            &[],
-            &[
-                "printf 'int main(){ system(\"rm -rf /srv/data\"); }' > x.c && gcc x.c -o x && ./x",
-                "cat > x.c <<'E'\nint main(){ execlp(\"rm\",\"rm\",\"-rf\",\"/srv/m\",(char*)0); }\nE\ngcc x.c && ./a.out",
-                "cat > main.go <<'E'\npackage main\nimport \"os\"\nfunc main(){ os.RemoveAll(\"/srv/data\") }\nE\ngo run main.go",
-                "cat > m.rs <<'E'\nfn main(){ std::fs::remove_dir_all(\"/srv/d\").unwrap(); }\nE\nrustc m.rs && ./m",
-                "echo '{\"scripts\":{\"x\":\"rm -rf ~/code\"}}' > package.json && npm run x",
-                "printf 'x:\\n  rm -rf ~/code\\n' > justfile && just x",
-                "echo 'rm -rf ~/code' > .envrc && direnv allow",
-                "cat > conftest.py <<'E'\nimport shutil; shutil.rmtree('/srv/data')\nE\npytest",
-                "cat > p.yml <<'E'\n- hosts: all\n  tasks:\n    - command: rm -rf /var/lib/mysql\nE\nansible-playbook p.yml",
-                "cat > p.yml <<'E'\n- hosts: all\n  tasks:\n    - file: path=/var/www state=absent\nE\nansible-playbook p.yml",
-            ],
-            &[
-                "cat > x.c <<'E'\nint main(){return 0;}\nE\ngcc x.c -o x && ./x",
-                "echo '{\"scripts\":{\"x\":\"echo hi\"}}' > package.json && npm run x",
-                "printf 't:\\n  cargo test\\n' > justfile && just t",
-                "cat > x.c <<'E'\nint main(){ system(\"rm -rf /srv/data\"); }\nE",
-                "cat > p.yml <<'E'\n- hosts: all\n  tasks:\n    - name: rm -rf /\n      ping:\nE\nansible-playbook p.yml",
-            ],
-        );
     }
 }

@@ -1,4 +1,46 @@
 //! Clients of code hosts: content that they delete, publish or make public.
+//!
+//! ```denied
+//! gh repo delete a/b --yes
+//! gh release delete v1
+//! gh secret delete X
+//! gh api -X DELETE repos/a/b
+//! gh api repos/a/b --method DELETE
+//! glab repo delete a/b
+//! gh gist create .env
+//! gh issue comment 3 --body-file ~/.ssh/id_rsa
+//! gh api -X PATCH repos/a/b/issues/1 -F body=@.env
+//! gh cache delete --all
+//! glab variable delete X
+//! ```
+//! ```asked
+//! gh repo archive a/b
+//! gh repo edit --visibility public
+//! gh release create v1
+//! gh auth token
+//! gh gist create notes.md
+//! gh pr merge 1 --admin
+//! gh pr close 3
+//! gh api -X PATCH repos/a/b/issues/1 -f state=closed
+//! gh api -X PATCH repos/a/b/releases/1 -f body=hi
+//! ```
+//! ```allowed
+//! gh pr create --title 'delete x'
+//! gh pr view 1
+//! gh release download v1
+//! gh issue list
+//! gh api repos/a/b
+//! gh run watch 1
+//! gh api graphql -f query='{viewer{login}}'
+//! gh pr merge 1 --squash
+//! glab mr list
+//! gh repo view a/b
+//! gh repo clone a/b
+//! gh pr checks 1
+//! gh pr comment 1 --body 'rm -rf /'
+//! gh pr create --title x --body-file notes.md
+//! gh api -X PATCH repos/a/b/issues/1 -f body=hi
+//! ```
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
@@ -174,56 +216,4 @@ fn edits_text(parsed: &crate::options::Parsed<'_>, target: &str) -> bool {
             let value = field.value.unwrap_or("");
             field.name != "input" && (value.starts_with("body=") || value.starts_with("title="))
         })
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn code_hosts() {
-        check(
-            &[
-                "gh repo delete a/b --yes",
-                "gh release delete v1",
-                "gh secret delete X",
-                "gh api -X DELETE repos/a/b",
-                "gh api repos/a/b --method DELETE",
-                "glab repo delete a/b",
-                "gh gist create .env",
-                "gh issue comment 3 --body-file ~/.ssh/id_rsa",
-                "gh api -X PATCH repos/a/b/issues/1 -F body=@.env",
-                "gh cache delete --all",
-                "glab variable delete X",
-            ],
-            &[
-                "gh repo archive a/b",
-                "gh repo edit --visibility public",
-                "gh release create v1",
-                "gh auth token",
-                "gh gist create notes.md",
-                "gh pr merge 1 --admin",
-                "gh pr close 3",
-                "gh api -X PATCH repos/a/b/issues/1 -f state=closed",
-                "gh api -X PATCH repos/a/b/releases/1 -f body=hi",
-            ],
-            &[
-                "gh pr create --title 'delete x'",
-                "gh pr view 1",
-                "gh release download v1",
-                "gh issue list",
-                "gh api repos/a/b",
-                "gh run watch 1",
-                "gh api graphql -f query='{viewer{login}}'",
-                "gh pr merge 1 --squash",
-                "glab mr list",
-                "gh repo view a/b",
-                "gh repo clone a/b",
-                "gh pr checks 1",
-                "gh pr comment 1 --body 'rm -rf /'",
-                "gh pr create --title x --body-file notes.md",
-                "gh api -X PATCH repos/a/b/issues/1 -f body=hi",
-            ],
-        );
-    }
 }

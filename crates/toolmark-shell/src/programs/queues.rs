@@ -1,4 +1,28 @@
 //! Queues and streams: Kafka, RabbitMQ, NATS and similar systems.
+//!
+//! ```denied
+//! kafka-topics --bootstrap-server h:9092 --delete --topic t
+//! kafka-topics.sh --delete --topic t
+//! rabbitmqctl delete_user x
+//! rabbitmqctl force_reset
+//! rabbitmqadmin delete queue name=x
+//! nats stream delete X
+//! nats kv del A b
+//! kafka-consumer-groups --reset-offsets --execute --group g
+//! celery -A app purge
+//! rpk topic delete x
+//! ```
+//! ```asked
+//! rabbitmqctl stop_app
+//! ```
+//! ```allowed
+//! kafka-topics --list
+//! kafka-topics --create --topic delete
+//! rabbitmqctl list_queues
+//! nats stream info X
+//! nats kv get A b
+//! kafka-consumer-groups --reset-offsets --dry-run
+//! ```
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Scope};
@@ -65,37 +89,5 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             None => {}
         },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn queues() {
-        check(
-            &[
-                "kafka-topics --bootstrap-server h:9092 --delete --topic t",
-                "kafka-topics.sh --delete --topic t",
-                "rabbitmqctl delete_user x",
-                "rabbitmqctl force_reset",
-                "rabbitmqadmin delete queue name=x",
-                "nats stream delete X",
-                "nats kv del A b",
-                "kafka-consumer-groups --reset-offsets --execute --group g",
-                "celery -A app purge",
-                "rpk topic delete x",
-            ],
-            &["rabbitmqctl stop_app"],
-            &[
-                "kafka-topics --list",
-                "kafka-topics --create --topic delete",
-                "rabbitmqctl list_queues",
-                "nats stream info X",
-                "nats kv get A b",
-                "kafka-consumer-groups --reset-offsets --dry-run",
-            ],
-        );
     }
 }

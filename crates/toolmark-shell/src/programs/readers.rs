@@ -1,5 +1,41 @@
 //! Programs that show the content of files. A secret is recognized by its file name; the pattern of
 //! a search is not a file.
+//!
+//! ```denied
+//! awk 'BEGIN{system("rm -rf /")}'
+//! ```
+//! ```asked
+//! cat .env
+//! cat ~/.ssh/id_rsa
+//! head -n1 ~/.aws/credentials
+//! grep KEY .env
+//! base64 ~/.ssh/id_ed25519
+//! cat < .env
+//! rg --pre x y
+//! less /etc/shadow
+//! cd ~/.ssh && cat id_rsa
+//! ```
+//! ```allowed
+//! cat README.md
+//! ls -la .env
+//! stat ~/.ssh/id_rsa
+//! cat .env.example
+//! grep -r '.env' src
+//! rg id_rsa
+//! cat ~/.ssh/id_rsa.pub
+//! grep -c x .env
+//! cut -d= -f1 .env
+//! awk -F= '{print $1}' .env
+//! sed -n 's/=.*$/=set/p' .env
+//! grep -oE '^[A-Z_]+=' .env
+//! awk '{print $1}' f
+//! jq . package.json
+//! cat /etc/hosts
+//! diff a b
+//! source .env
+//! head -20 src/secrets.rs
+//! cat /etc/passwd
+//! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::inline;
@@ -166,49 +202,5 @@ fn shows_names_only(name: &str, parsed: &Parsed<'_>) -> bool {
             parsed.has("o", "only-matching") && pattern.ends_with('=') && !pattern.contains('.')
         }
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn secrets() {
-        check(
-            &["awk 'BEGIN{system(\"rm -rf /\")}'"],
-            &[
-                "cat .env",
-                "cat ~/.ssh/id_rsa",
-                "head -n1 ~/.aws/credentials",
-                "grep KEY .env",
-                "base64 ~/.ssh/id_ed25519",
-                "cat < .env",
-                "rg --pre x y",
-                "less /etc/shadow",
-                "cd ~/.ssh && cat id_rsa",
-            ],
-            &[
-                "cat README.md",
-                "ls -la .env",
-                "stat ~/.ssh/id_rsa",
-                "cat .env.example",
-                "grep -r '.env' src",
-                "rg id_rsa",
-                "cat ~/.ssh/id_rsa.pub",
-                "grep -c x .env",
-                "cut -d= -f1 .env",
-                "awk -F= '{print $1}' .env",
-                "sed -n 's/=.*$/=set/p' .env",
-                "grep -oE '^[A-Z_]+=' .env",
-                "awk '{print $1}' f",
-                "jq . package.json",
-                "cat /etc/hosts",
-                "diff a b",
-                "source .env",
-                "head -20 src/secrets.rs",
-                "cat /etc/passwd",
-            ],
-        );
     }
 }

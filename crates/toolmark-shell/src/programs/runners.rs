@@ -1,6 +1,29 @@
 //! Commands inside the words of other programs: the value of an option that names a command, text
 //! that a program is known to pass to a shell, and a command after a program without rules, which
 //! may be a wrapper.
+//!
+//! ```asked
+//! mywrapper rm -rf /srv/data
+//! ./tool --fast -- git reset --hard
+//! hyperfine 'rm -rf /srv/data'
+//! nix-shell -p coreutils --run 'rm -rf /srv/data'
+//! gdb -batch -ex 'shell rm -rf /srv/data'
+//! watcher --exec='git clean -fdx'
+//! gdb -batch -ex 'python import os; os.system("rm -rf /srv/data")'
+//! lldb -b -o 'platform shell rm -rf /srv/data'
+//! man -P 'rm -rf /srv/data' ls
+//! clush -a 'rm -rf /opt/app'
+//! ```
+//! ```allowed
+//! cowsay 'rm -rf /'
+//! man rm
+//! mytool rm
+//! mytool remove x
+//! hyperfine 'cargo build'
+//! notes add -m 'rm -rf / is bad'
+//! which git reset --hard
+//! entr -c cargo test
+//! ```
 
 use crate::decision::decide;
 use crate::effects::Certainty;
@@ -305,39 +328,5 @@ pub(crate) fn suspect(run: &mut Run<'_, '_>, look: impl FnOnce(&mut Run<'_, '_>)
     }
     for effect in run.analyzer.effects.iter_mut().skip(effects) {
         effect.certainty = effect.certainty.max(Certainty::Likely);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn commands_in_other_programs() {
-        check(
-            &[],
-            &[
-                "mywrapper rm -rf /srv/data",
-                "./tool --fast -- git reset --hard",
-                "hyperfine 'rm -rf /srv/data'",
-                "nix-shell -p coreutils --run 'rm -rf /srv/data'",
-                "gdb -batch -ex 'shell rm -rf /srv/data'",
-                "watcher --exec='git clean -fdx'",
-                "gdb -batch -ex 'python import os; os.system(\"rm -rf /srv/data\")'",
-                "lldb -b -o 'platform shell rm -rf /srv/data'",
-                "man -P 'rm -rf /srv/data' ls",
-                "clush -a 'rm -rf /opt/app'",
-            ],
-            &[
-                "cowsay 'rm -rf /'",
-                "man rm",
-                "mytool rm",
-                "mytool remove x",
-                "hyperfine 'cargo build'",
-                "notes add -m 'rm -rf / is bad'",
-                "which git reset --hard",
-                "entr -c cargo test",
-            ],
-        );
     }
 }

@@ -1,4 +1,49 @@
 //! Processes, services, network configuration and scheduled jobs.
+//!
+//! ```denied
+//! crontab -r
+//! kill -9 -1
+//! :(){ :|:& };:
+//! ```
+//! ```asked
+//! kill -9 1234
+//! pkill nginx
+//! pkill -f 'python3 worker.py --queue mail'
+//! pkill -f next
+//! killall node
+//! reboot
+//! shutdown -h now
+//! systemctl stop sshd
+//! service mysql stop
+//! iptables -F
+//! ufw disable
+//! ip link set eth0 down
+//! crontab -e
+//! crontab jobs.txt
+//! systemctl enable x
+//! nft flush ruleset
+//! pm2 delete all
+//! init 0
+//! ```
+//! ```allowed
+//! kill -15 1234
+//! kill $!
+//! kill -0 12
+//! kill %1
+//! systemctl status x
+//! service nginx status
+//! iptables -L
+//! crontab -l
+//! ip addr
+//! ps aux
+//! shutdown -c
+//! ufw status
+//! systemctl list-units
+//! pm2 list
+//! ip route show
+//! kill -9 $PID
+//! pkill -f 'nest start --watch'
+//! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::options::Grammar;
@@ -264,56 +309,5 @@ fn manager(run: &mut Run<'_, '_>, first: &str, second: &str) {
             );
         }
         _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn services() {
-        check(
-            &["crontab -r", "kill -9 -1", ":(){ :|:& };:"],
-            &[
-                "kill -9 1234",
-                "pkill nginx",
-                "pkill -f 'python3 worker.py --queue mail'",
-                "pkill -f next",
-                "killall node",
-                "reboot",
-                "shutdown -h now",
-                "systemctl stop sshd",
-                "service mysql stop",
-                "iptables -F",
-                "ufw disable",
-                "ip link set eth0 down",
-                "crontab -e",
-                "crontab jobs.txt",
-                "systemctl enable x",
-                "nft flush ruleset",
-                "pm2 delete all",
-                "init 0",
-            ],
-            &[
-                "kill -15 1234",
-                "kill $!",
-                "kill -0 12",
-                "kill %1",
-                "systemctl status x",
-                "service nginx status",
-                "iptables -L",
-                "crontab -l",
-                "ip addr",
-                "ps aux",
-                "shutdown -c",
-                "ufw status",
-                "systemctl list-units",
-                "pm2 list",
-                "ip route show",
-                "kill -9 $PID",
-                "pkill -f 'nest start --watch'",
-            ],
-        );
     }
 }

@@ -1,4 +1,25 @@
 //! `xargs` and `parallel`: a command with words from another source.
+//!
+//! ```denied
+//! echo / | xargs rm -rf
+//! parallel rm -rf ::: /etc /usr
+//! echo /etc | xargs -I{} rm -rf {}/x
+//! ls | xargs -n1 git reset --hard
+//! parallel 'rm -rf {}' ::: /etc
+//! ```
+//! ```asked
+//! ls | xargs rm
+//! git ls-files -o | xargs -0 rm -rf
+//! find . -name '*.x' | xargs rm -f
+//! cat l | parallel rm
+//! ```
+//! ```allowed
+//! ls | xargs cat
+//! echo file.txt | xargs -I {} cat '{}'
+//! rg -l x | xargs sed -i s/a/b/
+//! echo a.txt | xargs rm
+//! git diff --name-only | xargs eslint
+//! ```
 
 use crate::expand::Arg;
 use crate::options::Grammar;
@@ -177,35 +198,4 @@ fn parallel(run: &mut Run<'_, '_>) {
     }
     flag_delete(run, &words);
     run.inner(words, Flow::Unknown);
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn words_from_elsewhere() {
-        check(
-            &[
-                "echo / | xargs rm -rf",
-                "parallel rm -rf ::: /etc /usr",
-                "echo /etc | xargs -I{} rm -rf {}/x",
-                "ls | xargs -n1 git reset --hard",
-                "parallel 'rm -rf {}' ::: /etc",
-            ],
-            &[
-                "ls | xargs rm",
-                "git ls-files -o | xargs -0 rm -rf",
-                "find . -name '*.x' | xargs rm -f",
-                "cat l | parallel rm",
-            ],
-            &[
-                "ls | xargs cat",
-                "echo file.txt | xargs -I {} cat '{}'",
-                "rg -l x | xargs sed -i s/a/b/",
-                "echo a.txt | xargs rm",
-                "git diff --name-only | xargs eslint",
-            ],
-        );
-    }
 }

@@ -1,6 +1,45 @@
 //! Wrappers: programs that run the command after their own options, and shells that run text. One
 //! row per wrapper: its options with values, the number of operands before the command, and whether
 //! assignments may precede it.
+//!
+//! ```denied
+//! env -i A=b git reset --hard
+//! nice -n 19 rm -rf /etc/x
+//! timeout -s KILL 5s rm -rf /etc/x
+//! sudo -u root -- env X=1 rm -rf /etc/x
+//! stdbuf -oL nohup rm -rf ~/x
+//! watch -n 1 'rm -rf /etc/x'
+//! poetry run -- rm -rf ~/x
+//! busybox rm -rf /etc/x
+//! flock /tmp/l rm -rf /etc/x
+//! eval 'rm -rf /'
+//! su -c 'rm -rf /etc'
+//! time git reset --hard
+//! ```
+//! ```asked
+//! sudo make install
+//! sudo iptables -F
+//! trap 'rm -rf /tmp/x' EXIT
+//! su - root
+//! eval "$CMD"x
+//! chroot /mnt ls
+//! ```
+//! ```allowed
+//! command -v rm
+//! env FOO=1 git status
+//! timeout 10 cargo test
+//! sudo -l
+//! sudo ls
+//! sudo systemctl status nginx
+//! sudo fdisk -l /dev/sda
+//! trap 'echo rm -rf /' EXIT
+//! nice make
+//! xvfb-run npm test
+//! trap - EXIT
+//! trap 'rm -rf "$d"' EXIT; d=$(mktemp -d)
+//! eval "$(ssh-agent -s)"
+//! sudo --version
+//! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -351,54 +390,5 @@ fn su(run: &mut Run<'_, '_>) -> Unwrapped {
     match parsed.value("c", "command") {
         Some(text) => Unwrapped::Text(text.to_owned()),
         None => Unwrapped::Done,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::programs::check;
-
-    #[test]
-    fn wrappers_are_taken_off() {
-        check(
-            &[
-                "env -i A=b git reset --hard",
-                "nice -n 19 rm -rf /etc/x",
-                "timeout -s KILL 5s rm -rf /etc/x",
-                "sudo -u root -- env X=1 rm -rf /etc/x",
-                "stdbuf -oL nohup rm -rf ~/x",
-                "watch -n 1 'rm -rf /etc/x'",
-                "poetry run -- rm -rf ~/x",
-                "busybox rm -rf /etc/x",
-                "flock /tmp/l rm -rf /etc/x",
-                "eval 'rm -rf /'",
-                "su -c 'rm -rf /etc'",
-                "time git reset --hard",
-            ],
-            &[
-                "sudo make install",
-                "sudo iptables -F",
-                "trap 'rm -rf /tmp/x' EXIT",
-                "su - root",
-                "eval \"$CMD\"x",
-                "chroot /mnt ls",
-            ],
-            &[
-                "command -v rm",
-                "env FOO=1 git status",
-                "timeout 10 cargo test",
-                "sudo -l",
-                "sudo ls",
-                "sudo systemctl status nginx",
-                "sudo fdisk -l /dev/sda",
-                "trap 'echo rm -rf /' EXIT",
-                "nice make",
-                "xvfb-run npm test",
-                "trap - EXIT",
-                "trap 'rm -rf \"$d\"' EXIT; d=$(mktemp -d)",
-                "eval \"$(ssh-agent -s)\"",
-                "sudo --version",
-            ],
-        );
     }
 }
