@@ -739,16 +739,35 @@ impl<'c> Analyzer<'c> {
                     }
                 }
             }
-            // `exec 3<<<text`: a later command reads it.
-            let reads =
-                matches!(redirection.kind, RedirectionKind::HereString | RedirectionKind::Read);
-            if let Some(number) = redirection.descriptor.filter(|number| reads && *number > 2)
-                && self.descriptors.len() < 64
-            {
-                self.descriptors.push((number, std::mem::replace(&mut flow, before)));
+            let reads = matches!(
+                redirection.kind,
+                RedirectionKind::HereString | RedirectionKind::HereDocument | RedirectionKind::Read
+            );
+            if reads && self.remember_descriptor(redirection, &flow) {
+                flow = before;
             }
         }
         flow
+    }
+
+    /// Remembers what a descriptor other than the three standard ones reads: `exec 3<<<text`.
+    fn remember_descriptor(&mut self, redirection: &Redirection, flow: &Flow) -> bool {
+        /// The first descriptor that the shell chooses itself.
+        const FIRST_CHOSEN: u32 = 10;
+        let chosen = || u32::try_from(self.descriptors.len()).ok().map(|at| at + FIRST_CHOSEN);
+        let number = match &redirection.variable {
+            Some(_) => chosen(),
+            None => redirection.descriptor.filter(|number| *number > 2),
+        };
+        let Some(number) = number.filter(|_| self.descriptors.len() < 64) else { return false };
+        if let Some(name) = &redirection.variable {
+            self.variables.set(name, Value::Texts(vec![number.to_string()]));
+        }
+        for directory in ["/dev/fd", "/proc/self/fd"] {
+            self.made.write(&format!("{directory}/{number}"), flow, false);
+        }
+        self.descriptors.push((number, flow.clone()));
+        true
     }
 
     /// Takes one command from the budget.

@@ -50,7 +50,7 @@ impl Node {
             if redirection.kind != RedirectionKind::HereDocument {
                 continue;
             }
-            let id = redirection.descriptor.take();
+            let id = redirection.pending.take();
             let slot = id.and_then(|id| bodies.get_mut(id as usize));
             redirection.body = slot.and_then(Option::take);
         }

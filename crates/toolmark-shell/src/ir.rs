@@ -202,6 +202,10 @@ pub enum Part {
 pub struct Redirection {
     /// Kind of redirection.
     pub kind: RedirectionKind,
+    /// Name of the variable that receives the descriptor: `{fd}<file`.
+    pub variable: Option<String>,
+    /// Index of the here-document, until its body is attached.
+    pub(crate) pending: Option<u32>,
     /// The descriptor before the operator.
     pub descriptor: Option<u32>,
     /// The file, the here-string, or the delimiter.

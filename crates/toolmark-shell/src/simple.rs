@@ -20,6 +20,18 @@ fn subscript_len(text: &[u8]) -> Option<usize> {
     close.map(|at| at + 1)
 }
 
+impl Simple {
+    /// Takes the word `{fd}` that ends where a redirection starts.
+    fn take_variable(&mut self, start: usize) -> Option<String> {
+        let word = self.words.last().filter(|word| word.span.end == start)?.literal()?;
+        let name = word.strip_prefix('{')?.strip_suffix('}')?;
+        let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let name = (is_name && !name.is_empty()).then(|| name.to_owned())?;
+        self.words.pop();
+        Some(name)
+    }
+}
+
 impl Parser<'_> {
     pub(crate) fn redirections(&mut self) -> Vec<Redirection> {
         let mut out = Vec::new();
@@ -38,7 +50,9 @@ impl Parser<'_> {
         let mut end = self.pos;
         loop {
             self.blanks();
-            if let Some(redirection) = self.redirection() {
+            let redirection_start = self.pos;
+            if let Some(mut redirection) = self.redirection() {
+                redirection.variable = simple.take_variable(redirection_start);
                 simple.redirections.push(redirection);
                 end = self.pos;
                 continue;
@@ -170,7 +184,8 @@ impl Parser<'_> {
                 Word::default()
             }
         };
-        let mut redirection = Redirection { kind, descriptor, target, body: None };
+        let mut redirection =
+            Redirection { kind, variable: None, pending: None, descriptor, target, body: None };
         if kind == HereDocument {
             let id = self.bodies.len();
             self.bodies.push(None);
@@ -178,7 +193,7 @@ impl Parser<'_> {
             let expands = !source.contains(['\'', '"', '\\']);
             let delimiter = redirection.target.literal().unwrap_or_else(|| source.to_owned());
             self.pending.push(Pending { delimiter, expands, strip, id });
-            redirection.descriptor = Some(u32::try_from(id).unwrap_or(u32::MAX));
+            redirection.pending = u32::try_from(id).ok();
         }
         Some(redirection)
     }

@@ -30,6 +30,15 @@
 //! | import shutil
 //! | shutil.rmtree('/home/u')
 //! | E
+//! exec 3<<<'rm -rf /etc'; bash /dev/fd/3
+//! exec 3<<'E'
+//! | rm -rf /etc
+//! | E
+//! | source /dev/fd/3
+//! exec {fd}<<'E'
+//! | rm -rf /etc
+//! | E
+//! | source /dev/fd/$fd
 //! ```
 //! ```asked
 //! bash -c "$X"

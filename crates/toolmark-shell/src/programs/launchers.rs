@@ -7,6 +7,10 @@
 //! nice -n 19 rm -rf /etc/x
 //! timeout -s KILL 5s rm -rf /etc/x
 //! sudo -u root -- env X=1 rm -rf /etc/x
+//! sudo -u postgres rm -rf /var/lib/postgresql
+//! watch sh -c 'git reset --hard'
+//! watch -n5 -d 'ls; rm -rf /etc'
+//! cleanup() { rm -rf ../outside; }; time -p -- ! cleanup
 //! stdbuf -oL nohup rm -rf ~/x
 //! watch -n 1 'rm -rf /etc/x'
 //! poetry run -- rm -rf ~/x
@@ -30,6 +34,10 @@
 //! timeout 10 cargo test
 //! sudo -l
 //! sudo ls
+//! sudo env A=1 git status
+//! sudo -u postgres psql -c 'SELECT 1'
+//! lvm --test lvremove vg/data
+//! watch -n 1 git status
 //! sudo systemctl status nginx
 //! sudo fdisk -l /dev/sda
 //! trap 'echo rm -rf /' EXIT
@@ -43,7 +51,8 @@
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::options::Grammar;
+use crate::lookup::{Lookup, column};
+use crate::program::{Program, Syntax};
 use crate::run::Run;
 
 /// Command that a wrapper runs.
@@ -58,118 +67,215 @@ pub(crate) enum Unwrapped {
     Text(String),
 }
 
-struct Wrapper {
-    short: &'static str,
-    long: &'static [&'static str],
+/// A launcher: its options, the number of operands before the command, and whether assignments may
+/// precede it.
+struct Launcher {
+    names: &'static [&'static str],
+    program: Program,
     operands: usize,
+    assigns: bool,
 }
 
-const fn wrapper(short: &'static str, long: &'static [&'static str], operands: usize) -> Wrapper {
-    Wrapper { short, long, operands }
+/// A launcher with the complete list of its options; the command begins at the first operand.
+const fn launcher(names: &'static [&'static str], options: &'static str) -> Launcher {
+    let program = Program { syntax: Syntax::Posix, options, ..Program::NONE };
+    Launcher { names, program, operands: 0, assigns: false }
 }
 
-fn row(name: &str) -> Option<Wrapper> {
-    Some(match name {
-        "sudo" => wrapper(
-            "ughpCcrtTUDR",
-            &[
-                "user",
-                "group",
-                "host",
-                "prompt",
-                "chdir",
-                "role",
-                "type",
-                "close-from",
-                "other-user",
-            ],
-            0,
+/// A launcher of which only the options with values are listed.
+const fn open(names: &'static [&'static str], options: &'static str) -> Launcher {
+    let program = Program { syntax: Syntax::Posix, options, is_open: true, ..Program::NONE };
+    Launcher { names, program, operands: 0, assigns: false }
+}
+
+impl Launcher {
+    const fn behind(self, operands: usize) -> Self {
+        Self { operands, ..self }
+    }
+
+    const fn assigns(self) -> Self {
+        Self { assigns: true, ..self }
+    }
+}
+
+static LAUNCHERS: &[Launcher] = &[
+    launcher(
+        &["sudo"],
+        "A/askpass b/background B/bell C/close-from= D/chdir= E/preserve-env=? e/edit g/group= \
+         H/set-home h/host= i/login K/remove-timestamp k/reset-timestamp l/list N/no-update \
+         n/non-interactive P/preserve-groups p/prompt= R/chroot= r/role= S/stdin s/shell t/type= \
+         T/command-timeout= U/other-user= u/user= V/version v/validate help",
+    )
+    .assigns(),
+    launcher(&["doas"], "L n s C= u= a=").assigns(),
+    launcher(&["pkexec"], "u/user= disable-internal-agent keep-cwd version help"),
+    launcher(
+        &["env", "genv"],
+        "i/ignore-environment 0/null u/unset= C/chdir= S/split-string= P= a/argv0= v/debug \
+         block-signal=? default-signal=? ignore-signal=? list-signal-handling help version",
+    )
+    .assigns(),
+    launcher(&["command"], "p v V").assigns(),
+    open(&["cross-env", "cross-env-shell"], "").assigns(),
+    open(
+        &[
+            "builtin",
+            "nohup",
+            "setsid",
+            "unbuffer",
+            "fakeroot",
+            "winpty",
+            "chronic",
+            "ifne",
+            "torsocks",
+            "prlimit",
+            "noglob",
+            "nocorrect",
+            "rtk",
+            "then",
+            "else",
+            "do",
+            "valgrind",
+            "eatmydata",
+            "nocache",
+            "catchsegv",
+            "systemd-inhibit",
+            "fakechroot",
+            "setpriv",
+            "dbus-launch",
+            "uclampset",
+            "sem",
+            "firejail",
+            "bwrap",
+            "dbus-run-session",
+            "busybox",
+            "toybox",
+            "retry",
+            "wait-for-it",
+            "dumb-init",
+            "tini",
+            "setarch",
+            "linux64",
+            "arch",
+        ],
+        "",
+    ),
+    launcher(&["lvm"], "h/help version test t/test"),
+    launcher(
+        &["time", "gtime"],
+        "a/append f/format= o/output= p/portability q/quiet v/verbose V/version l h/help",
+    ),
+    open(&["proxychains", "proxychains4", "env-cmd"], "f/file= e="),
+    open(&["faketime", "runcon"], "f=").behind(1),
+    open(&["cpulimit"], "l/limit= p= e="),
+    launcher(&["choom"], "n/adjust= p/pid= h/help V/version"),
+    open(&["proot"], "r/rootfs= b/bind= w/cwd= q="),
+    open(&["ld.so", "ld64.so.2"], "library-path= argv0= preload= audit="),
+    launcher(&["exec"], "c l a="),
+    launcher(&["nice"], "n/adjustment= help version"),
+    launcher(
+        &["timeout", "gtimeout"],
+        "f/foreground k/kill-after= p/preserve-status s/signal= v/verbose help version",
+    )
+    .behind(1),
+    launcher(&["stdbuf"], "i/input= o/output= e/error= help version"),
+    launcher(&["ionice"], "c/class= n/classdata= p/pid= P/pgid= u/uid= t/ignore h/help V/version"),
+    open(&["chrt", "taskset", "numactl"], "T/sched-runtime= P/sched-period= D/sched-deadline=")
+        .behind(1),
+    launcher(
+        &["flock"],
+        "E/conflict-exit-code= F/no-fork c/command= e/exclusive x n/nonblock nb o/close s/shared \
+         u/unlock w/timeout= wait= verbose h/help V/version",
+    )
+    .behind(1),
+    open(&["strace", "ltrace", "truss"], "o/output= e/trace= p= a= E= s= P= u= I="),
+    launcher(&["caffeinate"], "d i m s u t= w="),
+    open(&["xvfb-run"], "n/server-num= s/server-args= e= f= p="),
+    open(
+        &["systemd-run"],
+        "p/property= H= M= E/setenv= u/unit= t uid= gid= working-directory= slice= on-active= \
+         on-calendar= description=",
+    ),
+    launcher(&["chroot"], "groups= userspec= skip-chdir help version").behind(1),
+    open(&["gosu", "su-exec"], "").behind(1),
+    open(&["nsenter"], "t/target= S/setuid= G/setgid="),
+    open(&["unshare"], "R/root= w/wd= S/setuid= G/setgid= l= propagation="),
+    open(&["dotenv"], "f/file= e=").assigns(),
+    open(&["direnv"], "").behind(2),
+];
+
+const NAMES: [&[&str]; LAUNCHERS.len()] = column!(LAUNCHERS.names, &[] as &[&str]);
+static KNOWN: Lookup<256> = Lookup::new(&NAMES);
+
+fn find(name: &str) -> Option<&'static Launcher> {
+    let is_loader = name.starts_with("ld-linux") || name.starts_with("ld-musl");
+    let name = if is_loader { "ld.so" } else { name };
+    KNOWN.find(name).and_then(|at| LAUNCHERS.get(at))
+}
+
+/// Launchers that are subcommands: `PROGRAM SUB …` runs the command behind it.
+static RUNNERS: &[(&[&str], &[&str], Launcher)] = &[
+    (
+        &["poetry", "pipenv", "rye", "hatch", "pdm", "conda", "mamba", "micromamba"],
+        &["run"],
+        open(&[], "n/name= p/prefix= e="),
+    ),
+    (
+        &["uv"],
+        &["run"],
+        open(
+            &[],
+            "with= p/python= package= project= directory= extra= group= env-file= \
+             with-requirements= with-editable= index= only-group= no-group= refresh-package=",
         ),
-        "doas" => wrapper("uC", &[], 0),
-        "pkexec" => wrapper("", &["user"], 0),
-        "env" | "genv" => wrapper("uCS", &["unset", "chdir", "split-string"], 0),
-        "command" | "builtin" | "nohup" | "setsid" | "unbuffer" | "fakeroot" | "winpty"
-        | "chronic" | "ifne" | "torsocks" | "prlimit" | "noglob" | "nocorrect" | "rtk" | "then"
-        | "else" | "do" | "cross-env" | "cross-env-shell" | "valgrind" | "eatmydata"
-        | "nocache" | "catchsegv" | "systemd-inhibit" | "fakechroot" | "setpriv"
-        | "dbus-launch" | "uclampset" | "sem" | "lvm" => wrapper("", &[], 0),
-        "time" | "gtime" => wrapper("fo", &["format", "output"], 0),
-        "proxychains" | "proxychains4" | "env-cmd" => wrapper("fe", &["file"], 0),
-        "faketime" | "runcon" => wrapper("f", &[], 1),
-        "cpulimit" => wrapper("lpe", &["limit"], 0),
-        "choom" => wrapper("np", &["adjust"], 0),
-        "proot" => wrapper("rbwq", &["rootfs", "bind", "cwd"], 0),
-        name if name.starts_with("ld-linux")
-            || name.starts_with("ld-musl")
-            || matches!(name, "ld.so" | "ld64.so.2") =>
-        {
-            wrapper("", &["library-path", "argv0", "preload", "audit"], 0)
-        }
-        "exec" => wrapper("a", &[], 0),
-        "nice" => wrapper("n", &["adjustment"], 0),
-        "timeout" | "gtimeout" => wrapper("sk", &["signal", "kill-after"], 1),
-        "stdbuf" => wrapper("ioe", &["input", "output", "error"], 0),
-        "ionice" => wrapper("cnpPu", &["class", "classdata"], 0),
-        "chrt" | "taskset" | "numactl" | "flock" => wrapper("wE", &["timeout"], 1),
-        "strace" | "ltrace" | "truss" => wrapper("oepaEsPuI", &["output", "trace"], 0),
-        "caffeinate" => wrapper("tw", &[], 0),
-        "xvfb-run" => wrapper("nsefp", &["server-num", "server-args"], 0),
-        "firejail" | "bwrap" | "dbus-run-session" => wrapper("", &[], 0),
-        "systemd-run" => {
-            wrapper("pHMEut", &["unit", "property", "uid", "gid", "setenv", "working-directory"], 0)
-        }
-        "chroot" | "gosu" | "su-exec" => wrapper("", &[], 1),
-        "nsenter" => wrapper("tSG", &["target", "setuid", "setgid"], 0),
-        "unshare" => wrapper("RwSGl", &["root", "wd", "setuid", "setgid", "propagation"], 0),
-        "dotenv" => wrapper("fe", &["file"], 0),
-        "direnv" => wrapper("", &[], 2),
-        "busybox" | "toybox" => wrapper("", &[], 0),
-        "retry" | "wait-for-it" | "dumb-init" | "tini" | "setarch" | "linux64" | "arch" => {
-            wrapper("", &[], 0)
-        }
-        _ => return None,
-    })
+    ),
+    (
+        &[
+            "bundle", "bundler", "mise", "asdf", "pnpm", "yarn", "npm", "rbenv", "pyenv", "nodenv",
+            "opam", "stack", "cabal", "rtx",
+        ],
+        &["exec"],
+        open(&[], "C= filter= workspace= prefix= package="),
+    ),
+    (&["mise", "npm"], &["x"], open(&[], "")),
+    (
+        &["doppler", "op", "infisical", "dotenvx", "railway", "teller", "akeyless"],
+        &["run"],
+        open(&[], "p/project= c/config= f/env-file= e/env= path="),
+    ),
+    (&["aws-vault", "chamber", "saml2aws"], &["exec"], open(&[], "duration=").behind(1)),
+    (&["rustup"], &["run"], open(&[], "").behind(1)),
+    (&["nix"], &["develop", "shell"], open(&[], "")),
+    (&["perf"], &["stat", "record", "trace"], open(&[], "e/event= o/output= p= C= F= D= r= I=")),
+    (&["rr"], &["record"], open(&[], "")),
+];
+
+fn runner(name: &str, sub: &str) -> Option<&'static Launcher> {
+    let is_it = |(names, subs, _): &&(&[&str], &[&str], Launcher)| {
+        names.contains(&name) && subs.contains(&sub)
+    };
+    RUNNERS.iter().find(is_it).map(|(.., launcher)| launcher)
 }
 
-/// Returns the row of a `PROGRAM SUB …` pair that runs the command after it.
-fn runner(name: &str, sub: &str) -> Option<Wrapper> {
-    Some(match (name, sub) {
-        (
-            "poetry" | "pipenv" | "rye" | "hatch" | "pdm" | "conda" | "mamba" | "micromamba",
-            "run",
-        ) => wrapper("npe", &["name", "prefix"], 0),
-        ("uv", "run") => wrapper(
-            "p",
-            &[
-                "with",
-                "python",
-                "package",
-                "project",
-                "directory",
-                "extra",
-                "group",
-                "env-file",
-                "with-requirements",
-            ],
-            0,
-        ),
-        (
-            "bundle" | "bundler" | "mise" | "asdf" | "pnpm" | "yarn" | "npm" | "rbenv" | "pyenv"
-            | "nodenv" | "opam" | "stack" | "cabal" | "rtx",
-            "exec",
-        ) => wrapper("C", &["filter", "workspace", "prefix", "package"], 0),
-        ("mise", "x") | ("npm", "x") => wrapper("", &[], 0),
-        ("doppler" | "op" | "infisical" | "dotenvx" | "railway" | "teller" | "akeyless", "run") => {
-            wrapper("pcfe", &["project", "config", "env", "env-file", "path"], 0)
-        }
-        ("aws-vault" | "chamber" | "saml2aws", "exec") => wrapper("", &["duration"], 1),
-        ("rustup", "run") => wrapper("", &[], 1),
-        ("nix", "develop" | "shell") => wrapper("", &[], 0),
-        ("perf", "stat" | "record" | "trace") => wrapper("eopCFDrI", &["event", "output"], 0),
-        ("rr", "record") => wrapper("", &[], 0),
-        _ => return None,
-    })
-}
+const WATCH: Program = Program {
+    syntax: Syntax::Posix,
+    options: "b/beep c/color C/no-color d/differences=? e/errexit g/chgexit n/interval= p/precise \
+              q/equexit= r/no-rerun s/shotsdir= t/no-title w/no-wrap x/exec h/help v/version",
+    ..Program::NONE
+};
+
+const SCRIPT: Program = Program {
+    options: "a/append c/command= E/echo= e/return f/flush force B/log-io= I/log-in= O/log-out= \
+              T/log-timing= m/logging-format= o/output-limit= q/quiet t/timing=? F h/help V/version",
+    ..Program::NONE
+};
+
+const SU: Program = Program {
+    options: "c/command= session-command= f/fast g/group= G/supp-group= l/login m \
+              p/preserve-environment P/pty s/shell= u/user= w/whitelist-environment= h/help \
+              V/version",
+    ..Program::NONE
+};
 
 /// Removes one wrapper.
 pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
@@ -177,9 +283,16 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
     let name = run.name;
     match name {
         "watch" | "gwatch" => {
-            let grammar = Grammar { short: "nq", long: &["interval"], ..Grammar::default() };
-            let (_, at) = grammar.parse_until(args, true);
-            return text_of(args.get(at..).unwrap_or_default());
+            let (parsed, at) = WATCH.parse_until(args, true);
+            if parsed.informs() {
+                return Unwrapped::Done;
+            }
+            // More than one word is more likely a command than text, whatever `watch` makes of it.
+            return match args.get(at..).unwrap_or_default() {
+                [only] => text_of(std::slice::from_ref(only)),
+                words if words.iter().any(|word| is_operator(&word.text)) => text_of(words),
+                words => Unwrapped::Words { words: words.to_vec(), env: Vec::new() },
+            };
         }
         "eval" => {
             if args.iter().any(|arg| arg.dynamic) {
@@ -199,9 +312,8 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
         }
         "su" | "runuser" => return su(run),
         "script" => {
-            let parsed =
-                Grammar { short: "cEILmoOt", long: &["command"], ..Grammar::default() }.parse(args);
-            return parsed
+            return SCRIPT
+                .parse(args)
                 .value("c", "command")
                 .map_or(Unwrapped::No, |text| Unwrapped::Text(text.to_owned()));
         }
@@ -224,27 +336,16 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
             Unwrapped::Words { words, env: Vec::new() }
         };
     }
-    let Some(row) = row(name) else { return Unwrapped::No };
-    let grammar = Grammar { short: row.short, long: row.long, ..Grammar::default() };
-    let (parsed, at) = grammar.parse_until(args, true);
+    let Some(launcher) = find(name) else { return Unwrapped::No };
+    let (parsed, at) = launcher.program.parse_until(args, true);
     match name {
         "sudo" | "doas" | "pkexec" => {
-            if parsed.informs() || ["l", "v", "V", "k", "K"].iter().any(|flag| parsed.has(flag, ""))
+            if parsed.informs()
+                || parsed.any("list validate version reset-timestamp remove-timestamp L")
             {
                 return Unwrapped::Done;
             }
-            // A program that only reads may run with the rights of another user.
-            let level = match only_looks(args.get(at..).unwrap_or_default()) {
-                true => Reversibility::R0,
-                false => Reversibility::R1,
-            };
-            run.effect(
-                Kind::Privilege,
-                "root",
-                Scope::System,
-                level,
-                "runs with the rights of another user",
-            );
+            privileges(run, parsed.value("u", "user"), args.get(at..).unwrap_or_default());
         }
         "chroot" | "nsenter" => {
             run.effect(
@@ -255,12 +356,13 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
                 "enters another file system or namespace",
             );
         }
-        "command" if parsed.has("v", "") || parsed.has("V", "") => return Unwrapped::Done,
+        "command" if parsed.any("v V") => return Unwrapped::Done,
         "env" | "genv" => {
             if let Some(text) = parsed.value("S", "split-string") {
                 return Unwrapped::Text(text.to_owned());
             }
         }
+        "lvm" if parsed.has("t", "test") => return Unwrapped::Done,
         "direnv" if args.first().is_none_or(|arg| arg.text != "exec") => return Unwrapped::No,
         "dotenv" if parsed.informs() => return Unwrapped::Done,
         _ => {}
@@ -268,21 +370,20 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
     if parsed.informs() {
         return Unwrapped::Done;
     }
-    let mut rest = args.get(at + row.operands..).unwrap_or_default();
+    let mut rest = args.get(at + launcher.operands..).unwrap_or_default();
     if let ("flock", [flag, text, ..]) = (name, rest)
         && matches!(flag.text.as_str(), "-c" | "--command")
     {
         return Unwrapped::Text(text.text.clone());
     }
     // `env -` is `env -i`.
-    if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "--" | "-")) {
+    while rest.first().is_some_and(|arg| {
+        matches!(arg.text.as_str(), "--" | "-") || name == "time" && arg.text == "!"
+    }) {
         rest = rest.get(1..).unwrap_or_default();
     }
     let mut env = Vec::new();
-    if matches!(
-        name,
-        "env" | "genv" | "sudo" | "doas" | "cross-env" | "cross-env-shell" | "dotenv" | "command"
-    ) {
+    if launcher.assigns {
         while let Some((first, others)) = rest.split_first() {
             let Some((variable, value)) = first.text.split_once('=') else { break };
             if variable.is_empty()
@@ -300,8 +401,37 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
     Unwrapped::Words { words: rest.to_vec(), env }
 }
 
+/// Whether a word is an operator of the shell when it is read again.
+fn is_operator(text: &str) -> bool {
+    matches!(text, "|" | "||" | "&&" | ";" | "&" | ">" | ">>" | "<") || text.ends_with(';')
+}
+
+/// Reports a command that runs with the rights of another user. One that only reads may, and so may
+/// one that lowers its rights.
+fn privileges(run: &mut Run<'_, '_>, user: Option<&str>, command: &[Arg]) {
+    let is_root = user.is_none_or(|user| matches!(user, "root" | "0" | "#0"));
+    let level = match !is_root || only_looks(command) {
+        true => Reversibility::R0,
+        false => Reversibility::R1,
+    };
+    let words: Vec<&str> = command.iter().map(|arg| arg.text.as_str()).collect();
+    let target = match user {
+        Some(user) => user.to_owned(),
+        None if words.is_empty() => run.name.to_owned(),
+        None => words.join(" "),
+    };
+    let why = if is_root {
+        "runs with the rights of root"
+    } else {
+        "runs with the rights of another user"
+    };
+    run.effect(Kind::Privilege, &target, Scope::System, level, why);
+}
+
 /// Whether a command can only show something.
 fn only_looks(words: &[Arg]) -> bool {
+    let is_prefix = |arg: &&Arg| arg.text == "env" || arg.text.contains('=');
+    let words = words.get(words.iter().take_while(is_prefix).count()..).unwrap_or_default();
     let Some((program, rest)) = words.split_first() else { return false };
     let first = rest.first().map_or("", |arg| arg.text.as_str());
     let has = |flags: &[&str]| rest.iter().any(|arg| flags.contains(&arg.text.as_str()));
@@ -328,10 +458,9 @@ fn only_looks(words: &[Arg]) -> bool {
 }
 
 /// Returns the words after a wrapper's options and operands.
-fn behind(row: &Wrapper, args: &[Arg]) -> Vec<Arg> {
-    let grammar = Grammar { short: row.short, long: row.long, ..Grammar::default() };
-    let (_, at) = grammar.parse_until(args, true);
-    let mut rest = args.get(at + row.operands..).unwrap_or_default();
+fn behind(launcher: &Launcher, args: &[Arg]) -> Vec<Arg> {
+    let (_, at) = launcher.program.parse_until(args, true);
+    let mut rest = args.get(at + launcher.operands..).unwrap_or_default();
     if rest.first().is_some_and(|arg| arg.text == "--") {
         rest = rest.get(1..).unwrap_or_default();
     }
@@ -371,12 +500,7 @@ fn eval_unknown(run: &mut Run<'_, '_>) {
 }
 
 fn su(run: &mut Run<'_, '_>) -> Unwrapped {
-    let parsed = Grammar {
-        short: "cgGsu",
-        long: &["command", "group", "shell", "user"],
-        ..Grammar::default()
-    }
-    .parse(run.args);
+    let parsed = SU.parse(run.args);
     if parsed.informs() {
         return Unwrapped::Done;
     }

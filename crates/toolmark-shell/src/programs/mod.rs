@@ -888,7 +888,7 @@ pub(crate) fn sources() -> Vec<Source> {
         source!("unknown", &[]),
         source!("windows", &[]),
         source!("writers", &[]),
-        source!("xargs", &[]),
+        source!("xargs", xargs::PROGRAMS),
     ]
 }
 

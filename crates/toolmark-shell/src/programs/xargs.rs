@@ -3,6 +3,14 @@
 //! ```denied
 //! echo / | xargs rm -rf
 //! parallel rm -rf ::: /etc /usr
+//! parallel ::: 'rm -rf /'
+//! parallel ::: 'git clean -fdx' 'git stash clear'
+//! printf 'rm -rf /\n' | parallel
+//! parallel -j2 --eta rm -rf {}/x ::: /etc
+//! echo / | xargs --replace bash -c 'rm -rf {}'
+//! echo / | xargs -i rm -rf {}
+//! printf '%s\n' 'rm -rf /' | xargs sh -c 'eval "$1"' _
+//! echo ok | xargs -S 4096 awk 'BEGIN { system("rm -rf /") }'
 //! echo /etc | xargs -I{} rm -rf {}/x
 //! ls | xargs -n1 git reset --hard
 //! parallel 'rm -rf {}' ::: /etc
@@ -12,6 +20,8 @@
 //! git ls-files -o | xargs -0 rm -rf
 //! find . -name '*.x' | xargs rm -f
 //! cat l | parallel rm
+//! ls src | parallel 'rm src/{}'
+//! cat jobs.txt | parallel
 //! ```
 //! ```allowed
 //! ls | xargs cat
@@ -19,42 +29,54 @@
 //! rg -l x | xargs sed -i s/a/b/
 //! echo a.txt | xargs rm
 //! git diff --name-only | xargs eslint
+//! ls *.png | parallel convert {} {.}.jpg
+//! parallel --dry-run rm -rf ::: /etc
+//! parallel echo ::: 'rm -rf /'
 //! ```
 
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::options::Grammar;
 use crate::pipes::Flow;
+use crate::program::{Program, Syntax};
 use crate::protect::Reach;
 use crate::run::Run;
+
+pub(super) static PROGRAMS: &[Program] = &[XARGS, PARALLEL];
+
+const XARGS: Program = Program {
+    names: "xargs|gxargs",
+    syntax: Syntax::Posix,
+    options: "0/null a/arg-file= d/delimiter= E= e/eof=? I= i/replace=? J= L= l/max-lines=? \
+              n/max-args= o/open-tty P/max-procs= p/interactive process-slot-var= R= \
+              r/no-run-if-empty S= s/max-chars= show-limits t/verbose x/exit help version",
+    ..Program::NONE
+};
+
+const PARALLEL: Program = Program {
+    names: "parallel",
+    syntax: Syntax::Posix,
+    options: "0/null a/arg-file= X B/basefile= D= bar bg block= C/colsep= c cleanup j/jobs= P= \
+              max-procs= d/delimiter= delay= dry-run E= e/eof=? env= eta fg fifo filter= g/group \
+              h/halt= header= I= i/replace=? joblog= k/keep-order L= l/max-lines=? line-buffer lb \
+              load= m memfree= n/max-args= N/max-replace-args= nice= onall o pipe pipepart plain \
+              plus progress q/quote r/no-run-if-empty recend= recstart= results= resume retries= \
+              S/sshlogin= s/max-chars= semaphore shuf silent tag tagstring= tmpdir= timeout= \
+              t/verbose tty trim= u/ungroup U= v w wait will-cite workdir= wd= x/exit link help \
+              version",
+    ..Program::NONE
+};
+
+/// Maximum number of values analyzed.
+const MAX_VALUES: usize = 16;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     if run.name == "parallel" {
         parallel(run);
         return;
     }
-    let grammar = Grammar {
-        // `-e`, `-i` and `-l` take their value only attached.
-        short: "adEILnPsR",
-        long: &[
-            "arg-file",
-            "delimiter",
-            "eof",
-            "replace",
-            "max-lines",
-            "max-args",
-            "max-procs",
-            "max-chars",
-        ],
-        ..Grammar::default()
-    };
-    let (parsed, at) = grammar.parse_until(run.args, true);
-    let attached = || {
-        run.args.get(..at).unwrap_or_default().iter().find_map(|arg| {
-            let mark = arg.text.strip_prefix("-i")?;
-            Some(if mark.is_empty() { "{}".to_owned() } else { mark.to_owned() })
-        })
-    };
-    let replace = parsed.value("I", "replace").map(str::to_owned).or_else(attached);
+    let (parsed, at) = XARGS.parse_until(run.args, true);
+    let mark = parsed.last("", "replace").map(|given| given.value.unwrap_or("{}"));
+    let replace = parsed.value("I", "").or(parsed.value("J", "")).or(mark).map(str::to_owned);
     let words = run.args.get(at..).unwrap_or_default();
     if words.is_empty() {
         return;
@@ -73,6 +95,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         _ => None,
     };
+    let lines = lines_for_shell(run, words, known.as_deref());
     let values = match known {
         Some(values) => values.iter().take(32).map(|value| Arg::plain(value)).collect(),
         None => vec![Arg { dynamic: true, ..Arg::plain("$INPUT") }],
@@ -99,13 +122,31 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     protect_named(run, &command);
     let secret = run.call.secret || run.call.input == Flow::Secret;
     let call = crate::analyze::Call { input: Flow::Unknown, secret, ..run.call.clone() };
+    for line in lines {
+        let mut command = words.to_vec();
+        command.push(Arg::plain(&line));
+        run.analyzer.run(command, &call);
+    }
     run.analyzer.run(command, &call);
+}
+
+/// Returns the lines of the input that a shell may take for commands: `xargs sh -c 'eval "$1"'`.
+fn lines_for_shell(run: &Run<'_, '_>, words: &[Arg], known: Option<&[String]>) -> Vec<String> {
+    let is_shell = words.first().is_some_and(|arg| {
+        let name = crate::run::program_name(&arg.text);
+        name.ends_with("sh") && words.iter().any(|arg| arg.text.contains("$1"))
+    });
+    match &run.call.input {
+        Flow::Text(text) if is_shell && known.is_some() => {
+            text.lines().take(16).map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Reports the deletion of names from a pipe, which is never proven harmless, for files or
 /// directories.
 fn flag_delete(run: &mut Run<'_, '_>, command: &[Arg]) {
-    use crate::effects::{Certainty, Kind, Reversibility, Scope};
     let name = command.first().map(|arg| crate::run::program_name(&arg.text));
     let deletes = matches!(name.as_deref(), Some("rm" | "unlink" | "shred"));
     if deletes && command.iter().any(|arg| arg.dynamic) {
@@ -147,55 +188,60 @@ fn protect_named(run: &mut Run<'_, '_>, command: &[Arg]) {
     }
 }
 
+/// The values that `parallel` gives its command; `None` for those known only at run time.
+fn values_of(run: &Run<'_, '_>, groups: &[Arg], from_file: bool) -> Option<Vec<String>> {
+    if let Some((mark, values)) = groups.split_first() {
+        let is_mark = |arg: &Arg| arg.text.starts_with(":::");
+        let is_known = !mark.text.starts_with("::::") && !from_file;
+        let values = values.iter().filter(|arg| !is_mark(arg));
+        let texts = values.map(|arg| arg.literal().map(str::to_owned));
+        return texts.collect::<Option<Vec<_>>>().filter(|_| is_known);
+    }
+    match &run.call.input {
+        Flow::Text(text) if !from_file => Some(text.lines().map(str::to_owned).collect()),
+        _ => None,
+    }
+}
+
+/// Returns the text that `parallel` passes to the shell for a value.
+fn text_for(command: &str, value: &str) -> String {
+    const PLACES: &[&str] = &["{}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}", "{3}"];
+    if !PLACES.iter().any(|place| command.contains(place)) {
+        return format!("{command} {value}");
+    }
+    PLACES.iter().fold(command.to_owned(), |text, place| text.replace(place, value))
+}
+
 fn parallel(run: &mut Run<'_, '_>) {
-    let grammar = Grammar {
-        short: "jNnLIaSC",
-        long: &["jobs", "max-args", "arg-file", "colsep", "delay", "timeout", "retries"],
-        ..Grammar::default()
-    };
-    let (parsed, at) = grammar.parse_until(run.args, true);
-    if parsed.rehearses() {
+    let (parsed, at) = PARALLEL.parse_until(run.args, true);
+    if parsed.informs() || parsed.has("", "dry-run") {
         return;
     }
-    let takes_none = parsed.value("N", "max-replace-args") == Some("0");
     let rest = run.args.get(at..).unwrap_or_default();
     let split = rest.iter().position(|arg| arg.text.starts_with(":::")).unwrap_or(rest.len());
-    let (command, values) = rest.split_at(split);
-    let values: Vec<Arg> = match values.get(1..) {
-        Some(values) if !values.is_empty() => values.to_vec(),
-        _ => vec![Arg { dynamic: true, ..Arg::plain("$INPUT") }],
-    };
-    let placed = command.iter().any(|arg| arg.text.contains("{}"));
-    if let [only] = command
-        && super::runners::is_text(&only.text)
-    {
-        for value in values.iter().take(16) {
-            let text = if takes_none {
-                only.text.clone()
-            } else if placed {
-                only.text.replace("{}", &value.text)
-            } else {
-                format!("{} {}", only.text, value.text)
-            };
-            run.shell_text(&text);
-        }
-        return;
+    let (command, groups) = rest.split_at(split);
+    let known = values_of(run, groups, parsed.has("", "arg-file"));
+    let texts: Vec<&str> = command.iter().map(|arg| arg.text.as_str()).collect();
+    let command = texts.join(" ");
+    let is_known = known.is_some();
+    let call = run.call;
+    let values = known.unwrap_or_else(|| vec!["$INPUT".to_owned()]);
+    for value in values.iter().take(MAX_VALUES) {
+        let text = match command.as_str() {
+            // Without a command every value is one.
+            "" => value.clone(),
+            text if parsed.value("", "max-replace-args") == Some("0") => text.to_owned(),
+            text => {
+                text_for(text, &if is_known { crate::words::quoted(value) } else { value.clone() })
+            }
+        };
+        let call =
+            crate::analyze::Call { is_repeated: !is_known, input: Flow::None, ..call.clone() };
+        run.analyzer.text(&text, &call);
     }
-    let mut words = Vec::new();
-    for word in command {
-        if word.text.contains("{}") {
-            words.extend(values.iter().map(|value| Arg {
-                text: word.text.replace("{}", &value.text),
-                dynamic: value.dynamic,
-                ..word.clone()
-            }));
-        } else {
-            words.push(word.clone());
-        }
+    if !is_known && command.is_empty() {
+        let why = "runs text built at run time";
+        let (kind, scope) = (Kind::ExecuteUntrusted, Scope::Unknown);
+        run.sure(kind, run.name, scope, Reversibility::R1, Certainty::Unresolved, why);
     }
-    if !placed {
-        words.extend(values);
-    }
-    flag_delete(run, &words);
-    run.inner(words, Flow::Unknown);
 }
