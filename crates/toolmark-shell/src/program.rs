@@ -256,6 +256,16 @@ impl Program {
         code: None,
     };
 
+    /// A program of which only the options with values are listed.
+    pub(crate) const fn open(options: &'static str) -> Self {
+        Self { options, is_open: true, ..Self::NONE }
+    }
+
+    /// Whether this is one of its names.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.names.split('|').any(|own| own == name)
+    }
+
     /// Returns the options of the list.
     pub(crate) fn choices(&self) -> impl Iterator<Item = Choice> {
         self.options.split(' ').filter(|word| !word.is_empty()).map(Choice::read)
@@ -269,7 +279,7 @@ impl Program {
     /// Parses like [`Self::parse`], but optionally ends at the first operand; also returns the
     /// number of words read.
     pub(crate) fn parse_until<'a>(&self, args: &'a [Arg], stops: bool) -> (Parsed<'a>, usize) {
-        let mut parsed = Parsed { is_exact: true, ..Parsed::default() };
+        let mut parsed = Parsed { is_exact: !self.is_open, ..Parsed::default() };
         let mut at = 0;
         while let Some(arg) = args.get(at) {
             at += 1;
@@ -399,7 +409,8 @@ impl Program {
                 }
                 let goes_on = part.strip_prefix(choice.name).is_some_and(|on| on.starts_with('-'));
                 longer = longer.or((goes_on && !is_short).then_some((choice, negated)));
-                if self.syntax.takes_beginnings() && self.begins(choice.name, part) {
+                let is_beginning = self.syntax.takes_beginnings() && !self.is_open;
+                if is_beginning && self.begins(choice.name, part) {
                     let own = choice.meaning(negated);
                     parsed.is_incomplete |=
                         found.is_some_and(|(other, off)| other.meaning(off) != own);

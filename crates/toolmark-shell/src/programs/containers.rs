@@ -43,63 +43,28 @@
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::options::Grammar;
 use crate::pipes::Flow;
+use crate::program::Program;
 use crate::run::Run;
 use Reversibility::{R1, R3, R4};
 
 /// Options of `run` and `exec` with a value.
-const VALUES: &[&str] = &[
-    "name",
-    "volume",
-    "env",
-    "publish",
-    "network",
-    "workdir",
-    "user",
-    "entrypoint",
-    "mount",
-    "env-file",
-    "hostname",
-    "label",
-    "memory",
-    "cpus",
-    "platform",
-    "restart",
-    "add-host",
-    "cap-add",
-    "cap-drop",
-    "device",
-    "gpus",
-    "ipc",
-    "link",
-    "log-driver",
-    "log-opt",
-    "pid",
-    "pull",
-    "security-opt",
-    "shm-size",
-    "tmpfs",
-    "ulimit",
-    "userns",
-    "volumes-from",
-    "index",
-    "dns",
-    "expose",
-    "cidfile",
-    "detach-keys",
-    "file",
-    "project-name",
-    "profile",
-    "project-directory",
-    "context",
-    "host",
-    "log-level",
-    "filter",
-];
 
-const GLOBAL: Grammar = Grammar { short: "cHlfp", long: VALUES, single_dash: false };
-const RUN: Grammar = Grammar { short: "vepwunhlmc", long: VALUES, single_dash: false };
+const GLOBAL: Program = Program::open(
+    "c= H= l= f= p= name= volume= env= publish= network= workdir= user= entrypoint= mount= \
+     env-file= hostname= label= memory= cpus= platform= restart= add-host= cap-add= cap-drop= \
+     device= gpus= ipc= link= log-driver= log-opt= pid= pull= security-opt= shm-size= tmpfs= \
+     ulimit= userns= volumes-from= index= dns= expose= cidfile= detach-keys= file= \
+     project-name= profile= project-directory= context= host= log-level= filter=",
+);
+const RUN: Program = Program::open(
+    "v= e= p= w= u= n= h= l= m= c= name= volume= env= publish= network= workdir= user= \
+     entrypoint= mount= env-file= hostname= label= memory= cpus= platform= restart= add-host= \
+     cap-add= cap-drop= device= gpus= ipc= link= log-driver= log-opt= pid= pull= security-opt= \
+     shm-size= tmpfs= ulimit= userns= volumes-from= index= dns= expose= cidfile= detach-keys= \
+     file= project-name= profile= project-directory= context= host= log-level= filter=",
+);
+const EXEC: Program = Program::open("e= u= w= env= user= workdir= env-file= detach-keys=");
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     if super::only_informs(run.args) {
@@ -116,7 +81,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         return self::compose(run, rest.get(at..).unwrap_or_default());
     }
     let rest = args.get(1..).unwrap_or_default();
-    let flat = Grammar { long: VALUES, ..Grammar::default() }.parse(rest);
+    let flat = RUN.parse(rest);
     let all = flat.has("a", "all");
     let force = flat.on("f", "force");
     let target = words.join(" ");
@@ -210,8 +175,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 
 fn compose(run: &mut Run<'_, '_>, args: &[Arg]) {
     let words = super::plain_words(args);
-    let parsed =
-        Grammar { short: "t", long: &["timeout", "rmi"], ..Grammar::default() }.parse(args);
+    let parsed = Program::open("t= timeout= rmi=").parse(args);
     match words.first() {
         // The containers of a project can usually be refilled with one command.
         Some(&"down") if parsed.has("v", "volumes") => {
@@ -291,7 +255,7 @@ fn start(run: &mut Run<'_, '_>, args: &[Arg]) {
 
 /// Analyzes the command that runs in an existing container.
 fn inside(run: &mut Run<'_, '_>, args: &[Arg]) {
-    let (_, at) = Grammar { short: "euw", ..RUN }.parse_until(args, true);
+    let (_, at) = EXEC.parse_until(args, true);
     let inner = args.get(at + 1..).unwrap_or_default();
     if !inner.is_empty() {
         run.inner(inner.to_vec(), run.call.input.clone());

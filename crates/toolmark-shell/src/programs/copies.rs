@@ -46,10 +46,44 @@
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::options::Grammar;
+use crate::program::Program;
 use crate::run::Run;
 use crate::secrets::{Secrecy, secrecy};
 use crate::write;
+
+pub(super) static PROGRAMS: &[Program] = &[
+    Program {
+        names: "cp|gcp",
+        options: "a/archive attributes-only b backup=? c copy-contents d debug f/force H \
+                  i/interactive keep-directory-symlink l/link L/dereference N n/no-clobber \
+                  P/no-dereference p preserve=? no-preserve= parents R/recursive r reflink=? \
+                  remove-destination s/symbolic-link S/suffix= sparse= strip-trailing-slashes \
+                  t/target-directory= T u update=? v/verbose X x/one-file-system Z context=? help \
+                  version",
+        ..Program::NONE
+    },
+    Program {
+        names: "mv|gmv",
+        options: "b backup=? debug exchange f/force h i/interactive no-copy n/no-clobber \
+                  strip-trailing-slashes S/suffix= t/target-directory= T u update=? v/verbose \
+                  Z/context help version",
+        ..Program::NONE
+    },
+    Program {
+        names: "ln",
+        options: "b backup=? d F/directory f/force h i/interactive L/logical n/no-dereference \
+                  P/physical r/relative s/symbolic S/suffix= t/target-directory= T v/verbose help \
+                  version",
+        ..Program::NONE
+    },
+    Program {
+        names: "install",
+        options: "b backup=? B= c C/compare D debug d/directory f= g/group= h= l= M= m/mode= N= \
+                  o/owner= p/preserve-timestamps preserve-context s/strip strip-program= S/suffix= \
+                  t/target-directory= T U u v/verbose Z context=? help version",
+        ..Program::NONE
+    },
+];
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
@@ -73,15 +107,8 @@ fn remember_moved(run: &mut Run<'_, '_>, source: &Arg, target: &Arg) {
 
 fn copy(run: &mut Run<'_, '_>) {
     let moves = matches!(run.name, "mv" | "gmv");
-    let grammar = match run.name {
-        "install" => Grammar {
-            short: "gmotS",
-            long: &["group", "mode", "owner", "target-directory", "suffix"],
-            ..Grammar::default()
-        },
-        _ => Grammar { short: "tS", long: &["target-directory", "suffix"], ..Grammar::default() },
-    };
-    let parsed = grammar.parse(run.args);
+    let known = PROGRAMS.iter().find(|program| program.is_named(run.name));
+    let parsed = known.unwrap_or(&Program::open("")).parse(run.args);
     if parsed.informs() {
         return;
     }
@@ -220,38 +247,12 @@ fn is_remote(text: &str) -> bool {
 }
 
 fn rsync(run: &mut Run<'_, '_>) {
-    let grammar = Grammar {
-        short: "efTMB",
-        long: &[
-            "rsh",
-            "exclude",
-            "include",
-            "filter",
-            "exclude-from",
-            "include-from",
-            "files-from",
-            "temp-dir",
-            "bwlimit",
-            "partial-dir",
-            "log-file",
-            "backup-dir",
-            "suffix",
-            "rsync-path",
-            "chmod",
-            "chown",
-            "max-size",
-            "min-size",
-            "timeout",
-            "port",
-            "out-format",
-            "compare-dest",
-            "link-dest",
-            "max-delete",
-            "info",
-            "password-file",
-        ],
-        ..Grammar::default()
-    };
+    let grammar = Program::open(
+        "e= f= T= M= B= rsh= exclude= include= filter= exclude-from= include-from= \
+             files-from= temp-dir= bwlimit= partial-dir= log-file= backup-dir= suffix= \
+             rsync-path= chmod= chown= max-size= min-size= timeout= port= out-format= \
+             compare-dest= link-dest= max-delete= info= password-file=",
+    );
     let parsed = grammar.parse(run.args);
     if parsed.informs() || parsed.rehearses() || parsed.has("n", "") || parsed.exact("list-only") {
         return;
@@ -346,7 +347,7 @@ fn destination(run: &Run<'_, '_>, target: &Arg) -> (Scope, Reversibility, Certai
 }
 
 fn scp(run: &mut Run<'_, '_>) {
-    let parsed = Grammar { short: "cDFiJloPSXb", ..Grammar::default() }.parse(run.args);
+    let parsed = Program::open("c= D= F= i= J= l= o= P= S= X= b=").parse(run.args);
     let Some((target, sources)) = parsed.operands.split_last() else { return };
     // Files from another machine were not inspected.
     for source in sources.iter().filter(|source| is_remote(&source.text)) {

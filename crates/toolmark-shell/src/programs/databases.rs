@@ -55,8 +55,8 @@
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::options::Grammar;
 use crate::pipes::Flow;
+use crate::program::Program;
 use crate::run::Run;
 use crate::sql;
 use Reversibility::{R3, R4, R5};
@@ -73,6 +73,19 @@ pub(super) fn bare(run: &mut Run<'_, '_>) {
         run.effect(Kind::Delete, &found.target, Scope::Remote, found.reversibility, found.why);
     }
 }
+
+const MYSQL: Program = Program::open(
+    "e= h= u= P= D= S= h= command= execute= query= file= host= port= username= user= dbname= \
+     database= url= set= output= init-command= statement= sql=",
+);
+const SQLCMD: Program = Program::open(
+    "Q= q= S= U= P= d= i= command= execute= query= file= host= port= username= user= dbname= \
+     database= url= set= output= init-command= statement= sql=",
+);
+const CLIENT: Program = Program::open(
+    "c= f= h= p= U= d= v= L= F= o= P= R= e= q= T= V= command= execute= query= file= host= port= \
+     username= user= dbname= database= url= set= output= init-command= statement= sql=",
+);
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
@@ -139,9 +152,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 
 /// Whether every database has the name of a test database, and none is on another machine.
 fn drops_trial(args: &[Arg]) -> bool {
-    let parsed =
-        Grammar { short: "hpU", long: &["host", "port", "username"], ..Grammar::default() }
-            .parse(args);
+    let parsed = Program::open("h= p= U= host= port= username=").parse(args);
     let host = parsed.value("h", "host").unwrap_or("localhost");
     let is_here = matches!(host, "localhost" | "127.0.0.1" | "::1") || host.starts_with('/');
     let mut names = parsed.operands.iter().peekable();
@@ -177,31 +188,10 @@ fn client(run: &mut Run<'_, '_>) {
         super::cloud::run(run);
     }
     let local = matches!(name, "sqlite3" | "sqlite" | "duckdb" | "litecli");
-    let grammar = Grammar {
-        short: match name {
-            "mysql" | "mariadb" | "mycli" => "ehuPDSh",
-            "sqlcmd" => "QqSUPdi",
-            _ => "cfhpUdvLFoPReqTV",
-        },
-        long: &[
-            "command",
-            "execute",
-            "query",
-            "file",
-            "host",
-            "port",
-            "username",
-            "user",
-            "dbname",
-            "database",
-            "url",
-            "set",
-            "output",
-            "init-command",
-            "statement",
-            "sql",
-        ],
-        single_dash: false,
+    let grammar = match name {
+        "mysql" | "mariadb" | "mycli" => MYSQL,
+        "sqlcmd" => SQLCMD,
+        _ => CLIENT,
     };
     let mut texts: Vec<String> = Vec::new();
     let parsed = grammar.parse(args);
@@ -368,8 +358,7 @@ fn shell_escapes(text: &str) -> Vec<String> {
 }
 
 fn redis(run: &mut Run<'_, '_>) {
-    let parsed = Grammar { short: "hpsaunrixd", long: &["user", "pass"], ..Grammar::default() }
-        .parse(run.args);
+    let parsed = Program::open("h= p= s= a= u= n= r= i= x= d= user= pass=").parse(run.args);
     if parsed.informs() {
         return;
     }
@@ -409,12 +398,8 @@ fn redis(run: &mut Run<'_, '_>) {
 }
 
 fn mongo(run: &mut Run<'_, '_>) {
-    let parsed = Grammar {
-        short: "upf",
-        long: &["eval", "username", "password", "host", "port", "file"],
-        ..Grammar::default()
-    }
-    .parse(run.args);
+    let parsed =
+        Program::open("u= p= f= eval= username= password= host= port= file=").parse(run.args);
     let mut code = parsed.value("", "eval").unwrap_or("").to_owned();
     if let Flow::Text(text) = &run.call.input {
         code.push_str(text);

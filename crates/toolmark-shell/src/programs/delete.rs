@@ -111,19 +111,28 @@
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::options::Grammar;
+use crate::program::Program;
 use crate::run::Run;
 
+pub(super) static PROGRAMS: &[Program] = &[
+    Program {
+        names: "rm|grm|srm",
+        options: "f/force i I interactive=? d/dir one-file-system preserve-root=? \
+                  r/recursive R v/verbose P W x no-preserve-root help version",
+        ..Program::NONE
+    },
+    Program { names: "unlink", options: "help version", ..Program::NONE },
+    Program {
+        names: "shred|gshred",
+        options: "f/force n/iterations= random-source= s/size= u remove=? v/verbose x/exact z/zero \
+                  help version",
+        ..Program::NONE
+    },
+];
+
 pub(super) fn run(run: &mut Run<'_, '_>) {
-    let grammar = match run.name {
-        "shred" | "gshred" => Grammar {
-            short: "ns",
-            long: &["iterations", "size", "random-source"],
-            ..Grammar::default()
-        },
-        _ => Grammar::default(),
-    };
-    let parsed = grammar.parse(run.args);
+    let known = PROGRAMS.iter().find(|program| program.is_named(run.name));
+    let parsed = known.unwrap_or(&Program::open("")).parse(run.args);
     if parsed.informs() {
         return;
     }

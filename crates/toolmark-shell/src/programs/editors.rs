@@ -26,8 +26,8 @@
 
 use crate::effects::Scope;
 use crate::inline::{self, Language};
-use crate::options::Grammar;
 use crate::pipes::Flow;
+use crate::program::Program;
 use crate::run::Run;
 use crate::write;
 
@@ -67,8 +67,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     scripts(run);
     let is_line_editor = matches!(run.name, "ed" | "ex" | "red");
-    let short = if is_line_editor { "cp" } else { "cSsul" };
-    let grammar = Grammar { short, long: &["cmd", "startuptime"], ..Grammar::default() };
+    let grammar = if is_line_editor {
+        Program::open("c= p=")
+    } else {
+        Program::open("c= S= s= u= l= cmd= startuptime=")
+    };
     let call = run.call;
     for arg in grammar.parse(run.args).operands {
         let place = run.analyzer.place(&arg.text);

@@ -39,6 +39,7 @@
 use crate::effects::{Certainty, Effect, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::pipes::Flow;
+use crate::program::Program;
 use crate::run::Run;
 
 /// Whether a test or option of `find` takes one value.
@@ -310,24 +311,10 @@ fn fd(run: &mut Run<'_, '_>) {
     let Some(at) = run.args.iter().position(is_action) else { return };
     let command = run.args.get(at + 1..).unwrap_or_default().to_vec();
     let own = run.args.get(..at).unwrap_or_default();
-    let grammar = crate::options::Grammar {
-        short: "etEdSocj",
-        long: &[
-            "extension",
-            "type",
-            "exclude",
-            "max-depth",
-            "min-depth",
-            "size",
-            "owner",
-            "color",
-            "base-directory",
-            "search-path",
-            "changed-within",
-            "changed-before",
-        ],
-        ..crate::options::Grammar::default()
-    };
+    let grammar = Program::open(
+        "e= t= E= d= S= o= c= j= extension= type= exclude= max-depth= min-depth= size= \
+             owner= color= base-directory= search-path= changed-within= changed-before=",
+    );
     let parsed = grammar.parse(own);
     let ending = parsed
         .value("e", "extension")

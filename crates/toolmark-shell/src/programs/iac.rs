@@ -35,12 +35,22 @@
 //! ansible-playbook --check x.yml
 //! vagrant up
 //! terraform destroy --help
+//! terraform -chdir=x -help destroy
 //! terraform fmt -check
 //! ```
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
+use crate::program::{Program, Syntax};
 use crate::run::Run;
+
+pub(super) static PROGRAMS: &[Program] = &[Program {
+    names: "terraform|tofu|terragrunt",
+    syntax: Syntax::Go,
+    options: "chdir= help version v",
+    is_open: true,
+    ..Program::NONE
+}];
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     // GitHub's agent has the name of a tool of Amazon's.
@@ -55,7 +65,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 && arg.text.starts_with('-')
         })
     };
-    if super::only_informs(args) {
+    let own = PROGRAMS.iter().find(|program| program.is_named(run.name));
+    let informs = own.is_some_and(|program| program.parse_until(args, true).0.informs());
+    if informs || super::only_informs(args) {
         return;
     }
     let target = words.join(" ");

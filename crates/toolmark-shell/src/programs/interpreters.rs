@@ -79,8 +79,8 @@ use crate::analyze::Call;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::inline::{self, Language};
-use crate::options::Grammar;
 use crate::pipes::Flow;
+use crate::program::Program;
 use crate::run::Run;
 use Reversibility::{R1, R3, R5};
 
@@ -162,7 +162,7 @@ pub(super) fn versioned(run: &mut Run<'_, '_>) {
 }
 
 fn shell(run: &mut Run<'_, '_>) {
-    let grammar = Grammar { short: "oO", long: &["rcfile", "init-file"], ..Grammar::default() };
+    let grammar = Program::open("o= O= rcfile= init-file=");
     let (parsed, at) = grammar.parse_until(run.args, true);
     if parsed.informs() || parsed.has("n", "") {
         return;
@@ -358,26 +358,18 @@ fn code(run: &mut Run<'_, '_>) {
     }
     in_place(run, language);
     let grammar = match language {
-        Language::Python => Grammar { short: "cmWX", long: &[], ..Grammar::default() },
-        Language::JavaScript => Grammar {
-            short: "eprC",
-            long: &["eval", "print", "require", "import", "env-file", "loader"],
-            ..Grammar::default()
-        },
-        Language::Ruby => Grammar { short: "eIrC", long: &[], ..Grammar::default() },
-        Language::Perl => Grammar { short: "eEIMm", long: &[], ..Grammar::default() },
-        Language::Php => {
-            Grammar { short: "rdfcBRFE", long: &["run", "define"], ..Grammar::default() }
+        Language::Python => Program::open("c= m= W= X="),
+        Language::JavaScript => {
+            Program::open("e= p= r= C= eval= print= require= import= env-file= loader=")
         }
+        Language::Ruby => Program::open("e= I= r= C="),
+        Language::Perl => Program::open("e= E= I= M= m="),
+        Language::Php => Program::open("r= d= f= c= B= R= F= E= run= define="),
         Language::AppleScript
         | Language::Lisp
         | Language::Vim
         | Language::PowerShell
-        | Language::Other => Grammar {
-            short: "ceg",
-            long: &["eval", "expr", "execute", "exec", "batch", "run"],
-            ..Grammar::default()
-        },
+        | Language::Other => Program::open("c= e= g= eval= expr= execute= exec= batch= run="),
     };
     // `deno eval CODE`, `crystal eval CODE`, `erl -eval CODE`, `nim --eval:CODE`
     let given = run.args.iter().zip(run.args.iter().skip(1)).find_map(|(flag, code)| {
@@ -464,7 +456,7 @@ fn in_place(run: &mut Run<'_, '_>, language: Language) {
     if !matches!(language, Language::Perl | Language::Ruby) {
         return;
     }
-    let grammar = Grammar { short: "eEIMmr", ..Grammar::default() };
+    let grammar = Program::open("e= E= I= M= m= r=");
     let parsed = grammar.parse(run.args);
     if !parsed.options.iter().any(|given| !given.long && given.name == "i") {
         return;
@@ -723,7 +715,7 @@ fn multiplexer(run: &mut Run<'_, '_>) {
             run.shell_text(&text);
         }
         // `screen -dmS NAME COMMAND …`, `tmux new -d COMMAND …`
-        let grammar = Grammar { short: "SsTchpnxFtet", ..Grammar::default() };
+        let grammar = Program::open("S= s= T= c= h= p= n= x= F= t= e= t=");
         let skip = usize::from(run.name == "tmux");
         let (_, at) = grammar.parse_until(run.args.get(skip..).unwrap_or_default(), true);
         let words = run.args.get(skip + at..).unwrap_or_default().to_vec();

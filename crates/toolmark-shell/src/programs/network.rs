@@ -76,65 +76,33 @@
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::options::Grammar;
 use crate::pipes::Flow;
+use crate::program::Program;
 use crate::run::Run;
 use crate::secrets::secrecy;
 use Reversibility::{R1, R3, R5};
 
-const CURL: Grammar = Grammar {
-    short: "XHdFTouAebcEKmrxwyYzPQtCDU",
-    long: &[
-        "request",
-        "header",
-        "data",
-        "data-raw",
-        "data-binary",
-        "data-urlencode",
-        "data-ascii",
-        "form",
-        "form-string",
-        "upload-file",
-        "output",
-        "user",
-        "user-agent",
-        "referer",
-        "cookie",
-        "cookie-jar",
-        "cert",
-        "key",
-        "cacert",
-        "config",
-        "max-time",
-        "connect-timeout",
-        "range",
-        "proxy",
-        "write-out",
-        "retry",
-        "retry-delay",
-        "url",
-        "json",
-        "output-dir",
-        "resolve",
-        "limit-rate",
-        "interface",
-        "unix-socket",
-        "max-redirs",
-        "oauth2-bearer",
-        "method",
-        "post-data",
-        "post-file",
-        "body-data",
-        "body-file",
-        "output-document",
-        "directory-prefix",
-        "url-query",
-    ],
-    single_dash: false,
-};
+const CURL: Program = Program::open(
+    "X= H= d= F= T= o= u= A= e= b= c= E= K= m= r= x= w= y= Y= z= P= Q= t= C= D= U= \
+             request= header= data= data-raw= data-binary= data-urlencode= data-ascii= form= \
+             form-string= upload-file= output= user= user-agent= referer= cookie= cookie-jar= \
+             cert= key= cacert= config= max-time= connect-timeout= range= proxy= write-out= \
+             retry= retry-delay= url= json= output-dir= resolve= limit-rate= interface= \
+             unix-socket= max-redirs= oauth2-bearer= method= post-data= post-file= body-data= \
+             body-file= output-document= directory-prefix= url-query=",
+);
 
-fn grammar(name: &str) -> Grammar {
-    if name == "wget" { Grammar { short: "OPoaUetTwQlRADIX", ..CURL } } else { CURL }
+const WGET: Program = Program::open(
+    "O= P= o= a= U= e= t= T= w= Q= l= R= A= D= I= X= request= header= data= data-raw= \
+     data-binary= data-urlencode= data-ascii= form= form-string= upload-file= output= user= \
+     user-agent= referer= cookie= cookie-jar= cert= key= cacert= config= max-time= \
+     connect-timeout= range= proxy= write-out= retry= retry-delay= url= json= output-dir= \
+     resolve= limit-rate= interface= unix-socket= max-redirs= oauth2-bearer= method= post-data= \
+     post-file= body-data= body-file= output-document= directory-prefix= url-query=",
+);
+
+fn grammar(name: &str) -> Program {
+    if name == "wget" { WGET } else { CURL }
 }
 
 /// Whether a download goes to standard output, and so into a pipe.
@@ -627,7 +595,7 @@ fn connection(run: &mut Run<'_, '_>) {
 }
 
 fn ssh(run: &mut Run<'_, '_>) {
-    let grammar = Grammar { short: "BbcDEeFIiJLlmOopQRSWw", ..Grammar::default() };
+    let grammar = Program::open("B= b= c= D= E= e= F= I= i= J= L= l= m= O= o= p= Q= R= S= W= w=");
     let (_, at) = grammar.parse_until(run.args, true);
     let host = run.args.get(at).map_or("", |arg| arg.text.as_str()).to_owned();
     let (_, used) = grammar.parse_until(run.args.get(at + 1..).unwrap_or_default(), true);

@@ -31,15 +31,17 @@
 //! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
-use crate::options::Grammar;
+use crate::program::Program;
 use crate::run::Run;
 use Reversibility::{R1, R3, R4};
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
-    let grammar = Grammar {
-        long: &["reference", "from"],
-        short: if run.name == "setfacl" { "mxM" } else { "" },
-        ..Grammar::default()
+    let grammar = if run.name == "setfacl" {
+        Program::open(
+            "m/modify= x/remove= M/modify-file= X/remove-file= R/recursive set= set-file=",
+        )
+    } else {
+        Program::open("reference= from= R/recursive")
     };
     // A mode such as `-x` or `-rwx` looks like options.
     let minus_mode = |text: &str| {

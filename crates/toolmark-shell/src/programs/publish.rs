@@ -44,6 +44,7 @@
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
+use crate::program::Program;
 use crate::run::Run;
 use crate::secrets::Secrecy;
 use Reversibility::{R1, R2, R3, R5};
@@ -161,22 +162,10 @@ fn publish_files(run: &mut Run<'_, '_>) {
 }
 
 fn api(run: &mut Run<'_, '_>) {
-    let parsed = crate::options::Grammar {
-        short: "XHfFqtp",
-        long: &[
-            "method",
-            "header",
-            "field",
-            "raw-field",
-            "jq",
-            "template",
-            "input",
-            "preview",
-            "hostname",
-            "cache",
-        ],
-        ..crate::options::Grammar::default()
-    }
+    let parsed = Program::open(
+        "X= H= f= F= q= t= p= method= header= field= raw-field= jq= template= input= \
+             preview= hostname= cache=",
+    )
     .parse(run.args);
     let method = parsed.value("X", "method").unwrap_or("").to_ascii_uppercase();
     let target =

@@ -39,76 +39,32 @@
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::inline;
-use crate::options::{Grammar, Parsed};
+use crate::options::Parsed;
+use crate::program::Program;
 use crate::run::Run;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let name = run.name;
     let grammar = match name {
-        "grep" | "egrep" | "fgrep" | "ugrep" | "zgrep" => Grammar {
-            short: "efmABCdD",
-            long: &[
-                "regexp",
-                "file",
-                "max-count",
-                "include",
-                "exclude",
-                "exclude-dir",
-                "after-context",
-                "before-context",
-                "context",
-                "color",
-                "label",
-            ],
-            ..Grammar::default()
-        },
-        "rg" | "ag" | "ack" | "batgrep" => Grammar {
-            short: "efmABCgtTjMrE",
-            long: &[
-                "regexp",
-                "file",
-                "glob",
-                "iglob",
-                "type",
-                "type-not",
-                "max-count",
-                "after-context",
-                "before-context",
-                "context",
-                "pre",
-                "pre-glob",
-                "max-depth",
-                "replace",
-                "hostname-bin",
-                "sort",
-                "max-filesize",
-                "ignore",
-                "encoding",
-            ],
-            ..Grammar::default()
-        },
-        "head" | "tail" => {
-            Grammar { short: "nc", long: &["lines", "bytes", "pid"], ..Grammar::default() }
+        "grep" | "egrep" | "fgrep" | "ugrep" | "zgrep" => Program::open(
+            "e= f= m= A= B= C= d= D= regexp= file= max-count= include= exclude= exclude-dir= \
+             after-context= before-context= context= color= label=",
+        ),
+        "rg" | "ag" | "ack" | "batgrep" => Program::open(
+            "e= f= m= A= B= C= g= t= T= j= M= r= E= regexp= file= glob= iglob= type= \
+             type-not= max-count= after-context= before-context= context= pre= pre-glob= \
+             max-depth= replace= hostname-bin= sort= max-filesize= ignore= encoding=",
+        ),
+        "head" | "tail" => Program::open("n= c= lines= bytes= pid="),
+        "awk" | "gawk" | "mawk" | "nawk" => {
+            Program::open("F= f= v= field-separator= file= assign=")
         }
-        "awk" | "gawk" | "mawk" | "nawk" => Grammar {
-            short: "Ffv",
-            long: &["field-separator", "file", "assign"],
-            ..Grammar::default()
-        },
-        "cut" => Grammar { short: "dfcb", long: &["delimiter", "fields"], ..Grammar::default() },
-        "jq" | "yq" => {
-            Grammar { short: "fL", long: &["indent", "from-file"], ..Grammar::default() }
-        }
-        "xxd" | "od" | "hexdump" | "hd" => Grammar { short: "slcgntAjNwo", ..Grammar::default() },
-        "diff" => {
-            Grammar { short: "UWIx", long: &["unified", "exclude", "label"], ..Grammar::default() }
-        }
-        "bat" | "batcat" => Grammar {
-            short: "lrH",
-            long: &["language", "line-range", "style", "theme", "paging"],
-            ..Grammar::default()
-        },
-        _ => Grammar::default(),
+        "cut" => Program::open("d= f= c= b= delimiter= fields="),
+        "jq" | "yq" => Program::open("f= L= indent= from-file="),
+        "xxd" | "od" | "hexdump" | "hd" => Program::open("s= l= c= g= n= t= A= j= N= w= o="),
+        "diff" => Program::open("U= W= I= x= unified= exclude= label="),
+        "bat" | "batcat" => Program::open("l= r= H= language= line-range= style= theme= paging="),
+        _ => Program::open(""),
     };
     let parsed = grammar.parse(run.args);
     if parsed.informs() {

@@ -21,7 +21,7 @@
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::options::Grammar;
+use crate::program::Program;
 use crate::run::Run;
 
 /// Size limit in bytes, larger than the free space of most disks.
@@ -64,8 +64,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     match run.name {
         "fallocate" => {
-            let grammar =
-                Grammar { short: "lo", long: &["length", "offset"], ..Grammar::default() };
+            let grammar = Program::open("l= o= length= offset=");
             if grammar.parse(run.args).value("l", "length").is_some_and(is_much) {
                 fills(run);
             }
@@ -105,7 +104,7 @@ pub(super) fn dd(run: &mut Run<'_, '_>) {
 pub(crate) fn writes_endlessly(name: &str, args: &[Arg]) -> bool {
     let reads_endless = || args.iter().any(|arg| is_endless_source(&arg.text));
     let bound = || {
-        let grammar = Grammar { short: "cn", long: &["bytes", "lines"], ..Grammar::default() };
+        let grammar = Program::open("c= n= bytes= lines=");
         grammar.parse(args).value("c", "bytes").map(str::to_owned)
     };
     match name {

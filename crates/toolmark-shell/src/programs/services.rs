@@ -46,7 +46,7 @@
 //! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
-use crate::options::Grammar;
+use crate::program::Program;
 use crate::run::Run;
 use Reversibility::{R0, R2, R3, R4};
 
@@ -249,7 +249,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 );
                 jobs.iter().for_each(|job| run.shell_text(job));
             }
-            let parsed = Grammar { short: "u", ..Grammar::default() }.parse(args);
+            let parsed = Program::open("u=").parse(args);
             if parsed.has("r", "") {
                 run.effect(
                     Kind::Delete,

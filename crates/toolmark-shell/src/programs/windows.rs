@@ -34,6 +34,7 @@
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::lookup::{Lookup, column};
+use crate::program::Program;
 use crate::run::Run;
 use Reversibility::{R1, R3, R4, R5};
 
@@ -299,11 +300,7 @@ fn download(run: &mut Run<'_, '_>) {
 /// Analyzes `wsl -d NAME -e rm -rf x`: the command runs in a distribution, which has a different
 /// home.
 fn wsl(run: &mut Run<'_, '_>) {
-    let grammar = crate::options::Grammar {
-        short: "du",
-        long: &["distribution", "user", "cd", "shell-type"],
-        ..crate::options::Grammar::default()
-    };
+    let grammar = Program::open("d= u= distribution= user= cd= shell-type=");
     let (_, at) = grammar.parse_until(run.args, true);
     let words = run.args.get(at..).unwrap_or_default().to_vec();
     if !words.is_empty() {

@@ -60,18 +60,63 @@
 //! ```
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
-use crate::options::Grammar;
 use crate::pipes::Flow;
+use crate::program::Program;
 use crate::run::Run;
 use crate::write;
+
+pub(super) static PROGRAMS: &[Program] = &[TRUNCATE, TEE, SORT, SPLIT, TOUCH, MKDIR, SED];
+
+const TRUNCATE: Program = Program {
+    names: "truncate",
+    options: "c/no-create o/io-blocks r/reference= s/size= help version",
+    ..Program::NONE
+};
+const TEE: Program = Program {
+    names: "tee|sponge",
+    options: "a/append i/ignore-interrupts p output-error=? help version",
+    ..Program::NONE
+};
+const SORT: Program = Program {
+    names: "sort",
+    options: "b/ignore-leading-blanks d/dictionary-order f/ignore-case g/general-numeric-sort \
+              i/ignore-nonprinting M/month-sort h/human-numeric-sort n/numeric-sort R/random-sort \
+              random-source= r/reverse sort= V/version-sort batch-size= c check=? C \
+              compress-program= debug files0-from= k/key= m/merge o/output= s/stable \
+              S/buffer-size= t/field-separator= T/temporary-directory= parallel= u/unique \
+              z/zero-terminated help version",
+    ..Program::NONE
+};
+const SPLIT: Program = Program {
+    names: "split",
+    options: "a/suffix-length= additional-suffix= b/bytes= C/line-bytes= d numeric-suffixes=? x \
+              hex-suffixes=? e/elide-empty-files filter= l/lines= n/number= t/separator= \
+              u/unbuffered verbose help version",
+    ..Program::NONE
+};
+const TOUCH: Program = Program {
+    names: "touch",
+    options: "A= a c/no-create d/date= f h/no-dereference m r/reference= t= time= help version",
+    ..Program::NONE
+};
+const MKDIR: Program = Program {
+    names: "mkdir",
+    options: "m/mode= p/parents v/verbose Z context=? help version",
+    ..Program::NONE
+};
+const SED: Program = Program {
+    names: "sed|gsed",
+    options: "a n/quiet silent debug e/expression= E/regexp-extended f/file= follow-symlinks I=? \
+              i/in-place=? l/line-length= posix r s/separate sandbox u/unbuffered z/null-data help \
+              version",
+    ..Program::NONE
+};
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let call = run.call;
     match run.name {
         "truncate" => {
-            let parsed =
-                Grammar { short: "sr", long: &["size", "reference"], ..Grammar::default() }
-                    .parse(run.args);
+            let parsed = TRUNCATE.parse(run.args);
             let size = parsed.value("s", "size").unwrap_or("0");
             if parsed.informs() || size.starts_with(['+', '>']) {
                 return;
@@ -85,8 +130,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "tee" | "sponge" => {
-            let parsed = Grammar { short: "", long: &["output-error"], ..Grammar::default() }
-                .parse(run.args);
+            let parsed = TEE.parse(run.args);
             if parsed.informs() {
                 return;
             }
@@ -105,12 +149,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "sed" | "gsed" => sed(run),
         "sort" | "split" => {
-            let parsed = Grammar {
-                short: "okStT",
-                long: &["output", "key", "field-separator"],
-                ..Grammar::default()
+            let program = if run.name == "sort" { SORT } else { SPLIT };
+            let parsed = program.parse(run.args);
+            for given in &parsed.options {
+                if let ("compress-program" | "filter", Some(text)) = (given.name, given.value) {
+                    run.shell_text(text);
+                }
             }
-            .parse(run.args);
             if let Some(given) = parsed.last("o", "output")
                 && let Some(text) = given.value
             {
@@ -129,7 +174,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "touch" | "mkdir" => {
-            for arg in (Grammar { short: "mdrtA", ..Grammar::default() }).parse(run.args).operands {
+            let program = if run.name == "touch" { TOUCH } else { MKDIR };
+            for arg in program.parse(run.args).operands {
                 let place = run.analyzer.place(&arg.text);
                 if let Some((Kind::Persist, level, why)) =
                     write::classify(run.analyzer.context, &place, true)
@@ -148,11 +194,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 
 /// Analyzes `patch -d DIR`, which changes files there; a reversed patch from a pipe undoes changes.
 fn patch(run: &mut Run<'_, '_>) {
-    let grammar = Grammar {
-        short: "pdioBDFgVYzr",
-        long: &["strip", "directory", "input", "output", "fuzz", "reject-file", "suffix"],
-        ..Grammar::default()
-    };
+    let grammar = Program::open(
+        "p= d= i= o= B= D= F= g= V= Y= z= r= strip= directory= input= output= fuzz= \
+             reject-file= suffix=",
+    );
     let parsed = grammar.parse(run.args);
     if parsed.informs() || parsed.exact("dry-run") || parsed.has("C", "") {
         return;
@@ -203,12 +248,7 @@ fn leaves_nothing(scripts: &[String], quiet: bool) -> bool {
 
 fn sed(run: &mut Run<'_, '_>) {
     let call = run.call;
-    let parsed = Grammar {
-        short: "efl",
-        long: &["expression", "file", "line-length"],
-        ..Grammar::default()
-    }
-    .parse(run.args);
+    let parsed = SED.parse(run.args);
     if parsed.informs() {
         return;
     }
@@ -216,7 +256,7 @@ fn sed(run: &mut Run<'_, '_>) {
     let is_ending = |pair: &[crate::expand::Arg]| matches!(pair, [flag, end] if flag.text == "-i" && end.text.is_empty());
     let ending = usize::from(run.args.windows(2).any(is_ending));
     let script_given = parsed.has("e", "expression") || parsed.has("f", "file");
-    let given = parsed.options.iter().filter(|given| matches!(given.name, "e" | "expression"));
+    let given = parsed.options.iter().filter(|given| given.name == "expression");
     let mut scripts: Vec<String> =
         given.filter_map(|given| given.value).map(str::to_owned).collect();
     if !script_given {

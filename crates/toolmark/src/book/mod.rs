@@ -65,6 +65,7 @@ pub(crate) const PAGES: &[Page] = pages! {
     "commands/guard"
     "guard-hosts"
     "guard-policy"
+    "guard-programs"
     "guard-mcp"
     "guard-log"
     "exit-codes"

@@ -8,6 +8,7 @@ mod last;
 mod mcp;
 mod permissions;
 mod policy;
+mod programs;
 mod replay;
 mod test;
 mod undo;
@@ -56,6 +57,7 @@ enum GuardAction {
     Mcp(mcp::Mcp),
     Permissions(permissions::Permissions),
     Policy(policy::Policy),
+    Programs(programs::Programs),
     Help(HelpBelow),
 }
 
@@ -74,6 +76,7 @@ impl Guard {
             Some(GuardAction::Mcp(mcp)) => mcp.run(printer),
             Some(GuardAction::Permissions(permissions)) => permissions.run(printer),
             Some(GuardAction::Policy(policy)) => policy.run(printer),
+            Some(GuardAction::Programs(programs)) => programs.run(printer),
             Some(GuardAction::Help(help)) => help.run(&["guard"], printer),
         }
     }

@@ -94,6 +94,56 @@ fn the_rules() {
     keep_all("docs/rules", &pages);
 }
 
+#[test]
+fn the_programs_of_the_guard() {
+    let families = json(&["guard", "programs"]);
+    let names: usize = families.iter().map(|family| strings(&family["names"]).len()).sum();
+    let mut text = format!(
+        "# Programs\n\n{NOTE}\n\
+         What the [guard](commands/guard.md) knows about programs: {names} names in {} families.\n\
+         `toolmark guard programs --explain 'git reset'` prints the same about one of them. A program\n\
+         that is not listed is judged by the words that destroy in any program that has them. The\n\
+         examples are executed as tests, without a policy and in the root of a work tree.\n",
+        families.len()
+    );
+    for family in &families {
+        text.push_str(&format!("\n## {}\n\n{}\n", word(family, "family"), word(family, "summary")));
+        let names = strings(&family["names"]);
+        if !names.is_empty() {
+            text.push_str(&format!("\nPrograms: {}.\n", inline(&names)));
+        }
+        for command in family["commands"].as_array().unwrap() {
+            let options = strings(&command["options"]);
+            let extent =
+                if command["complete"] == true { "options" } else { "options among others" };
+            let list = if options.is_empty() { "none".to_owned() } else { inline(&options) };
+            let (name, parser) = (word(command, "name"), word(command, "parser"));
+            text.push_str(&format!("\n- `{name}` ({parser}); {extent}: {list}\n"));
+            for effect in command["effects"].as_array().unwrap() {
+                let (when, what) = (word(effect, "when"), word(effect, "effect"));
+                text.push_str(&format!("  - {when}: {what}\n"));
+            }
+        }
+        for (decision, title) in [("deny", "Denied"), ("ask", "Asked"), ("allow", "Allowed")] {
+            let examples = family["examples"].as_array().unwrap().iter();
+            let examples = examples.filter(|example| word(example, "decision") == decision);
+            let lines: Vec<&str> = examples.map(|example| word(example, "command")).collect();
+            if !lines.is_empty() {
+                text.push_str(&format!("\n{title}:\n\n```text\n{}\n```\n", lines.join("\n")));
+            }
+        }
+    }
+    keep("docs/guard-programs.md", &text);
+}
+
+fn strings(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+}
+
+fn inline(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 fn rule_page(rule: &Value) -> String {
     let (code, name) = (word(rule, "code"), word(rule, "name"));
     let preview = match rule["preview"] == true {

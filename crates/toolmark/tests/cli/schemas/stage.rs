@@ -117,6 +117,7 @@ pub(super) const OUTPUTS: &[(&str, &[&[&str]])] = &[
         ],
     ),
     ("guard-permissions", &[&["guard", "permissions", "settings.json"]]),
+    ("guard-programs", &[&["guard", "programs"], &["guard", "programs", "--explain", "git reset"]]),
     // Before something is installed, and afterwards.
     ("guard-status", &[&["guard", "status", "claude-code", "gemini-cli"]]),
     (
