@@ -10,6 +10,7 @@ const IMPLIED: &[&str] = &[
     ".", // the working directory, as in `find -delete`
     "HEAD",
     "a branch",
+    "a directory", // that a program deletes by a name it computes
     "a download",
     "a stash",
     "a submodule",
@@ -24,7 +25,7 @@ const IMPLIED: &[&str] = &[
     "large files",
     "listed files",
     "references",
-    "root", // the user that `sudo` means
+    "rows",
     "submodules",
     "the crontab",
     "the disk",
@@ -32,6 +33,7 @@ const IMPLIED: &[&str] = &[
     "the history",
     "the machine",
     "the reflog",
+    "the token", // that `gh auth token` prints
     "the trash",
     "the work tree",
     "unreachable objects",
@@ -58,6 +60,9 @@ fn occurs(word: &str, text: &str, cwd: &str) -> bool {
     let names_part = |part: &str| {
         let variable = part.strip_prefix('$').map(|name| format!("${{{name}"));
         matches!(part, "" | "." | "~")
+            // `forfiles` and PowerShell name what they find in their own way.
+            || part == "*" && text.contains("@path")
+            || matches!(part, "appdata" | "roaming") && text.contains("env:appdata")
             || text.contains(part)
             || variable.is_some_and(|name| text.contains(&name))
             || cwd.split('/').any(|own| own == part)
@@ -190,4 +195,16 @@ fn every_target_is_in_the_labelled_command() {
         }
     }
     assert!(rows > 3_000, "{rows}");
+}
+
+#[test]
+fn every_target_is_in_the_example() {
+    let mut wrong = Vec::new();
+    for family in toolmark_shell::catalog::families() {
+        for example in family.examples {
+            let made_up = made_up(&example.command, Some("/home/me/app"));
+            wrong.extend(made_up.into_iter().map(|target| (target, example.command.clone())));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -25,7 +25,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ("popd", _) => None,
         (_, None) => Some("~".to_owned()),
         (_, Some(arg)) if arg.text == "-" || (arg.dynamic && !arg.temporary) => None,
-        (_, Some(arg)) if arg.temporary => Some("/tmp/made".to_owned()),
+        (_, Some(arg)) if arg.temporary => Some("/tmp/$(mktemp)".to_owned()),
         (_, Some(arg)) => {
             let relative = !arg.text.starts_with(['/', '~']);
             if relative && run.analyzer.cwd.is_none() {

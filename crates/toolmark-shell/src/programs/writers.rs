@@ -152,8 +152,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let program = if run.name == "sort" { SORT } else { SPLIT };
             let parsed = program.parse(run.args);
             for given in &parsed.options {
-                if let ("compress-program" | "filter", Some(text)) = (given.name, given.value) {
-                    run.shell_text(text);
+                match (given.name, given.value) {
+                    ("compress-program" | "filter", Some(text)) => run.shell_text(text),
+                    ("files0-from", Some(path)) => {
+                        run.analyzer.read_file(&crate::expand::Arg::plain(path), run.name, call);
+                    }
+                    _ => {}
                 }
             }
             if let Some(given) = parsed.last("o", "output")

@@ -6,6 +6,7 @@
 //! parallel ::: 'rm -rf /'
 //! parallel ::: 'git clean -fdx' 'git stash clear'
 //! printf 'rm -rf /\n' | parallel
+//! parallel bash -c 'git reset --hard' ::: ok
 //! parallel -j2 --eta rm -rf {}/x ::: /etc
 //! echo / | xargs --replace bash -c 'rm -rf {}'
 //! echo / | xargs -i rm -rf {}
@@ -221,7 +222,12 @@ fn parallel(run: &mut Run<'_, '_>) {
     let split = rest.iter().position(|arg| arg.text.starts_with(":::")).unwrap_or(rest.len());
     let (command, groups) = rest.split_at(split);
     let known = values_of(run, groups, parsed.has("", "arg-file"));
-    let texts: Vec<&str> = command.iter().map(|arg| arg.text.as_str()).collect();
+    // The shell of `parallel` would split a word with blanks; who writes one means it whole.
+    let texts = command.iter().map(|arg| match command {
+        [_, _, ..] if arg.text.contains(' ') => crate::words::quoted(&arg.text),
+        _ => arg.text.clone(),
+    });
+    let texts: Vec<String> = texts.collect();
     let command = texts.join(" ");
     let is_known = known.is_some();
     let call = run.call;
