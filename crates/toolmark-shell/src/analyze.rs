@@ -327,8 +327,10 @@ impl<'c> Analyzer<'c> {
         match kind {
             CompoundKind::Subshell(script) => {
                 let (cwd, variables) = (self.cwd.clone(), self.variables.clone());
+                let functions = self.functions.len();
                 self.script(script, call);
                 (self.cwd, self.variables) = (cwd, variables);
+                self.functions.truncate(functions);
             }
             CompoundKind::Group(script) => self.script(script, call),
             CompoundKind::Branches(scripts) => {
@@ -564,6 +566,7 @@ impl<'c> Analyzer<'c> {
         {
             self.report_endless(&call, &first.text);
         }
+        self.report_read_after_emptying(simple, &args, &call);
         let output = self.run(args, &call);
         let targets = simple.redirections.iter().map(|redirection| &redirection.target);
         for script in simple.words.iter().chain(targets).flat_map(Word::readers) {
@@ -605,6 +608,28 @@ impl<'c> Analyzer<'c> {
             self.feed_coprocess(&output, &call);
         }
         output
+    }
+
+    /// Reports a file that the shell empties before the command reads it: `jq . f > f`.
+    fn report_read_after_emptying(&mut self, simple: &Simple, args: &[Arg], call: &Call) {
+        let Some((first, rest)) = args.split_first() else { return };
+        if !programs::reads_operands(&crate::run::program_name(&first.text)) {
+            return;
+        }
+        let writes = |given: &&Redirection| given.kind == RedirectionKind::Write;
+        for given in simple.redirections.iter().filter(writes) {
+            if !self.goes_to_file(given) {
+                continue;
+            }
+            let targets = expand(&given.target, &self.variables, self.cwd.as_deref());
+            for target in targets.iter().filter(|target| !target.dynamic) {
+                let path = self.place(&target.text).path;
+                let is_it = |arg: &Arg| !arg.dynamic && self.place(&arg.text).path == path;
+                if rest.iter().any(is_it) {
+                    self.empty_file(target, &first.text, call);
+                }
+            }
+        }
     }
 
     fn goes_to_file(&self, redirection: &Redirection) -> bool {

@@ -721,6 +721,9 @@ impl Analyzer<'_> {
             Scope::TreeUntracked if tracked.is_none() && secrecy(text) == Some(Secrecy::Secret) => {
                 (R3, "deletes a file with secrets")
             }
+            Scope::TreeUntracked if tracked.is_none() && is_data(text) => {
+                (R3, "deletes a database")
+            }
             Scope::TreeUntracked if tracked == Some(false) => {
                 (R3, "deletes a file that is not under version control")
             }
@@ -865,6 +868,16 @@ fn is_wide(text: &str) -> bool {
     stem.is_empty()
         || stem == "."
         || (name.starts_with('*') && stem.starts_with('.') && !is_scratch(stem))
+}
+
+/// Whether a file is a database that is not one of a test.
+pub(crate) fn is_data(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let ending = lower.rsplit('.').next().unwrap_or("");
+    let passing =
+        ["test", "tmp", "temp", "e2e", "mock", "fixture", "example", "demo", "sample", "cache"];
+    matches!(ending, "sqlite" | "sqlite3" | "db" | "db3" | "mdb" | "rdb" | "duckdb")
+        && !passing.iter().any(|word| lower.contains(word))
 }
 
 fn is_scratch(ending: &str) -> bool {

@@ -50,6 +50,8 @@ const NAMES: &[&str] = &[
     "credentials",
     "credentials.json",
     "credentials.toml",
+    "credentials.yml",
+    "credentials.yaml",
     "secrets.json",
     "secrets.yml",
     "secrets.yaml",

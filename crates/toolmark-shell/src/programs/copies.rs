@@ -9,6 +9,7 @@
 //! rsync -a --del a/ h:/b
 //! rsync -a --remove-source-files a/ h:b
 //! scp ~/.ssh/id_rsa h:
+//! scp -qvoProxyCommand='rm -rf /' a h:
 //! mv file /etc/
 //! install -m755 x /usr/local/bin/x
 //! cp /etc/shadow /usr/x
@@ -348,6 +349,11 @@ fn destination(run: &Run<'_, '_>, target: &Arg) -> (Scope, Reversibility, Certai
 
 fn scp(run: &mut Run<'_, '_>) {
     let parsed = Program::open("c= D= F= i= J= l= o= P= S= X= b=").parse(run.args);
+    for given in parsed.options.iter().filter(|given| given.name == "o") {
+        if let Some(text) = given.value.and_then(|value| value.strip_prefix("ProxyCommand=")) {
+            run.shell_text(text);
+        }
+    }
     let Some((target, sources)) = parsed.operands.split_last() else { return };
     // Files from another machine were not inspected.
     for source in sources.iter().filter(|source| is_remote(&source.text)) {

@@ -66,6 +66,7 @@
 //! rm -rf ~/app/node_modules
 //! ls | while read f; do rm "$f"; done
 //! rm ~/notes.txt
+//! rm db/development.sqlite3 -f
 //! python -c "import shutil; shutil.rmtree('/tmp/x')"
 //! rm -rf
 //! ${RM} -rf /
@@ -79,6 +80,7 @@
 //! rm -rf dist/
 //! rm file.txt
 //! rm -f a b
+//! rm -f test.db
 //! rm -rf node_modules
 //! rm -rf node_modules package-lock.json
 //! trap 'rm -f "$T"' EXIT

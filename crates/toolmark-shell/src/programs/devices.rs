@@ -309,7 +309,8 @@ fn dd(run: &mut Run<'_, '_>) {
     } else {
         let call = run.call;
         let is_nothing = input == Some("/dev/null") || args.iter().any(|arg| arg.text == "count=0");
-        if is_nothing && !args.iter().any(|arg| arg.text.contains("notrunc")) {
+        let is_lost = crate::run::is_data(&output.text);
+        if (is_nothing || is_lost) && !args.iter().any(|arg| arg.text.contains("notrunc")) {
             run.analyzer.empty_file(&output, "dd", call);
         }
         if !run.analyzer.is_sink(&output.text) {

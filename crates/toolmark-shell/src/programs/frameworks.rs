@@ -44,6 +44,7 @@
 //! rails db:seed
 //! npx prisma db push
 //! alembic upgrade head
+//! alembic downgrade head:base --sql
 //! rails g migration Drop
 //! bin/rails runner 'puts User.count'
 //! php artisan tinker --execute='echo User::count();'
@@ -403,7 +404,9 @@ fn statements(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
 /// Analyzes the words from `at` as those of the framework's own command.
 pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
     let args = run.args.get(at..).unwrap_or_default();
-    if super::only_informs(args) {
+    // alembic prints the statements instead of running them.
+    let is_offline = name == "alembic" && args.iter().any(|arg| arg.text == "--sql");
+    if is_offline || super::only_informs(args) {
         return;
     }
     code(run, name, args);

@@ -745,7 +745,8 @@ fn windows(run: &mut Run<'_, '_>) {
         let text = arg.text.to_ascii_lowercase();
         !is_cmd && text.len() > 1 && ("-encodedcommand".starts_with(&text) || text == "-ec")
     });
-    if let Some(at) = encoded {
+    let is_help = |at: usize| run.args.get(at + 1).is_some_and(|arg| arg.text.starts_with("--"));
+    if let Some(at) = encoded.filter(|at| !is_help(*at)) {
         execute_decoded(run, "encoded text");
         let text = run.args.get(at + 1).and_then(|arg| crate::pipes::base64(&arg.text));
         if let Some(text) = text {

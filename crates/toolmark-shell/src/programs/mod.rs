@@ -991,6 +991,16 @@ fn versioned(name: &str) -> Option<&'static str> {
     known.into_iter().find(|own| *own == stem && *own != name)
 }
 
+/// Whether a program reads the files that its operands name.
+pub(crate) fn reads_operands(name: &str) -> bool {
+    matches!(name, "sed" | "gsed" | "sort" | "jq" | "yq")
+        || !matches!(name, "open" | "type" | "tr" | "xclip" | "pbcopy")
+            && PROGRAMS
+                .find(name)
+                .and_then(|at| FAMILIES.get(at))
+                .is_some_and(|row| row.2 == "readers")
+}
+
 /// Whether a program has rules.
 pub(crate) fn is_known(name: &str) -> bool {
     rule(name).is_some()

@@ -110,6 +110,9 @@ pub(crate) fn downloads_to_output(name: &str, args: &[Arg]) -> bool {
     match name {
         "curl" | "fetch" | "http" | "https" | "xh" | "httpie" | "curlie" => {
             let parsed = grammar(name).parse(args);
+            if parsed.informs() || parsed.any("V h") {
+                return false;
+            }
             let to_file = parsed
                 .value("o", "output")
                 .is_some_and(|file| file != "-" && file != "/dev/stdout")

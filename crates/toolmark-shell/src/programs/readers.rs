@@ -5,6 +5,8 @@
 //! awk 'BEGIN{system("rm -rf /")}'
 //! ```
 //! ```asked
+//! jq '.version = "2"' package.json > package.json
+//! sort -u names.txt > names.txt
 //! cat .env
 //! cat ~/.ssh/id_rsa
 //! head -n1 ~/.aws/credentials

@@ -17,6 +17,7 @@
 //! ```asked
 //! ssh -fNR 2222:localhost:22 x@203.0.113.9
 //! ssh -R 8022:localhost:22 x@h
+//! kubectl port-forward --address 0.0.0.0 svc/db 5432
 //! autossh -M 0 -f -N -R 2222:localhost:22 x@h
 //! ngrok tcp 22
 //! ssh-copy-id -i k.pub deploy@prod
@@ -208,6 +209,7 @@ fn tunnels(run: &mut Run<'_, '_>) {
         "tailscale" => matches!(words.first(), Some(&"funnel")),
         "tmate" | "upterm" | "gotty" | "ttyd" | "teleconsole" | "sshx" | "warp" => !has("-V"),
         "ssh" | "autossh" => is_back_way(run.args),
+        "kubectl" | "oc" => words.contains(&"port-forward") && is_address_open(run.args),
         _ => false,
     };
     if opens && !super::only_informs(run.args) {
@@ -224,6 +226,16 @@ fn tunnels(run: &mut Run<'_, '_>) {
             "lets a key into another machine",
         );
     }
+}
+
+/// Whether `--address` names every address of this machine.
+fn is_address_open(args: &[Arg]) -> bool {
+    let is_open =
+        |text: &str| text.split(',').any(|address| matches!(address, "0.0.0.0" | "::" | "*"));
+    args.iter().any(|arg| arg.text.strip_prefix("--address=").is_some_and(is_open))
+        || args.windows(2).any(|pair| {
+            matches!(pair, [flag, value] if flag.text == "--address" && is_open(&value.text))
+        })
 }
 
 /// Whether arguments open a port to others, also in clustered letters: `ssh -R PORT:HOST:PORT`,

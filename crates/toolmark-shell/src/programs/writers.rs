@@ -28,6 +28,7 @@
 //! tee src/x.rs < /dev/null
 //! sort -o src/x.rs /dev/null
 //! sed -i d src/x.rs
+//! sed -i '/./d' src/x.rs
 //! sed -i '1,$d' src/x.rs
 //! sed -i -n '' src/x.rs
 //! dd if=/dev/null of=src/x.rs
@@ -239,6 +240,7 @@ fn leaves_nothing(scripts: &[String], quiet: bool) -> bool {
                 | "0,$d"
                 | "/^/d"
                 | "/.*/d"
+                | "/./d"
                 | "//d"
                 | "s/.*//"
                 | "s/.*//g"
