@@ -247,14 +247,16 @@ fn is_remote(text: &str) -> bool {
     !host.is_empty() && !host.contains('/') && !host.starts_with('.') && host.len() > 1
 }
 
-fn rsync(run: &mut Run<'_, '_>) {
-    let grammar = Program::open(
-        "e= f= T= M= B= rsh= exclude= include= filter= exclude-from= include-from= \
+/// Options of rsync with values; the others do not change what is read here.
+const RSYNC: Program = Program::open(
+    "e= f= T= M= B= rsh= exclude= include= filter= exclude-from= include-from= \
              files-from= temp-dir= bwlimit= partial-dir= log-file= backup-dir= suffix= \
              rsync-path= chmod= chown= max-size= min-size= timeout= port= out-format= \
              compare-dest= link-dest= max-delete= info= password-file=",
-    );
-    let parsed = grammar.parse(run.args);
+);
+
+fn rsync(run: &mut Run<'_, '_>) {
+    let parsed = RSYNC.parse(run.args);
     if parsed.informs() || parsed.rehearses() || parsed.has("n", "") || parsed.exact("list-only") {
         return;
     }

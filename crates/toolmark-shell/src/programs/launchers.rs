@@ -52,6 +52,7 @@
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::lookup::{Lookup, column};
+use crate::options::Parsed;
 use crate::program::{Program, Syntax};
 use crate::run::Run;
 
@@ -207,6 +208,12 @@ static LAUNCHERS: &[Launcher] = &[
 const NAMES: [&[&str]; LAUNCHERS.len()] = column!(LAUNCHERS.names, &[] as &[&str]);
 static KNOWN: Lookup<256> = Lookup::new(&NAMES);
 
+/// Returns the names of the launchers.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let runners = RUNNERS.iter().flat_map(|(names, ..)| *names).copied();
+    KNOWN.names().chain(runners).chain(["watch", "eval", "trap", "su", "runuser", "script"])
+}
+
 fn find(name: &str) -> Option<&'static Launcher> {
     let is_loader = name.starts_with("ld-linux") || name.starts_with("ld-musl");
     let name = if is_loader { "ld.so" } else { name };
@@ -279,93 +286,14 @@ const SU: Program = Program {
 
 /// Removes one wrapper.
 pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
-    let args = run.args;
-    let name = run.name;
-    match name {
-        "watch" | "gwatch" => {
-            let (parsed, at) = WATCH.parse_until(args, true);
-            if parsed.informs() {
-                return Unwrapped::Done;
-            }
-            // More than one word is more likely a command than text, whatever `watch` makes of it.
-            return match args.get(at..).unwrap_or_default() {
-                [only] => text_of(std::slice::from_ref(only)),
-                words if words.iter().any(|word| is_operator(&word.text)) => text_of(words),
-                words => Unwrapped::Words { words: words.to_vec(), env: Vec::new() },
-            };
-        }
-        "eval" => {
-            if args.iter().any(|arg| arg.dynamic) {
-                eval_unknown(run);
-            }
-            return text_of(args);
-        }
-        "trap" => {
-            return match args {
-                [first, _, ..] if !first.text.starts_with('-') || first.text.contains(' ') => {
-                    let call = crate::analyze::Call { indirect: true, ..run.call.clone() };
-                    run.analyzer.at_end(&first.text, call);
-                    Unwrapped::Done
-                }
-                _ => Unwrapped::Done,
-            };
-        }
-        "su" | "runuser" => return su(run),
-        "script" => {
-            return SCRIPT
-                .parse(args)
-                .value("c", "command")
-                .map_or(Unwrapped::No, |text| Unwrapped::Text(text.to_owned()));
-        }
-        _ => {}
+    if let Some(unwrapped) = of_text(run).or_else(|| of_subcommand(run)) {
+        return unwrapped;
     }
-    if let Some(sub) = args.first().and_then(Arg::literal)
-        && let Some(row) = runner(name, sub)
-    {
-        let rest = args.get(1..).unwrap_or_default();
-        let text = rest.windows(2).find(|pair| {
-            matches!(pair, [flag, _] if matches!(flag.text.as_str(), "-c" | "--call" | "--command"))
-        });
-        if let (Some([_, text]), "npm" | "nix" | "conda" | "opam") = (text, name) {
-            return Unwrapped::Text(text.text.clone());
-        }
-        let words = behind(&row, rest);
-        return if words.is_empty() {
-            Unwrapped::No
-        } else {
-            Unwrapped::Words { words, env: Vec::new() }
-        };
-    }
+    let (args, name) = (run.args, run.name);
     let Some(launcher) = find(name) else { return Unwrapped::No };
     let (parsed, at) = launcher.program.parse_until(args, true);
-    match name {
-        "sudo" | "doas" | "pkexec" => {
-            if parsed.informs()
-                || parsed.any("list validate version reset-timestamp remove-timestamp L")
-            {
-                return Unwrapped::Done;
-            }
-            privileges(run, parsed.value("u", "user"), args.get(at..).unwrap_or_default());
-        }
-        "chroot" | "nsenter" => {
-            run.effect(
-                Kind::Privilege,
-                &run.line(),
-                Scope::System,
-                Reversibility::R1,
-                "enters another file system or namespace",
-            );
-        }
-        "command" if parsed.any("v V") => return Unwrapped::Done,
-        "env" | "genv" => {
-            if let Some(text) = parsed.value("S", "split-string") {
-                return Unwrapped::Text(text.to_owned());
-            }
-        }
-        "lvm" if parsed.has("t", "test") => return Unwrapped::Done,
-        "direnv" if args.first().is_none_or(|arg| arg.text != "exec") => return Unwrapped::No,
-        "dotenv" if parsed.informs() => return Unwrapped::Done,
-        _ => {}
+    if let Some(unwrapped) = by_options(run, &parsed, at) {
+        return unwrapped;
     }
     if parsed.informs() {
         return Unwrapped::Done;
@@ -383,22 +311,107 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
         rest = rest.get(1..).unwrap_or_default();
     }
     let mut env = Vec::new();
-    if launcher.assigns {
-        while let Some((first, others)) = rest.split_first() {
-            let Some((variable, value)) = first.text.split_once('=') else { break };
-            if variable.is_empty()
-                || !variable.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            {
-                break;
-            }
-            env.push((variable.to_owned(), Arg { text: value.to_owned(), ..first.clone() }));
-            rest = others;
-        }
+    while launcher.assigns
+        && let Some((first, others)) = rest.split_first()
+        && let Some((variable, value)) = first.text.split_once('=')
+        && !variable.is_empty()
+        && variable.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    {
+        env.push((variable.to_owned(), Arg { text: value.to_owned(), ..first.clone() }));
+        rest = others;
     }
     if rest.is_empty() {
         return if matches!(name, "env" | "genv") { Unwrapped::No } else { Unwrapped::Done };
     }
     Unwrapped::Words { words: rest.to_vec(), env }
+}
+
+/// Removes a launcher whose command is text.
+fn of_text(run: &mut Run<'_, '_>) -> Option<Unwrapped> {
+    let args = run.args;
+    Some(match run.name {
+        "watch" | "gwatch" => {
+            let (parsed, at) = WATCH.parse_until(args, true);
+            if parsed.informs() {
+                return Some(Unwrapped::Done);
+            }
+            // More than one word is more likely a command than text, whatever `watch` makes of it.
+            match args.get(at..).unwrap_or_default() {
+                [only] => text_of(std::slice::from_ref(only)),
+                words if words.iter().any(|word| is_operator(&word.text)) => text_of(words),
+                words => Unwrapped::Words { words: words.to_vec(), env: Vec::new() },
+            }
+        }
+        "eval" => {
+            if args.iter().any(|arg| arg.dynamic) {
+                eval_unknown(run);
+            }
+            text_of(args)
+        }
+        "trap" => {
+            if let [first, _, ..] = args
+                && (!first.text.starts_with('-') || first.text.contains(' '))
+            {
+                let call = crate::analyze::Call { indirect: true, ..run.call.clone() };
+                run.analyzer.at_end(&first.text, call);
+            }
+            Unwrapped::Done
+        }
+        "su" | "runuser" => su(run),
+        "script" => {
+            let parsed = SCRIPT.parse(args);
+            let text = parsed.value("c", "command");
+            text.map_or(Unwrapped::No, |text| Unwrapped::Text(text.to_owned()))
+        }
+        _ => return None,
+    })
+}
+
+/// Removes a launcher that is a subcommand: `poetry run`.
+fn of_subcommand(run: &Run<'_, '_>) -> Option<Unwrapped> {
+    let launcher = runner(run.name, run.args.first()?.literal()?)?;
+    let rest = run.args.get(1..).unwrap_or_default();
+    let text = rest.windows(2).find(|pair| {
+        matches!(pair, [flag, _] if matches!(flag.text.as_str(), "-c" | "--call" | "--command"))
+    });
+    if let (Some([_, text]), "npm" | "nix" | "conda" | "opam") = (text, run.name) {
+        return Some(Unwrapped::Text(text.text.clone()));
+    }
+    let words = behind(launcher, rest);
+    Some(match words.is_empty() {
+        true => Unwrapped::No,
+        false => Unwrapped::Words { words, env: Vec::new() },
+    })
+}
+
+/// Reports what the options of a launcher do, and returns what it runs where they decide that.
+fn by_options(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, at: usize) -> Option<Unwrapped> {
+    let args = run.args;
+    match run.name {
+        "sudo" | "doas" | "pkexec" => {
+            let ends = "list validate version reset-timestamp remove-timestamp L";
+            if parsed.informs() || parsed.any(ends) {
+                return Some(Unwrapped::Done);
+            }
+            privileges(run, parsed.value("u", "user"), args.get(at..).unwrap_or_default());
+        }
+        "chroot" | "nsenter" => {
+            let why = "enters another file system or namespace";
+            let target = run.line();
+            run.effect(Kind::Privilege, &target, Scope::System, Reversibility::R1, why);
+        }
+        "command" if parsed.any("v V") => return Some(Unwrapped::Done),
+        "env" | "genv" => {
+            let text = parsed.value("S", "split-string")?;
+            return Some(Unwrapped::Text(text.to_owned()));
+        }
+        "lvm" if parsed.has("t", "test") => return Some(Unwrapped::Done),
+        "direnv" if args.first().is_none_or(|arg| arg.text != "exec") => {
+            return Some(Unwrapped::No);
+        }
+        _ => {}
+    }
+    None
 }
 
 /// Whether a word is an operator of the shell when it is read again.

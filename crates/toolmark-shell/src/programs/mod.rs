@@ -897,6 +897,7 @@ pub(crate) fn names_of(id: &str) -> Vec<&'static str> {
     let rows = FAMILIES.iter().filter(|(_, _, file)| *file == id);
     let mut names: Vec<&str> = rows.flat_map(|(names, ..)| *names).copied().collect();
     match id {
+        "launchers" => names.extend(launchers::names()),
         "windows" => names.extend(windows::names()),
         "other_vcs" => names.extend(other_vcs::names()),
         "cloud" => names.extend(cloud::NAMES),

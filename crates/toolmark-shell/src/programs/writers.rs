@@ -149,35 +149,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "sed" | "gsed" => sed(run),
-        "sort" | "split" => {
-            let program = if run.name == "sort" { SORT } else { SPLIT };
-            let parsed = program.parse(run.args);
-            for given in &parsed.options {
-                match (given.name, given.value) {
-                    ("compress-program" | "filter", Some(text)) => run.shell_text(text),
-                    ("files0-from", Some(path)) => {
-                        run.analyzer.read_file(&crate::expand::Arg::plain(path), run.name, call);
-                    }
-                    _ => {}
-                }
-            }
-            if let Some(given) = parsed.last("o", "output")
-                && let Some(text) = given.value
-            {
-                let arg = crate::expand::Arg {
-                    dynamic: given.dynamic,
-                    ..crate::expand::Arg::plain(text)
-                };
-                run.analyzer.write_file(&arg, false, run.name, call);
-                let is_nothing = |arg: &&crate::expand::Arg| arg.text == "/dev/null";
-                if run.name == "sort" && parsed.operands.iter().any(is_nothing) {
-                    run.analyzer.empty_file(&arg, run.name, call);
-                }
-            }
-            for arg in &parsed.operands {
-                run.analyzer.read_file(arg, run.name, call);
-            }
-        }
+        "sort" | "split" => sort(run),
         "touch" | "mkdir" => {
             let program = if run.name == "touch" { TOUCH } else { MKDIR };
             for arg in program.parse(run.args).operands {
@@ -194,6 +166,35 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "patch" => patch(run),
         _ => {}
+    }
+}
+
+/// Analyzes `sort` and `split`, which read files, write one, and may run a command.
+fn sort(run: &mut Run<'_, '_>) {
+    let call = run.call;
+    let program = if run.name == "sort" { SORT } else { SPLIT };
+    let parsed = program.parse(run.args);
+    for given in &parsed.options {
+        match (given.name, given.value) {
+            ("compress-program" | "filter", Some(text)) => run.shell_text(text),
+            ("files0-from", Some(path)) => {
+                run.analyzer.read_file(&crate::expand::Arg::plain(path), run.name, call);
+            }
+            _ => {}
+        }
+    }
+    if let Some(given) = parsed.last("o", "output")
+        && let Some(text) = given.value
+    {
+        let arg = crate::expand::Arg { dynamic: given.dynamic, ..crate::expand::Arg::plain(text) };
+        run.analyzer.write_file(&arg, false, run.name, call);
+        let is_nothing = |arg: &&crate::expand::Arg| arg.text == "/dev/null";
+        if run.name == "sort" && parsed.operands.iter().any(is_nothing) {
+            run.analyzer.empty_file(&arg, run.name, call);
+        }
+    }
+    for arg in &parsed.operands {
+        run.analyzer.read_file(arg, run.name, call);
     }
 }
 

@@ -34,6 +34,9 @@ pub(super) struct Programs {
     format: TextFormat,
 }
 
+/// Width of the list on a narrow terminal.
+const MIN_WIDTH: usize = 40;
+
 /// A family in the JSON output.
 #[derive(Serialize)]
 struct FamilyRow<'a> {
@@ -167,21 +170,26 @@ fn list(family: &Family, printer: &mut Printer) -> io::Result<()> {
     head.pad(16);
     head.push(style::DIM, printable!(" {}", printer.redact(first)));
     printer.line(&head.fit(printer.width()))?;
-    let mut line = Line::of(style::PLAIN, "  ");
-    let mut used = 2;
-    let limit = printer.width().max(40);
     let commands = family.commands.iter().map(|command| command.name);
     let names = family.names.iter().copied().chain(commands.filter(|name| name.contains(' ')));
+    let mut line = Line::new();
+    let mut used = 0;
     for name in names {
-        if used + width(name) + 2 > limit {
-            printer.line(&line)?;
+        let fits = used + width(name) + 2 <= printer.width().max(MIN_WIDTH);
+        if used > 0 && fits {
+            line.push(style::PLAIN, ", ");
+        } else {
+            if used > 0 {
+                line.push(style::PLAIN, ",");
+                printer.line(&line)?;
+            }
             line = Line::of(style::PLAIN, "  ");
-            used = 2;
+            used = 0;
         }
-        line.push(style::PLAIN, printable!("{}, ", name));
+        line.push(style::PLAIN, name);
         used += width(name) + 2;
     }
-    if used > 2 { printer.line(&line) } else { Ok(()) }
+    if used > 0 { printer.line(&line) } else { Ok(()) }
 }
 
 fn explain(family: &Family, name: &str, printer: &mut Printer) -> io::Result<()> {
