@@ -285,6 +285,9 @@ impl Analyzer<'_> {
                 for arg in operands().filter(|arg| !arg.dynamic) {
                     let path = self.place(&arg.text).path;
                     self.made.write(&path, &call.input, appends);
+                    if call.input == Flow::Remote {
+                        self.downloads.push(path.clone());
+                    }
                     self.replace_by_version(&path, &call.input, call);
                 }
             }
@@ -370,6 +373,9 @@ impl Analyzer<'_> {
             to = format!("{}/{base}", to.trim_end_matches('/'));
         }
         self.remember_link(name, args, source, &to);
+        if self.is_download(&from) {
+            self.downloads.push(to.clone());
+        }
         if matches!(&*source.text, "/dev/stdin" | "/dev/fd/0") {
             self.made.write(&to, &call.input, false);
         } else if let Some(text) = self.made.text(&from).map(str::to_owned) {
@@ -542,7 +548,7 @@ impl Analyzer<'_> {
         let copied = self.is_copy(&place.path);
         // `.env*` matches `.env`.
         let secrecy = |path: &str| {
-            let stem = path.trim_end_matches('*').trim_end_matches(['.', '-', '_']);
+            let stem = path.trim_end_matches(['*', '?']).trim_end_matches(['.', '-', '_']);
             let of_stem = || arg.glob.then(|| self.context.secrecy(stem)).flatten();
             self.context.secrecy(path).or_else(of_stem)
         };

@@ -3,6 +3,7 @@
 use super::Language;
 use super::lex::{Piece, Token, tokens};
 use crate::analyze::Call;
+use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::run::Run;
 
@@ -25,6 +26,14 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, code: &str) {
     let is_name =
         |at: usize, name: &str| matches!(tokens.get(at), Some(Token::Name(own)) if own == name);
     let call = Call { fixed: true, indirect: true, ..run.call.clone() };
+    // `system($0)`
+    let is_unknown =
+        |at: usize| is_name(at, "system") && is_mark(at + 1, "(") && text(at + 2).is_none();
+    if (0..tokens.len()).any(is_unknown) {
+        let why = "runs text built at run time";
+        let certainty = crate::effects::Certainty::Unresolved;
+        run.sure(Kind::ExecuteUntrusted, code, Scope::Unknown, Reversibility::R1, certainty, why);
+    }
     for at in 0..tokens.len() {
         let Some(own) = text(at) else { continue };
         let is_call = at >= 2 && is_mark(at - 1, "(") && is_name(at - 2, "system");

@@ -278,16 +278,16 @@ fn copies_to_disk(run: &mut Run<'_, '_>, words: &[&str]) {
 
 fn dd(run: &mut Run<'_, '_>) {
     let args = run.args;
-    let Some(output) = args.iter().find_map(|arg| {
-        arg.text.strip_prefix("of=").map(|text| Arg { text: text.to_owned(), ..arg.clone() })
-    }) else {
-        return;
-    };
     let input = args.iter().find_map(|arg| arg.text.strip_prefix("if="));
     if let Some(input) = input {
         let call = run.call;
         run.analyzer.read_file(&Arg::plain(input), "dd", call);
     }
+    let Some(output) = args.iter().find_map(|arg| {
+        arg.text.strip_prefix("of=").map(|text| Arg { text: text.to_owned(), ..arg.clone() })
+    }) else {
+        return;
+    };
     let place = run.analyzer.place(&output.text);
     if output.dynamic {
         run.sure(

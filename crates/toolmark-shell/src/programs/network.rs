@@ -571,7 +571,9 @@ fn connection(run: &mut Run<'_, '_>) {
     let line = run.line();
     let shell = run.args.iter().any(|arg| {
         let text = arg.text.as_str();
-        matches!(text, "-e" | "-c" | "--exec" | "--sh-exec") && run.name != "socat"
+        let option = text.split('=').next().unwrap_or(text);
+        matches!(option, "-e" | "-c" | "--exec" | "--sh-exec") && run.name != "socat"
+            || run.name == "socat" && text.to_ascii_uppercase().starts_with("SHELL")
             || text.to_ascii_uppercase().starts_with("EXEC:")
             || text.to_ascii_uppercase().starts_with("SYSTEM:")
     });

@@ -7,6 +7,9 @@
 //! ```asked
 //! jq '.version = "2"' package.json > package.json
 //! sort -u names.txt > names.txt
+//! grep -f .env README.md
+//! rg -if .env src
+//! cat .env?
 //! cat .env
 //! cat ~/.ssh/id_rsa
 //! head -n1 ~/.aws/credentials
@@ -40,6 +43,7 @@
 //! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
 use crate::inline;
 use crate::options::Parsed;
 use crate::program::Program;
@@ -120,6 +124,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     {
         let code = code.text.clone();
         inline::awk(run, &code);
+    }
+    // The patterns of a file are shown where they match.
+    if name.ends_with("grep") || matches!(name, "rg" | "ag" | "ack") {
+        let call = run.call;
+        for given in parsed.options.iter().filter(|given| matches!(given.name, "f" | "file")) {
+            if let Some(path) = given.value {
+                run.analyzer.read_file(&Arg::plain(path), name, call);
+            }
+        }
     }
     if matches!(name, "type" | "tr") || counts || shows_names_only(name, &parsed) {
         return;
