@@ -48,8 +48,7 @@ use crate::program::Program;
 use crate::run::Run;
 use Reversibility::{R1, R3, R4};
 
-/// Options of `run` and `exec` with a value.
-
+/// Options with values of the client itself, and of `run`.
 const GLOBAL: Program = Program::open(
     "c= H= l= f= p= name= volume= env= publish= network= workdir= user= entrypoint= mount= \
      env-file= hostname= label= memory= cpus= platform= restart= add-host= cap-add= cap-drop= \

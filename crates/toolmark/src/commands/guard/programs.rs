@@ -27,7 +27,7 @@ pub(super) struct Programs {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Show the options, effects and examples of this program or subcommand
-    #[arg(long, value_name = "PROGRAM", conflicts_with = "names")]
+    #[arg(long, value_name = "NAME", conflicts_with = "names")]
     explain: Option<String>,
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
