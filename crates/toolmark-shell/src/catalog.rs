@@ -1,4 +1,4 @@
-//! What the guard knows about programs: one family per file, with its names, the options and
+//! Facts of the guard about programs: one family per file, with its names, the options and
 //! effects that are data, and the examples of its page, which a test executes.
 
 use crate::decision::Decision;

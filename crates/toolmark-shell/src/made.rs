@@ -114,7 +114,7 @@ impl Made {
         self.git_settings.len()
     }
 
-    /// Forgets so many settings of git, from the `known`th on.
+    /// Forgets this many settings of git, from the `known`th on.
     pub(crate) fn forget_git_settings(&mut self, known: usize, given: usize) {
         let end = (known + given).min(self.git_settings.len());
         self.git_settings.drain(known.min(end)..end);

@@ -78,7 +78,7 @@ pub(crate) struct Program {
     pub(crate) is_open: bool,
     /// Its effects. The first that applies counts.
     pub(crate) effects: &'static [Does],
-    /// What is not data.
+    /// The part that is not data.
     pub(crate) code: Option<fn(&mut Run<'_, '_>, &Parsed<'_>)>,
 }
 
@@ -98,7 +98,7 @@ pub(crate) struct Does {
     pub(crate) why: &'static str,
 }
 
-/// What an effect is about.
+/// Subject of an effect.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Target {
     /// The operands.
