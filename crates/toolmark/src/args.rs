@@ -1,17 +1,11 @@
 //! Options shared by several commands, so that they have the same names, help and defaults
 //! everywhere.
 
-use crate::Stop;
 use crate::cli::Reading;
 use crate::exit::Failure;
-use crate::grading::stream::{Ordered, Target};
 use crate::human;
-use crate::inputs::{Input, expand, expand_listed};
 use crate::listed::ListArgs;
-use crate::pool::Pool;
 use crate::printer::{Printer, Verbosity};
-use crate::reading::{Reader, Walked};
-use crate::sessions;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, Args, ValueEnum};
 use jiff::{Span, SpanRelativeTo, Timestamp, Unit};
@@ -20,6 +14,12 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
+use toolmark_app::Stop;
+use toolmark_app::grade::stream::{Ordered, Target};
+use toolmark_app::inputs::{Input, expand, expand_listed};
+use toolmark_app::pool::Pool;
+use toolmark_app::reading::{Reader, Walked};
+use toolmark_app::sessions;
 use toolmark_check::CheckRun;
 use toolmark_compare::Comparison;
 use toolmark_feed::FeedRun;

@@ -5,12 +5,12 @@ use crate::commands::{
     lint, man, mcp, mine, prices, rules, run, runs, schema, serve, show, stats, trend,
 };
 use crate::exit::Exit;
-use crate::pool::Pool;
 use crate::printer::{Color, Printer, Verbosity};
-use crate::reading::Reader;
 use anstyle::{AnsiColor, Style};
 use clap::builder::{PossibleValuesParser, Styles, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand};
+use toolmark_app::pool::Pool;
+use toolmark_app::reading::Reader;
 use toolmark_redact::Redactor;
 use toolmark_trace::{FORMATS, Format, Options, format_by_id};
 

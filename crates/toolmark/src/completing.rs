@@ -7,7 +7,6 @@
 use crate::cli::Cli;
 use crate::commands::help;
 use crate::human;
-use crate::sessions;
 use clap::CommandFactory;
 use clap::builder::StyledStr;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, PathCompleter, ValueCompleter};
@@ -15,6 +14,7 @@ use clap_complete::{CompleteEnv, CompletionCandidate};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
+use toolmark_app::sessions;
 use toolmark_check::RULES;
 use toolmark_run::store::{RUNS, Store};
 use toolmark_spec::GRADERS;

@@ -5,59 +5,27 @@ use crate::printer::{Line, Printer, Verbosity, style};
 use crate::text::{sanitize, width};
 use anstyle::Style;
 use std::io;
+use toolmark_app::FileDiagnostics;
 use toolmark_redact::{Printable, moved, printable};
 use toolmark_trace::{Diagnostic, Severity};
 
-/// Maximum number of diagnostics per file without --verbose.
+/// Maximum number of causes without --verbose.
 const MAX_SHOWN: usize = 5;
 
-/// The diagnostics of one file that will be printed.
-#[derive(Debug, Default)]
-pub(crate) struct Findings {
-    shown: Vec<Diagnostic>,
-    more: u64,
-}
-
-impl Findings {
-    /// Selects the diagnostics to print.
-    pub(crate) fn of(diagnostics: &[Diagnostic], skipped: u64, verbosity: Verbosity) -> Self {
-        let (least, most) = match verbosity {
-            Verbosity::Quiet => (Severity::Error, MAX_SHOWN),
-            Verbosity::Normal => (Severity::Skipped, MAX_SHOWN),
-            Verbosity::Verbose => (Severity::Note, usize::MAX),
+/// Prints the diagnostics of a file.
+pub(crate) fn print_file(printer: &mut Printer, file: &FileDiagnostics) -> io::Result<()> {
+    for diagnostic in &file.shown {
+        print(printer, diagnostic)?;
+    }
+    if file.more > 0 {
+        let words = match (file.shown.is_empty(), printer.verbosity) {
+            (true, _) => printable!("{} skipped", file.more),
+            (false, Verbosity::Verbose) => printable!("\u{2026} and {} more", file.more),
+            (false, _) => printable!("\u{2026} and {} more; --verbose shows them", file.more),
         };
-        let shown: Vec<Diagnostic> =
-            diagnostics.iter().filter(|d| d.severity >= least).take(most).cloned().collect();
-        let counted = shown.iter().filter(|d| d.severity == Severity::Skipped).count() as u64;
-        let more = if least > Severity::Skipped { 0 } else { skipped.saturating_sub(counted) };
-        Self { shown, more }
+        printer.notice(&Line::of(style::DIM, words))?;
     }
-
-    /// Returns the diagnostic of a file that could not be read at all.
-    pub(crate) fn error(diagnostic: Diagnostic) -> Self {
-        Self { shown: vec![diagnostic], more: 0 }
-    }
-
-    /// Whether there is nothing to print.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.shown.is_empty() && self.more == 0
-    }
-
-    /// Prints the diagnostics.
-    pub(crate) fn print(&self, printer: &mut Printer) -> io::Result<()> {
-        for diagnostic in &self.shown {
-            print(printer, diagnostic)?;
-        }
-        if self.more > 0 {
-            let words = match (self.shown.is_empty(), printer.verbosity) {
-                (true, _) => printable!("{} skipped", self.more),
-                (false, Verbosity::Verbose) => printable!("\u{2026} and {} more", self.more),
-                (false, _) => printable!("\u{2026} and {} more; --verbose shows them", self.more),
-            };
-            printer.notice(&Line::of(style::DIM, words))?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 fn print(printer: &mut Printer, diagnostic: &Diagnostic) -> io::Result<()> {

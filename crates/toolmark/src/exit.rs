@@ -1,10 +1,8 @@
-//! Exit codes, which scripts may rely on, and the error type that leads to them.
+//! Exit codes, which scripts may rely on.
 
-use std::error::Error;
-use std::path::Path;
 use std::process::ExitCode;
-use toolmark_base::ReadFileError;
-use toolmark_config::Problem;
+pub(crate) use toolmark_app::Failure;
+use toolmark_app::FailureKind;
 use toolmark_outcome::Verdict;
 
 /// The exit codes of `toolmark`. They are part of its public interface.
@@ -61,113 +59,18 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The reason why a command failed.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    /// Message, as a lower-case fragment.
-    pub(crate) message: String,
-    /// Causes, the nearest first.
-    pub(crate) causes: Vec<String>,
-    /// Hints for the user.
-    pub(crate) hints: Vec<String>,
-    /// Exit code.
-    pub(crate) exit: Exit,
-}
-
-impl Failure {
-    fn new(message: impl Into<String>, exit: Exit) -> Self {
-        Self { message: message.into(), causes: Vec::new(), hints: Vec::new(), exit }
-    }
-
-    /// Failure for an invalid command line, or an invalid file that it names.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::new(message, Exit::Usage)
-    }
-
-    /// Failure for input that could not be read.
-    pub(crate) fn unread(message: impl Into<String>) -> Self {
-        Self::new(message, Exit::Unread)
-    }
-
-    /// Failure for a file that could not be written.
-    pub(crate) fn write(path: &Path, error: &dyn Error) -> Self {
-        Self::usage(format!("failed to write {}", path.display())).because(error)
-    }
-
-    /// Adds an error and its sources as causes.
-    pub(crate) fn because(mut self, error: &dyn Error) -> Self {
-        let mut next = Some(error);
-        while let Some(error) = next {
-            let words = error.to_string();
-            // Some errors name their source themselves.
-            if !self.causes.last().is_some_and(|last| last.contains(&words)) {
-                self.causes.push(words);
-            }
-            next = error.source();
+impl From<FailureKind> for Exit {
+    fn from(kind: FailureKind) -> Self {
+        match kind {
+            FailureKind::Usage => Self::Usage,
+            FailureKind::Unread => Self::Unread,
         }
-        self
-    }
-
-    /// Adds causes as text.
-    pub(crate) fn causes(mut self, causes: impl IntoIterator<Item = String>) -> Self {
-        self.causes.extend(causes);
-        self
-    }
-
-    /// Adds a problem that concerns a file as a whole.
-    pub(crate) fn problem(self, problem: &Problem) -> Self {
-        self.causes([problem.message.clone()]).hints(problem.help.clone())
-    }
-
-    /// Adds a hint.
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
-        self.hints([hint.into()])
-    }
-
-    /// Adds hints.
-    pub(crate) fn hints(mut self, hints: impl IntoIterator<Item = String>) -> Self {
-        self.hints.extend(hints);
-        self
-    }
-}
-
-impl From<ReadFileError> for Failure {
-    fn from(error: ReadFileError) -> Self {
-        Self::unread(error.to_string()).hints(error.hint().map(str::to_owned))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fmt;
-    use std::io;
-
-    #[derive(Debug)]
-    struct Wrapped(&'static str, io::Error);
-
-    impl fmt::Display for Wrapped {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(self.0)
-        }
-    }
-
-    impl Error for Wrapped {
-        fn source(&self) -> Option<&(dyn Error + 'static)> {
-            Some(&self.1)
-        }
-    }
-
-    #[test]
-    fn every_cause_and_hint_is_kept_and_said_once() {
-        let disk = || io::Error::other("disk full");
-        let failure = Failure::usage("failed").because(&Wrapped("the cache is gone", disk()));
-        assert_eq!(failure.causes, ["the cache is gone", "disk full"]);
-        let failure = Failure::usage("failed").because(&Wrapped("no cache: disk full", disk()));
-        assert_eq!(failure.causes, ["no cache: disk full"]);
-        let failure = failure.hint("one").hints(None).hint("two");
-        assert_eq!(failure.hints, ["one", "two"]);
-    }
 
     #[test]
     fn the_page_has_every_code() {

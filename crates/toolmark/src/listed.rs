@@ -1,10 +1,10 @@
 //! Lists of traces and shards of them, for more files than fit on a command line or on one machine.
 
 use crate::exit::Failure;
-use crate::inputs::Input;
 use clap::Args;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use toolmark_app::inputs::Input;
 use toolmark_base::{ReadFileError, read_file};
 
 /// Maximum size of a list, in bytes.

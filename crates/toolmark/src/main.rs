@@ -7,27 +7,18 @@
 
 mod args;
 mod book;
-mod checking;
 mod cli;
 mod commands;
-mod comparing;
 mod completing;
 mod diagnostics;
 mod exit;
-mod gold;
 mod grading;
-mod guarding;
-mod inputs;
 mod judging;
 mod listed;
-mod pool;
 mod pricing;
 mod printer;
 mod progress;
-mod reading;
 mod running;
-mod sessions;
-mod spool;
 mod table;
 mod timeline;
 
@@ -37,7 +28,7 @@ use exit::{Exit, Failure};
 use printer::Printer;
 use std::io;
 use std::process::ExitCode;
-use toolmark_base::ReadFileError;
+use toolmark_app::{Stop, guard as guarding, inputs, reading};
 use toolmark_report::terminal::{human, text};
 
 /// The commands run long and allocate much memory. The hook does neither; it is a separate program
@@ -63,14 +54,14 @@ fn main() -> ExitCode {
         Ok(exit) => exit,
         Err(Stop::Failure(failure)) => {
             let _ = diagnostics::print_failure(&mut printer, &failure);
-            failure.exit
+            failure.kind.into()
         }
         // The reader of the output has closed it (`| head`).
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
         Err(Stop::Output(error)) => {
             let failure = Failure::unread("failed to write the output").because(&error);
             let _ = diagnostics::print_failure(&mut printer, &failure);
-            failure.exit
+            failure.kind.into()
         }
     };
     exit.into()
@@ -106,31 +97,4 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
     }?;
     printer.flush()?;
     Ok(exit)
-}
-
-/// Reason for an early end of a command.
-#[derive(Debug)]
-enum Stop {
-    /// The command failed.
-    Failure(Failure),
-    /// The output could not be written.
-    Output(io::Error),
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
-}
-
-impl From<ReadFileError> for Stop {
-    fn from(error: ReadFileError) -> Self {
-        Self::Failure(error.into())
-    }
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
 }

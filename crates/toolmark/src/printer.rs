@@ -2,10 +2,15 @@
 //!
 //! Commands build [`Line`]s of styled text; the printer decides about colour and writes them.
 
+use crate::diagnostics::print_file;
+use crate::progress::Bar;
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use toolmark_app::{Events, FileDiagnostics, Progress, Tone};
+use toolmark_config::{Problem, Source, Style, render};
 use toolmark_redact::{Printable, Redactor, Untrusted};
 use toolmark_report::SCHEMA_VERSION;
 pub(crate) use toolmark_report::Verbosity;
@@ -149,6 +154,48 @@ impl Printer {
     /// Whether a user can answer a question.
     pub(crate) fn is_interactive(&self) -> bool {
         io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+}
+
+impl Events for Printer {
+    fn verbosity(&self) -> Verbosity {
+        self.verbosity
+    }
+
+    fn redactor(&self) -> Redactor {
+        self.redactor
+    }
+
+    fn note(&mut self, tone: Tone, words: Printable) -> io::Result<()> {
+        match tone {
+            Tone::Note => self.notice(&Line::of(style::DIM, words)),
+            Tone::Warning => self.notice(&Line::of(style::WARN, words)),
+            Tone::Error => {
+                let line = Line::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
+                self.notice(&line.with(style::PLAIN, words))
+            }
+        }
+    }
+
+    fn problems(&mut self, source: &Source, problems: &[Problem]) -> io::Result<()> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        // Problems are printed in file order, not in the order of the checks.
+        let mut problems = problems.to_vec();
+        problems.sort_by_key(|problem| problem.span);
+        // The stream removes the colours if they are disabled.
+        let style = Style { colour: true, width: self.width() };
+        let text = self.redact(render(source, &problems, style));
+        self.notice_text(&text)
+    }
+
+    fn diagnostics(&mut self, file: &FileDiagnostics) -> io::Result<()> {
+        print_file(self, file)
+    }
+
+    fn progress(&self, many: u64, things: &str) -> Arc<dyn Progress> {
+        Arc::new(Bar::new(many, things, self.verbosity))
     }
 }
 

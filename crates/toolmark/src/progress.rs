@@ -4,63 +4,26 @@ use crate::printer::Verbosity;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use toolmark_app::Progress;
 
 /// A progress bar on stderr, shown only if stderr is a terminal and the work takes long enough.
-pub(crate) struct Progress {
-    pub(crate) bar: ProgressBar,
-    /// Dropped at the end, so that a bar that is not yet visible never appears.
-    waiting: Option<Sender<()>>,
-}
-
-/// A message beside the current progress bar.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Status(Arc<Mutex<Option<Watched>>>);
-
 #[derive(Debug)]
-struct Watched {
+pub(crate) struct Bar {
     bar: ProgressBar,
-    /// Whether the position of the bar is the reported count, rather than another one.
-    counts: bool,
+    /// Dropped at the end, so that a bar that is not yet visible never appears.
+    waiting: Mutex<Option<Sender<()>>>,
 }
 
-impl Status {
-    /// Shows the message beside this bar from now on, without moving the bar.
-    pub(crate) fn beside(&self, progress: &Progress) {
-        self.attach(progress, false);
-    }
-
-    /// Shows the message beside this bar from now on; with `counts`, also moves the bar.
-    pub(crate) fn attach(&self, progress: &Progress, counts: bool) {
-        let watched = Watched { bar: progress.bar.clone(), counts };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(watched);
-    }
-
-    /// Sets the message and the number of completed items.
-    pub(crate) fn show(&self, words: &str, done: u64) {
-        if let Some(watched) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            watched.bar.set_message(words.to_owned());
-            if watched.counts {
-                watched.bar.set_position(done);
-            }
-        }
-    }
-}
-
-impl Progress {
+impl Bar {
     const DELAY: Duration = Duration::from_millis(500);
 
-    /// Returns a progress bar for this number of files.
-    pub(crate) fn new(files: usize, verbosity: Verbosity) -> Self {
-        Self::of(files as u64, "files", verbosity)
-    }
-
     /// Returns a progress bar for this number of items.
-    pub(crate) fn of(many: u64, things: &str, verbosity: Verbosity) -> Self {
+    pub(crate) fn new(many: u64, things: &str, verbosity: Verbosity) -> Self {
         let bar = ProgressBar::with_draw_target(Some(many), ProgressDrawTarget::hidden());
         if verbosity == Verbosity::Quiet || !io::stderr().is_terminal() {
-            return Self { bar, waiting: None };
+            return Self { bar, waiting: Mutex::new(None) };
         }
         let template =
             format!("{{bar:30.cyan/dim}} {{pos}}/{{len}} {things}  {{elapsed}}  {{msg}}");
@@ -75,11 +38,25 @@ impl Progress {
                 shown.enable_steady_tick(Duration::from_millis(100));
             }
         });
-        Self { bar, waiting: Some(waiting) }
+        Self { bar, waiting: Mutex::new(Some(waiting)) }
+    }
+}
+
+impl Progress for Bar {
+    fn advance(&self, many: u64) {
+        self.bar.inc(many);
     }
 
-    pub(crate) fn finish(mut self) {
-        self.waiting.take();
+    fn set_position(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
+    fn set_message(&self, words: &str) {
+        self.bar.set_message(words.to_owned());
+    }
+
+    fn finish(&self) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.bar.finish_and_clear();
     }
 }

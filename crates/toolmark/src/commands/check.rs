@@ -3,29 +3,30 @@
 //!
 //! Each file is read as a stream: a trajectory is checked and dropped.
 
-use crate::Stop;
 use crate::args::{
     InputArgs, ReportArgs, Selected, SessionArgs, at_least_one, format_of, report_of,
 };
-use crate::checking::repeated::Repeated;
-use crate::checking::rows::Collected;
-use crate::checking::{self, Keep, Part, PrintedSessions, config};
 use crate::commands::rules;
 use crate::exit::{Exit, Failure};
-use crate::gold;
 use crate::human;
-use crate::inputs::Input;
-use crate::judging::{JudgeArgs, JudgeRequest, OpenJudge};
-use crate::pool::Emit;
+use crate::judging::JudgeArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::progress::Progress;
-use crate::reading::{Next, Reader, Runs, Walked};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use toolmark_app::Events;
+use toolmark_app::Stop;
+use toolmark_app::check::gold;
+use toolmark_app::check::repeated::Repeated;
+use toolmark_app::check::rows::Collected;
+use toolmark_app::check::{self, Keep, Part, PrintedSessions, config};
+use toolmark_app::inputs::Input;
+use toolmark_app::judge::{JudgeRequest, OpenJudge};
+use toolmark_app::pool::Emit;
+use toolmark_app::reading::{Next, Reader, Runs, Walked};
 use toolmark_base::read_file;
 use toolmark_check::baseline::Baseline;
 use toolmark_check::config::Config;
@@ -200,7 +201,7 @@ impl Check {
         let judge = self.judge(printer)?;
         let checker = self.checker(&mut config)?.with_gold(gold.clone());
         if let Some(directory) = &self.promote {
-            checking::promote::refuse_to_overwrite(directory)?;
+            check::promote::refuse_to_overwrite(directory)?;
         }
         let mut selected = self.sessions.select(&self.input)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
@@ -221,14 +222,13 @@ impl Check {
         if let Some(judge) = judge {
             run.notes.extend(not_asked(&run.checked).map(Into::into));
             let questions = run.checked.doubts.len() as u64;
-            let progress = Progress::of(questions, "questions", printer.verbosity);
+            let progress = printer.progress(questions, "questions");
             judge.status.attach(&progress, true);
             run.checked.refine(&*judge.client);
             progress.finish();
-            if self.judging.explain(&judge, printer)? {
+            if self.judging.finish(&judge, printer)? {
                 return Ok(Exit::Ok);
             }
-            self.judging.finish(&judge, printer)?;
         }
         run.rules = checker.rules().to_vec();
         let usual = if gates.is_empty() { Some(Severity::Warning) } else { None };
@@ -285,7 +285,7 @@ impl Check {
     fn checker(&self, config: &mut Config) -> Result<Checker, Failure> {
         let select = if self.select.is_empty() { &config.select } else { &self.select };
         let ignore: Vec<String> = config.ignore.iter().chain(&self.ignore).cloned().collect();
-        let rules = checking::select_rules(select, &ignore)?;
+        let rules = check::select_rules(select, &ignore)?;
         let least = self.min_confidence.or(config.min_confidence).unwrap_or(Confidence::Medium);
         let toolsets = Toolsets::with(std::mem::take(&mut config.toolsets));
         let severities = std::mem::take(&mut config.severity);
@@ -390,8 +390,8 @@ impl Check {
             printer.notice(&Line::of(style::DIM, "no finding to promote"))?;
             return Ok(());
         }
-        let made = checking::promote::cases(&chosen, self.per.alike(), inputs, reader)?;
-        let count = checking::promote::write(&made.cases, directory, printer.redactor)
+        let made = check::promote::cases(&chosen, self.per.alike(), inputs, reader)?;
+        let count = check::promote::write(&made.cases, directory, printer.redactor)
             .map_err(|error| Failure::write(directory, &error))? as u64;
         if made.unseen > 0 {
             let findings = human::things(made.unseen as u64, "finding");
@@ -419,7 +419,7 @@ fn check(
     let (mut run, mut stored) = (CheckRun::default(), Collected::default());
     let mut sessions = PrintedSessions::default();
     let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Part>| {
-        checking::check(runs, checker, keep, reader.pool(), emit);
+        check::check(runs, checker, keep, reader.pool(), emit);
     };
     let mut repeated = Repeated::default();
     let walked = reader.stream(&selected.inputs, printer, work, |part| {

@@ -1,13 +1,13 @@
 //! `toolmark compare`: the changes between two runs.
 
-use crate::Stop;
 use crate::args::{ReportArgs, format_of, report_of};
-use crate::comparing;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use toolmark_app::Stop;
+use toolmark_app::compare;
 use toolmark_compare::{Comparison, FailOn, Grouping};
 
 const EXAMPLES: &str = "\
@@ -72,8 +72,10 @@ impl Compare {
         if self.before == stdin && self.after == stdin {
             return Err(Failure::usage("only one of the runs can be standard input").into());
         }
-        let (before, after) =
-            (comparing::read(&self.before, printer)?, comparing::read(&self.after, printer)?);
+        let (before, after) = (
+            compare::read(&self.before, printer.redactor)?,
+            compare::read(&self.after, printer.redactor)?,
+        );
         let by = match self.by {
             By::Case => Grouping::Case,
             By::Target => Grouping::Target,

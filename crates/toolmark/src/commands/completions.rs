@@ -1,12 +1,12 @@
 //! `toolmark completions`: a script that lets a shell complete our commands.
 
-use crate::Stop;
 use crate::completing::VARIABLE;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::env::Shells;
+use toolmark_app::Stop;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,18 +1,18 @@
 //! `toolmark convert`: writes a run in the format of another tool.
 
-use crate::Stop;
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::pool::Emit;
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::reading::{Next, Runs};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::mem;
 use std::path::PathBuf;
+use toolmark_app::Stop;
+use toolmark_app::pool::Emit;
+use toolmark_app::reading::{Next, Runs};
 use toolmark_redact::printable;
 use toolmark_trace::{EXPORTERS, Exporter, Losses, exporter_by_id};
 
@@ -82,7 +82,7 @@ impl Convert {
         if runs == 0 && !walked.unread && !self.input.list.is_part() {
             return Err(walked.nothing_read(&self.input.names()).into());
         }
-        walked.print_note(printer)?;
+        walked.report_note(printer)?;
         report(printer, exporter, runs, &losses)?;
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
     }

@@ -1,6 +1,5 @@
 //! `toolmark formats`: the formats that can be read and written, and the limits of each.
 
-use crate::Stop;
 use crate::args::TextFormat;
 use crate::cli::format_id;
 use crate::exit::Exit;
@@ -11,6 +10,7 @@ use anstyle::Style;
 use clap::Args;
 use serde::Serialize;
 use std::io;
+use toolmark_app::Stop;
 use toolmark_redact::{Printable, printable};
 use toolmark_trace::{EXPORTERS, ExportInfo, FORMATS, Fidelity, FormatInfo, Part, format_by_id};
 

@@ -1,23 +1,11 @@
 //! `toolmark grade`: grades traces against a spec of any dialect.
 
-use crate::Stop;
 use crate::args::{GradedRun, InputArgs, ReportArgs, format_of, report_of};
-use crate::comparing;
 use crate::exit::{Exit, Failure};
 use crate::grading::options::{GraderArgs, SpecArgs};
-use crate::grading::read::{Homeless, grade};
 use crate::grading::select::CaseArgs;
-use crate::grading::stream::{Kept, Made, Target};
-use crate::grading::{dump, spec, specs};
 use crate::human;
-use crate::inputs::{Input, expand};
-use crate::judging::OpenJudge;
-use crate::pool::{Emit, Pool};
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::reading::{Next, Runs};
-use crate::running::assemble::{Wanted, decorate};
-use crate::running::recorded::Recorded;
-use crate::running::{empty_plan, open_spec};
 use clap::{Args, ValueEnum};
 use std::io;
 use std::num::NonZeroUsize;
@@ -25,6 +13,18 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
+use toolmark_app::Stop;
+use toolmark_app::compare;
+use toolmark_app::grade::read::{Homeless, grade};
+use toolmark_app::grade::stream::{Kept, Made, Target};
+use toolmark_app::grade::{dump, spec, specs};
+use toolmark_app::inputs::{Input, expand};
+use toolmark_app::judge::OpenJudge;
+use toolmark_app::pool::{Emit, Pool};
+use toolmark_app::reading::{Next, Runs};
+use toolmark_app::run::assemble::{Wanted, decorate};
+use toolmark_app::run::recorded::Recorded;
+use toolmark_app::run::{empty_plan, open_spec};
 use toolmark_base::{ReadFileError, read_file};
 use toolmark_compare::{Comparison, Run};
 use toolmark_grade::{Grading, Plan, Selection, Unpaired, merge};
@@ -134,7 +134,8 @@ impl Grade {
             self.report.set_rows(Rows::Graders, "graders")?;
         }
         let baseline = self.baseline.as_deref();
-        let baseline = baseline.map(|run| comparing::read_baseline(run, printer)).transpose()?;
+        let baseline =
+            baseline.map(|run| compare::read_baseline(run, printer.redactor)).transpose()?;
         if let Some((spec, store)) = self.recorded_run()? {
             return self.grade_again(&spec, &store, baseline.as_ref(), started, printer);
         }
@@ -147,7 +148,7 @@ impl Grade {
             let plan = spec.loaded.plan.ok_or(failure)?;
             plans.push((path, plan));
         }
-        self.selection.select(&mut plans, |(_, plan)| plan)?;
+        self.selection.selection().select(&mut plans, |(_, plan)| plan)?;
         let forced = self.forced(&plans)?;
         let inputs = self.inputs(&plans)?;
         let judge = self.graders.open_judge(&plans, printer)?;
@@ -265,11 +266,7 @@ impl Grade {
     /// Prints the questions to judges. Returns true if only these were requested.
     fn explained(&self, work: &Work<'_>, printer: &mut Printer) -> Result<bool, Stop> {
         let Some(judge) = &work.judge else { return Ok(false) };
-        if self.graders.judge.explain(judge, printer)? {
-            return Ok(true);
-        }
-        self.graders.judge.finish(judge, printer)?;
-        Ok(false)
+        self.graders.judge.finish(judge, printer)
     }
 
     /// Reports the result, and compares it with a baseline.
@@ -280,7 +277,7 @@ impl Grade {
         started: Instant,
         printer: &mut Printer,
     ) -> Result<Verdict, Stop> {
-        let comparison = baseline.map(|before| comparing::with_baseline(before, &result));
+        let comparison = baseline.map(|before| compare::with_baseline(before, &result));
         let comparison = comparison.transpose()?;
         let verdict = comparison.as_ref().map_or(result.summary.verdict, Comparison::verdict);
         self.report.write(&GradedRun { result, comparison }, started, printer)?;
@@ -314,7 +311,7 @@ impl Grade {
         let options = self.loading.load_options(spec)?;
         let mut opened = open_spec(spec, &options, &self.loading.key(), printer)?;
         let mut plans = vec![std::mem::replace(&mut opened.plan, empty_plan())];
-        self.selection.select(&mut plans, |plan| plan)?;
+        self.selection.selection().select(&mut plans, |plan| plan)?;
         let plan = plans.pop().unwrap_or_else(empty_plan);
         let recorded = Recorded::new(store, plan);
         if recorded.trials.is_empty() {
@@ -335,10 +332,9 @@ impl Grade {
             Some(result)
         });
         if let Some(judge) = &judge {
-            if self.graders.judge.explain(judge, printer)? {
+            if self.graders.judge.finish(judge, printer)? {
                 return Ok(Exit::Ok);
             }
-            self.graders.judge.finish(judge, printer)?;
         }
         let mut notes = Vec::new();
         if !recorded.homeless.is_empty() {

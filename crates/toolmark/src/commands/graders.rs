@@ -1,6 +1,5 @@
 //! `toolmark graders`: the graders that can be applied to a trajectory.
 
-use crate::Stop;
 use crate::args::TextFormat;
 use crate::book::markdown;
 use crate::exit::{Exit, Failure};
@@ -9,6 +8,7 @@ use crate::text::width;
 use clap::Args;
 use serde::Serialize;
 use std::io;
+use toolmark_app::Stop;
 use toolmark_config::did_you_mean;
 use toolmark_grade::{GraderInfo, TaxonomyWords};
 use toolmark_outcome::Profile;

@@ -1,6 +1,5 @@
 //! `toolmark help`: the help of commands, and the pages of the book.
 
-use crate::Stop;
 use crate::book::{self, Page, markdown};
 use crate::cli::Cli;
 use crate::commands::{formats, graders, rules};
@@ -9,6 +8,7 @@ use crate::printer::{Line, Printer, style};
 use crate::text::width;
 use clap::{Args, CommandFactory};
 use std::io;
+use toolmark_app::Stop;
 use toolmark_check::{RULES, Rule, rule_by_code};
 use toolmark_config::{did_you_mean, quoted};
 use toolmark_grade::GraderInfo;

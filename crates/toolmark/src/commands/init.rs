@@ -1,13 +1,13 @@
 //! `toolmark init`: writes a starter spec.
 
 use super::schema::own_schema;
-use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use toolmark_app::Stop;
 use toolmark_redact::printable;
 
 /// The schema that is written beside the spec; the spec refers to it for editors.

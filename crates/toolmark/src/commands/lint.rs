@@ -1,23 +1,23 @@
 //! `toolmark lint`: reports all errors in specs before anything is graded.
 
-use crate::Stop;
 use crate::args::FileArgs;
-use crate::checking::config;
 use crate::commands::serve;
 use crate::exit::{Exit, Failure};
 use crate::grading::linting::{Findings, LintFormat};
-use crate::grading::spec::{check_dataset, lacks_dataset};
-use crate::grading::{specs, types};
-use crate::guarding;
-use crate::inputs::expand;
-use crate::judging;
-use crate::pool::Emit;
 use crate::printer::Printer;
-use crate::reading::{Next, Runs};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use toolmark_app::Stop;
+use toolmark_app::check::config;
+use toolmark_app::grade::spec::{check_dataset, lacks_dataset};
+use toolmark_app::grade::{specs, types};
+use toolmark_app::guard;
+use toolmark_app::inputs::expand;
+use toolmark_app::judge;
+use toolmark_app::pool::Emit;
+use toolmark_app::reading::{Next, Runs};
 use toolmark_config::did_you_mean;
 use toolmark_grade::LoadOptions;
 use toolmark_grade::vacuity::{self, FindingKind};
@@ -130,7 +130,7 @@ impl Lint {
             all.extend(run);
             Ok(Next::More)
         })?;
-        walked.print_note(printer)?;
+        walked.report_note(printer)?;
         Ok((all, walked.unread))
     }
 }
@@ -157,8 +157,8 @@ fn lint(
         findings.add(&included.source, &included.problems)?;
     }
     findings.add(source, &config::lint(source))?;
-    findings.add(source, &judging::config::lint(path, source))?;
-    findings.add(source, &guarding::lint(path, source))?;
+    findings.add(source, &judge::config::lint(path, source))?;
+    findings.add(source, &guard::lint(path, source))?;
     findings.add(source, &serve::evaluators::lint(path, source))?;
     Ok(loaded.plan)
 }

@@ -1,6 +1,5 @@
 //! `toolmark man`: writes man pages of all commands.
 
-use crate::Stop;
 use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
 use crate::human;
@@ -8,6 +7,7 @@ use crate::printer::{Line, Printer, style};
 use clap::{Args, Command, CommandFactory};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
+use toolmark_app::Stop;
 use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\

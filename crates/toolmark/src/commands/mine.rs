@@ -1,18 +1,18 @@
 //! `toolmark mine`: writes a spec from runs that passed.
 
-use crate::Stop;
 use crate::args::{FileArgs, at_least_one};
 use crate::exit::{Exit, Failure};
-use crate::grading::spec;
 use crate::human;
-use crate::inputs::{Input, expand};
-use crate::pool::Emit;
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::reading::{Next, Reader, Runs};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use toolmark_app::Stop;
+use toolmark_app::grade::spec;
+use toolmark_app::inputs::{Input, expand};
+use toolmark_app::pool::Emit;
+use toolmark_app::reading::{Next, Reader, Runs};
 use toolmark_grade::{Grading, LoadOptions, Plan, Selection};
 use toolmark_outcome::{Environment, Verdict};
 use toolmark_redact::Printable;
@@ -191,7 +191,7 @@ fn take(
         Ok(Next::More)
     })?;
     read.unread |= walked.unread;
-    walked.print_note(printer)?;
+    walked.report_note(printer)?;
     Ok(())
 }
 

@@ -1,16 +1,17 @@
 //! `toolmark prices`: prints the price file, its date, and the models without a price.
 
-use crate::Stop;
 use crate::args::{InputArgs, SessionArgs, TextFormat};
 use crate::exit::Exit;
 use crate::human;
-use crate::pricing::{PriceArgs, default_file};
+use crate::pricing::PriceArgs;
 use crate::printer::{Line, Printer, style};
-use crate::reading::{Next, Runs};
 use crate::table::{Cell, Column, Give, Table};
 use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use toolmark_app::Stop;
+use toolmark_app::prices::default_file;
+use toolmark_app::reading::{Next, Runs};
 use toolmark_feed::usage::{GroupBy, ModelPrice, Prices, SessionUsage, UsageTable};
 use toolmark_redact::{Printable, printable};
 

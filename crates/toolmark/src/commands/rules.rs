@@ -1,15 +1,15 @@
 //! `toolmark rules`: lists the rules of `toolmark check`.
 
-use crate::Stop;
 use crate::args::TextFormat;
 use crate::book::markdown;
-use crate::checking::unknown;
 use crate::exit::Exit;
 use crate::printer::{Line, Printer, style};
 use crate::text::width;
 use clap::Args;
 use serde::Serialize;
 use std::io;
+use toolmark_app::Stop;
+use toolmark_app::check::unknown;
 use toolmark_check::{RULES, Rule, rule_by_code};
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_redact::printable;

@@ -1,17 +1,18 @@
 //! `toolmark run`: runs the agents of a spec on its cases and grades them.
 
-use crate::Stop;
 use crate::args::{ReportArgs, at_least_one, format_of, report_of};
 use crate::exit::{Exit, Failure};
 use crate::grading::options::{GraderArgs, SpecArgs};
 use crate::grading::select::CaseArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
+use crate::running::dry_run;
 use crate::running::view::View;
-use crate::running::{assemble, dry_run, empty_plan, interrupt, open_spec, resume};
 use clap::{Args, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use toolmark_app::Stop;
+use toolmark_app::run::{assemble, empty_plan, interrupt, open_spec, resume};
 use toolmark_grade::run_plan::{Budget, Isolation, Keep, RunSettings};
 use toolmark_grade::{Grading, Selection};
 use toolmark_match::units;
@@ -112,10 +113,20 @@ pub(crate) struct Run {
 
 /// The trials to run again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Rerun {
+enum Rerun {
     Fail,
     Unknown,
     All,
+}
+
+impl From<Rerun> for resume::Rerun {
+    fn from(rerun: Rerun) -> Self {
+        match rerun {
+            Rerun::Fail => Self::Fail,
+            Rerun::Unknown => Self::Unknown,
+            Rerun::All => Self::All,
+        }
+    }
 }
 
 fn after_help() -> String {
@@ -159,7 +170,7 @@ impl Run {
         let options = self.loading.load_options(&path)?;
         let mut spec = open_spec(&path, &options, &self.loading.key(), printer)?;
         let mut plans = vec![std::mem::replace(&mut spec.plan, empty_plan())];
-        self.selection.select(&mut plans, |plan| plan)?;
+        self.selection.selection().select(&mut plans, |plan| plan)?;
         let plan = plans.pop().ok_or_else(|| Failure::usage("nothing is left to run"))?;
         let files = EnvFiles::read(&plan.run.env_files);
         let lookup = |name: &str| std::env::var_os(name).or_else(|| files.get(name));
@@ -210,7 +221,7 @@ impl Run {
             &ready,
             &grading,
             &spec.key,
-            self.rerun,
+            self.rerun.map(Into::into),
             self.graders_matter(),
         )
         .map_err(Stop::from)?;

@@ -1,6 +1,5 @@
 //! `toolmark runs`: lists the stored runs.
 
-use crate::Stop;
 use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
 use crate::human;
@@ -8,6 +7,8 @@ use crate::printer::{Line, Printer, style};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use toolmark_app::Stop;
+use toolmark_app::run::stored::{LAST, find};
 use toolmark_base::ReadFileError;
 use toolmark_redact::{Printable, printable};
 use toolmark_run::store::{RUNS, Store};
@@ -31,25 +32,6 @@ pub(crate) struct Runs {
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: TextFormat,
-}
-
-/// The word for the newest run.
-const LAST: &str = "last";
-
-/// Finds a run by its directory, a prefix of its name, or `last`.
-pub(crate) fn find(named: &Path, runs: &Path) -> Result<Option<Store>, Failure> {
-    if let Some(store) = Store::open(named) {
-        return Ok(Some(store));
-    }
-    let prefix = named.to_string_lossy();
-    let mut all = Store::list(runs);
-    if prefix != LAST {
-        all.retain(|store| store.id().starts_with(&*prefix));
-        if all.len() > 1 {
-            return Err(Failure::usage(format!("{} runs start with {prefix}", all.len())));
-        }
-    }
-    Ok(all.pop())
 }
 
 impl Runs {

@@ -1,11 +1,11 @@
 //! `toolmark schema`: JSON Schemas of the spec dialects, for editors.
 
-use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Layout, Printer, to_json};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::io;
+use toolmark_app::Stop;
 use toolmark_grade::schema::Section;
 use toolmark_spec::dialects::{DIALECTS, dialect_by_id};
 

@@ -1,14 +1,11 @@
 //! `toolmark show`: prints one run for people.
 
-use crate::Stop;
 use crate::args::TextFormat;
 use crate::cli::Reading;
+use crate::diagnostics::print_file;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::inputs::Input;
 use crate::printer::{Line, Printer, harmless_json, style};
-use crate::reading::Runs;
-use crate::sessions::{self, Session};
 use crate::table::{Column, Give, Table};
 use crate::text::{Layout, head};
 use crate::timeline::{self, Look};
@@ -18,6 +15,10 @@ use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use toolmark_app::Stop;
+use toolmark_app::inputs::Input;
+use toolmark_app::reading::Runs;
+use toolmark_app::sessions::{self, Session};
 use toolmark_base::{ReadFileError, ReadFileErrorKind};
 use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_trace::{Fact, Trajectory, exporter_by_id};
@@ -79,7 +80,7 @@ impl Show {
         let mut runs = match reader.open(&input) {
             Ok(runs) => runs,
             Err(end) => {
-                end.findings.print(printer)?;
+                print_file(printer, &end.findings)?;
                 return Ok(Exit::Unread);
             }
         };
@@ -92,7 +93,7 @@ impl Show {
         };
         printer.flush()?;
         let end = runs.end();
-        end.findings.print(printer)?;
+        print_file(printer, &end.findings)?;
         printed?;
         Ok(if end.skipped > 0 { Exit::Unread } else { Exit::Ok })
     }

@@ -1,14 +1,14 @@
 //! `toolmark trend`: prints how measures of sessions change over time, and when they changed.
 
-use crate::Stop;
 use crate::args::{InputArgs, ReportArgs, SessionArgs, format_of, report_of};
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::pricing::PriceArgs;
 use crate::printer::Printer;
-use crate::reading::{Next, Runs};
 use clap::{Args, ValueEnum};
 use std::time::Instant;
+use toolmark_app::Stop;
+use toolmark_app::reading::{Next, Runs};
 use toolmark_check::Checker;
 use toolmark_feed::trend::{
     MEASURES, PricesUsed, Trend as Sessions, TrendBy, TrendOptions, TrendRun, TrendSession,

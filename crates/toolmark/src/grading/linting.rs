@@ -2,11 +2,11 @@
 //! programs.
 
 use crate::diagnostics::print_failure;
-use crate::grading::spec;
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::ValueEnum;
 use std::io;
+use toolmark_app::grade::spec;
 use toolmark_base::ReadFileError;
 use toolmark_config::{Problem, Source};
 use toolmark_outcome::SpecPlace;
@@ -47,7 +47,7 @@ impl<'p> Findings<'p> {
             self.kept.extend(problems.iter().map(|problem| kept(source, problem, self.printer)));
             return Ok(());
         }
-        spec::print_problems(self.printer, source, problems)
+        spec::report_problems(self.printer, source, problems)
     }
 
     /// Adds a spec that could not be read.
@@ -107,7 +107,7 @@ impl<'p> Findings<'p> {
     }
 
     /// Prints the totals; returns the numbers of errors and warnings.
-    pub(crate) fn finish(self, specs: usize) -> Result<(usize, usize), crate::Stop> {
+    pub(crate) fn finish(self, specs: usize) -> Result<(usize, usize), toolmark_app::Stop> {
         let Self { format, printer, kept, errors, warnings, .. } = self;
         let report = LintReport {
             specs: specs as u64,

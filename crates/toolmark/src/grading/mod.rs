@@ -1,12 +1,5 @@
-//! Code shared by `grade`, `run` and `lint`: specs and their errors, parallel grading, and redacted
-//! results.
+//! Options and output shared by `grade`, `run` and `lint`.
 
-pub(crate) mod dump;
 pub(crate) mod linting;
 pub(crate) mod options;
-pub(crate) mod read;
 pub(crate) mod select;
-pub(crate) mod spec;
-pub(crate) mod specs;
-pub(crate) mod stream;
-pub(crate) mod types;

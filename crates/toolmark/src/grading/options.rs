@@ -1,14 +1,15 @@
 //! Options of every command that grades: spec loading and judges.
 
-use crate::Stop;
 use crate::exit::Failure;
-use crate::grading;
-use crate::judging::{ByRules, JudgeArgs, JudgeRequest, OpenJudge};
+use crate::judging::JudgeArgs;
 use crate::printer::Printer;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolmark_app::Stop;
+use toolmark_app::grade::types;
+use toolmark_app::judge::{ByRules, JudgeRequest, OpenJudge};
 use toolmark_grade::{LoadOptions, Plan};
 use toolmark_outcome::judging::Judge;
 use toolmark_outcome::{Environment, Findings, Profile};
@@ -41,7 +42,7 @@ impl SpecArgs {
             profile: self.profile,
             threshold: self.threshold,
             dataset: self.dataset.clone(),
-            grader_types: grading::types::declared(spec, &self.grader_types)?,
+            grader_types: types::declared(spec, &self.grader_types)?,
             is_lint: false,
             stores_cases: false,
         })
@@ -83,7 +84,7 @@ impl GraderArgs {
             may_run: !self.no_programs,
             gates: true,
         };
-        self.judge.open(&request, printer)
+        self.judge.options().open(&request, printer)
     }
 
     /// The environment of the graders.

@@ -1,11 +1,11 @@
 //! `--dry-run`: prints what would be started.
 
-use super::OpenSpec;
-use super::assemble::runner;
-use crate::Stop;
 use crate::human;
 use crate::printer::{Line, Printer, style};
 use std::path::Path;
+use toolmark_app::Stop;
+use toolmark_app::run::OpenSpec;
+use toolmark_app::run::assemble::runner;
 use toolmark_grade::run_plan::{CommandLine, Home, Permissions, Runner};
 use toolmark_hosts::launch::{Allowed, LaunchRequest, SessionTrace};
 use toolmark_redact::printable;

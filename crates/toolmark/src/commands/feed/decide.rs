@@ -2,7 +2,6 @@
 //! line each.
 
 use super::read::{StateArgs, issue_id};
-use crate::Stop;
 use crate::args::now;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, Verbosity, style};
@@ -10,6 +9,7 @@ use clap::Args;
 use jiff::Timestamp;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use toolmark_app::Stop;
 use toolmark_feed::{Decision, Event, IssueId};
 
 /// Mark an issue as fixed

@@ -2,15 +2,16 @@
 //! request.
 
 use super::read::{ReadArgs, find};
-use crate::Stop;
 use crate::exit::{Exit, Failure};
-use crate::judging::{JudgeArgs, JudgeRequest};
+use crate::judging::JudgeArgs;
 use crate::printer::{Line, Printer, style};
 use clap::Args;
 use std::env;
 use std::fs;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
+use toolmark_app::Stop;
+use toolmark_app::judge::JudgeRequest;
 use toolmark_base::read_file;
 use toolmark_feed::fix::worded;
 use toolmark_feed::{Fix, Issue};
@@ -179,10 +180,9 @@ impl FixIssue {
         };
         let judge = self.judging.open_some(&request, printer)?;
         let rulings = judge.client.judge(&[question]);
-        if self.judging.explain(&judge, printer)? {
+        if self.judging.finish(&judge, printer)? {
             return Ok(None);
         }
-        self.judging.finish(&judge, printer)?;
         let ruling = rulings.first().ok_or_else(|| Failure::unread("the judge gave no answer"))?;
         let fix = worded::worded(issue, ruling);
         let fix = fix.map_err(|why| Failure::unread(format!("no line from the judge: {why}")))?;

@@ -5,7 +5,6 @@ mod fix;
 mod promote;
 mod read;
 
-use crate::Stop;
 use crate::args::{ReportArgs, SessionArgs, format_of, report_of};
 use crate::commands::help::HelpBelow;
 use crate::exit::Exit;
@@ -14,6 +13,7 @@ use clap::{Args, Subcommand};
 use read::ReadArgs;
 pub(in crate::commands) use read::read_decisions;
 use std::time::Instant;
+use toolmark_app::Stop;
 use toolmark_feed::FeedRun;
 use toolmark_outcome::Printable;
 

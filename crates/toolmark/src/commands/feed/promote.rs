@@ -4,14 +4,14 @@
 //! will represent an issue.
 
 use super::read::{Read, ReadArgs, find};
-use crate::Stop;
-use crate::checking::promote::{refuse_to_overwrite, write};
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use toolmark_app::Stop;
+use toolmark_app::check::promote::{refuse_to_overwrite, write};
 use toolmark_check::promote::Case;
 use toolmark_check::week_of;
 use toolmark_feed::{Issue, State};

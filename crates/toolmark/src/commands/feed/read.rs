@@ -1,15 +1,15 @@
 //! Reads sessions into a feed, and the recorded decisions about its issues.
 
-use crate::Stop;
 use crate::args::{InputArgs, SessionArgs, now};
 use crate::exit::Failure;
 use crate::human;
-use crate::inputs::Input;
 use crate::printer::Printer;
-use crate::reading::{Next, Reader, Runs};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
+use toolmark_app::Stop;
+use toolmark_app::inputs::Input;
+use toolmark_app::reading::{Next, Reader, Runs};
 use toolmark_base::read_file;
 use toolmark_check::Checker;
 use toolmark_feed::{Batch, Collector, Decisions, Feed, Issue, IssueId, Kind};

@@ -74,7 +74,7 @@ impl Replay {
         if files == 0 && !is_part {
             return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }
-        walked.print_note(printer)?;
+        walked.report_note(printer)?;
         if replay.calls() == 0 && !is_part {
             return Err(Failure::unread("found no tool call").into());
         }

@@ -1,17 +1,17 @@
 //! `toolmark judge cache`: exports and imports cached answers, so that they can be shared with the
 //! results.
 
-use crate::Stop;
 use crate::commands::help::HelpBelow;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::inputs::open_lines;
-use crate::judging::config;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::{Args, Subcommand};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use toolmark_app::Stop;
+use toolmark_app::inputs::open_lines;
+use toolmark_app::judge::config;
 use toolmark_base::ReadFileError;
 use toolmark_judge::Cache as Answers;
 

@@ -2,18 +2,20 @@
 
 use super::rubric::{self, Wanted};
 use super::samples::{self, Group, Labelled};
-use crate::Stop;
 use crate::args::TextFormat;
 use crate::cli::Reading;
+use crate::diagnostics::print_file;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::judging::{JudgeArgs, JudgeRequest, OpenJudge};
+use crate::judging::JudgeArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::progress::{Progress, Status};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
+use toolmark_app::Stop;
+use toolmark_app::judge::{JudgeRequest, OpenJudge};
+use toolmark_app::{Events, Status};
 use toolmark_grade::UsualJudge;
 use toolmark_judge::calibration::{
     Calibration, Calibrator, LabelProblem, ProbeKind, Setup, VERSION, write_file,
@@ -175,10 +177,9 @@ impl Calibrate {
         let (judge, setup) = self.judge(printer)?;
         let status = &judge.status;
         let found = self.measure(&labelled.groups, &*judge.client, (&setup, status), printer)?;
-        if self.judging.explain(&judge, printer)? {
+        if self.judging.finish(&judge, printer)? {
             return Ok(Exit::Ok);
         }
-        self.judging.finish(&judge, printer)?;
         self.report(&found, &labelled.skipped, printer)
     }
 
@@ -217,7 +218,7 @@ impl Calibrate {
             let words = printable!("\u{2026} and {} more; --verbose shows them", more);
             printer.notice(&Line::of(style::DIM, words))?;
         }
-        labelled.unread.iter().try_for_each(|findings| findings.print(printer))
+        labelled.unread.iter().try_for_each(|findings| print_file(printer, findings))
     }
 
     fn measure(
@@ -245,10 +246,10 @@ impl Calibrate {
             );
             printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
         }
-        let progress = Progress::of(judgements, "judgements", printer.verbosity);
+        let progress = printer.progress(judgements, "judgements");
         status.beside(&progress);
         let one = |group: &Group| {
-            calibrator.calibrate(&group.asked, &group.samples, &|n| progress.bar.inc(n))
+            calibrator.calibrate(&group.asked, &group.samples, &|n| progress.advance(n))
         };
         let found = groups.iter().map(one).collect();
         progress.finish();

@@ -1,10 +1,10 @@
 //! `toolmark judge fields` and `toolmark judge rubrics`: lists the fields that a rubric can use,
 //! and the built-in rubrics.
 
-use crate::Stop;
 use crate::exit::Exit;
 use crate::printer::{Line, Printer, style};
 use clap::Args;
+use toolmark_app::Stop;
 use toolmark_outcome::judging::{BUILT_IN, FIELDS};
 use toolmark_redact::{Printable, printable};
 

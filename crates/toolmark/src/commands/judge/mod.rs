@@ -6,11 +6,11 @@ mod fields;
 mod rubric;
 mod samples;
 
-use crate::Stop;
 use crate::commands::help::HelpBelow;
 use crate::exit::Exit;
 use crate::printer::Printer;
 use clap::{Args, Subcommand};
+use toolmark_app::Stop;
 
 const EXAMPLES: &str = "\
 Examples:

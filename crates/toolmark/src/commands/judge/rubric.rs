@@ -5,11 +5,11 @@
 //! `examples`; any other file is the text of one criterion.
 
 use crate::exit::Failure;
-use crate::grading::spec;
 use crate::printer::Printer;
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
+use toolmark_app::Events;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_config::{Source, parse};
 use toolmark_judge::calibration::RubricTask;
@@ -80,7 +80,7 @@ pub(super) fn open(
     word: &str,
     wanted: Wanted,
     printer: &mut Printer,
-) -> Result<RubricTask, crate::Stop> {
+) -> Result<RubricTask, toolmark_app::Stop> {
     if let Some(rubric) = built_in(word) {
         return Ok(wanted.built_in(rubric)?);
     }
@@ -93,7 +93,7 @@ pub(super) fn open(
     let source = Source::open_named(path)?;
     let mut problems = Vec::new();
     let asked = of_file(path, &source, wanted.scale, &mut problems);
-    spec::print(printer, &source, &problems)?;
+    printer.problems(&source, &problems)?;
     if problems.iter().any(Problem::is_error) {
         return Err(Failure::usage(format!("{word} is not a valid rubric")).into());
     }

@@ -2,12 +2,12 @@
 //! that a judge sees.
 
 use super::rubric::{Wanted, names, no_such};
-use crate::diagnostics::Findings;
 use crate::exit::Failure;
-use crate::inputs::Input;
-use crate::reading::Reader;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toolmark_app::FileDiagnostics;
+use toolmark_app::inputs::Input;
+use toolmark_app::reading::Reader;
 use toolmark_dataset::ReadError;
 use toolmark_judge::calibration::{
     About, LabelProblem, LabelRow, RawLabel, RubricTask, Sample, interpret, read_rows,
@@ -31,7 +31,7 @@ pub(super) struct Labelled {
     /// Rows that cannot be used, in the order of the file.
     pub(super) skipped: Vec<LabelProblem>,
     /// Read errors of usable traces.
-    pub(super) unread: Vec<Findings>,
+    pub(super) unread: Vec<FileDiagnostics>,
 }
 
 /// Reads a file of labels and the traces it names.
@@ -132,7 +132,7 @@ struct Traces<'a> {
     directory: PathBuf,
     reader: &'a Reader,
     /// Read errors by file, because several rubrics may use one file.
-    unread: BTreeMap<PathBuf, Findings>,
+    unread: BTreeMap<PathBuf, FileDiagnostics>,
 }
 
 impl<'a> Traces<'a> {
@@ -214,8 +214,8 @@ impl<'a> Traces<'a> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::pool::Pool;
     use crate::printer::Verbosity;
+    use toolmark_app::pool::Pool;
     use toolmark_trace::Options;
 
     pub(in super::super) const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}

@@ -1,13 +1,13 @@
 //! `toolmark serve evaluate`: runs evaluators on stored sessions.
 
 use super::{check_store, default_store, evaluators};
-use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::judging::JudgeArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use std::path::PathBuf;
+use toolmark_app::Stop;
 use toolmark_redact::printable;
 use toolmark_serve::evaluate_store;
 

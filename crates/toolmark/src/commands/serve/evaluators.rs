@@ -1,14 +1,16 @@
 //! The evaluators configured in the `serve:` section of a file: rules, graders and judges.
 
-use crate::Stop;
 use crate::exit::Failure;
-use crate::grading::spec::{print, print_problems};
 use crate::human;
-use crate::judging::{ByRules, JudgeArgs, JudgeRequest};
+use crate::judging::JudgeArgs;
 use crate::printer::Printer;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolmark_app::Events;
+use toolmark_app::Stop;
+use toolmark_app::grade::spec::report_problems;
+use toolmark_app::judge::{ByRules, JudgeRequest};
 use toolmark_check::config::chooses;
 use toolmark_check::{Checker, RULES, Rule, Toolsets};
 use toolmark_config::{Node, Problem, Source, parse};
@@ -54,7 +56,7 @@ pub(super) fn open(
     problems.retain(Problem::is_error);
     let settings = read_settings(part, &mut problems);
     let rules = settings.evaluate.iter().map(|tag| rules_of(tag, &mut problems)).collect();
-    print(printer, &source, &problems)?;
+    printer.problems(&source, &problems)?;
     let errors = problems.iter().filter(|problem| problem.is_error()).count();
     if errors > 0 {
         return Err(broken(path, errors).into());
@@ -153,7 +155,7 @@ fn make(
     for (number, tag) in (1..).zip(&settings.evaluate) {
         let mut plan = None;
         if let Some(loaded) = load(path, number, tag) {
-            print_problems(printer, &loaded.source, &loaded.problems)?;
+            report_problems(printer, &loaded.source, &loaded.problems)?;
             let errors = loaded.problems.iter().filter(|problem| problem.is_error()).count();
             plan = loaded.plan.filter(|_| errors == 0);
             if plan.is_none() {
@@ -174,7 +176,7 @@ fn make(
                 may_run: false,
                 gates: false,
             };
-            judge.open(&request, printer)?
+            judge.options().open(&request, printer)?
         }
     };
     let client = judge.map(|judge| judge.client as Arc<dyn Judge>);

@@ -1,15 +1,13 @@
 //! Commands of this program that the web page can call.
 
-use crate::checking::promote;
 use crate::commands::guard;
-use crate::comparing;
 use crate::exit::Failure;
-use crate::guarding;
-use crate::printer::{Color, Printer, Verbosity};
 use serde_json::Value;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use toolmark_app::check::promote;
+use toolmark_app::compare;
 use toolmark_check::promote::Case;
 use toolmark_compare::{Comparison, Grouping};
 use toolmark_guard::Guard;
@@ -25,7 +23,7 @@ pub(super) struct Lent {
 
 impl Lent {
     pub(super) fn new() -> Self {
-        let log = guarding::here().guard.policy().log();
+        let log = toolmark_app::guard::here().guard.policy().log();
         Self { guard_log: log.place().ok().flatten() }
     }
 }
@@ -53,7 +51,8 @@ impl Commands for Lent {
         let folder = tempfile::tempdir().map_err(failed)?;
         let file = folder.path().join("policy.yaml");
         fs::write(&file, policy).map_err(failed)?;
-        let opened = files::open(None, Trust::Fixed(Some(&file)), Some(&guarding::READERS));
+        let opened =
+            files::open(None, Trust::Fixed(Some(&file)), Some(&toolmark_app::guard::READERS));
         let opened = opened.checked();
         let shown = |words: String| words.replace(&*file.to_string_lossy(), "the policy");
         match opened.broken() {
@@ -63,9 +62,8 @@ impl Commands for Lent {
     }
 
     fn compare(&self, a: &Path, b: &Path, redactor: Redactor) -> Result<Value, String> {
-        let printer = Printer::new(Color::Never, Verbosity::Quiet, redactor);
-        let before = comparing::read(a, &printer).map_err(words)?;
-        let after = comparing::read(b, &printer).map_err(words)?;
+        let before = compare::read(a, redactor).map_err(words)?;
+        let after = compare::read(b, redactor).map_err(words)?;
         let comparison =
             Comparison::new(&before, &after, Grouping::Case).map_err(|error| error.to_string())?;
         let format = format_by_id("json").ok_or("no JSON")?;

@@ -5,7 +5,6 @@
 use super::cells::{Money, count_of, money, number, time};
 use crate::human;
 use crate::printer::{Printer, style};
-use crate::reading::Runs;
 use crate::table::{Cell, Column, Give, Table};
 use anstyle::Style;
 use jiff::Timestamp;
@@ -13,6 +12,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io;
+use toolmark_app::reading::Runs;
 use toolmark_feed::usage::{Prices, RecordedCost, SessionUsage, Spend, Usd, session_duration};
 use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_report::Kind;

@@ -5,16 +5,17 @@ mod files;
 mod groups;
 mod rows;
 
-use crate::Stop;
 use crate::args::{InputArgs, SessionArgs};
 use crate::exit::Exit;
-use crate::pricing::{PriceArgs, print_unpriced};
+use crate::pricing::PriceArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::reading::{Next, Runs};
 use clap::{Args, ValueEnum};
 use files::Row;
 use rows::{RowFormat, RowWriter};
 use std::io::{self, IsTerminal};
+use toolmark_app::Stop;
+use toolmark_app::prices::note_unpriced;
+use toolmark_app::reading::{Next, Runs};
 use toolmark_feed::usage::{GroupBy, SessionUsage, Spend, UsageTable};
 use toolmark_redact::{Printable, printable};
 use toolmark_report::Kind;
@@ -129,8 +130,8 @@ impl Stats {
             return Err(selected.nothing_left(&reader, &walked, &named).into());
         }
         print_notes(&selected.notes, printer)?;
-        print_unpriced(&spend, prices.as_ref(), printer)?;
-        walked.print_note(printer)?;
+        note_unpriced(&spend, prices.as_ref(), printer)?;
+        walked.report_note(printer)?;
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
     }
 
@@ -194,8 +195,8 @@ impl Stats {
             }
         }
         print_notes(&selected.notes, printer)?;
-        print_unpriced(&total.spend, prices.as_ref(), printer)?;
-        walked.print_note(printer)?;
+        note_unpriced(&total.spend, prices.as_ref(), printer)?;
+        walked.report_note(printer)?;
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
     }
 }

@@ -1,11 +1,11 @@
 //! Machine-readable rows: JSON, CSV, and Parquet with typed columns.
 
-use crate::Stop;
 use crate::args::now;
 use crate::exit::Failure;
 use crate::printer::{Layout, Printer, to_json};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
+use toolmark_app::Stop;
 use toolmark_redact::Printable;
 use toolmark_report::{Cell, Kind, Options, ParquetWriter, ReportError, SCHEMA_VERSION};
 

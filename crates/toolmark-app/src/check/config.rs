@@ -1,0 +1,82 @@
+//! The `check:` section of a `toolmark.yaml`: the named file, or the one in the current directory.
+
+use crate::Failure;
+use crate::Stop;
+use crate::Verbosity;
+use crate::human;
+use crate::{Events, Tone};
+use std::path::Path;
+use toolmark_check::config::{Config, read_config};
+use toolmark_config::Problem;
+use toolmark_config::{Source, parse};
+use toolmark_redact::printable;
+
+/// Name of the default file.
+const DEFAULT_FILE: &str = "toolmark.yaml";
+
+/// Reads the configuration; the default one if the file does not exist.
+pub fn open(named: Option<&Path>, events: &mut dyn Events) -> Result<Config, Stop> {
+    let path = named.unwrap_or(Path::new(DEFAULT_FILE));
+    if named.is_none() && !path.is_file() {
+        return Ok(Config::default());
+    }
+    let source = match named {
+        Some(path) => Source::open_named(path)?,
+        None => Source::open(path)?,
+    };
+    let parsed = parse(&source);
+    let mut problems = parsed.problems;
+    let broken = problems.iter().filter(|problem| problem.is_error()).count();
+    let part = parsed.node.as_ref().and_then(|root| root.get("check"));
+    let Some(part) = part.filter(|part| !part.is_null()) else {
+        return without(named, broken, &source, &problems, events);
+    };
+    let config = read_config(part, &mut problems);
+    events.problems(&source, &problems)?;
+    match problems.iter().filter(|problem| problem.is_error()).count() as u64 {
+        0 => Ok(config),
+        errors => {
+            let errors = human::things(errors, "error");
+            let message = format!("{} has {errors}; nothing was checked", path.display());
+            Err(Failure::usage(message).into())
+        }
+    }
+}
+
+/// Lints the section in a spec.
+pub fn lint(source: &Source) -> Vec<Problem> {
+    let parsed = parse(source);
+    let part = parsed.node.as_ref().and_then(|root| root.get("check"));
+    // A part that is not a map, and invalid YAML, are reported by the spec itself.
+    let Some(part) = part.filter(|part| part.as_map().is_some()) else { return Vec::new() };
+    let mut problems = Vec::new();
+    let _ = read_config(part, &mut problems);
+    problems
+}
+
+/// Handles a file without a `check:` section: an error if the user named the file. A broken default
+/// file is mentioned.
+fn without(
+    named: Option<&Path>,
+    broken: usize,
+    source: &Source,
+    problems: &[Problem],
+    events: &mut dyn Events,
+) -> Result<Config, Stop> {
+    if let Some(path) = named {
+        events.problems(source, problems)?;
+        if broken > 0 {
+            let errors = human::things(broken as u64, "error");
+            let message = format!("{} has {errors}; nothing was checked", path.display());
+            return Err(Failure::usage(message).into());
+        }
+        let failure = Failure::usage(format!("{} has no `check:` section", path.display()));
+        return Err(failure.hint("write rules, gates and toolsets under `check:`").into());
+    }
+    if broken > 0 && events.verbosity() > Verbosity::Quiet {
+        let errors = human::things(broken as u64, "error");
+        let words = printable!("{} was ignored: it has {}", DEFAULT_FILE, errors);
+        events.note(Tone::Note, words)?;
+    }
+    Ok(Config::default())
+}

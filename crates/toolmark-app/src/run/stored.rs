@@ -1,0 +1,24 @@
+//! Stored runs by name.
+
+use crate::Failure;
+use std::path::Path;
+use toolmark_run::store::Store;
+
+/// The word for the newest run.
+pub const LAST: &str = "last";
+
+/// Finds a run by its directory, a prefix of its name, or `last`.
+pub fn find(named: &Path, runs: &Path) -> Result<Option<Store>, Failure> {
+    if let Some(store) = Store::open(named) {
+        return Ok(Some(store));
+    }
+    let prefix = named.to_string_lossy();
+    let mut all = Store::list(runs);
+    if prefix != LAST {
+        all.retain(|store| store.id().starts_with(&*prefix));
+        if all.len() > 1 {
+            return Err(Failure::usage(format!("{} runs start with {prefix}", all.len())));
+        }
+    }
+    Ok(all.pop())
+}
