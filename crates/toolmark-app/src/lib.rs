@@ -16,12 +16,15 @@ pub mod grade;
 pub mod guard;
 pub mod inputs;
 pub mod judge;
+pub mod mine;
 pub mod pool;
 pub mod prices;
 pub mod reading;
 pub mod run;
+pub mod select;
 pub mod sessions;
 mod spool;
+pub mod stats;
 
 pub use diagnostics::FileDiagnostics;
 pub use events::{Events, NoProgress, Progress, Status, Tone};

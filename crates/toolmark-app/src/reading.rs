@@ -79,7 +79,7 @@ enum EndKind {
 
 /// Summary of the files that were read.
 #[derive(Debug, Default)]
-pub struct Walked {
+pub struct ReadSummary {
     /// Number of files that were read.
     pub files: u64,
     /// Whether a file or a part of one could not be read.
@@ -159,7 +159,7 @@ impl Reader {
         events: &mut dyn Events,
         work: impl Fn(&mut Runs<'_>) -> Option<T> + Sync,
         take: impl FnMut(Result<T, Unreadable>) -> io::Result<Next>,
-    ) -> io::Result<Walked> {
+    ) -> io::Result<ReadSummary> {
         let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, T>| {
             if let Some(made) = work(runs) {
                 let _ = emit(made);
@@ -176,7 +176,7 @@ impl Reader {
         events: &mut dyn Events,
         work: impl Fn(&mut Runs<'_>, &mut Emit<'_, T>) + Sync,
         mut take: impl FnMut(Result<T, Unreadable>) -> io::Result<Next>,
-    ) -> io::Result<Walked> {
+    ) -> io::Result<ReadSummary> {
         enum Sent<T> {
             Made(T),
             End(End),
@@ -198,7 +198,7 @@ impl Reader {
             };
             let _ = emit(Sent::End(end));
         };
-        let (mut walked, mut findings) = (Walked::default(), Vec::new());
+        let (mut walked, mut findings) = (ReadSummary::default(), Vec::new());
         let mut next = Next::More;
         let done = self.pool.stream(inputs, one, |sent| {
             match sent {
@@ -309,7 +309,7 @@ impl Iterator for Runs<'_> {
     }
 }
 
-impl Walked {
+impl ReadSummary {
     /// A note about the skipped files of directories.
     pub fn note(&self, verbosity: Verbosity) -> Option<String> {
         let all = self.foreign;

@@ -3,23 +3,21 @@
 
 use crate::cli::Reading;
 use crate::exit::Failure;
-use crate::human;
-use crate::listed::ListArgs;
-use crate::printer::{Printer, Verbosity};
+use crate::printer::Printer;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, Args, ValueEnum};
 use jiff::{Span, SpanRelativeTo, Timestamp, Unit};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
 use toolmark_app::Stop;
 use toolmark_app::grade::stream::{Ordered, Target};
-use toolmark_app::inputs::{Input, expand, expand_listed};
 use toolmark_app::pool::Pool;
-use toolmark_app::reading::{Reader, Walked};
-use toolmark_app::sessions;
+use toolmark_app::reading::Reader;
+use toolmark_app::select::{NamedTraces, Selected, SessionFilter, Shard};
 use toolmark_check::CheckRun;
 use toolmark_compare::Comparison;
 use toolmark_feed::FeedRun;
@@ -42,23 +40,32 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    /// Returns the files behind the arguments and the list, or the requested shard of them; `None`
-    /// without arguments and list.
-    pub(crate) fn inputs(&self) -> Result<Option<Vec<Input>>, Failure> {
-        let listed = self.list.names()?;
-        if self.traces.is_empty() && listed.is_none() {
-            return Ok(None);
-        }
-        let mut inputs = expand(&self.traces);
-        inputs.extend(expand_listed(&listed.unwrap_or_default()));
-        self.list.keep_part(&mut inputs);
-        Ok(Some(inputs))
+    /// The traces that the user names.
+    pub(crate) fn named(&self) -> NamedTraces {
+        let ListArgs { files_from, shard } = &self.list;
+        NamedTraces { traces: self.traces.clone(), files_from: files_from.clone(), shard: *shard }
     }
 
     /// The names given by the user, for messages.
     pub(crate) fn names(&self) -> Vec<PathBuf> {
-        self.traces.iter().chain(&self.list.files_from).cloned().collect()
+        self.named().names()
     }
+
+    /// Whether only a shard of the files is read. A shard may be empty.
+    pub(crate) fn is_part(&self) -> bool {
+        self.list.shard.is_some()
+    }
+}
+
+/// Options for a list of traces, and the shard to read.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Read the names of traces from this file, one per line or NUL-separated; - for stdin
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
+    /// Read part I of N of the files
+    #[arg(long, value_name = "I/N", value_parser = Shard::from_str)]
+    shard: Option<Shard>,
 }
 
 /// Options for reading trace files.
@@ -88,9 +95,6 @@ pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
-/// Default limit of sessions.
-const DEFAULT_SESSIONS: usize = 50;
-
 /// Options that select sessions.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sessions")]
@@ -104,45 +108,6 @@ pub(crate) struct SessionArgs {
     /// At most this many sessions [default without traces: the newest 50]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     limit: Option<NonZeroUsize>,
-}
-
-/// The selected inputs.
-pub(crate) struct Selected {
-    pub(crate) inputs: Vec<Input>,
-    /// Maximum number of files with a session.
-    pub(crate) limit: Option<u64>,
-    /// Directory of the sessions, in the form in which sessions record it.
-    pub(crate) project: Option<PathBuf>,
-    /// Notes to print about the selection.
-    pub(crate) notes: Vec<String>,
-    /// Number of files that are older than `--since`.
-    too_old: u64,
-}
-
-impl Selected {
-    /// Failure for an empty selection: which filter skipped how many files, or that nothing could
-    /// be read.
-    pub(crate) fn nothing_left(
-        &self,
-        reader: &Reader,
-        walked: &Walked,
-        named: &[PathBuf],
-    ) -> Failure {
-        let elsewhere = self.project.as_ref().map_or(0, |_| reader.elsewhere());
-        let mut left_out = Vec::new();
-        if self.too_old > 0 {
-            left_out.push(format!("--since left out {}", human::things(self.too_old, "file")));
-        }
-        if let Some(project) = self.project.as_ref().filter(|_| elsewhere > 0) {
-            let sessions = human::things(elsewhere, "session");
-            left_out.push(format!("--project {} left out {sessions}", project.display()));
-        }
-        if left_out.is_empty() {
-            return walked.nothing_read(named);
-        }
-        let failure = Failure::unread(format!("no session is left: {}", left_out.join(", ")));
-        failure.hints(walked.note(Verbosity::Normal))
-    }
 }
 
 impl SessionArgs {
@@ -163,69 +128,20 @@ impl SessionArgs {
         limit.help("At most this many sessions, the newest first [default: all]")
     }
 
+    /// The conditions of the command line.
+    pub(crate) fn filter(&self) -> SessionFilter {
+        let project = self.project.clone();
+        SessionFilter { since: self.since, project, limit: self.limit }
+    }
+
     /// Returns the named traces, or the newest sessions of this machine.
     pub(crate) fn select(&self, input: &InputArgs) -> Result<Selected, Failure> {
-        self.select_at_most(input, Some(DEFAULT_SESSIONS))
+        self.filter().select(&input.named())
     }
 
-    /// Returns the named traces, or the sessions of this machine, newest first, with `most` as the
-    /// limit if the user sets none.
-    pub(crate) fn select_at_most(
-        &self,
-        input: &InputArgs,
-        most: Option<usize>,
-    ) -> Result<Selected, Failure> {
-        let project = self.project.as_deref().map(project).transpose()?;
-        let limit = self.limit.map(NonZeroUsize::get);
-        if let Some(mut inputs) = input.inputs()? {
-            let given = inputs.len();
-            if self.since.is_some() {
-                inputs.retain(|input| {
-                    let metadata = input.path().and_then(|path| path.metadata().ok());
-                    let modified = metadata.and_then(|metadata| metadata.modified().ok());
-                    modified.is_none_or(|time| self.is_recent(time))
-                });
-            }
-            let too_old = (given - inputs.len()) as u64;
-            let limit = limit.map(|limit| limit as u64);
-            return Ok(Selected { inputs, limit, project, notes: Vec::new(), too_old });
-        }
-        let mut all = sessions::find();
-        let found = all.len();
-        all.retain(|session| self.is_recent(session.modified));
-        let too_old = (found - all.len()) as u64;
-        if all.is_empty() && too_old > 0 {
-            let sessions = human::things(too_old, "session");
-            return Err(Failure::unread(format!(
-                "no session is left: --since left out {sessions}"
-            )));
-        }
-        if all.is_empty() {
-            return Err(Failure::unread("found no sessions").hint(format!(
-                "looked in {}; a trace can be given as an argument instead",
-                sessions::looked_in()
-            )));
-        }
-        let limit = limit.or(most.filter(|_| self.since.is_none()));
-        let mut notes = Vec::new();
-        // With a project, how many there are is known only when they are read.
-        if let Some(limit) = limit.filter(|limit| project.is_none() && all.len() > *limit) {
-            notes.push(format!(
-                "the newest {limit} of {} sessions; --limit changes this",
-                all.len()
-            ));
-            all.truncate(limit);
-        }
-        let mut inputs = all.iter().map(|session| Input::named(&session.path)).collect();
-        input.list.keep_part(&mut inputs);
-        let limit = limit.map(|limit| limit as u64);
-        Ok(Selected { inputs, limit, project, notes, too_old })
-    }
-
-    fn is_recent(&self, time: SystemTime) -> bool {
-        // A file from the future is recent.
-        let age = time.elapsed().unwrap_or_default();
-        self.since.is_none_or(|since| age <= since)
+    /// Returns the named traces, or all sessions of this machine.
+    pub(crate) fn select_all(&self, input: &InputArgs) -> Result<Selected, Failure> {
+        self.filter().select_at_most(&input.named(), None)
     }
 }
 
@@ -236,14 +152,6 @@ fn since(text: &str) -> Result<Duration, String> {
         .total((Unit::Second, SpanRelativeTo::days_are_24_hours()))
         .map_err(|_| "months and years vary in length; write days".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|_| "a time must be more than zero".to_owned())
-}
-
-/// Returns a directory in the form in which sessions record it.
-fn project(named: &Path) -> Result<PathBuf, Failure> {
-    // The sessions may be of a directory that is no longer there.
-    std::path::absolute(named)
-        .map(|path| path.canonicalize().unwrap_or(path))
-        .map_err(|error| Failure::usage(format!("--project {}", named.display())).because(&error))
 }
 
 /// Text for people, or JSON for programs.

@@ -14,13 +14,10 @@ mod diagnostics;
 mod exit;
 mod grading;
 mod judging;
-mod listed;
 mod pricing;
 mod printer;
 mod progress;
 mod running;
-mod table;
-mod timeline;
 
 use clap::Parser;
 use cli::{Cli, Command};

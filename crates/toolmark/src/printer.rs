@@ -14,6 +14,8 @@ use toolmark_config::{Problem, Source, Style, render};
 use toolmark_redact::{Printable, Redactor, Untrusted};
 use toolmark_report::SCHEMA_VERSION;
 pub(crate) use toolmark_report::Verbosity;
+use toolmark_report::terminal::markdown;
+use toolmark_report::terminal::table::Table;
 pub(crate) use toolmark_report::terminal::{Line, harmless_json, style};
 
 /// Colour mode of the output.
@@ -110,6 +112,23 @@ impl Printer {
     /// Prints JSON whose shape another project defines, such as a JSON Schema.
     pub(crate) fn document(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.raw(&(to_json(value, Layout::Indented)? + "\n"))
+    }
+
+    /// Prints a table within `limit` columns, if there is a limit. Returns the headers of the
+    /// dropped columns.
+    pub(crate) fn table(
+        &mut self,
+        table: &Table,
+        limit: Option<usize>,
+    ) -> io::Result<Vec<&'static str>> {
+        let (lines, dropped) = table.lines(limit);
+        lines.iter().try_for_each(|line| self.line(line))?;
+        Ok(dropped)
+    }
+
+    /// Prints Markdown of toolmark itself.
+    pub(crate) fn markdown(&mut self, text: &str) -> io::Result<()> {
+        markdown::lines(text, self.width()).iter().try_for_each(|line| self.line(line))
     }
 
     /// Prints machine-readable text unchanged.

@@ -2,6 +2,8 @@
 
 pub mod config;
 mod findings;
+pub mod rubric;
+pub mod samples;
 
 pub use findings::ByRules;
 

@@ -4,7 +4,10 @@ mod glance;
 mod headline;
 pub mod human;
 mod line;
+pub mod markdown;
+pub mod table;
 pub mod text;
+pub mod timeline;
 
 use std::convert::Infallible;
 use std::io;

@@ -3,9 +3,7 @@
 //!
 //! Each file is read as a stream: a trajectory is checked and dropped.
 
-use crate::args::{
-    InputArgs, ReportArgs, Selected, SessionArgs, at_least_one, format_of, report_of,
-};
+use crate::args::{InputArgs, ReportArgs, SessionArgs, at_least_one, format_of, report_of};
 use crate::commands::rules;
 use crate::exit::{Exit, Failure};
 use crate::human;
@@ -26,7 +24,8 @@ use toolmark_app::check::{self, Keep, Part, PrintedSessions, config};
 use toolmark_app::inputs::Input;
 use toolmark_app::judge::{JudgeRequest, OpenJudge};
 use toolmark_app::pool::Emit;
-use toolmark_app::reading::{Next, Reader, Runs, Walked};
+use toolmark_app::reading::{Next, ReadSummary, Reader, Runs};
+use toolmark_app::select::Selected;
 use toolmark_base::read_file;
 use toolmark_check::baseline::Baseline;
 use toolmark_check::config::Config;
@@ -209,7 +208,7 @@ impl Check {
         let (mut run, sessions, walked) = check(&checker, &reader, &selected, keep, printer)?;
         run.notes.extend(selected.notes.drain(..).map(Into::into));
         // A part of the files may have none.
-        if run.files == 0 && !self.input.list.is_part() {
+        if run.files == 0 && !self.input.is_part() {
             return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }
         if let Some(gold) = gold {
@@ -415,7 +414,7 @@ fn check(
     selected: &Selected,
     keep: Keep,
     printer: &mut Printer,
-) -> Result<(CheckRun, PrintedSessions, Walked), Stop> {
+) -> Result<(CheckRun, PrintedSessions, ReadSummary), Stop> {
     let (mut run, mut stored) = (CheckRun::default(), Collected::default());
     let mut sessions = PrintedSessions::default();
     let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Part>| {

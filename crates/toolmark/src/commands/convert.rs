@@ -66,7 +66,7 @@ impl Convert {
             },
         };
         let reader = self.input.files.reader(printer).without_progress();
-        let inputs = self.input.inputs()?.unwrap_or_default();
+        let inputs = self.input.named().inputs()?.unwrap_or_default();
         let (mut runs, mut losses) = (0, Losses::default());
         let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, _>| convert(runs, exporter, emit);
         let walked = reader.stream(&inputs, printer, work, |done| {
@@ -79,7 +79,7 @@ impl Convert {
             Ok(Next::More)
         })?;
         out.flush()?;
-        if runs == 0 && !walked.unread && !self.input.list.is_part() {
+        if runs == 0 && !walked.unread && !self.input.is_part() {
             return Err(walked.nothing_read(&self.input.names()).into());
         }
         walked.report_note(printer)?;

@@ -217,7 +217,7 @@ impl Grade {
         let has_none = kept.is_empty();
         let (run, mut outcomes) = kept.finish(targets, notes).map_err(failed_report)?;
         // A part of the files may have no trace of a case.
-        if has_none && !self.input.list.is_part() {
+        if has_none && !self.input.is_part() {
             return Err(nothing_graded(&run, unread).into());
         }
         let run = run.redact(redactor);
@@ -252,7 +252,7 @@ impl Grade {
             return Ok(None);
         }
         let has_none = result.outcomes.iter().all(|outcome| outcome.trajectory.is_none());
-        if has_none && !self.input.list.is_part() {
+        if has_none && !self.input.is_part() {
             return Err(nothing_graded(&result, unread).into());
         }
         if let Some(directory) = &self.dump_traces {
@@ -370,7 +370,7 @@ impl Grade {
     }
 
     fn inputs(&self, plans: &[(PathBuf, Plan)]) -> Result<Vec<Input>, Failure> {
-        if let Some(inputs) = self.input.inputs()? {
+        if let Some(inputs) = self.input.named().inputs()? {
             return Ok(inputs);
         }
         let named: Vec<PathBuf> = plans.iter().flat_map(|(_, plan)| plan.traces()).collect();
@@ -379,7 +379,7 @@ impl Grade {
                 .hint("run `toolmark grade SPEC TRACE…`"));
         }
         let mut inputs = expand(&named);
-        self.input.list.keep_part(&mut inputs);
+        self.input.named().keep_part(&mut inputs);
         Ok(inputs)
     }
 

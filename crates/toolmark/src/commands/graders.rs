@@ -1,7 +1,6 @@
 //! `toolmark graders`: the graders that can be applied to a trajectory.
 
 use crate::args::TextFormat;
-use crate::book::markdown;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, style};
 use crate::text::width;
@@ -148,7 +147,7 @@ pub(crate) fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()
         printer.line(&Line::of(style::DIM, also))?;
     }
     printer.line(&Line::new())?;
-    markdown::print(info.docs, printer)?;
+    printer.markdown(info.docs)?;
     printer.line(&Line::new())?;
     for (name, word) in info.taxonomy.words().rows() {
         let mut line = Line::of(style::DIM, name);

@@ -1,6 +1,6 @@
 //! `toolmark help`: the help of commands, and the pages of the book.
 
-use crate::book::{self, Page, markdown};
+use crate::book::{self, Page};
 use crate::cli::Cli;
 use crate::commands::{formats, graders, rules};
 use crate::exit::{Exit, Failure};
@@ -75,7 +75,7 @@ impl Topic {
 
     fn print(self, printer: &mut Printer) -> Result<(), Stop> {
         match self {
-            Self::Page(page) => markdown::print(page.text, printer)?,
+            Self::Page(page) => printer.markdown(page.text)?,
             Self::Rule(rule) => rules::explain(rule.code, printer)?,
             Self::Grader(info) => graders::explain(info, printer)?,
             Self::Format(info) => formats::print_details(printer, info)?,
@@ -190,5 +190,5 @@ fn list_pages(printer: &mut Printer) -> io::Result<()> {
     printer.line(&Line::new())?;
     let others = "`toolmark help NAME` explains rules (`toolmark rules`), graders (`toolmark \
                   graders`) and formats (`toolmark formats`) too.";
-    markdown::print(others, printer)
+    printer.markdown(others)
 }

@@ -5,7 +5,6 @@ use crate::exit::Exit;
 use crate::human;
 use crate::pricing::PriceArgs;
 use crate::printer::{Line, Printer, style};
-use crate::table::{Cell, Column, Give, Table};
 use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,6 +13,7 @@ use toolmark_app::prices::default_file;
 use toolmark_app::reading::{Next, Runs};
 use toolmark_feed::usage::{GroupBy, ModelPrice, Prices, SessionUsage, UsageTable};
 use toolmark_redact::{Printable, printable};
+use toolmark_report::terminal::table::{Cell, Column, Give, Table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -98,7 +98,7 @@ impl ShowPrices {
         prices: Option<&Prices>,
         printer: &mut Printer,
     ) -> Result<(Vec<Unpriced>, bool), Stop> {
-        let selected = match self.sessions.select_at_most(&self.input, None) {
+        let selected = match self.sessions.select_all(&self.input) {
             Ok(selected) => selected,
             // A machine without sessions has no model without a price.
             Err(_) if self.input.names().is_empty() => return Ok((Vec::new(), false)),
@@ -173,7 +173,7 @@ fn print(shape: &Shape, printer: &mut Printer) -> Result<(), Stop> {
                 table.row(cells);
             }
             let width = printer.terminal_width();
-            table.print(printer, width)?;
+            printer.table(&table, width)?;
             printer.line(&Line::of(style::DIM, "US dollars per million tokens"))?;
         }
         _ => {

@@ -1,7 +1,6 @@
 //! `toolmark rules`: lists the rules of `toolmark check`.
 
 use crate::args::TextFormat;
-use crate::book::markdown;
 use crate::exit::Exit;
 use crate::printer::{Line, Printer, style};
 use crate::text::width;
@@ -120,6 +119,6 @@ pub(crate) fn explain(code: &str, printer: &mut Printer) -> Result<(), Stop> {
     }
     printer.line(&head)?;
     printer.line(&Line::new())?;
-    markdown::print(&rule.page(), printer)?;
+    printer.markdown(&rule.page())?;
     Ok(())
 }

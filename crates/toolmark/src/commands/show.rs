@@ -6,9 +6,7 @@ use crate::diagnostics::print_file;
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::printer::{Line, Printer, harmless_json, style};
-use crate::table::{Column, Give, Table};
 use crate::text::{Layout, head};
-use crate::timeline::{self, Look};
 use clap::Args;
 use jiff::SignedDuration;
 use serde::Serialize;
@@ -21,6 +19,9 @@ use toolmark_app::reading::Runs;
 use toolmark_app::sessions::{self, Session};
 use toolmark_base::{ReadFileError, ReadFileErrorKind};
 use toolmark_redact::{Printable, Redactor, printable};
+use toolmark_report::terminal::first_words;
+use toolmark_report::terminal::table::{Column, Give, Table};
+use toolmark_report::terminal::timeline::{self, Look};
 use toolmark_trace::{Fact, Trajectory, exporter_by_id};
 
 const EXAMPLES: &str = "\
@@ -129,7 +130,7 @@ impl Show {
         let look = self.look(printer);
         if self.calls {
             let limit = (!self.full).then(|| printer.width());
-            timeline::call_table(run, look).print(printer, limit)?;
+            printer.table(&timeline::call_table(run, look), limit)?;
             return Ok(());
         }
         let mut emit = |line: Line| printer.line(&line);
@@ -168,7 +169,7 @@ impl Show {
             table.row(brief.cells());
         }
         let limit = printer.width();
-        table.print(printer, Some(limit))?;
+        printer.table(&table, Some(limit))?;
         let hint = printable!("toolmark show {} --run N shows one of them", file);
         printer.line(&Line::of(style::DIM, hint))
     }
@@ -228,11 +229,11 @@ impl Brief {
             calls: run.calls.len(),
             failed: (!run.fidelity.lacks(Fact::Status)).then_some(failed),
             outcome: run.outcome.as_ref().map(text),
-            words: timeline::first_words(run, redactor).reshape(|words| head(words, WORDS)),
+            words: first_words(run, redactor).reshape(|words| head(words, WORDS)),
         }
     }
 
-    fn cells(&self) -> Vec<crate::table::Cell> {
+    fn cells(&self) -> Vec<toolmark_report::terminal::table::Cell> {
         // The names of benchmark tasks are often mere numbers.
         let telling = |name: &&Printable| name.chars().any(char::is_alphabetic);
         let what = self.name.as_ref().filter(telling).unwrap_or(&self.words);
@@ -395,7 +396,7 @@ fn print_sessions(printer: &mut Printer, listed: &[Session]) -> io::Result<()> {
         let run = run.ok().and_then(|mut runs| runs.next());
         let project = run.as_ref().and_then(|r| r.cwd.as_ref());
         let words = match &run {
-            Some(run) => (style::PLAIN, timeline::first_words(run, printer.redactor)),
+            Some(run) => (style::PLAIN, first_words(run, printer.redactor)),
             None => (style::DIM, "(unreadable)".into()),
         };
         table.row(vec![
@@ -411,7 +412,7 @@ fn print_sessions(printer: &mut Printer, listed: &[Session]) -> io::Result<()> {
         ]);
     }
     let limit = printer.width();
-    table.print(printer, Some(limit)).map(drop)
+    printer.table(&table, Some(limit)).map(drop)
 }
 
 /// A path with `~` for the home directory.

@@ -63,7 +63,7 @@ impl Trend {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let started = Instant::now();
         let prices = self.prices.open(printer)?;
-        let mut selected = self.sessions.select_at_most(&self.input, None)?;
+        let mut selected = self.sessions.select_all(&self.input)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         let checker = needs_rules(&self.measures).then(Checker::default);
         let work = |runs: &mut Runs<'_>| {
@@ -80,7 +80,7 @@ impl Trend {
             Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
         })?;
         // A part of the files may have none.
-        let is_part = self.input.list.is_part();
+        let is_part = self.input.is_part();
         if files == 0 && !is_part {
             return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }

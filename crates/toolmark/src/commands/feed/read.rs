@@ -106,7 +106,7 @@ impl ReadArgs {
     /// Reads the sessions and groups their failures and findings.
     pub(super) fn read(&self, printer: &mut Printer) -> Result<Read, Stop> {
         let decisions = self.state.read()?;
-        let mut selected = self.sessions.select_at_most(&self.input, None)?;
+        let mut selected = self.sessions.select_all(&self.input)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         let only = self.kind.map(|kind| match kind {
             KindName::Failure => Kind::Failure,
@@ -129,7 +129,7 @@ impl ReadArgs {
             Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
         })?;
         // A part of the files may have none.
-        if files == 0 && !self.input.list.is_part() {
+        if files == 0 && !self.input.is_part() {
             return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }
         let mut notes: Vec<String> = walked.note(printer.verbosity).into_iter().collect();

@@ -70,7 +70,7 @@ impl Replay {
             Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
         })?;
         // A part of the files may have none.
-        let is_part = self.input.list.is_part();
+        let is_part = self.input.is_part();
         if files == 0 && !is_part {
             return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }

@@ -1,7 +1,5 @@
 //! `toolmark judge calibrate`: measures how reliable a judge is.
 
-use super::rubric::{self, Wanted};
-use super::samples::{self, Group, Labelled};
 use crate::args::TextFormat;
 use crate::cli::Reading;
 use crate::diagnostics::print_file;
@@ -14,6 +12,8 @@ use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
 use toolmark_app::Stop;
+use toolmark_app::judge::rubric::{self, Wanted};
+use toolmark_app::judge::samples::{self, Group, Labelled};
 use toolmark_app::judge::{JudgeRequest, OpenJudge};
 use toolmark_app::{Events, Status};
 use toolmark_grade::UsualJudge;

@@ -3,8 +3,6 @@
 mod cache;
 mod calibrate;
 mod fields;
-mod rubric;
-mod samples;
 
 use crate::commands::help::HelpBelow;
 use crate::exit::Exit;

@@ -1,13 +1,13 @@
 //! One line per call.
 
 use super::Look;
-use crate::human;
-use crate::printer::{Line, style};
-use crate::table::{Column, Give, Table};
-use crate::text::{Layout, head, width};
+use crate::terminal::human;
+use crate::terminal::table::{Column, Give, Table};
+use crate::terminal::text::{Layout, head, width};
+use crate::terminal::{Line, style};
+use crate::terminal::{glance, headline};
 use anstyle::Style;
 use toolmark_redact::printable;
-use toolmark_report::terminal::{glance, headline};
 use toolmark_trace::{Call, DeniedBy, Status, Trajectory};
 
 /// Maximum width for aligned tool names; longer ones shift their arguments.
@@ -115,7 +115,7 @@ fn after_header(text: &str) -> &str {
 }
 
 /// All calls of a run and its sub-agents, one per row.
-pub(crate) fn call_table(run: &Trajectory, look: Look) -> Table {
+pub fn call_table(run: &Trajectory, look: Look) -> Table {
     let runs = run.flatten();
     let mut columns = vec![
         Column::numbers("#"),

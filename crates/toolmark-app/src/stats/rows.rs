@@ -1,12 +1,11 @@
 //! Machine-readable rows: JSON, CSV, and Parquet with typed columns.
 
-use crate::args::now;
-use crate::exit::Failure;
-use crate::printer::{Layout, Printer, to_json};
+use crate::Stop;
+use jiff::Timestamp;
 use serde::Serialize;
-use std::io::{self, IsTerminal, Write};
-use toolmark_app::Stop;
+use std::io::{self, Write};
 use toolmark_redact::Printable;
+use toolmark_report::terminal::harmless_json;
 use toolmark_report::{Cell, Kind, Options, ParquetWriter, ReportError, SCHEMA_VERSION};
 
 /// A row with its schema version: no enclosing object could carry the version for all rows.
@@ -18,20 +17,24 @@ struct Versioned<'r, R> {
 }
 
 fn json_of(row: &impl Serialize) -> io::Result<String> {
-    to_json(&Versioned { row, schema_version: SCHEMA_VERSION }, Layout::Compact)
+    Ok(harmless_json(serde_json::to_string(&Versioned { row, schema_version: SCHEMA_VERSION })?))
 }
 
 /// Machine-readable formats of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RowFormat {
+pub enum RowFormat {
+    /// One list.
     Json,
+    /// One object per line.
     Jsonl,
+    /// Comma-separated values.
     Csv,
+    /// Columns.
     Parquet,
 }
 
 /// Writes rows as they arrive, so that memory does not grow with their number.
-pub(super) struct RowWriter<'c> {
+pub struct RowWriter<'c> {
     columns: &'c [(&'static str, Kind)],
     encoder: Encoder,
     count: u64,
@@ -47,27 +50,23 @@ enum Encoder {
 
 impl<'c> RowWriter<'c> {
     /// Returns a writer of this format with these columns.
-    pub(super) fn new(
+    pub fn new(
         format: RowFormat,
         name: &str,
         columns: &'c [(&'static str, Kind)],
-        printer: &mut Printer,
+        generated_at: Option<Timestamp>,
+        mut out: Box<dyn Write>,
     ) -> Result<Self, Stop> {
         let encoder = match format {
             RowFormat::Json => Encoder::Json,
             RowFormat::Jsonl => Encoder::Jsonl,
             RowFormat::Csv => Encoder::Csv,
-            RowFormat::Parquet if io::stdout().is_terminal() => {
-                let failure = Failure::usage("parquet is not text");
-                return Err(failure.hint("write it to a file: > stats.parquet").into());
-            }
             RowFormat::Parquet => {
-                let options = Options { generated_at: now(), ..Options::default() };
+                let options = Options { generated_at, ..Options::default() };
                 let writer = ParquetWriter::new(name, columns, &options).map_err(as_io)?;
                 Encoder::Parquet(Box::new(writer))
             }
         };
-        let mut out: Box<dyn Write> = Box::new(printer.sink()?);
         match encoder {
             Encoder::Json => out.write_all(b"[")?,
             Encoder::Csv => write_csv(&mut out, columns.iter().map(|(name, _)| *name))?,
@@ -77,7 +76,7 @@ impl<'c> RowWriter<'c> {
     }
 
     /// Writes a row: as JSON, or as the cells of its columns.
-    pub(super) fn push(
+    pub fn push(
         &mut self,
         row: &impl Serialize,
         cells: impl FnOnce() -> Vec<Printable>,
@@ -99,7 +98,7 @@ impl<'c> RowWriter<'c> {
     }
 
     /// Writes buffered rows.
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<()> {
         match self.encoder {
             Encoder::Json => self.out.write_all(b"\n]\n")?,
             Encoder::Jsonl | Encoder::Csv => {}

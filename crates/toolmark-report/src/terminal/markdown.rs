@@ -1,10 +1,9 @@
 //! Markdown for a terminal: headings are highlighted, paragraphs are wrapped, tables are aligned.
 
-use crate::printer::{Line, Printer, style};
-use crate::text::width;
+use super::text::width;
+use super::{Line, style};
 use anstyle::Style;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-use std::io;
 use toolmark_redact::{Printable, Redactor};
 
 /// Maximum line width; longer lines are hard to read.
@@ -12,18 +11,11 @@ const WIDEST: usize = 90;
 /// Spaces between two columns of a table.
 const GAP: usize = 2;
 
-/// Prints Markdown of toolmark itself.
-pub(crate) fn print(text: &str, printer: &mut Printer) -> io::Result<()> {
-    for line in lines(text, printer.width().min(WIDEST)) {
-        printer.line(&line)?;
-    }
-    Ok(())
-}
-
-/// Formats Markdown as lines of at most `width` columns. Longer code lines and words are not
-/// broken.
-fn lines(text: &str, width: usize) -> Vec<Line> {
-    let mut page = Page { width, ..Page::default() };
+/// Formats Markdown of toolmark itself as lines of at most `width` columns. Longer code lines and
+/// words are not broken.
+#[must_use]
+pub fn lines(text: &str, width: usize) -> Vec<Line> {
+    let mut page = Page { width: width.min(WIDEST), ..Page::default() };
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         page.take(event);
     }
@@ -404,32 +396,5 @@ mod tests {
         let text = "| agent | program | trace |\n|---|---|---|\n| `one` | `a-program` | \
              `~/.config/one/sessions` |\n| `two` | `b` | its stream |\n";
         insta::assert_snapshot!(plain(text, 30));
-    }
-
-    #[test]
-    fn no_terminal_is_too_narrow() {
-        for page in super::super::PAGES {
-            let words = |text: &str| text.split_whitespace().count();
-            assert!(
-                words(&plain(page.text, 1)) >= words(&plain(page.text, 80)) / 2,
-                "{}",
-                page.name
-            );
-        }
-    }
-
-    #[test]
-    fn every_page_fits_but_for_code_and_long_words() {
-        for page in super::super::PAGES {
-            let longest = |line: &str| line.split_whitespace().map(width).max().unwrap_or(0) > 40;
-            let is_code = |line: &str| page.text.contains(line.trim());
-            for line in plain(page.text, 80).lines() {
-                assert!(
-                    width(line) <= 80 || longest(line) || is_code(line),
-                    "{}: {line}",
-                    page.name
-                );
-            }
-        }
     }
 }

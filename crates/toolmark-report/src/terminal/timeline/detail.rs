@@ -2,9 +2,9 @@
 
 use super::calls::status_mark;
 use super::{Emit, Look, block};
-use crate::human;
-use crate::printer::{Line, style};
-use crate::text::{Layout, width};
+use crate::terminal::human;
+use crate::terminal::text::{Layout, width};
+use crate::terminal::{Line, style};
 use serde_json::Value;
 use std::io;
 use toolmark_redact::{Printable, printable};

@@ -2,20 +2,20 @@
 
 use super::calls::status_tone;
 use super::{Emit, Look};
-use crate::human::{self, things};
-use crate::printer::{Line, style};
-use crate::text::Layout;
+use crate::terminal::glance;
+use crate::terminal::human::{self, things};
+use crate::terminal::text::Layout;
+use crate::terminal::{Line, style};
 use anstyle::Style;
 use std::io;
 use toolmark_redact::{Printable, Redactor, printable};
-use toolmark_report::terminal::glance;
 use toolmark_trace::{Fact, Status, Trajectory, Usage};
 
 /// Style and text of a part of the header.
 type Part = (Style, Printable);
 
 /// Emits agent, model, working directory, time and counts of a run.
-pub(crate) fn header(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
+pub fn header(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
     if let Some(name) = &run.name {
         emit(Line::of(style::STRONG, glance(look.redactor, &name.get())).fit(look.width))?;
     }

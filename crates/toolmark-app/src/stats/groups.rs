@@ -1,23 +1,19 @@
 //! A row of usage per day, month, project, model or tool.
 
 use super::cells::{self, Money};
-use crate::printer::{Printer, style};
-use crate::table::{Cell, Column, Give, Table};
 use anstyle::Style;
-use std::io;
 use toolmark_feed::usage::{GroupBy, UsageGroup};
 use toolmark_redact::{Printable, printable};
 use toolmark_report::Kind;
+use toolmark_report::terminal::style;
+use toolmark_report::terminal::table::{Cell, Column, Give, Table};
 
 /// A redacted row.
-pub(super) type Group = UsageGroup<Printable>;
+pub type Group = UsageGroup<Printable>;
 
-pub(super) fn print_table(
-    printer: &mut Printer,
-    by: GroupBy,
-    groups: &[Group],
-    total: &Group,
-) -> io::Result<Vec<&'static str>> {
+/// Returns the table of the groups with their sum.
+#[must_use]
+pub fn table(by: GroupBy, groups: &[Group], total: &Group) -> Table {
     let money = Money::of(&total.spend, total.recorded.usd());
     let mut columns = vec![
         Column::words(by.word()).gives(Give::Start),
@@ -36,8 +32,7 @@ pub(super) fn print_table(
         table.row(row(group, group.name.clone(), money, style::PLAIN));
     }
     table.total(row(total, Some("total".into()), money, style::STRONG));
-    let limit = printer.terminal_width();
-    table.print(printer, limit)
+    table
 }
 
 fn row(group: &Group, name: Option<Printable>, money: Money, tone: Style) -> Vec<Cell> {
@@ -57,7 +52,7 @@ fn row(group: &Group, name: Option<Printable>, money: Money, tone: Style) -> Vec
 }
 
 /// The columns of the machine-readable rows.
-pub(super) fn columns(by: GroupBy) -> [(&'static str, Kind); 15] {
+pub fn columns(by: GroupBy) -> [(&'static str, Kind); 15] {
     [
         (by.word(), Kind::Text),
         ("sessions", Kind::Whole),
@@ -78,7 +73,7 @@ pub(super) fn columns(by: GroupBy) -> [(&'static str, Kind); 15] {
 }
 
 /// The cells of a row, in column order; unknown values are empty.
-pub(super) fn record(group: &Group) -> Vec<Printable> {
+pub fn record(group: &Group) -> Vec<Printable> {
     let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
     let tokens = group.tokens;
     let kinds = tokens.map(|tokens| tokens.kinds);

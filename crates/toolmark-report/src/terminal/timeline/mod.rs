@@ -8,32 +8,31 @@ mod detail;
 mod header;
 mod words;
 
-pub(crate) use calls::call_table;
-pub(crate) use header::header;
-pub(crate) use toolmark_report::terminal::first_words;
+pub use calls::call_table;
+pub use header::header;
 
-use crate::human;
-use crate::printer::{Line, style};
-use crate::text::{Layout, width};
+use crate::terminal::glance;
+use crate::terminal::human;
+use crate::terminal::text::{Layout, width};
+use crate::terminal::{Line, style};
 use anstyle::Style;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use toolmark_redact::{Printable, Redactor, printable};
-use toolmark_report::terminal::glance;
 use toolmark_trace::{Call, Event, EventKind, Payload, Trajectory};
 
 /// Takes the lines of a timeline.
-pub(crate) type Emit<'e> = &'e mut dyn FnMut(Line) -> io::Result<()>;
+pub type Emit<'e> = &'e mut dyn FnMut(Line) -> io::Result<()>;
 
 /// Display options of a timeline.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look {
+pub struct Look {
     /// Maximum width of a line, in columns.
-    pub(crate) width: usize,
+    pub width: usize,
     /// Whether to show all text without cutting.
-    pub(crate) full: bool,
+    pub full: bool,
     /// Redacts text before it is printed.
-    pub(crate) redactor: Redactor,
+    pub redactor: Redactor,
 }
 
 /// Maximum number of lines of user and model text, unless `full` is set.
@@ -45,12 +44,12 @@ const MAX_DEPTH: usize = 12;
 const GUARD: &str = "guard: ";
 
 /// Emits the whole timeline of a run.
-pub(crate) fn timeline(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
+pub fn timeline(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
     Walk::new(run, look, 0).all(emit)
 }
 
 /// Emits all details of one step, numbered from 1.
-pub(crate) fn step(run: &Trajectory, number: u32, look: Look, emit: Emit<'_>) -> io::Result<()> {
+pub fn step(run: &Trajectory, number: u32, look: Look, emit: Emit<'_>) -> io::Result<()> {
     let look = Look { full: true, ..look };
     let index = number.saturating_sub(1);
     if let Some(step) = run.steps.get(index as usize) {

@@ -1,12 +1,12 @@
 //! Table cells shared by both tables of `toolmark stats`.
 
-use crate::human;
-use crate::printer::style;
-use crate::table::{Cell, Column};
 use anstyle::Style;
 use jiff::SignedDuration;
 use toolmark_feed::usage::{Spend, Usd};
 use toolmark_redact::{Printable, printable};
+use toolmark_report::terminal::human;
+use toolmark_report::terminal::style;
+use toolmark_report::terminal::table::{Cell, Column};
 
 /// A placeholder for an unknown value.
 fn unknown() -> Cell {

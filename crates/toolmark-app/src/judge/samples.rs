@@ -2,12 +2,12 @@
 //! that a judge sees.
 
 use super::rubric::{Wanted, names, no_such};
-use crate::exit::Failure;
+use crate::Failure;
+use crate::FileDiagnostics;
+use crate::inputs::Input;
+use crate::reading::Reader;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolmark_app::FileDiagnostics;
-use toolmark_app::inputs::Input;
-use toolmark_app::reading::Reader;
 use toolmark_dataset::ReadError;
 use toolmark_judge::calibration::{
     About, LabelProblem, LabelRow, RawLabel, RubricTask, Sample, interpret, read_rows,
@@ -18,24 +18,26 @@ use toolmark_trace::Trajectory;
 
 /// A question and its samples.
 #[derive(Debug)]
-pub(super) struct Group {
-    pub(super) asked: RubricTask,
-    pub(super) samples: Vec<Sample>,
+pub struct Group {
+    /// The question.
+    pub asked: RubricTask,
+    /// Its samples, in the order of the file.
+    pub samples: Vec<Sample>,
 }
 
 /// A file of labels, ready for the judge.
 #[derive(Debug)]
-pub(super) struct Labelled {
+pub struct Labelled {
     /// One per rubric, in the order of the file.
-    pub(super) groups: Vec<Group>,
+    pub groups: Vec<Group>,
     /// Rows that cannot be used, in the order of the file.
-    pub(super) skipped: Vec<LabelProblem>,
+    pub skipped: Vec<LabelProblem>,
     /// Read errors of usable traces.
-    pub(super) unread: Vec<FileDiagnostics>,
+    pub unread: Vec<FileDiagnostics>,
 }
 
 /// Reads a file of labels and the traces it names.
-pub(super) fn read(
+pub fn read(
     path: &Path,
     usual: Option<&RubricTask>,
     wanted: Wanted,
@@ -78,7 +80,7 @@ pub(super) fn read(
 }
 
 /// Formats a problem with its source position.
-pub(super) fn place(path: &Path, problem: &LabelProblem) -> String {
+pub fn place(path: &Path, problem: &LabelProblem) -> String {
     format!("{}:{}: {}", path.display(), problem.line, problem.message)
 }
 
@@ -212,13 +214,13 @@ impl<'a> Traces<'a> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-    use crate::printer::Verbosity;
-    use toolmark_app::pool::Pool;
+    use crate::Verbosity;
+    use crate::pool::Pool;
     use toolmark_trace::Options;
 
-    pub(in super::super) const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}
+    const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}
 {"role":"assistant","content":"I edit it.","tool_calls":[{"id":"c1","function":{"name":"Edit","arguments":"{\"file_path\":\"a\"}"}}]}
 {"role":"tool","tool_call_id":"c1","content":"done"}
 {"role":"assistant","content":"Fixed."}"#;

@@ -1,21 +1,17 @@
 //! `toolmark stats`: counts per trace, or per day, month, project, model or tool.
 
-mod cells;
-mod files;
-mod groups;
-mod rows;
-
-use crate::args::{InputArgs, SessionArgs};
-use crate::exit::Exit;
+use crate::args::{InputArgs, SessionArgs, now};
+use crate::exit::{Exit, Failure};
 use crate::pricing::PriceArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::{Args, ValueEnum};
-use files::Row;
-use rows::{RowFormat, RowWriter};
 use std::io::{self, IsTerminal};
 use toolmark_app::Stop;
 use toolmark_app::prices::note_unpriced;
 use toolmark_app::reading::{Next, Runs};
+use toolmark_app::stats::files::Row;
+use toolmark_app::stats::rows::{RowFormat, RowWriter};
+use toolmark_app::stats::{files, groups};
 use toolmark_feed::usage::{GroupBy, SessionUsage, Spend, UsageTable};
 use toolmark_redact::{Printable, printable};
 use toolmark_report::Kind;
@@ -121,12 +117,14 @@ impl Stats {
         match writer {
             Some(writer) => writer.finish()?,
             None => {
-                let hidden = files::print_table(printer, &rows)?;
-                print_hidden(hidden, printer)?;
+                if let Some(table) = files::table(&rows) {
+                    let hidden = printer.table(&table, printer.terminal_width())?;
+                    print_hidden(hidden, printer)?;
+                }
             }
         }
         // A part of the files may have none.
-        if count == 0 && !self.input.list.is_part() {
+        if count == 0 && !self.input.is_part() {
             return Err(selected.nothing_left(&reader, &walked, &named).into());
         }
         print_notes(&selected.notes, printer)?;
@@ -147,14 +145,19 @@ impl Stats {
             Output::Json => RowFormat::Json,
             Output::Jsonl => RowFormat::Jsonl,
             Output::Csv => RowFormat::Csv,
+            Output::Parquet if io::stdout().is_terminal() => {
+                let failure = Failure::usage("parquet is not text");
+                return Err(failure.hint("write it to a file: > stats.parquet").into());
+            }
             Output::Parquet => RowFormat::Parquet,
         };
-        RowWriter::new(format, name, columns, printer).map(Some)
+        let out = Box::new(printer.sink()?);
+        RowWriter::new(format, name, columns, now(), out).map(Some)
     }
 
     fn by_group(self, by: GroupBy, printer: &mut Printer) -> Result<Exit, Stop> {
         let prices = self.prices.open(printer)?;
-        let mut selected = self.sessions.select_at_most(&self.input, None)?;
+        let mut selected = self.sessions.select_all(&self.input)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         let work = |runs: &mut Runs<'_>| {
             let sessions: Vec<SessionUsage> = runs.map(|run| SessionUsage::of(&run)).collect();
@@ -169,7 +172,7 @@ impl Stats {
             Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
         })?;
         // A part of the files may have none.
-        if files == 0 && !self.input.list.is_part() {
+        if files == 0 && !self.input.is_part() {
             return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
         }
         if table.repeated > 0 {
@@ -190,7 +193,8 @@ impl Stats {
                 writer.finish()?;
             }
             None => {
-                let hidden = groups::print_table(printer, by, &groups, &total)?;
+                let hidden =
+                    printer.table(&groups::table(by, &groups, &total), printer.terminal_width())?;
                 print_hidden(hidden, printer)?;
             }
         }

@@ -3,25 +3,24 @@
 //! Each file is read as a stream: a trajectory is counted and dropped.
 
 use super::cells::{Money, count_of, money, number, time};
-use crate::human;
-use crate::printer::{Printer, style};
-use crate::table::{Cell, Column, Give, Table};
+use crate::reading::Runs;
 use anstyle::Style;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::io;
-use toolmark_app::reading::Runs;
 use toolmark_feed::usage::{Prices, RecordedCost, SessionUsage, Spend, Usd, session_duration};
 use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_report::Kind;
+use toolmark_report::terminal::human;
+use toolmark_report::terminal::style;
+use toolmark_report::terminal::table::{Cell, Column, Give, Table};
 use toolmark_trace::{Fidelity, Summary, TokenCounts, Trajectory};
 
 /// The counts of one file; names and order are those of the JSON output. `None` means that the
 /// format does not record the value, or that the file could not be read.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Row {
+pub struct Row {
     file: Printable,
     format: Option<&'static str>,
     trajectories: Option<u64>,
@@ -48,7 +47,7 @@ pub(super) struct Row {
     error: Option<Printable>,
     /// Cost of the tokens, and the tokens without a price.
     #[serde(skip)]
-    pub(super) spend: Spend,
+    pub spend: Spend,
     #[serde(skip)]
     recorded: RecordedCost,
 }
@@ -92,7 +91,7 @@ impl Besides {
 }
 
 /// Counts a file. With `joins`, also counts sub-agents in files beside it.
-pub(super) fn count(
+pub fn count(
     runs: &mut Runs<'_>,
     joins: bool,
     prices: Option<&Prices>,
@@ -129,7 +128,7 @@ pub(super) fn count(
 
 impl Row {
     /// Returns the row of a file that could not be read, with the error.
-    pub(super) fn unreadable(file: Printable, error: Printable) -> Self {
+    pub fn unreadable(file: Printable, error: Printable) -> Self {
         Self { file, error: Some(error), ..Self::default() }
     }
 
@@ -209,7 +208,7 @@ impl Row {
 }
 
 /// The columns of the machine-readable rows.
-pub(super) const COLUMNS: &[(&str, Kind)] = &[
+pub const COLUMNS: &[(&str, Kind)] = &[
     ("file", Kind::Text),
     ("format", Kind::Text),
     ("trajectories", Kind::Whole),
@@ -241,7 +240,7 @@ pub(super) const COLUMNS: &[(&str, Kind)] = &[
 ];
 
 /// The cells of a row, in column order; unknown values are empty.
-pub(super) fn record(row: &Row) -> Vec<Printable> {
+pub fn record(row: &Row) -> Vec<Printable> {
     let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
     let tokens = |field: fn(&TokenCounts) -> u64| number(row.tokens.as_ref().map(field));
     let gaps = row
@@ -289,9 +288,11 @@ fn as_list<'p>(names: impl Iterator<Item = &'p Printable>) -> Printable {
     printable!("[{}]", Printable::join(&names, ","))
 }
 
-pub(super) fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<Vec<&'static str>> {
+/// Returns the table of all rows with their sums; `None` without rows.
+#[must_use]
+pub fn table(rows: &[Row]) -> Option<Table> {
     if rows.is_empty() {
-        return Ok(Vec::new());
+        return None;
     }
     let total = Row::total(rows);
     let money = Money::of(&total.spend, total.recorded_cost_usd);
@@ -324,8 +325,7 @@ pub(super) fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<Vec
         table.row(table_row(row, money, style::PLAIN));
     }
     table.total(table_row(&total, money, style::STRONG));
-    let limit = printer.terminal_width();
-    table.print(printer, limit)
+    Some(table)
 }
 
 fn table_row(row: &Row, money: Money, tone: Style) -> Vec<Cell> {

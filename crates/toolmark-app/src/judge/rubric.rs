@@ -4,12 +4,11 @@
 //! and `marks`) and optionally `name`, `instructions`, `scale`, `threshold`, `inputs` and
 //! `examples`; any other file is the text of one criterion.
 
-use crate::exit::Failure;
-use crate::printer::Printer;
+use crate::Events;
+use crate::Failure;
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_app::Events;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_config::{Source, parse};
 use toolmark_judge::calibration::RubricTask;
@@ -22,16 +21,16 @@ const THRESHOLD: f64 = 0.5;
 
 /// Overrides of the command line for every rubric.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Wanted {
+pub struct Wanted {
     /// Scale that replaces the rubric's scale.
-    pub(super) scale: Option<Scale>,
+    pub scale: Option<Scale>,
     /// Threshold that replaces the rubric's threshold.
-    pub(super) threshold: Option<f64>,
+    pub threshold: Option<f64>,
 }
 
 impl Wanted {
     /// Returns the task of a built-in rubric with the overrides of the command line.
-    pub(super) fn built_in(self, rubric: &BuiltIn) -> Result<RubricTask, Failure> {
+    pub fn built_in(self, rubric: &BuiltIn) -> Result<RubricTask, Failure> {
         self.change(RubricTask::built_in(rubric))
     }
 
@@ -62,12 +61,12 @@ fn stray_anchor(rubric: &Rubric) -> Option<&str> {
 }
 
 /// The names of all built-in rubrics.
-pub(super) fn names() -> String {
+pub fn names() -> String {
     BUILT_IN.iter().map(|rubric| rubric.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Message for an unknown name of a rubric.
-pub(super) fn no_such(name: &str) -> String {
+pub fn no_such(name: &str) -> String {
     let near = did_you_mean(name, BUILT_IN.iter().map(|rubric| rubric.name));
     match near {
         Some(near) => format!("unknown rubric {name}: did you mean {near}?"),
@@ -76,11 +75,11 @@ pub(super) fn no_such(name: &str) -> String {
 }
 
 /// Reads the rubric with this name, or in this file.
-pub(super) fn open(
+pub fn open(
     word: &str,
     wanted: Wanted,
-    printer: &mut Printer,
-) -> Result<RubricTask, toolmark_app::Stop> {
+    events: &mut dyn Events,
+) -> Result<RubricTask, crate::Stop> {
     if let Some(rubric) = built_in(word) {
         return Ok(wanted.built_in(rubric)?);
     }
@@ -93,7 +92,7 @@ pub(super) fn open(
     let source = Source::open_named(path)?;
     let mut problems = Vec::new();
     let asked = of_file(path, &source, wanted.scale, &mut problems);
-    printer.problems(&source, &problems)?;
+    events.problems(&source, &problems)?;
     if problems.iter().any(Problem::is_error) {
         return Err(Failure::usage(format!("{word} is not a valid rubric")).into());
     }

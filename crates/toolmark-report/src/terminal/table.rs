@@ -1,21 +1,22 @@
 //! Tables for a terminal: columns side by side; wide columns shrink to fit.
 
-use crate::printer::{Line, Printer, style};
-use crate::text::{Layout, width};
+use super::text::{Layout, width};
+use super::{Line, style};
 use anstyle::Style;
-use std::io;
 use toolmark_redact::Printable;
 
 /// Alignment of the text in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+pub enum Align {
+    /// To the left.
     Left,
+    /// To the right.
     Right,
 }
 
 /// Shortening of cells that are too wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Give {
+pub enum Give {
     /// The cell is not shortened.
     Never,
     /// The end is cut.
@@ -37,7 +38,7 @@ impl Give {
 
 /// A column.
 #[derive(Debug)]
-pub(crate) struct Column {
+pub struct Column {
     head: &'static str,
     align: Align,
     give: Give,
@@ -47,34 +48,34 @@ pub(crate) struct Column {
 
 impl Column {
     /// Returns a left-aligned column.
-    pub(crate) fn words(head: &'static str) -> Self {
+    pub fn words(head: &'static str) -> Self {
         Self { head, align: Align::Left, give: Give::Never, leaves: 0 }
     }
 
     /// Returns a right-aligned column.
-    pub(crate) fn numbers(head: &'static str) -> Self {
+    pub fn numbers(head: &'static str) -> Self {
         Self { align: Align::Right, ..Self::words(head) }
     }
 
     /// Shortens the cells when the table is too wide.
-    pub(crate) fn gives(mut self, give: Give) -> Self {
+    pub fn gives(mut self, give: Give) -> Self {
         self.give = give;
         self
     }
 
     /// Drops the column when shortened cells are not enough, the lowest number first.
-    pub(crate) fn leaves(mut self, order: u8) -> Self {
+    pub fn leaves(mut self, order: u8) -> Self {
         self.leaves = order;
         self
     }
 }
 
 /// Style and text of a cell.
-pub(crate) type Cell = (Style, Printable);
+pub type Cell = (Style, Printable);
 
 /// A table.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
     /// Whether the last row is a sum.
@@ -85,28 +86,27 @@ pub(crate) struct Table {
 const GAP: usize = 2;
 
 impl Table {
-    pub(crate) fn new(columns: Vec<Column>) -> Self {
+    /// Returns a table without rows.
+    #[must_use]
+    pub fn new(columns: Vec<Column>) -> Self {
         Self { columns, rows: Vec::new(), has_total: false }
     }
 
     /// Adds a row.
-    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+    pub fn row(&mut self, cells: Vec<Cell>) {
         self.rows.push(cells);
     }
 
     /// Adds a sum as the last row.
-    pub(crate) fn total(&mut self, cells: Vec<Cell>) {
+    pub fn total(&mut self, cells: Vec<Cell>) {
         self.row(cells);
         self.has_total = true;
     }
 
-    /// Prints the table within `limit` columns, if there is a limit. Returns the headers of the
-    /// dropped columns.
-    pub(crate) fn print(
-        &self,
-        printer: &mut Printer,
-        limit: Option<usize>,
-    ) -> io::Result<Vec<&'static str>> {
+    /// Formats the table within `limit` columns, if there is a limit. Returns the lines, and the
+    /// headers of the dropped columns.
+    #[must_use]
+    pub fn lines(&self, limit: Option<usize>) -> (Vec<Line>, Vec<&'static str>) {
         let natural: Vec<usize> = (0..self.columns.len()).map(|c| self.natural(c)).collect();
         let limit = limit.unwrap_or(usize::MAX);
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
@@ -119,18 +119,18 @@ impl Table {
             left.push(next);
         }
         let widths = self.widths(&kept, &natural, limit);
-        printer.line(&self.head_line(&kept, &widths))?;
+        let mut lines = vec![self.head_line(&kept, &widths)];
         for (at, row) in self.rows.iter().enumerate() {
             if self.has_total && at + 1 == self.rows.len() && at > 0 {
                 let whole = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
                 let mut rule = Line::new();
                 rule.repeat(style::DIM, "\u{2500}", whole);
-                printer.line(&rule)?;
+                lines.push(rule);
             }
-            printer.line(&self.row_line(row, &kept, &widths))?;
+            lines.push(self.row_line(row, &kept, &widths));
         }
         left.sort_unstable();
-        Ok(left.into_iter().map(|c| self.columns[c].head).collect())
+        (lines, left.into_iter().map(|c| self.columns[c].head).collect())
     }
 
     /// Width of a column without shortening.

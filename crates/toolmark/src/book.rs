@@ -2,8 +2,6 @@
 //!
 //! Pages of rules, graders, formats and the command line are omitted: the program generates those.
 
-pub(crate) mod markdown;
-
 /// A page of the book.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Page {
@@ -17,13 +15,13 @@ macro_rules! pages {
     ($($name:literal)*) => {
         &[$(Page {
             name: $name,
-            text: include_str!(concat!("../../../../docs/", $name, ".md")),
+            text: include_str!(concat!("../../../docs/", $name, ".md")),
         }),*]
     };
 }
 
 /// Table of contents of the book.
-const SUMMARY: &str = include_str!("../../../../docs/SUMMARY.md");
+const SUMMARY: &str = include_str!("../../../docs/SUMMARY.md");
 
 /// The pages, in the order of the book.
 pub(crate) const PAGES: &[Page] = pages! {
@@ -120,6 +118,8 @@ mod tests {
     use super::*;
     use crate::cli::Cli;
     use clap::CommandFactory;
+    use toolmark_report::terminal::markdown::lines;
+    use toolmark_report::terminal::text::width;
 
     #[test]
     fn every_page_of_the_book_can_be_printed() {
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn every_command_of_the_book_is_one() {
-        let readme = Page { name: "README", text: include_str!("../../../../README.md") };
+        let readme = Page { name: "README", text: include_str!("../../../README.md") };
         let (mut seen, mut wrong) = (0, Vec::new());
         for page in PAGES.iter().chain([&readme]) {
             for line in commands(page.text) {
@@ -203,6 +203,42 @@ mod tests {
     fn every_page_begins_with_its_title() {
         for page in PAGES {
             assert!(page.text.starts_with("# "), "{}", page.name);
+        }
+    }
+
+    fn plain(text: &str, width: usize) -> String {
+        let mut out = String::new();
+        for line in lines(text, width) {
+            line.write_plain(&mut out);
+            out.push('\n');
+        }
+        out
+    }
+
+    #[test]
+    fn no_terminal_is_too_narrow() {
+        for page in PAGES {
+            let words = |text: &str| text.split_whitespace().count();
+            assert!(
+                words(&plain(page.text, 1)) >= words(&plain(page.text, 80)) / 2,
+                "{}",
+                page.name
+            );
+        }
+    }
+
+    #[test]
+    fn every_page_fits_but_for_code_and_long_words() {
+        for page in PAGES {
+            let longest = |line: &str| line.split_whitespace().map(width).max().unwrap_or(0) > 40;
+            let is_code = |line: &str| page.text.contains(line.trim());
+            for line in plain(page.text, 80).lines() {
+                assert!(
+                    width(line) <= 80 || longest(line) || is_code(line),
+                    "{}: {line}",
+                    page.name
+                );
+            }
         }
     }
 }
