@@ -12,6 +12,7 @@ pub mod compare;
 mod diagnostics;
 mod events;
 mod failure;
+pub mod feed;
 pub mod grade;
 pub mod guard;
 pub mod inputs;

@@ -26,6 +26,7 @@ use toolmark_outcome::{Printable, RunResult};
 use toolmark_report::{
     FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows, Stream,
 };
+use toolmark_trace::Format;
 
 /// Options that select and split the input traces.
 #[derive(Debug, Args)]
@@ -82,6 +83,11 @@ impl FileArgs {
     /// Returns a reader with the requested number of threads.
     pub(crate) fn reader(&self, printer: &Printer) -> Reader {
         self.reader_with(Pool::new(self.jobs), printer)
+    }
+
+    /// The requested format.
+    pub(crate) fn format(&self) -> Option<&'static dyn Format> {
+        self.reading.format()
     }
 
     /// Returns a reader with the given threads.

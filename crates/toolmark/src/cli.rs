@@ -122,6 +122,11 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// The requested format.
+    pub(crate) fn format(&self) -> Option<&'static dyn Format> {
+        self.format.and_then(format_by_id)
+    }
+
     /// Returns a reader that reads one file at a time.
     pub(crate) fn reader(&self, printer: &Printer) -> Reader {
         self.reader_with(Pool::new(None), printer)
@@ -129,7 +134,7 @@ impl Reading {
 
     /// Returns a reader with the given threads.
     pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> Reader {
-        let options = Options { force: self.format.and_then(format_by_id), ..Options::default() };
+        let options = Options { force: self.format(), ..Options::default() };
         Reader::new(options, pool, printer.verbosity)
     }
 }

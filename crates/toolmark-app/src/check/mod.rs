@@ -1,5 +1,6 @@
 //! Rule selection and the redacted results that `toolmark check` keeps, file by file.
 
+pub mod action;
 pub mod config;
 pub mod gold;
 pub mod promote;

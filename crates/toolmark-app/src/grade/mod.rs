@@ -1,6 +1,8 @@
 //! Grading: specs and their errors, case selection, parallel grading, and streamed results.
 
+pub mod action;
 pub mod dump;
+pub mod options;
 pub mod read;
 pub mod select;
 pub mod spec;

@@ -15,10 +15,10 @@ const MAX_RESULTS: usize = 8;
 
 /// The results of a run for each spec with a matching case: index of the spec and result. Without a
 /// matching case, the name of the run and the reason.
-pub type Graded<T> = Result<Vec<(usize, T)>, Homeless>;
+pub type Graded<T> = Result<Vec<(usize, T)>, UnmatchedRun>;
 
 /// A run without a matching case.
-pub struct Homeless {
+pub struct UnmatchedRun {
     /// Name of the run.
     pub name: String,
     /// Index of the spec with the reason.
@@ -58,7 +58,7 @@ fn grade_one<T>(
     make: impl Fn(CaseResult) -> T,
 ) -> Graded<T> {
     let mut results = Vec::new();
-    let mut homeless = None;
+    let mut unmatched = None;
     for (spec, grading) in gradings.iter().enumerate() {
         match grading.grade(run) {
             Ok(mut outcome) => {
@@ -68,14 +68,14 @@ fn grade_one<T>(
                 results.push((spec, make(outcome)));
             }
             // "Several cases match" is more informative than "no case matches".
-            Err(why) if homeless.is_none() || why != Unpaired::None => {
-                homeless = Some((spec, why));
+            Err(why) if unmatched.is_none() || why != Unpaired::None => {
+                unmatched = Some((spec, why));
             }
             Err(_) => {}
         }
     }
-    match homeless {
-        Some((spec, why)) if results.is_empty() => Err(Homeless { name: name(run), spec, why }),
+    match unmatched {
+        Some((spec, why)) if results.is_empty() => Err(UnmatchedRun { name: name(run), spec, why }),
         _ => Ok(results),
     }
 }

@@ -122,6 +122,24 @@ impl JudgeOptions {
         Ok(Some(OpenJudge { client: Arc::new(client), usual, concurrency, status }))
     }
 
+    /// Reports what the judge was asked, unless its questions are only explained; returns whether
+    /// they are.
+    ///
+    /// # Errors
+    ///
+    /// If the answers cannot be written.
+    pub fn ends_with_questions(
+        &self,
+        judge: &OpenJudge,
+        events: &mut dyn Events,
+    ) -> Result<bool, Stop> {
+        if self.mode == Mode::Explain {
+            return Ok(true);
+        }
+        self.finish(judge, events)?;
+        Ok(false)
+    }
+
     /// Reports the number and cost of the questions, and writes the answers if requested.
     pub fn finish(&self, judge: &OpenJudge, events: &mut dyn Events) -> Result<(), Stop> {
         let tally = judge.client.tally();

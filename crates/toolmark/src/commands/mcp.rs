@@ -1,13 +1,13 @@
 //! `toolmark mcp`: serves recurring failures to an agent over MCP.
 
 use super::serve;
-use crate::commands::feed::read_decisions;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use clap::Args;
 use std::io;
 use std::path::PathBuf;
 use toolmark_app::Stop;
+use toolmark_app::feed::read_decisions;
 use toolmark_serve::{McpOptions, mcp};
 
 const EXAMPLES: &str = "\

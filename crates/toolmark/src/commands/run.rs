@@ -167,8 +167,8 @@ impl Run {
         let started = Instant::now();
         let earlier = self.earlier()?;
         let path = self.spec_path(earlier.as_ref())?;
-        let options = self.loading.load_options(&path)?;
-        let mut spec = open_spec(&path, &options, &self.loading.key(), printer)?;
+        let options = self.loading.options().load_options(&path)?;
+        let mut spec = open_spec(&path, &options, &self.loading.options().key(), printer)?;
         let mut plans = vec![std::mem::replace(&mut spec.plan, empty_plan())];
         self.selection.selection().select(&mut plans, |plan| plan)?;
         let plan = plans.pop().ok_or_else(|| Failure::usage("nothing is left to run"))?;
@@ -202,12 +202,12 @@ impl Run {
             }
         }
         let plans = vec![(path.clone(), matrix.plan)];
-        let judge = self.graders.open_judge(&plans, printer)?;
+        let judge = self.graders.options().open_judge(&plans, printer)?;
         let [(_, plan)]: [_; 1] =
             plans.try_into().map_err(|_| Failure::usage("more than one spec"))?;
         let matrix = Matrix { plan, ..matrix };
         let selection = Selection { timelines: self.report.wants("html"), traces: false };
-        let environment = self.graders.environment(judge.as_ref());
+        let environment = self.graders.options().environment(judge.as_ref());
         let grading = Grading::new(&matrix.plan, None, environment, selection);
         let store = self.store(earlier)?;
         let failed = |error: std::io::Error| Failure::write(store.root(), &error);

@@ -1,18 +1,11 @@
 //! Options of every command that grades: spec loading and judges.
 
-use crate::exit::Failure;
 use crate::judging::JudgeArgs;
-use crate::printer::Printer;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use toolmark_app::Stop;
-use toolmark_app::grade::types;
-use toolmark_app::judge::{ByRules, JudgeRequest, OpenJudge};
-use toolmark_grade::{LoadOptions, Plan};
-use toolmark_outcome::judging::Judge;
-use toolmark_outcome::{Environment, Findings, Profile};
+use std::path::PathBuf;
+use toolmark_app::grade::options::{GraderOptions, SpecOptions};
+use toolmark_outcome::Profile;
 
 /// Options for loading a spec.
 #[derive(Debug, Args)]
@@ -35,22 +28,15 @@ pub(crate) struct SpecArgs {
 }
 
 impl SpecArgs {
-    /// Converts the options for loading.
-    pub(crate) fn load_options(&self, spec: &Path) -> Result<LoadOptions, Failure> {
-        Ok(LoadOptions {
-            params: self.params.iter().cloned().collect(),
-            profile: self.profile,
+    /// The options of the action.
+    pub(crate) fn options(&self) -> SpecOptions {
+        SpecOptions {
             threshold: self.threshold,
+            profile: self.profile,
+            grader_types: self.grader_types.clone(),
             dataset: self.dataset.clone(),
-            grader_types: types::declared(spec, &self.grader_types)?,
-            is_lint: false,
-            stores_cases: false,
-        })
-    }
-
-    /// A key that changes with the options that affect results.
-    pub(crate) fn key(&self) -> String {
-        format!("{:?} {:?} {:?} {:?}", self.threshold, self.profile, self.dataset, self.params)
+            params: self.params.clone(),
+        }
     }
 }
 
@@ -59,7 +45,7 @@ impl SpecArgs {
 pub(crate) struct GraderArgs {
     /// Do not run programs; graders that need one are unknown
     #[arg(long, help_heading = "Environment")]
-    pub(crate) no_programs: bool,
+    no_programs: bool,
     /// Do not ask a judge; graders that need one are unknown
     #[arg(long, conflicts_with_all = ["judge_model", "refresh", "offline", "explain_prompt"], help_heading = "Judge")]
     no_judge: bool,
@@ -68,33 +54,10 @@ pub(crate) struct GraderArgs {
 }
 
 impl GraderArgs {
-    /// Opens the judge if any grader needs one.
-    pub(crate) fn open_judge(
-        &self,
-        plans: &[(PathBuf, Plan)],
-        printer: &mut Printer,
-    ) -> Result<Option<OpenJudge>, Stop> {
-        let asks = |(_, plan): &&(PathBuf, Plan)| plan.asks_judge();
-        let Some((path, plan)) = plans.iter().find(asks).filter(|_| !self.no_judge) else {
-            return Ok(None);
-        };
-        let request = JudgeRequest {
-            part_of: Some(path),
-            usual: &plan.judge,
-            may_run: !self.no_programs,
-            gates: true,
-        };
-        self.judge.options().open(&request, printer)
-    }
-
-    /// The environment of the graders.
-    pub(crate) fn environment(&self, judge: Option<&OpenJudge>) -> Environment {
-        Environment {
-            may_run: !self.no_programs,
-            judge: judge.map(|judge| Arc::clone(&judge.client) as Arc<dyn Judge>),
-            findings: judge.map(|_| Arc::new(ByRules::default()) as Arc<dyn Findings>),
-            ..Environment::default()
-        }
+    /// The options of the action.
+    pub(crate) fn options(&self) -> GraderOptions {
+        let (may_run, may_ask) = (!self.no_programs, !self.no_judge);
+        GraderOptions { may_run, may_ask, judge: self.judge.options() }
     }
 }
 

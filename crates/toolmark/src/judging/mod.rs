@@ -8,7 +8,7 @@ use std::io;
 use std::path::PathBuf;
 use toolmark_app::Stop;
 use toolmark_app::judge::{JudgeOptions, JudgeRequest, OpenJudge};
-use toolmark_judge::{ExplainedQuestion, Mode};
+use toolmark_judge::{ExplainedQuestion, JudgeClient, Mode};
 use toolmark_redact::printable;
 
 /// Options for judges and cached answers.
@@ -77,7 +77,7 @@ impl JudgeArgs {
 
     /// Reports what the judge was asked. Returns true if the questions are printed instead.
     pub(crate) fn finish(&self, judge: &OpenJudge, printer: &mut Printer) -> Result<bool, Stop> {
-        if self.explain(judge, printer)? {
+        if self.explain(&judge.client, printer)? {
             return Ok(true);
         }
         self.options().finish(judge, printer)?;
@@ -85,11 +85,11 @@ impl JudgeArgs {
     }
 
     /// Prints the questions if only these are requested.
-    fn explain(&self, judge: &OpenJudge, printer: &mut Printer) -> Result<bool, Stop> {
+    pub(crate) fn explain(&self, judge: &JudgeClient, printer: &mut Printer) -> Result<bool, Stop> {
         if !self.explain_prompt {
             return Ok(false);
         }
-        let all = judge.client.explained();
+        let all = judge.explained();
         let of = all.len();
         let mut total = Estimate::default();
         for (n, one) in all.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! `toolmark feed fix`: prints the change that prevents an issue as a diff, and applies it on
 //! request.
 
-use super::read::{ReadArgs, find};
+use super::read::ReadArgs;
 use crate::exit::{Exit, Failure};
 use crate::judging::JudgeArgs;
 use crate::printer::{Line, Printer, style};
@@ -9,8 +9,10 @@ use clap::Args;
 use std::env;
 use std::fs;
 use std::io::{self, BufRead};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use toolmark_app::Stop;
+use toolmark_app::feed::find;
+use toolmark_app::feed::fix::FixPlace;
 use toolmark_app::judge::JudgeRequest;
 use toolmark_base::read_file;
 use toolmark_feed::fix::worded;
@@ -69,7 +71,7 @@ impl FixIssue {
             printer.line(&Line::of(style::DIM, words))?;
             return Ok(Exit::Ok);
         };
-        let place = Place::of(fix.project.as_ref().map(Untrusted::raw), self.repo.as_deref());
+        let place = FixPlace::of(fix.project.as_ref().map(Untrusted::raw), self.repo.as_deref());
         let fix = fix.redact(printer.redactor);
         printer.line(&Line::of(style::STRONG, title))?;
         printer.line(&Line::of(style::DIM, &fix.why))?;
@@ -130,39 +132,6 @@ impl FixIssue {
         printer.notice(&Line::of(style::DIM, printer.redact(format!("{file} written"))))?;
         Ok(Exit::Ok)
     }
-}
-
-/// Location of the file of a fix.
-struct Place {
-    /// The directory that the name of the file starts from; empty for the current one.
-    directory: PathBuf,
-    /// Whether the current directory is in another repository than that of the issue.
-    is_foreign: bool,
-}
-
-impl Place {
-    /// The place of a fix for a project, unless the repository is given.
-    fn of(project: Option<&str>, repository: Option<&Path>) -> Self {
-        let at = |directory: &Path, is_foreign| Self { directory: directory.into(), is_foreign };
-        let current = Path::new("");
-        let (project, here) = match (repository, project, env::current_dir()) {
-            (Some(given), ..) => return at(given, false),
-            (None, Some(project), Ok(here)) => (Path::new(project), here),
-            _ => return at(current, false),
-        };
-        // It is unknown whether a directory of another machine is this one.
-        let Ok(real) = project.canonicalize() else { return at(current, true) };
-        let here = here.canonicalize().unwrap_or(here);
-        match real == here {
-            true => at(current, false),
-            false => at(project, repository_of(&real) != repository_of(&here)),
-        }
-    }
-}
-
-/// The repository that a directory is in, or the directory itself.
-fn repository_of(directory: &Path) -> &Path {
-    directory.ancestors().find(|one| one.join(".git").exists()).unwrap_or(directory)
 }
 
 impl FixIssue {

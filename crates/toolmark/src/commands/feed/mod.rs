@@ -11,7 +11,6 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 use clap::{Args, Subcommand};
 use read::ReadArgs;
-pub(in crate::commands) use read::read_decisions;
 use std::time::Instant;
 use toolmark_app::Stop;
 use toolmark_feed::FeedRun;

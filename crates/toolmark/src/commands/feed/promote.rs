@@ -1,18 +1,15 @@
 //! `toolmark feed promote`: writes issues as regression cases for `toolmark grade`.
-//!
-//! The traces are read a second time: during the first pass it is not yet known which occurrence
-//! will represent an issue.
 
-use super::read::{Read, ReadArgs, find};
+use super::read::ReadArgs;
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use toolmark_app::Stop;
 use toolmark_app::check::promote::{refuse_to_overwrite, write};
-use toolmark_check::promote::Case;
+use toolmark_app::feed::find;
+use toolmark_app::feed::promote::cases;
 use toolmark_check::week_of;
 use toolmark_feed::{Issue, State};
 
@@ -58,7 +55,7 @@ impl Promote {
             return Ok(Exit::Ok);
         }
         refuse_to_overwrite(&directory)?;
-        let cases = cases(&chosen, &read)?;
+        let cases = cases(&chosen, &read);
         let count = write(&cases, &directory, printer.redactor)
             .map_err(|error| Failure::write(&directory, &error))? as u64;
         if printer.verbosity > Verbosity::Quiet {
@@ -69,35 +66,4 @@ impl Promote {
         }
         Ok(Exit::Ok)
     }
-}
-
-/// The cases of issues, in order.
-fn cases(chosen: &[&Issue], read: &Read) -> Result<Vec<Case>, Failure> {
-    let mut made: BTreeMap<usize, Case> = BTreeMap::new();
-    for input in &read.inputs {
-        if made.len() == chosen.len() {
-            break;
-        }
-        let name = input.name();
-        let is_here = |issue: &Issue| {
-            issue.representative.as_ref().is_some_and(|one| **one.place.file.raw() == *name)
-        };
-        // Sub-agents may lie in files beside the one that is named.
-        if input.path().is_some_and(|path| path.is_file()) && !chosen.iter().any(|i| is_here(i)) {
-            continue;
-        }
-        let Ok(runs) = read.reader.open(input) else { continue };
-        for run in runs {
-            for session in run.flatten() {
-                for (at, issue) in chosen.iter().enumerate() {
-                    if !made.contains_key(&at)
-                        && let Some(case) = issue.case_in(session, &run)
-                    {
-                        made.insert(at, case);
-                    }
-                }
-            }
-        }
-    }
-    Ok(made.into_values().collect())
 }

@@ -5,7 +5,6 @@ mod evaluate;
 pub(crate) mod evaluators;
 mod lent;
 
-use crate::commands::feed::read_decisions;
 use crate::exit::{Exit, Failure};
 use crate::judging::JudgeArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
@@ -18,6 +17,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_app::Stop;
+use toolmark_app::feed::read_decisions;
 use toolmark_app::sessions;
 use toolmark_base::{ReadFileError, read_file};
 use toolmark_redact::printable;
